@@ -1,0 +1,8 @@
+"""The entry point of the arm function."""
+
+from duetime.lambdas.arm import make_handler
+from duetime.lambdas.process import write_json_logs
+from duetime.settings import Settings
+
+write_json_logs()
+handler = make_handler(Settings.from_env())

@@ -1,0 +1,9 @@
+"""The entry point of a worker: it hosts the handlers of the app that ``DUETIME_APP`` names."""
+
+from duetime.lambdas.process import load_app, write_json_logs
+from duetime.lambdas.work import make_handler
+from duetime.settings import Settings, instance_name
+
+write_json_logs()
+settings = Settings.from_env()
+handler = make_handler(settings, load_app(settings.app), instance=instance_name())

@@ -1,0 +1,53 @@
+"""duetime: run code when it is due, on serverless AWS.
+
+The public names are loaded when they are first used, so that a Lambda that only schedules pays for no more than that.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duetime.action import Action as Action
+    from duetime.action import Status as Status
+    from duetime.app import App as App
+    from duetime.errors import DuetimeError as DuetimeError
+    from duetime.payload import Payload as Payload
+    from duetime.retry import Fatal as Fatal
+    from duetime.retry import Retry as Retry
+    from duetime.retry import RetryPolicy as RetryPolicy
+    from duetime.retry import exponential as exponential
+    from duetime.run import Run as Run
+    from duetime.scheduler import Order as Order
+    from duetime.scheduler import Scheduler as Scheduler
+
+_HOMES = {
+    "Action": "action",
+    "App": "app",
+    "DuetimeError": "errors",
+    "Fatal": "retry",
+    "Order": "scheduler",
+    "Payload": "payload",
+    "Retry": "retry",
+    "RetryPolicy": "retry",
+    "Run": "run",
+    "Scheduler": "scheduler",
+    "Status": "action",
+    "exponential": "retry",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - the names are texts
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

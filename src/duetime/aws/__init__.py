@@ -1,0 +1,7 @@
+"""The AWS back ends: the only part of duetime that imports boto3."""
+
+from __future__ import annotations
+
+from duetime.aws.backends import action_store
+
+__all__ = ["action_store"]

@@ -1,0 +1,219 @@
+"""Conditions: each conditional write of the protocol, as an expression and the values it needs.
+
+The condition *is* the rule: nothing is read first and decided afterwards. The names say which business rule each part is.
+
+::
+
+    claim       pending and due              -> processing, next fence, lease, nonce
+    take over   processing, lease has ended  -> processing, next fence, lease, nonce
+    settle      processing under my fence    -> final, or pending again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from duetime import instant
+from duetime.action import KEPT_ATTEMPTS, Action, Status
+from duetime.aws.items import started_attempt, to_epoch
+from duetime.lease import ClaimTerms, Settlement
+
+ROW_IS_ABSENT = "attribute_not_exists(pk)"
+
+IS_PENDING = "#status = :pending"
+IS_DUE = "due_at <= :now"
+IS_PROCESSING = "#status = :processing"
+IS_FAILED = "#status = :failed"
+FENCE_IS_MINE = "fence = :fence"
+LEASE_HAS_ENDED = "lease_until < :ended_before"
+NO_CANCEL_WAS_ASKED_FOR = "attribute_not_exists(cancel_requested_at)"
+
+_STATUS = {"#status": "status"}
+_STATUS_AND_TTL = {"#status": "status", "#ttl": "ttl"}
+_ONE = {"N": "1"}
+
+Update = Mapping[str, Any]
+"""Arguments of DynamoDB's ``UpdateItem``, but for the table and the key."""
+
+
+def claim(terms: ClaimTerms) -> Update:
+    """Pending and due: the run begins a new attempt."""
+    return _take(
+        terms,
+        f"{IS_PENDING} AND {IS_DUE}",
+        counted="attempt = attempt + :one",
+        values={":pending": _status(Status.PENDING), ":now": _at(terms.now)},
+    )
+
+
+def take_over(terms: ClaimTerms, dead: Action) -> Update:
+    """Processing under a lease that has ended: the run repeats the attempt that was lost with its worker."""
+    return _take(
+        terms,
+        f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_HAS_ENDED}",
+        counted="recoveries = if_not_exists(recoveries, :zero) + :one",
+        values={
+            ":fence": {"N": str(dead.fence)},
+            ":ended_before": _at(terms.now - terms.skew),
+            ":zero": {"N": "0"},
+        },
+    )
+
+
+def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[str, Any]) -> Update:
+    return {
+        "ConditionExpression": condition,
+        "UpdateExpression": (
+            "SET #status = :processing, fence = fence + :one, lease_until = :lease_until, nonce = :nonce,"
+            " attempts = list_append(if_not_exists(attempts, :none), :started),"
+            f" retry = if_not_exists(retry, :retry), {counted}"
+        ),
+        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeValues": {
+            ":processing": _status(Status.PROCESSING),
+            ":one": _ONE,
+            ":lease_until": _at(terms.lease_until),
+            ":nonce": {"S": terms.nonce},
+            ":none": {"L": []},
+            ":started": {"L": [started_attempt(terms)]},
+            ":retry": {"S": terms.retry},
+            **values,
+        },
+        "ReturnValues": "ALL_NEW",
+    }
+
+
+def renew(claimed: Action, until: datetime) -> Update:
+    """Processing under my fence: the lease moves."""
+    return {
+        "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE}",
+        "UpdateExpression": "SET lease_until = :lease_until",
+        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeValues": {**_mine(claimed), ":lease_until": _at(until)},
+        "ReturnValues": "ALL_NEW",
+    }
+
+
+def settle(claimed: Action, settlement: Settlement) -> Update:
+    """Processing under my fence: the run ends, for good or to be repeated."""
+    last = f"attempts[{len(claimed.attempts) - 1}]"
+    values = {
+        **_mine(claimed),
+        ":finished_at": _at(settlement.finished_at),
+        ":ending": {"S": settlement.ending},
+    }
+    sets = ["#status = :status", f"{last}.f = :finished_at", f"{last}.e = :ending"]
+    removes = ["lease_until", "nonce", *_attempts_too_many(claimed)]
+    condition = f"{IS_PROCESSING} AND {FENCE_IS_MINE}"
+    if settlement.message is not None:
+        sets.append(f"{last}.m = :message")
+        values[":message"] = {"S": settlement.message}
+    if settlement.due_at is not None:
+        condition += f" AND {NO_CANCEL_WAS_ASKED_FOR}"
+        sets += ["due_at = :due_at", "first_due_at = if_not_exists(first_due_at, due_at)", "gen = gen + :one"]
+        values |= {":due_at": _at(settlement.due_at), ":one": _ONE}
+    if settlement.expires_at is not None:
+        sets.append("#ttl = :ttl")
+        removes.append("due_shard")
+        values[":ttl"] = {"N": to_epoch(settlement.expires_at)}
+    return {
+        "ConditionExpression": condition,
+        "UpdateExpression": f"SET {', '.join(sets)} REMOVE {', '.join(removes)}",
+        "ExpressionAttributeNames": _STATUS if settlement.expires_at is None else _STATUS_AND_TTL,
+        "ExpressionAttributeValues": {**values, ":status": _status(settlement.status)},
+    }
+
+
+def cancel(*, by: str, at: datetime, expires_at: datetime) -> Update:
+    """Pending: it will not run."""
+    return {
+        "ConditionExpression": IS_PENDING,
+        "UpdateExpression": (
+            "SET #status = :cancelled, changed_by = :by, changed_at = :at, #ttl = :ttl REMOVE due_shard"
+        ),
+        "ExpressionAttributeNames": _STATUS_AND_TTL,
+        "ExpressionAttributeValues": {
+            **_changed(by, at),
+            ":pending": _status(Status.PENDING),
+            ":cancelled": _status(Status.CANCELLED),
+            ":ttl": {"N": to_epoch(expires_at)},
+        },
+        "ReturnValues": "ALL_NEW",
+    }
+
+
+def ask_to_cancel(*, by: str, at: datetime) -> Update:
+    """Processing: leave a request; the first one stays."""
+    return {
+        "ConditionExpression": IS_PROCESSING,
+        "UpdateExpression": (
+            "SET cancel_requested_at = if_not_exists(cancel_requested_at, :at),"
+            " cancel_requested_by = if_not_exists(cancel_requested_by, :by)"
+        ),
+        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeValues": {**_changed(by, at), ":processing": _status(Status.PROCESSING)},
+        "ReturnValues": "ALL_NEW",
+    }
+
+
+def reschedule(due_at: datetime, *, by: str, at: datetime) -> Update:
+    """Pending: it is due at another time."""
+    return {
+        "ConditionExpression": IS_PENDING,
+        "UpdateExpression": (
+            "SET due_at = :due_at, gen = gen + :one, changed_by = :by, changed_at = :at REMOVE first_due_at"
+        ),
+        "ExpressionAttributeNames": _STATUS,
+        "ExpressionAttributeValues": {
+            **_changed(by, at),
+            ":pending": _status(Status.PENDING),
+            ":due_at": _at(due_at),
+            ":one": _ONE,
+        },
+        "ReturnValues": "ALL_NEW",
+    }
+
+
+def redrive(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
+    """Failed: it is pending again, with all its attempts before it."""
+    return {
+        "ConditionExpression": IS_FAILED,
+        "UpdateExpression": (
+            "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at), due_at = :due_at,"
+            " due_shard = :due_shard, gen = gen + :one, redriven_after = attempt,"
+            " changed_by = :by, changed_at = :at"
+            " REMOVE #ttl, recoveries, cancel_requested_at, cancel_requested_by"
+        ),
+        "ExpressionAttributeNames": _STATUS_AND_TTL,
+        "ExpressionAttributeValues": {
+            **_changed(by, at),
+            ":failed": _status(Status.FAILED),
+            ":pending": _status(Status.PENDING),
+            ":due_at": _at(due_at),
+            ":due_shard": {"S": due_shard},
+            ":one": _ONE,
+        },
+        "ReturnValues": "ALL_NEW",
+    }
+
+
+def _attempts_too_many(claimed: Action) -> list[str]:
+    return [f"attempts[{place}]" for place in range(len(claimed.attempts) - KEPT_ATTEMPTS)]
+
+
+def _mine(claimed: Action) -> dict[str, Any]:
+    return {":processing": _status(Status.PROCESSING), ":fence": {"N": str(claimed.fence)}}
+
+
+def _changed(by: str, at: datetime) -> dict[str, Any]:
+    return {":by": {"S": by}, ":at": _at(at)}
+
+
+def _status(status: Status) -> dict[str, str]:
+    return {"S": status.value}
+
+
+def _at(when: datetime) -> dict[str, str]:
+    return {"S": instant.text(when)}

@@ -1,0 +1,117 @@
+"""Items: an action as DynamoDB keeps it. What has its default is left out: a row should fit one write unit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from duetime import instant
+from duetime.action import Action, Attempt, Ending, Status
+from duetime.aws.keys import Item, correlation_key, payload_key, ref_of, row_key
+from duetime.ids import SEPARATOR
+from duetime.lease import ClaimTerms
+
+_INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at")
+_TEXTS = ("retry", "cancel_requested_by", "changed_by")
+_COUNTS = ("recoveries", "redriven_after")
+
+
+def to_item(action: Action) -> Item:
+    """The row of an action that has just been scheduled."""
+    item: Item = {
+        **row_key(action.ref),
+        "type": {"S": action.type},
+        "status": {"S": action.status.value},
+        "due_at": {"S": instant.text(action.due_at)},
+        "due_shard": {"S": action.due_shard},
+        "gen": {"N": str(action.gen)},
+        "fence": {"N": "0"},
+        "attempt": {"N": "0"},
+        "created_by": {"S": action.created_by},
+    }
+    if action.payload_apart:
+        item["payload_apart"] = {"BOOL": True}
+    elif action.payload is not None:
+        item["payload"] = {"S": action.payload}
+    if action.payload_version != 1:
+        item["payload_version"] = {"N": str(action.payload_version)}
+    if action.correlation_id is not None:
+        item["correlation"] = {"S": correlation_key(action.tenant_id, action.correlation_id)}
+    return item
+
+
+def to_payload_item(action: Action, expires_at: datetime) -> Item:
+    """A payload set apart. It outlives its row's due time by far; the row's removal takes it along."""
+    return {
+        **payload_key(action.ref),
+        "payload": {"S": action.payload or ""},
+        "ttl": {"N": to_epoch(expires_at)},
+    }
+
+
+def from_item(item: Item) -> Action:
+    """The action of a row.
+
+    Raises:
+        KeyError, ValueError: this is no row that duetime wrote.
+    """
+    ref = ref_of(item)
+    given: dict[str, Any] = {}
+    for name in _INSTANTS:
+        if name in item:
+            given[name] = instant.parse(item[name]["S"])
+    for name in _TEXTS:
+        if name in item:
+            given[name] = item[name]["S"]
+    for name in _COUNTS:
+        if name in item:
+            given[name] = int(item[name]["N"])
+    if "ttl" in item:
+        given["expires_at"] = datetime.fromtimestamp(int(item["ttl"]["N"]), UTC)
+    if "correlation" in item:
+        given["correlation_id"] = item["correlation"]["S"].partition(SEPARATOR)[2]
+    return Action(
+        tenant_id=ref.tenant_id,
+        id=ref.id,
+        type=item["type"]["S"],
+        status=Status(item["status"]["S"]),
+        due_at=instant.parse(item["due_at"]["S"]),
+        due_shard=item.get("due_shard", {}).get("S", ""),
+        gen=int(item["gen"]["N"]),
+        fence=int(item["fence"]["N"]),
+        attempt=int(item["attempt"]["N"]),
+        created_by=item["created_by"]["S"],
+        payload=item.get("payload", {}).get("S"),
+        payload_apart="payload_apart" in item,
+        payload_version=int(item.get("payload_version", {}).get("N", "1")),
+        claim_nonce=item.get("nonce", {}).get("S"),
+        attempts=tuple(_to_attempt(each["M"]) for each in item.get("attempts", {}).get("L", ())),
+        **given,
+    )
+
+
+def started_attempt(terms: ClaimTerms) -> Item:
+    """The entry of ``attempts`` for a run that begins; one-letter names, since each row has several."""
+    return {
+        "M": {
+            "q": {"S": instant.text(terms.queued_at)},
+            "s": {"S": instant.text(terms.now)},
+            "i": {"S": terms.instance},
+        }
+    }
+
+
+def _to_attempt(entry: Item) -> Attempt:
+    return Attempt(
+        queued_at=instant.parse(entry["q"]["S"]),
+        started_at=instant.parse(entry["s"]["S"]),
+        instance=entry["i"]["S"],
+        finished_at=instant.parse(entry["f"]["S"]) if "f" in entry else None,
+        ending=Ending(entry["e"]["S"]) if "e" in entry else None,
+        message=entry.get("m", {}).get("S"),
+    )
+
+
+def to_epoch(when: datetime) -> str:
+    """Whole seconds since 1970: what DynamoDB's time to live reads."""
+    return str(int(when.timestamp()))

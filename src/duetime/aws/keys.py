@@ -1,0 +1,45 @@
+"""Keys: what leads to an item. The tenant begins every partition, so that IAM can bound a role to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duetime.action import ActionRef
+from duetime.ids import SEPARATOR, ActionId, TenantId, shard_of
+
+Item = dict[str, Any]
+"""An item in DynamoDB's own typed form: ``{"status": {"S": "pending"}}``."""
+
+
+def partition(tenant_id: str, shard: str) -> str:
+    """Where a shard of a tenant's actions is: ``acme#7``."""
+    return f"{tenant_id}{SEPARATOR}{shard}"
+
+
+def row_key(ref: ActionRef) -> Item:
+    """The key of an action's row."""
+    return {"pk": {"S": partition(ref.tenant_id, shard_of(ref.id))}, "sk": {"S": ref.id}}
+
+
+def payload_key(ref: ActionRef) -> Item:
+    """The key of a payload set apart; its partition holds no rows, so no list reads it."""
+    return {
+        "pk": {"S": f"{ref.tenant_id}{SEPARATOR}payload{SEPARATOR}{shard_of(ref.id)}"},
+        "sk": {"S": ref.id},
+    }
+
+
+def correlation_key(tenant_id: str, correlation_id: str) -> str:
+    """A correlation id's partition of the correlation index: ``acme#subscription:42``."""
+    return f"{tenant_id}{SEPARATOR}{correlation_id}"
+
+
+def ref_of(item: Item) -> ActionRef:
+    """What leads to the row that `item`, or an index' entry, speaks of."""
+    tenant_id = item["pk"]["S"].partition(SEPARATOR)[0]
+    return ActionRef(TenantId(tenant_id), ActionId(item["sk"]["S"]))
+
+
+def is_row(item: Item) -> bool:
+    """Whether an item of the actions table is an action's row."""
+    return "status" in item

@@ -1,0 +1,55 @@
+"""A due message as JSON: the body in SQS, and the input that EventBridge Scheduler hands to dispatch."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from duetime import ids, instant
+from duetime.action import ActionRef
+from duetime.errors import DuetimeError, cut
+from duetime.ports import DueMessage
+
+TYPE_LIMIT = 100
+
+
+class UnreadableMessage(DuetimeError, ValueError):
+    """A message that duetime did not write; it ends in the dead letters."""
+
+    code = "unreadable-message"
+
+    def __init__(self, problem: object) -> None:
+        super().__init__(f"not a due message: {cut(problem, 200)}")
+
+
+def to_json(message: DueMessage, *, delay: int = 0) -> str:
+    """The message, with the delay that it is sent with: when it was queued is read off both."""
+    return json.dumps(
+        {
+            "tenant": message.ref.tenant_id,
+            "id": message.ref.id,
+            "type": message.type,
+            "due_at": instant.text(message.due_at),
+            "gen": message.gen,
+            "delay": delay,
+        }
+    )
+
+
+def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
+    """The message and its delay in seconds.
+
+    Raises:
+        UnreadableMessage: it is no JSON object of that form.
+    """
+    try:
+        told = json.loads(body) if isinstance(body, str) else body
+        message = DueMessage(
+            ref=ActionRef(ids.TenantId(str(told["tenant"])), ids.ActionId(str(told["id"]))),
+            type=str(told["type"])[:TYPE_LIMIT],
+            due_at=instant.parse(told["due_at"]),
+            gen=int(told["gen"]),
+        )
+        return message, int(told.get("delay", 0))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise UnreadableMessage(f"{type(error).__name__}: {error}") from error

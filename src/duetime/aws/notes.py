@@ -1,0 +1,80 @@
+"""Routes and bookmarks in the jobs table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from duetime.aws.faults import translated
+from duetime.aws.queries import SERVICE
+from duetime.clock import Clock
+from duetime.manifest import Manifest, workers_by_type
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_MANIFESTS = {"S": "system#manifest"}
+_BOOKMARKS = {"S": "system#bookmark"}
+_REREAD_AFTER = timedelta(seconds=60)
+_REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
+
+
+class DynamoRoutes:
+    """The published manifests, one item a worker, read again each minute, and sooner for a type not yet seen."""
+
+    def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
+        self._client, self._table, self._clock = client, table, clock
+        self._workers: Mapping[str, str] = {}
+        self._read_at: datetime | None = None
+
+    def queue_for(self, type_name: str) -> str | None:
+        """See `duetime.ports.Routes`."""
+        known = self._workers.get(type_name)
+        now = self._clock.now()
+        keep = _REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER
+        if self._read_at is None or now - self._read_at > keep:
+            self._workers, self._read_at = self._read(), now
+        return self._workers.get(type_name)
+
+    def _read(self) -> Mapping[str, str]:
+        with translated(SERVICE):
+            answer: Any = self._client.query(
+                TableName=self._table,
+                KeyConditionExpression="pk = :manifests",
+                ExpressionAttributeValues={":manifests": _MANIFESTS},
+                ConsistentRead=True,
+            )
+        return workers_by_type(Manifest(**json.loads(item["manifest"]["S"])) for item in answer["Items"])
+
+
+def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:
+    """Make a worker's types known; what its last manifest had and this one has not is known no more."""
+    with translated(SERVICE):
+        client.put_item(
+            TableName=table,
+            Item={"pk": _MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}},
+        )
+
+
+class DynamoBookmarks:
+    """Where the sweep and the catch-up left off."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def read(self, name: str) -> Mapping[str, str]:
+        """See `duetime.ports.Bookmarks`, here and below."""
+        with translated(SERVICE):
+            item = self._client.get_item(
+                TableName=self._table, Key={"pk": _BOOKMARKS, "sk": {"S": name}}, ConsistentRead=True
+            ).get("Item")
+        return json.loads(item["marks"]["S"]) if item else {}
+
+    def write(self, name: str, marks: Mapping[str, str]) -> None:
+        with translated(SERVICE):
+            self._client.put_item(
+                TableName=self._table,
+                Item={"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(dict(marks))}},
+            )

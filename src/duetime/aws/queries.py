@@ -1,0 +1,143 @@
+"""Reads of many rows: each a bounded part of one partition, never a scan."""
+
+from __future__ import annotations
+
+import heapq
+import logging
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from duetime import instant
+from duetime.action import Action, ActionRef
+from duetime.aws.faults import translated
+from duetime.aws.items import from_item
+from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
+from duetime.aws.tables import CORRELATION, DUE
+from duetime.errors import BackendUnavailable, InvalidCursor
+from duetime.ids import SHARDS, TenantId
+from duetime.ports import DueEntry, DuePage, Page
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+log = logging.getLogger(__name__)
+
+SERVICE = "DynamoDB"
+_GET_AT_ONCE = 100
+_ASK_AGAIN = 8
+
+
+class Queries:
+    """The reading half of the actions table."""
+
+    def __init__(self, client: DynamoDBClient, table: str, *, due_shards: int) -> None:
+        self._client, self._table = client, table
+        self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
+
+    def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
+        """See `duetime.ports.ActionStore`, here and below."""
+        rows: list[Action] = []
+        for first in range(0, len(refs), _GET_AT_ONCE):
+            keys = [row_key(ref) for ref in refs[first : first + _GET_AT_ONCE]]
+            rows.extend(row for item in self._get_items(keys) if (row := _readable(item)))
+        return rows
+
+    def _get_items(self, keys: list[Item]) -> Iterator[Item]:
+        asked: Any = {self._table: {"Keys": keys, "ConsistentRead": True}}
+        for _ in range(_ASK_AGAIN):
+            with translated(SERVICE):
+                answer: Any = self._client.batch_get_item(RequestItems=asked)
+            yield from answer.get("Responses", {}).get(self._table, [])
+            asked = answer.get("UnprocessedKeys")
+            if not asked:
+                return
+        raise BackendUnavailable(SERVICE, "it keeps leaving keys of a batch unread")
+
+    def by_correlation(
+        self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
+    ) -> Page:
+        answer = self._query(
+            IndexName=CORRELATION.name,
+            KeyConditionExpression="correlation = :correlation AND sk > :after",
+            ExpressionAttributeValues={
+                ":correlation": {"S": correlation_key(tenant_id, correlation_id)},
+                ":after": {"S": cursor or " "},
+            },
+            Limit=limit,
+        )
+        refs = [ref_of(entry) for entry in answer["Items"]]
+        rows = sorted(self.get_rows(refs), key=lambda row: row.id)
+        more = "LastEvaluatedKey" in answer
+        return Page(tuple(row.without_payload() for row in rows), refs[-1].id if more and refs else None)
+
+    def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
+        at_once = max(4, 2 * limit // len(SHARDS))
+        shards = [self._newest_first(partition(tenant_id, each), cursor, at_once) for each in SHARDS]
+        merged = heapq.merge(*shards, key=lambda row: row.id, reverse=True)
+        found = tuple(islice(merged, limit + 1))
+        shown = tuple(row.without_payload() for row in found[:limit])
+        return Page(shown, shown[-1].id if len(found) > limit else None)
+
+    def _newest_first(self, partition_key: str, cursor: str | None, at_once: int) -> Iterator[Action]:
+        """A shard's rows, read page by page as the merge asks for them."""
+        before = cursor or "~"
+        while True:
+            answer = self._query(
+                KeyConditionExpression="pk = :pk AND sk < :before",
+                ExpressionAttributeValues={":pk": {"S": partition_key}, ":before": {"S": before}},
+                ScanIndexForward=False,
+                ConsistentRead=True,
+                Limit=at_once,
+            )
+            yield from (row for item in answer["Items"] if (row := _readable(item)))
+            if "LastEvaluatedKey" not in answer:
+                return
+            before = answer["LastEvaluatedKey"]["sk"]["S"]
+
+    def due(
+        self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
+    ) -> DuePage:
+        start = {} if cursor is None else {"ExclusiveStartKey": _due_start(shard, cursor)}
+        answer = self._query(
+            IndexName=DUE.name,
+            KeyConditionExpression="due_shard = :shard AND due_at BETWEEN :first AND :until",
+            ExpressionAttributeValues={
+                ":shard": {"S": shard},
+                ":first": {"S": " " if after is None else instant.text(after) + "~"},
+                ":until": {"S": instant.text(until)},
+            },
+            Limit=limit,
+            **start,
+        )
+        entries = tuple(
+            DueEntry(ref_of(entry), instant.parse(entry["due_at"]["S"])) for entry in answer["Items"]
+        )
+        last: Item | None = answer.get("LastEvaluatedKey")
+        return DuePage(entries, _due_cursor(last) if last else None)
+
+    def _query(self, **asked: Any) -> Any:
+        with translated(SERVICE):
+            return self._client.query(TableName=self._table, **asked)
+
+
+def _readable(item: Item) -> Action | None:
+    """A row that cannot be read is told of and passed by: it must not hold up the others."""
+    try:
+        return from_item(item)
+    except (KeyError, ValueError):
+        log.exception("row cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
+        return None
+
+
+def _due_cursor(last: Item) -> str:
+    return " ".join(last[name]["S"] for name in ("due_at", "pk", "sk"))
+
+
+def _due_start(shard: str, cursor: str) -> Item:
+    try:
+        due_at, pk, sk = cursor.split(" ")
+    except ValueError:
+        raise InvalidCursor from None
+    return {"due_shard": {"S": shard}, "due_at": {"S": due_at}, "pk": {"S": pk}, "sk": {"S": sk}}

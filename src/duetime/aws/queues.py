@@ -1,0 +1,78 @@
+"""The workers' queues in SQS."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from duetime.aws.faults import code_of, translated
+from duetime.aws.messages import to_json
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.ports import Send
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+SERVICE = "SQS"
+_BATCH = 10
+_GONE = {
+    "MessageNotInflight",
+    "ReceiptHandleIsInvalid",
+    "InvalidParameterValue",
+    "AWS.SimpleQueueService.MessageNotInflight",
+}
+
+
+class SqsQueues:
+    """Standard queues, one a worker: delays of up to 900 s, batches of ten."""
+
+    def __init__(self, client: SQSClient, urls: Mapping[str, str]) -> None:
+        self._client, self._urls = client, urls
+
+    def send(self, sends: Sequence[Send]) -> None:
+        """See `duetime.ports.DueQueues`, here and below."""
+        by_queue: dict[str, list[Send]] = defaultdict(list)
+        for each in sends:
+            by_queue[each.queue].append(each)
+        for queue, mine in by_queue.items():
+            for first in range(0, len(mine), _BATCH):
+                self._send_batch(self._url(queue), mine[first : first + _BATCH])
+
+    def _send_batch(self, url: str, sends: Sequence[Send]) -> None:
+        entries: Any = [
+            {
+                "Id": str(place),
+                "MessageBody": to_json(each.message, delay=each.delay),
+                "DelaySeconds": each.delay,
+            }
+            for place, each in enumerate(sends)
+        ]
+        with translated(SERVICE):
+            answer = self._client.send_message_batch(QueueUrl=url, Entries=entries)
+        if failed := answer.get("Failed"):
+            raise BackendUnavailable(
+                SERVICE, f"{len(failed)} of {len(sends)} messages: {failed[0].get('Message')}"
+            )
+
+    def extend(self, queue: str, receipt: str, seconds: int) -> None:
+        with translated(SERVICE):
+            try:
+                self._client.change_message_visibility(
+                    QueueUrl=self._url(queue), ReceiptHandle=receipt, VisibilityTimeout=seconds
+                )
+            except ClientError as error:
+                if code_of(error) not in _GONE:
+                    raise
+
+    def _url(self, queue: str) -> str:
+        try:
+            return self._urls[queue]
+        except KeyError:
+            raise BackendMisconfigured(
+                SERVICE,
+                f"no queue is named {queue!r}",
+                f"DUETIME_QUEUES names {sorted(self._urls)}; deploy again",
+            ) from None

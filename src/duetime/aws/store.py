@@ -1,0 +1,220 @@
+"""The rows in DynamoDB: one conditional write for each transition. Reads of many rows are in `queries`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from duetime.action import Action, ActionRef, Status
+from duetime.aws import conditions
+from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.items import from_item, to_epoch, to_item, to_payload_item
+from duetime.aws.keys import Item, payload_key, row_key
+from duetime.aws.queries import SERVICE, Queries
+from duetime.errors import BackendUnavailable
+from duetime.ids import ActionId, due_shard_of
+from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_BATCH = 25
+_PAYLOAD_OUTLIVES = timedelta(days=400)
+"""Past the due time: a payload is removed with its row; this bounds what a caller that crashed between two puts leaves."""
+
+
+class DynamoStore(Queries):
+    """The actions table.
+
+    `client` repeats calls by itself; `single_shot` must not, since a batch that was applied and repeated could
+    write over a row that has run meanwhile.
+    """
+
+    def __init__(
+        self,
+        client: DynamoDBClient,
+        table: str,
+        *,
+        due_shards: int,
+        single_shot: DynamoDBClient | None = None,
+    ) -> None:
+        super().__init__(client, table, due_shards=due_shards)
+        self._single_shot = single_shot or client
+
+    def put(self, action: Action) -> None:
+        if action.payload_apart:
+            self._put_payload(action)
+        with (
+            suppress(ConditionFailed),
+            translated(SERVICE),
+        ):  # ids are random: a row with this id is this very one
+            self._client.put_item(
+                TableName=self._table, Item=to_item(action), ConditionExpression=conditions.ROW_IS_ABSENT
+            )
+
+    def _put_payload(self, action: Action) -> None:
+        with translated(SERVICE):
+            self._client.put_item(
+                TableName=self._table, Item=to_payload_item(action, action.due_at + _PAYLOAD_OUTLIVES)
+            )
+
+    def put_many(self, actions: Sequence[Action]) -> None:
+        for action in actions:
+            if action.payload_apart:
+                self._put_payload(action)
+        for first in range(0, len(actions), _BATCH):
+            batch = {action.id: action for action in actions[first : first + _BATCH]}
+            for missed in self._put_batch(batch):
+                self.put(batch[missed])
+
+    def _put_batch(self, batch: Mapping[ActionId, Action]) -> Sequence[ActionId]:
+        """Write at most 25 rows in one call, once; returns the ids that need a conditional put of their own."""
+        requests: Any = [{"PutRequest": {"Item": to_item(action)}} for action in batch.values()]
+        try:
+            with translated(SERVICE):
+                answer = self._single_shot.batch_write_item(RequestItems={self._table: requests})
+        except BackendUnavailable:
+            return tuple(batch)  # nobody knows what was written
+        missed: Any = answer.get("UnprocessedItems", {}).get(self._table, [])
+        return [ActionId(each["PutRequest"]["Item"]["sk"]["S"]) for each in missed]
+
+    def entries(self, action: Action) -> Sequence[Mapping[str, Any]]:
+        row = {
+            "TableName": self._table,
+            "Item": to_item(action),
+            "ConditionExpression": conditions.ROW_IS_ABSENT,
+        }
+        if not action.payload_apart:
+            return ({"Put": row},)
+        payload = to_payload_item(action, action.due_at + _PAYLOAD_OUTLIVES)
+        return ({"Put": {"TableName": self._table, "Item": payload}}, {"Put": row})
+
+    def get(self, ref: ActionRef) -> Action | None:
+        with translated(SERVICE):
+            item = self._client.get_item(TableName=self._table, Key=row_key(ref), ConsistentRead=True).get(
+                "Item"
+            )
+        return None if item is None else self._with_payload(from_item(item))
+
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
+        claimed = self._change(ref, conditions.claim(terms))
+        if isinstance(claimed, Refused):
+            return self._claim_refused(claimed.action, terms)
+        return Claimed(self._with_payload(claimed.action))
+
+    def _claim_refused(self, standing: Action | None, terms: ClaimTerms) -> Claimed | Held | None:
+        if standing is None or standing.status is not Status.PROCESSING or standing.lease_until is None:
+            return None
+        if standing.claim_nonce == terms.nonce:
+            return Claimed(self._with_payload(standing))
+        if standing.lease_until + terms.skew >= terms.now:
+            return Held(standing.lease_until)
+        taken = self._change(standing.ref, conditions.take_over(terms, standing))
+        if isinstance(taken, Moved):
+            return Claimed(self._with_payload(taken.action))
+        if taken.action is not None and taken.action.claim_nonce == terms.nonce:
+            return Claimed(self._with_payload(taken.action))
+        return Held(taken.action.lease_until) if taken.action and taken.action.lease_until else None
+
+    def renew(self, claimed: Action, until: datetime) -> Renewed | None:
+        renewed = self._change(claimed.ref, conditions.renew(claimed, until))
+        if isinstance(renewed, Refused):
+            return None
+        return Renewed(cancel_requested=renewed.action.cancel_requested_at is not None)
+
+    def peek(self, claimed: Action) -> Renewed | None:
+        with translated(SERVICE):
+            item = self._client.get_item(
+                TableName=self._table,
+                Key=row_key(claimed.ref),
+                ProjectionExpression="fence, cancel_requested_at",
+            ).get("Item")
+        if item is None or int(item["fence"]["N"]) > claimed.fence:
+            return None
+        return Renewed(cancel_requested="cancel_requested_at" in item)
+
+    def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
+        try:
+            self._update(claimed.ref, conditions.settle(claimed, settlement))
+        except ConditionFailed as failed:
+            return _not_settled(failed.item, claimed)
+        return SettleResult.SETTLED
+
+    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
+        outcome = self._change(ref, conditions.cancel(by=by, at=at, expires_at=expires_at))
+        return _unless_mine(outcome, Status.CANCELLED, by=by, at=at)
+
+    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Moved | Refused:
+        return self._change(ref, conditions.ask_to_cancel(by=by, at=at))
+
+    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+        outcome = self._change(ref, conditions.reschedule(due_at, by=by, at=at))
+        return self._keeping_payload(outcome)
+
+    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+        due_shard = due_shard_of(ref.id, len(self.due_shards))
+        outcome = self._change(ref, conditions.redrive(due_at, due_shard, by=by, at=at))
+        return self._keeping_payload(_unless_mine(outcome, Status.PENDING, by=by, at=at))
+
+    def remove_payload(self, ref: ActionRef) -> None:
+        with translated(SERVICE):
+            self._client.delete_item(TableName=self._table, Key=payload_key(ref))
+
+    def _change(self, ref: ActionRef, update: conditions.Update) -> Moved | Refused:
+        try:
+            return Moved(from_item(self._update(ref, update)["Attributes"]))
+        except ConditionFailed as failed:
+            return Refused(from_item(failed.item) if failed.item else None)
+
+    def _update(self, ref: ActionRef, update: conditions.Update) -> Any:
+        with translated(SERVICE):
+            return self._client.update_item(
+                TableName=self._table,
+                Key=row_key(ref),
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                **update,
+            )
+
+    def _with_payload(self, action: Action) -> Action:
+        if not action.payload_apart:
+            return action
+        with translated(SERVICE):
+            item = self._client.get_item(
+                TableName=self._table, Key=payload_key(action.ref), ConsistentRead=True
+            ).get("Item")
+        return replace(action, payload=item["payload"]["S"] if item else None)
+
+    def _keeping_payload(self, outcome: Moved | Refused) -> Moved | Refused:
+        """A payload set apart must outlive the new due time."""
+        if isinstance(outcome, Moved) and outcome.action.payload_apart:
+            until = outcome.action.due_at + _PAYLOAD_OUTLIVES
+            with translated(SERVICE):
+                self._client.update_item(
+                    TableName=self._table,
+                    Key=payload_key(outcome.action.ref),
+                    UpdateExpression="SET #ttl = :ttl",
+                    ConditionExpression="attribute_exists(pk)",
+                    ExpressionAttributeNames={"#ttl": "ttl"},
+                    ExpressionAttributeValues={":ttl": {"N": to_epoch(until)}},
+                )
+        return outcome
+
+
+def _not_settled(standing: Item | None, claimed: Action) -> SettleResult:
+    if standing is None:
+        return SettleResult.LEASE_LOST
+    row = from_item(standing)
+    if row.fence != claimed.fence:
+        return SettleResult.LEASE_LOST
+    return SettleResult.CANCEL_REQUESTED if row.status is Status.PROCESSING else SettleResult.SETTLED
+
+
+def _unless_mine(outcome: Moved | Refused, status: Status, *, by: str, at: datetime) -> Moved | Refused:
+    """A row that stands as this very call would have left it was changed by its first try, whose answer was lost."""
+    row = outcome.action
+    if row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at):
+        return Moved(row)
+    return outcome

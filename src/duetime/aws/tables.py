@@ -1,0 +1,71 @@
+"""The tables' shape, in one place: what a deploy creates, the local cloud and the contract suite too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+FORMAT = 1
+"""The version of keys and attributes; a deploy refuses tables of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexShape:
+    """A sparse index that projects keys only: rows without its partition attribute are not in it."""
+
+    name: str
+    partition: str
+    sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A table: its keys are ``pk`` and ``sk``, all indexed attributes are texts."""
+
+    name: str
+    indexes: tuple[IndexShape, ...]
+    has_stream: bool
+
+
+DUE = IndexShape("due", "due_shard", "due_at")
+"""Unsettled rows by due time. A row is in it from the put to the settle: a claim costs no index write."""
+
+CORRELATION = IndexShape("correlation", "correlation", "sk")
+"""Rows with a correlation id, by tenant and id; oldest first, since ids sort by creation."""
+
+ACTIONS = TableShape("actions", (DUE, CORRELATION), has_stream=True)
+JOBS = TableShape("jobs", (), has_stream=False)
+TTL_ATTRIBUTE = "ttl"
+
+
+def create_table_request(shape: TableShape, name: str) -> Mapping[str, Any]:
+    """The arguments of DynamoDB's ``CreateTable``."""
+    attributes = {"pk", "sk"} | {each for index in shape.indexes for each in (index.partition, index.sort)}
+    request: dict[str, Any] = {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": _keys("pk", "sk"),
+        "AttributeDefinitions": [
+            {"AttributeName": each, "AttributeType": "S"} for each in sorted(attributes)
+        ],
+    }
+    if shape.indexes:
+        request["GlobalSecondaryIndexes"] = [
+            {
+                "IndexName": index.name,
+                "KeySchema": _keys(index.partition, index.sort),
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+            for index in shape.indexes
+        ]
+    if shape.has_stream:
+        request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    return request
+
+
+def _keys(partition: str, sort: str) -> list[dict[str, str]]:
+    return [
+        {"AttributeName": partition, "KeyType": "HASH"},
+        {"AttributeName": sort, "KeyType": "RANGE"},
+    ]

@@ -1,0 +1,90 @@
+"""Timers as EventBridge Scheduler's one-shot schedules: created far ahead, gone by themselves after they fired."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from duetime.aws.faults import code_of, translated
+from duetime.aws.messages import to_json
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.ports import DueMessage
+
+if TYPE_CHECKING:
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
+
+    from duetime.settings import Settings
+
+SERVICE = "EventBridge Scheduler"
+NAME_LIMIT = 64
+_NAME = re.compile(r"[0-9a-zA-Z-_.]{1,64}", re.ASCII)
+
+
+class EventBridgeTimers:
+    """One schedule for each gen of an action, in one group."""
+
+    def __init__(self, client: EventBridgeSchedulerClient, settings: Settings) -> None:
+        self._client, self._settings = client, settings
+
+    def set(self, message: DueMessage, wake_at: datetime) -> None:
+        """See `duetime.ports.Timers`, here and below."""
+        try:
+            with translated(SERVICE):
+                self._create(message, wake_at)
+        except BackendMisconfigured as error:  # whatever the reason, the caller has another way to wake it
+            raise BackendUnavailable(SERVICE, str(error)) from error
+
+    def _create(self, message: DueMessage, wake_at: datetime) -> None:
+        try:
+            self._client.create_schedule(
+                Name=schedule_name(message),
+                GroupName=self._settings.schedule_group,
+                Description=f"duetime: wakes {message.type} of {message.ref.tenant_id}",
+                ScheduleExpression=at_expression(wake_at),
+                ScheduleExpressionTimezone="UTC",
+                FlexibleTimeWindow={"Mode": "OFF"},
+                ActionAfterCompletion="DELETE",
+                Target=self._target(message),
+            )
+        except ClientError as error:
+            if code_of(error) != "ConflictException":  # this gen has its timer already
+                raise
+
+    def _target(self, message: DueMessage) -> Any:
+        settings = self._settings
+        target = {
+            "Arn": settings.dispatch_arn,
+            "RoleArn": settings.timer_role_arn,
+            "Input": to_json(message),
+            "RetryPolicy": {"MaximumRetryAttempts": 10, "MaximumEventAgeInSeconds": 3_600},
+        }
+        if settings.timer_dlq_arn:
+            target["DeadLetterConfig"] = {"Arn": settings.timer_dlq_arn}
+        return target
+
+    def clear(self, message: DueMessage) -> None:
+        with translated(SERVICE):
+            try:
+                self._client.delete_schedule(
+                    Name=schedule_name(message), GroupName=self._settings.schedule_group
+                )
+            except ClientError as error:
+                if code_of(error) != "ResourceNotFoundException":
+                    raise
+
+
+def schedule_name(message: DueMessage) -> str:
+    """A name that EventBridge takes, one for each gen: id and gen where they fit, their hash where they do not."""
+    plain = f"{message.ref.id}.{message.gen}"
+    if _NAME.fullmatch(plain):
+        return plain
+    return sha256(f"{message.ref.tenant_id}#{plain}".encode()).hexdigest()
+
+
+def at_expression(wake_at: datetime) -> str:
+    """``at(2027-06-01T07:00:00)``: whole seconds, rounded down, in UTC."""
+    return f"at({wake_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S})"

@@ -1,0 +1,152 @@
+"""Everything duetime raises on purpose: one root, and each child is also the built-in it is like.
+
+An error carries typed fields and builds its own message from them: what was wrong, and what would be right.
+Its `code` is stable; the HTTP API and the command line show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+MESSAGE_LIMIT = 500
+"""Characters of a message from outside (a handler's exception, a client's value) that are ever kept or shown."""
+
+
+def cut(message: object, limit: int = MESSAGE_LIMIT) -> str:
+    """The message's text in at most `limit` characters; an ellipsis shows that it was cut."""
+    whole = str(message)
+    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
+
+
+class DuetimeError(Exception):
+    """The root: ``except DuetimeError`` catches whatever duetime raises on purpose."""
+
+    code: ClassVar[str] = "error"
+
+
+class DeclarationError(DuetimeError, ValueError):
+    """The app declares something that cannot work: a bad name, a doubled one, a handler nobody could call."""
+
+    code = "bad-declaration"
+
+
+class SettingsError(DuetimeError, ValueError):
+    """The settings contradict each other or a limit of AWS; every problem is named at once."""
+
+    code = "bad-settings"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems))
+
+
+class InvalidTime(DuetimeError, ValueError):
+    """A time that names no instant, or one that no scheduler could honour."""
+
+    code = "invalid-time"
+
+    def __init__(self, value: object, problem: str) -> None:
+        self.value, self.problem = value, problem
+        super().__init__(f"{cut(value, 60)!r} {problem}")
+
+
+class InvalidIdentifier(DuetimeError, ValueError):
+    """A tenant, an actor or a correlation id that cannot be a part of a key."""
+
+    code = "invalid-identifier"
+
+    def __init__(self, field: str, value: object, problem: str) -> None:
+        self.field, self.value, self.problem = field, value, problem
+        super().__init__(f"{field} {cut(value, 60)!r} {problem}")
+
+
+class InvalidPayload(DuetimeError, ValueError):
+    """A payload that its own model refuses, or that JSON cannot carry."""
+
+    code = "invalid-payload"
+
+    def __init__(self, type_name: str, problems: Sequence[str]) -> None:
+        self.type_name, self.problems = type_name, tuple(problems)
+        super().__init__(f"payload of {cut(type_name, 100)!r}: " + cut("; ".join(self.problems)))
+
+
+class PayloadTooLarge(DuetimeError, ValueError):
+    """A payload beyond what one DynamoDB item holds."""
+
+    code = "payload-too-large"
+
+    def __init__(self, type_name: str, size: int, limit: int) -> None:
+        self.type_name, self.size, self.limit = type_name, size, limit
+        super().__init__(
+            f"payload of {type_name!r} is {size:,} bytes; at most {limit:,} fit one DynamoDB item."
+            " Store it elsewhere and schedule a reference to it"
+        )
+
+
+class UnknownType(DuetimeError, LookupError):
+    """A type name that no handler of this app is registered for; it is never imported, only looked up."""
+
+    code = "unknown-type"
+
+    def __init__(self, type_name: str, known: Iterable[str]) -> None:
+        self.type_name, self.known = type_name, tuple(sorted(known))
+        super().__init__(
+            f"no handler is registered for the type {cut(type_name, 100)!r}; known are: "
+            + (", ".join(self.known) or "none")
+        )
+
+
+class ActionNotFound(DuetimeError, LookupError):
+    """No such action for this tenant; another tenant's action looks just the same."""
+
+    code = "action-not-found"
+
+    def __init__(self, action_id: str) -> None:
+        self.action_id = action_id
+        super().__init__(f"there is no action {cut(action_id, 100)!r}")
+
+
+class ActionConflict(DuetimeError, RuntimeError):
+    """What was asked is not possible in the action's present status; nothing was changed."""
+
+    code = "action-conflict"
+
+    def __init__(self, action_id: str, *, asked: str, status: str, possible: str) -> None:
+        self.action_id, self.asked, self.status, self.possible = action_id, asked, status, possible
+        super().__init__(f"cannot {asked} action {action_id}: it is {status}, and only {possible} can be")
+
+
+class InvalidCursor(DuetimeError, ValueError):
+    """A page cursor that this query did not give out."""
+
+    code = "invalid-cursor"
+
+    def __init__(self) -> None:
+        super().__init__("the cursor does not belong to this query; start again without one")
+
+
+class Unsupported(DuetimeError, NotImplementedError):
+    """This back end cannot do that; the message says which one can."""
+
+    code = "unsupported"
+
+
+class BackendUnavailable(DuetimeError, ConnectionError):
+    """A service did not answer, or asked to be called later; the call may be repeated."""
+
+    code = "unavailable"
+
+    def __init__(self, service: str, reason: str) -> None:
+        self.service, self.reason = service, reason
+        super().__init__(f"{service} is not available: {cut(reason)}")
+
+
+class BackendMisconfigured(DuetimeError, RuntimeError):
+    """A service refuses the call and will go on refusing it: a missing table, a missing permission."""
+
+    code = "misconfigured"
+
+    def __init__(self, service: str, reason: str, cure: str) -> None:
+        self.service, self.reason, self.cure = service, reason, cure
+        super().__init__(f"{service} refuses: {cut(reason)}. {cure}")

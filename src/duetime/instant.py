@@ -1,0 +1,110 @@
+"""Instants: the moments that rows, messages and callers speak of.
+
+Inside duetime an instant is an aware ``datetime`` in UTC, nothing else. Its text form has a fixed width,
+so that texts sort as the instants do: DynamoDB compares strings.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from duetime.errors import InvalidTime
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(2199, 12, 31, 23, 59, 59, tzinfo=UTC)
+"""The years that EventBridge's own expressions admit: 1970 to 2199."""
+
+_OFFSET = len("+00:00")
+
+
+def text(instant: datetime) -> str:
+    """``2027-06-01T07:00:00.000000Z``: 27 characters, always in UTC, always with microseconds."""
+    return instant.astimezone(UTC).isoformat(timespec="microseconds")[:-_OFFSET] + "Z"
+
+
+def parse(written: str) -> datetime:
+    """Read what `text` wrote, or any other ISO 8601 instant that has an offset.
+
+    Raises:
+        InvalidTime: it is no ISO 8601 instant, or has no offset.
+    """
+    try:
+        instant = datetime.fromisoformat(written)
+    except (ValueError, TypeError):
+        raise InvalidTime(written, "is not an ISO 8601 instant such as 2027-06-01T09:00:00Z") from None
+    if instant.tzinfo is None:
+        raise InvalidTime(written, "has no offset; say 2027-06-01T09:00:00Z or …+02:00")
+    return instant.astimezone(UTC)
+
+
+def resolve(at: datetime | timedelta, *, now: datetime, tz: str | None = None) -> datetime:
+    """The instant that a caller means: an aware datetime, a span from now, or a local time with its zone.
+
+    A local time that occurs twice is read as Python reads it, by ``fold``: the first one by default.
+
+    Raises:
+        InvalidTime: naive without a zone, not on that zone's clock, or outside the years 1970 to 2199.
+    """
+    if isinstance(at, timedelta):
+        return _bounded(_plus(now, at))
+    if not isinstance(at, datetime):
+        raise InvalidTime(at, "is neither a datetime nor a timedelta")
+    if at.tzinfo is not None:
+        if tz is not None:
+            raise InvalidTime(at.isoformat(), f"has an offset of its own; leave out tz={tz!r}")
+        return _bounded(_in_utc(at))
+    if tz is None:
+        raise InvalidTime(at.isoformat(), "is naive; make it aware, or say tz='Europe/Paris'")
+    return _bounded(_from_wall_clock(at, zone(tz)))
+
+
+def zone(name: str) -> ZoneInfo:
+    """The IANA zone of that name.
+
+    Raises:
+        InvalidTime: there is no such zone.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):
+        raise InvalidTime(name, "is not an IANA time zone such as Europe/Paris") from None
+
+
+def _plus(now: datetime, span: timedelta) -> datetime:
+    try:
+        return now + span
+    except OverflowError:
+        raise InvalidTime(str(span), _BOUNDS) from None
+
+
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise InvalidTime(at.isoformat(), _BOUNDS) from None
+
+
+def _from_wall_clock(local: datetime, tz: ZoneInfo) -> datetime:
+    instant = _in_utc(local.replace(tzinfo=tz))
+    if _wall_clock(instant, tz) != local.replace(fold=0):
+        raise InvalidTime(
+            local.isoformat(), f"does not exist in {tz.key}: the clock is put forward over it; choose another"
+        )
+    return instant
+
+
+def _wall_clock(instant: datetime, tz: ZoneInfo) -> datetime | None:
+    try:
+        return instant.astimezone(tz).replace(tzinfo=None, fold=0)
+    except OverflowError:
+        return None
+
+
+_BOUNDS = "lies outside the years 1970 to 2199, which EventBridge admits"
+
+
+def _bounded(instant: datetime) -> datetime:
+    if not EARLIEST <= instant <= LATEST:
+        raise InvalidTime(instant.isoformat(), _BOUNDS)
+    return instant

@@ -1,0 +1,70 @@
+"""The Lambda on the actions table's stream: event to `duetime.arm`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from duetime.arm import Arm
+from duetime.aws import backends
+from duetime.aws.items import from_item
+from duetime.aws.keys import is_row
+from duetime.change import Change
+from duetime.clock import SystemClock
+from duetime.errors import BackendUnavailable
+from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+
+FILTERS: tuple[Mapping[str, Any], ...] = (
+    {
+        "eventName": ["INSERT", "MODIFY"],
+        "dynamodb": {"NewImage": {"status": {"S": ["pending", "cancelled", "skipped"]}}},
+    },
+    {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"payload_apart": {"BOOL": [True]}}}},
+)
+"""What the event source lets through: what became pending, what left pending unrun, and payloads left behind.
+
+Claims, heartbeats, settles and ordinary expiries never reach the function.
+"""
+
+
+def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
+    """The handler of stream events; it answers with a partial batch response."""
+    clock = SystemClock()
+    arm = Arm(
+        backends.action_store(settings),
+        backends.due_queues(settings),
+        backends.timers(settings),
+        backends.routes(settings, clock),
+        clock=clock,
+        settings=settings,
+    )
+
+    def handler(event: Event, _context: object) -> Event:
+        records = event["Records"]
+        changes = [change for record in records if (change := _change(record))]
+        try:
+            arm(changes)
+        except BackendUnavailable as error:
+            log.warning("batch not armed, it will come again", extra={"reason": str(error)})
+            return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
+        return {"batchItemFailures": []}
+
+    return handler
+
+
+def _change(record: Mapping[str, Any]) -> Change | None:
+    """A record that cannot be read is told of and passed by: in a stream it would hold up all behind it."""
+    images = record["dynamodb"]
+    old, new = images.get("OldImage"), images.get("NewImage")
+    if not is_row(new or old or {}):
+        return None
+    try:
+        return Change(from_item(old) if old else None, from_item(new) if new else None)
+    except (KeyError, ValueError):
+        log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
+        return None

@@ -1,0 +1,65 @@
+"""The Lambda on a worker's due queue: messages to `duetime.work`. It hosts the user's handlers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from duetime.app import App
+from duetime.aws import backends
+from duetime.aws.messages import UnreadableMessage, from_json
+from duetime.clock import SystemClock
+from duetime.errors import DuetimeError
+from duetime.heartbeat import Heartbeat
+from duetime.ports import Delivery
+from duetime.settings import Settings
+from duetime.work import Work, WorkerPorts
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+
+
+def make_handler(settings: Settings, app: App, *, instance: str) -> Callable[[Event, object], Event]:
+    """The handler of SQS events; it answers with a partial batch response, so that one bad message spoils no other.
+
+    Args:
+        settings: the deployment's.
+        app: the handlers that this worker runs.
+        instance: what names this process in an action's attempts.
+    """
+    clock = SystemClock()
+    store, queues = backends.action_store(settings), backends.due_queues(settings)
+    heartbeat = Heartbeat(store, queues, clock=clock, settings=settings)
+    ports = WorkerPorts(store, queues, backends.routes(settings, clock), heartbeat)
+    work = Work(app, ports, clock=clock, settings=settings, instance=instance)
+
+    def handler(event: Event, _context: object) -> Event:
+        failed = [record["messageId"] for record in event["Records"] if not _handle(work, record)]
+        return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+    return handler
+
+
+def _handle(work: Work, record: Mapping[str, Any]) -> bool:
+    try:
+        work(_delivery(record))
+    except UnreadableMessage:
+        log.exception(
+            "message cannot be read, it goes to the dead letters", extra={"message_id": record["messageId"]}
+        )
+        return False
+    except DuetimeError as error:
+        log.warning(
+            "message will come again", extra={"message_id": record["messageId"], "reason": str(error)}
+        )
+        return False
+    return True
+
+
+def _delivery(record: Mapping[str, Any]) -> Delivery:
+    message, delay = from_json(record["body"])
+    sent_at = datetime.fromtimestamp(int(record["attributes"]["SentTimestamp"]) / 1000, UTC)
+    return Delivery(message, sent_at + timedelta(seconds=delay), record["receiptHandle"])

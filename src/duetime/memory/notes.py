@@ -1,0 +1,32 @@
+"""Routes and bookmarks in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from duetime.manifest import Manifest, workers_by_type
+
+
+class MemoryRoutes:
+    """The manifests of this process."""
+
+    def __init__(self, manifests: Iterable[Manifest]) -> None:
+        self._workers = workers_by_type(manifests)
+
+    def queue_for(self, type_name: str) -> str | None:
+        """See `duetime.ports.Routes`."""
+        return self._workers.get(type_name)
+
+
+class MemoryBookmarks:
+    """Marks in a dictionary."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, Mapping[str, str]] = {}
+
+    def read(self, name: str) -> Mapping[str, str]:
+        """See `duetime.ports.Bookmarks`, here and below."""
+        return self._marks.get(name, {})
+
+    def write(self, name: str, marks: Mapping[str, str]) -> None:
+        self._marks[name] = dict(marks)

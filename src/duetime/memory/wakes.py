@@ -1,0 +1,130 @@
+"""Queues and timers in memory: what wakes the steps. They keep time by the clock they are given and start no thread."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from duetime.action import ActionRef
+from duetime.clock import Clock
+from duetime.ports import Delivery, DueMessage, Send
+
+
+@dataclass(slots=True)
+class _Waiting:
+    queue: str
+    message: DueMessage
+    queued_at: datetime
+    visible_at: datetime
+
+
+class MemoryQueues:
+    """The workers' queues: a received message is invisible until it is deleted, or until its visibility ends."""
+
+    def __init__(
+        self, clock: Clock, visibility: timedelta, on_send: Callable[[], None] = lambda: None
+    ) -> None:
+        self._clock, self._visibility, self._on_send = clock, visibility, on_send
+        self._waiting: dict[str, _Waiting] = {}
+        self._by_time: list[tuple[datetime, int, str]] = []
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+
+    def send(self, sends: Sequence[Send]) -> None:
+        """See `duetime.ports.DueQueues`, here and below."""
+        now = self._clock.now()
+        with self._lock:
+            for each in sends:
+                visible_at = now + timedelta(seconds=each.delay)
+                self._wait(
+                    str(next(self._numbers)), _Waiting(each.queue, each.message, visible_at, visible_at)
+                )
+        self._on_send()
+
+    def extend(self, queue: str, receipt: str, seconds: int) -> None:
+        del queue
+        with self._lock:
+            waiting = self._waiting.get(receipt)
+            if waiting:
+                waiting.visible_at = self._clock.now() + timedelta(seconds=seconds)
+                self._wait(receipt, waiting)
+
+    def receive(self) -> tuple[str, Delivery] | None:
+        """The next visible message and its queue's name, now invisible for a while; None if there is none yet."""
+        now = self._clock.now()
+        with self._lock:
+            while self._by_time and self._by_time[0][0] <= now:
+                visible_at, _, receipt = heapq.heappop(self._by_time)
+                waiting = self._waiting.get(receipt)
+                if waiting is None or waiting.visible_at != visible_at:
+                    continue
+                waiting.visible_at = now + self._visibility
+                self._wait(receipt, waiting)
+                return waiting.queue, Delivery(waiting.message, waiting.queued_at, receipt)
+        return None
+
+    def delete(self, receipt: str) -> None:
+        """Consume a received message."""
+        with self._lock:
+            self._waiting.pop(receipt, None)
+
+    def next_at(self) -> datetime | None:
+        """When the next message may be received."""
+        with self._lock:
+            while self._by_time and not self._stands(*self._by_time[0]):
+                heapq.heappop(self._by_time)
+            return self._by_time[0][0] if self._by_time else None
+
+    def _wait(self, receipt: str, waiting: _Waiting) -> None:
+        self._waiting[receipt] = waiting
+        heapq.heappush(self._by_time, (waiting.visible_at, next(self._numbers), receipt))
+
+    def _stands(self, visible_at: datetime, _number: int, receipt: str) -> bool:
+        waiting = self._waiting.get(receipt)
+        return waiting is not None and waiting.visible_at == visible_at
+
+
+class MemoryTimers:
+    """One timer for each gen of an action."""
+
+    def __init__(self) -> None:
+        self._set: dict[tuple[ActionRef, int], tuple[datetime, DueMessage]] = {}
+        self._by_time: list[tuple[datetime, int, tuple[ActionRef, int]]] = []
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+
+    def set(self, message: DueMessage, wake_at: datetime) -> None:
+        """See `duetime.ports.Timers`, here and below."""
+        key = (message.ref, message.gen)
+        with self._lock:
+            self._set[key] = (wake_at, message)
+            heapq.heappush(self._by_time, (wake_at, next(self._numbers), key))
+
+    def clear(self, message: DueMessage) -> None:
+        with self._lock:
+            self._set.pop((message.ref, message.gen), None)
+
+    def fire(self, now: datetime) -> tuple[DueMessage, ...]:
+        """Take out the timers that are due."""
+        fired = []
+        with self._lock:
+            while self._by_time and self._by_time[0][0] <= now:
+                key = heapq.heappop(self._by_time)[2]
+                standing = self._set.get(key)
+                if standing and standing[0] <= now:
+                    fired.append(self._set.pop(key)[1])
+        return tuple(fired)
+
+    def next_at(self) -> datetime | None:
+        """When the next timer is due."""
+        with self._lock:
+            while self._by_time and self._by_time[0][2] not in self._set:
+                heapq.heappop(self._by_time)
+            return self._by_time[0][0] if self._by_time else None
+
+    def __len__(self) -> int:
+        return len(self._set)

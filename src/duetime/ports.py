@@ -1,0 +1,248 @@
+"""What the steps need of the world, written as a specification.
+
+Each back end (``memory``, ``aws``, or your own) keeps every sentence here; ``duetime.testing.contract`` checks them.
+Instants are aware UTC. A method that changes a row is one atomic, conditional write: the condition is the rule, and
+whoever does not meet it changes nothing. A method may be repeated after a lost answer and then reports what its first
+try did. Anything may raise `BackendUnavailable`; the caller's own caller repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from duetime.action import Action, ActionRef
+from duetime.ids import TenantId
+from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some actions of a list, and where the next page begins; `cursor` is None on the last one."""
+
+    actions: tuple[Action, ...]
+    cursor: str | None
+
+    def __iter__(self) -> Iterator[Action]:
+        return iter(self.actions)
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+
+@dataclass(frozen=True, slots=True)
+class DueEntry:
+    """One entry of the due index: it may lag behind its row by a moment."""
+
+    ref: ActionRef
+    due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DuePage:
+    """Entries of one due shard, soonest first; `cursor` is None on the last page."""
+
+    entries: tuple[DueEntry, ...]
+    cursor: str | None
+
+
+class ActionStore(Protocol):
+    """The rows. The table is the truth; everything else is a wake-up."""
+
+    @property
+    def due_shards(self) -> Sequence[str]:
+        """Every partition that the due index may have."""
+        ...
+
+    def put(self, action: Action) -> None:
+        """*schedule*: add a pending row if there is none with this id.
+
+        An id is random, so a row that is there already is this one: its answer was lost. That is success.
+        A payload set apart is written first, so no row is ever without its payload.
+        """
+        ...
+
+    def put_many(self, actions: Sequence[Action]) -> None:
+        """*schedule*, in bulk: each as `put` does, in no order, not all or nothing.
+
+        After a lost answer nothing is written over a row that may have run.
+
+        Raises:
+            BackendUnavailable: some may not have been added; repeating the call with the same actions is safe.
+        """
+        ...
+
+    def entries(self, action: Action) -> Sequence[Mapping[str, Any]]:
+        """*schedule*, inside a caller's own ``TransactWriteItems``: what `put` would write, as entries of its list.
+
+        Raises:
+            Unsupported: this back end is not DynamoDB.
+        """
+        ...
+
+    def get(self, ref: ActionRef) -> Action | None:
+        """The row as of now (a consistent read), its payload included; None if there is none."""
+        ...
+
+    def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
+        """The rows as of now, payloads set apart not included; missing ones are left out, in no order."""
+        ...
+
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
+        """*claim*: pending → processing, or processing → processing where the lease has ended.
+
+        Eligible is a row that
+
+        - is pending, and due at or before ``terms.now``; or
+        - is processing, and its lease ended more than ``terms.skew`` before ``terms.now`` (a take-over: it counts
+          in `recoveries`, not in `attempt`).
+
+        It takes the lease, the nonce and the next fence, starts an attempt, and keeps ``terms.retry`` unless the row
+        has a policy. A row that is processing with this very nonce is mine: an answer was lost. `Held` for a live
+        lease of another; None for everything else. The payload is included.
+        """
+        ...
+
+    def renew(self, claimed: Action, until: datetime) -> Renewed | None:
+        """*heartbeat*: move the lease to `until`, if the row is processing under this fence; None if not."""
+        ...
+
+    def peek(self, claimed: Action) -> Renewed | None:
+        """Look, without writing and without consistency, whether a cancel was asked for; None if the fence moved on."""
+        ...
+
+    def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
+        """*settle*: processing → executed, failed, cancelled, or pending again, if the row is under this fence.
+
+        A final row leaves the due index and gets its time of expiry. A pending one gets its new due time and the next
+        `gen`, unless a cancel was asked for: that is `CANCEL_REQUESTED`. A run that is no longer under this fence is
+        `LEASE_LOST`. Both change nothing. A row that this very fence has settled was settled by this call's first try.
+        """
+        ...
+
+    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
+        """*cancel*: pending → cancelled; the row leaves the due index."""
+        ...
+
+    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Moved | Refused:
+        """*ask to cancel*: leave a request on a processing row, the first one stays; its fence is untouched."""
+        ...
+
+    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+        """*reschedule*: pending → pending, with a new due time and the next `gen`."""
+        ...
+
+    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+        """*redrive*: failed → pending, with the next `gen`, in the due index again, and no longer expiring."""
+        ...
+
+    def by_correlation(
+        self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
+    ) -> Page:
+        """A tenant's actions with that correlation id, oldest first. May lag behind the rows by a moment."""
+        ...
+
+    def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
+        """A tenant's actions, newest first."""
+        ...
+
+    def due(
+        self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
+    ) -> DuePage:
+        """Entries of a due shard with ``after < due_at <= until``, soonest first; unsettled rows only.
+
+        Reads what it returns and no more, however much is stored.
+        """
+        ...
+
+    def remove_payload(self, ref: ActionRef) -> None:
+        """Delete a payload set apart, whose row has been removed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueMessage:
+    """Says that an action may be due: a wake-up, never the truth."""
+
+    ref: ActionRef
+    type: str
+    due_at: datetime
+    gen: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """A message as it reached a worker."""
+
+    message: DueMessage
+    queued_at: datetime
+    """When it could first be received."""
+    receipt: str
+    """Whoever holds it may move this delivery's visibility."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A message to send to a worker's queue, to be received no sooner than `delay` whole seconds from now."""
+
+    queue: str
+    message: DueMessage
+    delay: int
+
+
+LONGEST_DELAY = 900
+"""Seconds: the longest that SQS delays a message."""
+
+
+class DueQueues(Protocol):
+    """The workers' queues: at least once, in no order, each message after its delay."""
+
+    def send(self, sends: Sequence[Send]) -> None:
+        """Send all; a `delay` is 0 to 900 s.
+
+        Raises:
+            BackendUnavailable: some may not have been sent; sending all again is safe, since a claim decides.
+        """
+        ...
+
+    def extend(self, queue: str, receipt: str, seconds: int) -> None:
+        """Keep a received message invisible for `seconds` from now; nothing happens if it is gone."""
+        ...
+
+
+class Timers(Protocol):
+    """What wakes a far action: one timer for each `gen` of it."""
+
+    def set(self, message: DueMessage, wake_at: datetime) -> None:
+        """Wake the dispatcher with `message` at `wake_at` or up to a minute later, at least once; setting it again is safe.
+
+        Raises:
+            BackendUnavailable: it may not be set.
+        """
+        ...
+
+    def clear(self, message: DueMessage) -> None:
+        """Forget the timer of this `gen`; nothing happens if there is none, and a wake already under way still comes."""
+        ...
+
+
+class Routes(Protocol):
+    """Which worker runs which type, as the latest deploys published it."""
+
+    def queue_for(self, type_name: str) -> str | None:
+        """The worker's queue, or None when no published manifest has the type. May lag by a minute for known types."""
+        ...
+
+
+class Bookmarks(Protocol):
+    """Where a repeated pass left off."""
+
+    def read(self, name: str) -> Mapping[str, str]:
+        """What was last written under `name`; empty at first."""
+        ...
+
+    def write(self, name: str, marks: Mapping[str, str]) -> None:
+        """Replace what stands under `name`."""
+        ...

@@ -1,0 +1,138 @@
+"""Retry: how often an action is run and how long it waits in between; and what a handler raises to say otherwise."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import islice, takewhile
+from typing import Self
+
+from duetime.errors import DeclarationError, DuetimeError
+
+Duration = timedelta | int | float
+"""A ``timedelta``, or a number of seconds."""
+
+MOST_ATTEMPTS = 100
+MOST_BACKOFFS = 20
+LONGEST_BACKOFF = timedelta(days=90)
+
+
+class Retry(DuetimeError):
+    """Raised by a handler: run me again, after `after` (or after what the policy says); it uses up an attempt."""
+
+    code = "retry"
+
+    def __init__(
+        self, after: Duration | None = None, reason: str = "the handler asked for another attempt"
+    ) -> None:
+        self.after = None if after is None else duration("Retry(after=…)", after)
+        super().__init__(reason)
+
+
+class Fatal(DuetimeError):
+    """Raised by a handler: this will never succeed; no more attempts."""
+
+    code = "fatal"
+
+
+def duration(what: str, value: Duration) -> timedelta:
+    """`value` as a ``timedelta`` from nothing to 90 days.
+
+    Raises:
+        DeclarationError: it is no duration, negative, or longer.
+    """
+    if isinstance(value, bool) or not isinstance(value, timedelta | int | float):
+        raise DeclarationError(f"{what} is {value!r}; say a timedelta, or a number of seconds")
+    try:
+        span = value if isinstance(value, timedelta) else timedelta(seconds=value)
+    except (OverflowError, ValueError):
+        span = None
+    if span is None or not timedelta(0) <= span <= LONGEST_BACKOFF:
+        raise DeclarationError(f"{what} is {value!r}; allowed is 0 seconds to {LONGEST_BACKOFF.days} days")
+    return span
+
+
+def exponential(
+    first: Duration, *, factor: float = 2.0, limit: Duration = timedelta(hours=1)
+) -> tuple[timedelta, ...]:
+    """Back-offs that grow from `first` by `factor` up to `limit`, which then repeats."""
+    start, most = duration("exponential(first)", first), duration("exponential(limit=…)", limit)
+    if factor <= 1 or not timedelta(0) < start <= most:
+        raise DeclarationError(
+            f"exponential({first!r}, factor={factor!r}, limit={limit!r}): the factor must exceed 1"
+            " and the first back-off lie between 0 and the limit"
+        )
+    growing = takewhile(lambda span: span < most, (start * factor**step for step in range(MOST_BACKOFFS)))
+    return (*islice(growing, MOST_BACKOFFS - 1), most)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class RetryPolicy:
+    """How often an action runs in all, and how long it waits before each further run.
+
+    `attempts` counts runs: 3 means one and two more. The last back-off of a list repeats. `jitter` widens a back-off
+    by up to that share of it. After `give_up_after` since the action was first due no further run is started.
+    """
+
+    attempts: int
+    backoff: tuple[timedelta, ...]
+    jitter: float
+    give_up_after: timedelta | None
+
+    def __init__(
+        self,
+        attempts: int = 3,
+        backoff: Duration | Sequence[Duration] = (60, 300, 900),
+        jitter: float = 0.1,
+        give_up_after: Duration | None = None,
+    ) -> None:
+        many = backoff if isinstance(backoff, Sequence) else (backoff,)
+        fixed = object.__setattr__
+        fixed(self, "attempts", attempts)
+        fixed(self, "backoff", tuple(duration("backoff", each) for each in many))
+        fixed(self, "jitter", jitter)
+        fixed(
+            self, "give_up_after", None if give_up_after is None else duration("give_up_after", give_up_after)
+        )
+        self._check()
+
+    def _check(self) -> None:
+        if isinstance(self.attempts, bool) or not isinstance(self.attempts, int):
+            raise DeclarationError(f"attempts is {self.attempts!r}; say a whole number")
+        if not 1 <= self.attempts <= MOST_ATTEMPTS:
+            raise DeclarationError(
+                f"attempts is {self.attempts}; it counts runs in all, so 1 to {MOST_ATTEMPTS} are allowed"
+            )
+        if not 1 <= len(self.backoff) <= MOST_BACKOFFS:
+            raise DeclarationError(
+                f"backoff has {len(self.backoff)} entries; allowed are 1 to {MOST_BACKOFFS}"
+            )
+        if not 0 <= self.jitter <= 1:
+            raise DeclarationError(f"jitter is {self.jitter!r}; it is a share of the back-off, from 0 to 1")
+
+    def delay(self, attempt: int, chance: float) -> timedelta:
+        """How long to wait after run number `attempt`; `chance` in [0, 1) draws the jitter."""
+        base = self.backoff[min(attempt, len(self.backoff)) - 1]
+        return base * (1 + self.jitter * chance)
+
+    def text(self) -> str:
+        """The short form in which a row keeps its snapshot; `parse` reads it."""
+        give_up = None if self.give_up_after is None else self.give_up_after.total_seconds()
+        waits = [_plain(each.total_seconds()) for each in self.backoff]
+        return json.dumps([self.attempts, waits, self.jitter, give_up], separators=(",", ":"))
+
+    @classmethod
+    def parse(cls, written: str) -> Self:
+        """Read what `text` wrote."""
+        attempts, waits, jitter, give_up = json.loads(written)
+        return cls(attempts, waits, jitter, give_up)
+
+
+def _plain(seconds: float) -> int | float:
+    return int(seconds) if seconds.is_integer() else seconds
+
+
+NEVER = RetryPolicy(attempts=1)
+"""One run and no more."""

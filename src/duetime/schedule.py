@@ -1,0 +1,58 @@
+"""Step 1, *schedule*: a payload and a due time become one pending action, and one conditional put.
+
+It runs in the caller's Lambda and makes no second call that could fail: the timer is set by `arm`, which reads the
+table's stream.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from duetime.action import Action
+from duetime.errors import PayloadTooLarge
+from duetime.ids import TenantId, due_shard_of, new_action_id
+
+if TYPE_CHECKING:
+    from duetime.payload import Payload
+
+IN_ROW_LIMIT = 2_048
+"""Bytes: a larger payload is an item of its own, so that claim and settle do not pay for it."""
+
+PAYLOAD_LIMIT = 400 * 1_024 - 1_024
+"""Bytes: a DynamoDB item holds 400 KB, its keys included."""
+
+
+def new_action(
+    payload: Payload,
+    *,
+    due_at: datetime,
+    now: datetime,
+    tenant_id: TenantId,
+    actor: str,
+    correlation_id: str | None,
+    due_shards: int,
+) -> Action:
+    """A fresh pending action; nothing is written yet.
+
+    Raises:
+        InvalidPayload: JSON cannot carry the payload.
+        PayloadTooLarge: one DynamoDB item cannot hold it.
+    """
+    written = payload.to_json()
+    size = len(written) if written.isascii() else len(written.encode())
+    if size > PAYLOAD_LIMIT:
+        raise PayloadTooLarge(payload.type_name, size, PAYLOAD_LIMIT)
+    action_id = new_action_id(now)
+    return Action(
+        tenant_id=tenant_id,
+        id=action_id,
+        type=payload.type_name,
+        due_at=due_at,
+        due_shard=due_shard_of(action_id, due_shards),
+        created_by=actor,
+        payload=written,
+        payload_version=payload.type_version,
+        payload_apart=size > IN_ROW_LIMIT,
+        correlation_id=correlation_id,
+    )

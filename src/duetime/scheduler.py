@@ -1,0 +1,223 @@
+"""The scheduler: what callers use to schedule, look up and change actions, from any Lambda or script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Self
+
+from duetime import ids, instant
+from duetime.action import Action, ActionRef
+from duetime.clock import Clock, SystemClock
+from duetime.errors import ActionConflict, ActionNotFound, BackendUnavailable, InvalidCursor
+from duetime.lease import Moved, Refused
+from duetime.ports import ActionStore, Page
+from duetime.schedule import new_action
+from duetime.settings import Settings
+
+if TYPE_CHECKING:
+    from duetime.payload import Payload
+
+When = datetime | timedelta
+"""An aware datetime, a span from now, or a naive local time together with its zone."""
+
+LARGEST_PAGE = 200
+_RACES = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """One entry of `Scheduler.schedule_many`."""
+
+    payload: Payload
+    at: When
+    tz: str | None = None
+    correlation_id: str | None = None
+
+
+class Scheduler:
+    """Schedules actions for one tenant, in one actor's name.
+
+    Make one per process with `from_env`; it is safe to use from several threads.
+    """
+
+    def __init__(
+        self, store: ActionStore, *, tenant_id: str, actor: str, clock: Clock, settings: Settings
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self.tenant_id = ids.tenant(tenant_id)
+        self.actor = ids.actor(actor)
+
+    @classmethod
+    def from_env(cls, *, tenant_id: str = "default", actor: str = "sdk", client: Any = None) -> Self:
+        """A scheduler on DynamoDB; the table's name comes from ``DUETIME_ACTIONS_TABLE`` (or ``DUETIME_PREFIX``).
+
+        Args:
+            tenant_id: whose actions; IAM bounds which tenants the caller's role may write.
+            actor: who schedules, for the audit: a service's name.
+            client: a boto3 DynamoDB client to use instead of a new one.
+
+        Raises:
+            SettingsError: the environment contradicts itself.
+            InvalidIdentifier: the tenant or the actor cannot be part of a key.
+        """
+        from duetime.aws import action_store  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
+
+        settings = Settings.from_env()
+        return cls(
+            action_store(settings, client),
+            tenant_id=tenant_id,
+            actor=actor,
+            clock=SystemClock(),
+            settings=settings,
+        )
+
+    def schedule(
+        self, payload: Payload, *, at: When, tz: str | None = None, correlation_id: str | None = None
+    ) -> Action:
+        """Schedule a payload; it runs once `at` has come, at once if that has passed.
+
+        Returns:
+            The pending action; its `id` leads back to it.
+
+        Raises:
+            InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to 2199.
+            InvalidIdentifier: the correlation id cannot be part of a key.
+            InvalidPayload: JSON cannot carry the payload.
+            PayloadTooLarge: it does not fit one DynamoDB item.
+            BackendUnavailable: nobody knows whether it was scheduled.
+        """
+        action = self._new(payload, at, tz, correlation_id)
+        self._store.put(action)
+        return action
+
+    def schedule_many(self, orders: Iterable[Order]) -> tuple[Action, ...]:
+        """Schedule many payloads with few calls. All are checked before the first is written; not all or nothing.
+
+        Raises:
+            BackendUnavailable: some may not have been scheduled.
+            DuetimeError: as `schedule`; then none has been.
+        """
+        actions = tuple(self._new(each.payload, each.at, each.tz, each.correlation_id) for each in orders)
+        self._store.put_many(actions)
+        return actions
+
+    def transact_items(
+        self, payload: Payload, *, at: When, tz: str | None = None, correlation_id: str | None = None
+    ) -> tuple[Action, Sequence[Mapping[str, Any]]]:
+        """Schedule inside a transaction of your own: the action, and entries for its ``TransactItems``.
+
+        ``client.transact_write_items(TransactItems=[{"Put": …}, *items])`` with a low-level DynamoDB client commits
+        both or neither. Nothing is written here.
+        """
+        action = self._new(payload, at, tz, correlation_id)
+        return action, self._store.entries(action)
+
+    def get(self, action_id: str) -> Action:
+        """The action as of now.
+
+        Raises:
+            ActionNotFound: this tenant has no such action.
+        """
+        action = self._store.get(self._ref(action_id))
+        if action is None:
+            raise ActionNotFound(action_id)
+        return action
+
+    def list(self, *, correlation_id: str | None = None, limit: int = 50, cursor: str | None = None) -> Page:
+        """A page of actions, without their payloads: those of a correlation id, oldest first; or all, newest first.
+
+        Args:
+            correlation_id: only the actions scheduled with it.
+            limit: how many at most, 1 to 200.
+            cursor: the `cursor` of the page before.
+
+        Raises:
+            InvalidCursor: the cursor belongs to another query.
+        """
+        if not 1 <= limit <= LARGEST_PAGE:
+            raise ValueError(f"limit is {limit}; allowed is 1 to {LARGEST_PAGE}")
+        if cursor is not None and not ids.is_action_id(cursor):
+            raise InvalidCursor
+        if correlation_id is None:
+            return self._store.of_tenant(self.tenant_id, limit=limit, cursor=cursor)
+        wanted = ids.correlation_id(correlation_id)
+        return self._store.by_correlation(self.tenant_id, wanted, limit=limit, cursor=cursor)
+
+    def cancel(self, action_id: str) -> Action:
+        """Cancel a pending action; ask a running one to stop, which it does if its handler looks.
+
+        Returns:
+            The action: cancelled, or still processing with `cancel_requested_at` set.
+
+        Raises:
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it is settled already.
+        """
+        ref, now = self._ref(action_id), self._clock.now()
+        expires_at = now + self._settings.retention
+        for _ in range(_RACES):
+            pending = self._store.cancel(ref, by=self.actor, at=now, expires_at=expires_at)
+            if isinstance(pending, Moved):
+                return pending.action
+            if pending.action is None or pending.action.status.is_final:
+                raise _refusal(ref, pending, "cancel", "a pending or running one")
+            running = self._store.ask_to_cancel(ref, by=self.actor, at=now)
+            if isinstance(running, Moved):
+                return running.action
+        raise BackendUnavailable("the actions table", "the action kept changing while it was being cancelled")
+
+    def reschedule(self, action_id: str, at: When, *, tz: str | None = None) -> Action:
+        """Give a pending action another due time; an earlier wake of it then changes nothing.
+
+        Raises:
+            InvalidTime: as `schedule`.
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it is not pending.
+        """
+        ref, now = self._ref(action_id), self._clock.now()
+        due_at = instant.resolve(at, now=now, tz=tz)
+        outcome = self._store.reschedule(ref, due_at, by=self.actor, at=now)
+        if isinstance(outcome, Moved):
+            return outcome.action
+        raise _refusal(ref, outcome, "reschedule", "a pending one")
+
+    def redrive(self, action_id: str, *, at: When = timedelta(0), tz: str | None = None) -> Action:
+        """Run a failed action again, now or at another time, with all the attempts that its policy allows.
+
+        Raises:
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it has not failed.
+        """
+        ref, now = self._ref(action_id), self._clock.now()
+        due_at = instant.resolve(at, now=now, tz=tz)
+        outcome = self._store.redrive(ref, due_at, by=self.actor, at=now)
+        if isinstance(outcome, Moved):
+            return outcome.action
+        raise _refusal(ref, outcome, "redrive", "a failed one")
+
+    def _new(self, payload: Payload, at: When, tz: str | None, correlation_id: str | None) -> Action:
+        now = self._clock.now()
+        return new_action(
+            payload,
+            due_at=instant.resolve(at, now=now, tz=tz),
+            now=now,
+            tenant_id=self.tenant_id,
+            actor=self.actor,
+            correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
+            due_shards=self._settings.due_shards,
+        )
+
+    def _ref(self, action_id: str) -> ActionRef:
+        if not ids.is_action_id(action_id):
+            raise ActionNotFound(action_id)
+        return ActionRef(self.tenant_id, ids.ActionId(action_id))
+
+
+def _refusal(ref: ActionRef, refused: Refused, asked: str, possible: str) -> ActionNotFound | ActionConflict:
+    if refused.action is None:
+        return ActionNotFound(ref.id)
+    return ActionConflict(ref.id, asked=asked, status=refused.action.status.value, possible=possible)

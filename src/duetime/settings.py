@@ -1,0 +1,221 @@
+"""Settings: the one typed place for what a deployment may choose, and the one place that reads the environment.
+
+Each field's metadata says what it means and which values AWS or the protocol admit; contradictions between fields
+are refused together, before anything is built on them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from datetime import timedelta
+from typing import Any, Literal, Self
+
+from duetime.errors import SettingsError
+
+PREFIX = "DUETIME_"
+DUE_SHARDS = 16
+"""What every writer may assume; a deployment may raise it, never lower it, so no row is out of a sweep's sight."""
+
+
+def _seconds(default: float, about: str, *, low: float, high: float) -> Any:
+    return field(
+        default=timedelta(seconds=default),
+        metadata={"about": about, "low": timedelta(seconds=low), "high": timedelta(seconds=high)},
+    )
+
+
+def _number(default: int, about: str, *, low: int, high: int) -> Any:
+    return field(default=default, metadata={"about": about, "low": low, "high": high})
+
+
+def _text(default: str, about: str, *, like: str = r".*") -> Any:
+    return field(default=default, metadata={"about": about, "like": like})
+
+
+_DAY = 86_400
+_SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a deployment may choose. Durations are ``timedelta``; in the environment they are seconds.
+
+    Raises:
+        SettingsError: a value is out of its range, or two contradict each other.
+    """
+
+    prefix: str = _text(
+        "duetime-", "Begins the name of every table, queue and group.", like=r"[A-Za-z0-9_.-]{0,40}"
+    )
+    enabled: bool = field(
+        default=True,
+        metadata={"about": "The global switch: off, nothing fires; what is queued waits and lists go on."},
+    )
+    due_shards: int = _number(
+        DUE_SHARDS,
+        "Partitions of the due index: each takes about 1,000 writes a second.",
+        low=DUE_SHARDS,
+        high=256,
+    )
+    near_limit: timedelta = _seconds(
+        900, "Due within this: an SQS delay carries it. Later: a timer does.", low=1, high=900
+    )
+    wake_early: timedelta = _seconds(
+        90, "A timer wakes this long before the due time; EventBridge may be 60 s late.", low=0, high=840
+    )
+    lease: timedelta = _seconds(
+        300, "How long a claim holds without a heartbeat: the orphan time-out.", low=2, high=43_000
+    )
+    heartbeat: timedelta = _seconds(
+        60, "How often a run renews its lease and its message's visibility.", low=0.2, high=3_600
+    )
+    cancel_poll: timedelta = _seconds(
+        3, "How often a run looks whether its cancel was asked for.", low=0.1, high=3_600
+    )
+    clock_skew: timedelta = _seconds(
+        5, "How far two machines' clocks may differ before a lease is taken over.", low=0, high=60
+    )
+    max_recoveries: int = _number(
+        5, "How often a run may be taken over from a dead worker before its action fails.", low=0, high=100
+    )
+    grace: timedelta = _seconds(
+        300,
+        "How late a pending action must be before the sweep or the catch-up sends it again.",
+        low=1,
+        high=3_600,
+    )
+    retention: timedelta = _seconds(
+        30 * _DAY, "How long a settled action is kept.", low=_DAY, high=3_650 * _DAY
+    )
+    queue_visibility: timedelta = _seconds(
+        305, "The due queue's own visibility time-out; not below the worker's time-out.", low=0, high=43_200
+    )
+    timers: Literal["eventbridge", "wheel"] = field(
+        default="eventbridge",
+        metadata={"about": "What wakes a far action.", "choices": ("eventbridge", "wheel")},
+    )
+    app: str = _text("", "Where the worker finds its handlers: module:name.")
+    actions_table: str = _text("", "The actions table; made from the prefix when empty.")
+    jobs_table: str = _text("", "The jobs table; made from the prefix when empty.")
+    schedule_group: str = _text(
+        "", "EventBridge Scheduler's group of one-shots; made from the prefix when empty."
+    )
+    queues: Mapping[str, str] = field(
+        default_factory=dict, metadata={"about": "Each worker's due queue: name to URL."}
+    )
+    dispatch_arn: str = _text("", "The dispatch function that a timer wakes.")
+    timer_role_arn: str = _text("", "The role in which EventBridge Scheduler wakes it.")
+    timer_dlq_arn: str = _text("", "Where a wake goes that could not be delivered.")
+
+    def __post_init__(self) -> None:
+        for name, made in (
+            ("actions_table", "actions"),
+            ("jobs_table", "jobs"),
+            ("schedule_group", "actions"),
+        ):
+            if not getattr(self, name):
+                object.__setattr__(self, name, self.prefix + made)
+        if problems := [*self._out_of_range(), *self._contradictions()]:
+            raise SettingsError(problems)
+
+    def _out_of_range(self) -> Iterator[str]:
+        for each in fields(self):
+            value, allowed = getattr(self, each.name), each.metadata
+            if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
+                yield f"{each.name} is {_shown(value)}; allowed is {_shown(allowed['low'])} to {_shown(allowed['high'])}"
+            if "choices" in allowed and value not in allowed["choices"]:
+                yield f"{each.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
+            if "like" in allowed and not re.fullmatch(allowed["like"], value):
+                yield f"{each.name} is {value!r}; it must match {allowed['like']}"
+
+    def _contradictions(self) -> Iterator[str]:
+        if self.heartbeat * 2 > self.lease:
+            yield (
+                f"heartbeat ({_shown(self.heartbeat)}) must be at most half the lease ({_shown(self.lease)}),"
+                " or one late beat loses it"
+            )
+        if self.cancel_poll > self.heartbeat:
+            yield f"cancel_poll ({_shown(self.cancel_poll)}) must not exceed heartbeat ({_shown(self.heartbeat)})"
+        if self.wake_early >= self.near_limit:
+            yield (
+                f"wake_early ({_shown(self.wake_early)}) must be below near_limit ({_shown(self.near_limit)}):"
+                " what remains after a wake is carried by the queue"
+            )
+        if self.clock_skew >= self.lease:
+            yield f"clock_skew ({_shown(self.clock_skew)}) must be below the lease ({_shown(self.lease)})"
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read ``DUETIME_<FIELD>`` for each field; what is absent keeps its default.
+
+        Raises:
+            SettingsError: a value cannot be read, is out of its range, or two contradict each other.
+        """
+        source = os.environ if environ is None else environ  # noqa: TID251 - this is the one place that reads it
+        given: dict[str, Any] = {}
+        problems: list[str] = []
+        for each in fields(cls):
+            written = source.get(PREFIX + each.name.upper())
+            if written is None:
+                continue
+            try:
+                given[each.name] = _read(each, written)
+            except (ValueError, OverflowError, KeyError):
+                problems.append(f"{PREFIX}{each.name.upper()} is {written!r}, which cannot be read")
+        if problems:
+            raise SettingsError(problems)
+        return cls(**given)
+
+    def to_env(self) -> dict[str, str]:
+        """The environment from which `from_env` makes these settings again; defaults are left out."""
+        return {
+            PREFIX + each.name.upper(): _written(getattr(self, each.name))
+            for each in fields(self)
+            if getattr(self, each.name) != _default(each)
+        }
+
+
+def instance_name(environ: Mapping[str, str] | None = None) -> str:
+    """What names this process in an action's attempts: the end of its log stream's name, or host and process."""
+    source = os.environ if environ is None else environ  # noqa: TID251 - as above
+    stream = source.get("AWS_LAMBDA_LOG_STREAM_NAME")
+    return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
+
+
+def _read(each: Field[Any], written: str) -> Any:
+    match each.default:
+        case bool():
+            return _SWITCH[written.lower()]
+        case timedelta():
+            return timedelta(seconds=float(written))
+        case int():
+            return int(written)
+        case str():
+            return written
+        case _:
+            return dict(json.loads(written))
+
+
+def _written(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case timedelta():
+            return f"{value.total_seconds():g}"
+        case Mapping():
+            return json.dumps(dict(value), sort_keys=True)
+        case _:
+            return str(value)
+
+
+def _default(each: Field[Any]) -> Any:
+    return each.default if each.default_factory is MISSING else each.default_factory()
+
+
+def _shown(value: object) -> str:
+    return f"{value.total_seconds():g} s" if isinstance(value, timedelta) else str(value)

@@ -1,0 +1,77 @@
+"""The simulated cloud: the real steps over memory back ends and a clock that the test turns."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from duetime.action import Action, Status
+from duetime.app import App
+from duetime.memory.cloud import MemoryCloud
+from duetime.scheduler import Scheduler
+from duetime.settings import Settings
+
+
+class TurnedClock:
+    """A clock that stands still until it is turned."""
+
+    def __init__(self, now: datetime) -> None:
+        if now.tzinfo is None:
+            raise ValueError(f"{now!r} is naive; say datetime(…, tzinfo=UTC)")
+        self._now = now.astimezone(UTC)
+
+    def now(self) -> datetime:
+        """Where the clock stands, in UTC."""
+        return self._now
+
+    def wait_until(self, instant: datetime) -> None:
+        """Turn the clock to `instant`, never back."""
+        self._now = max(self._now, instant)
+
+
+class SimulatedCloud:
+    """Runs an app in simulated time: ``cloud.advance(hours=3)`` does all that would happen in three hours.
+
+    Handlers run where `advance` is called, one after the other, so a test may look at what they did.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        start: datetime = datetime(2026, 1, 1, tzinfo=UTC),
+        tenant_id: str = "acme",
+        actor: str = "simulation",
+        settings: Settings | None = None,
+    ) -> None:
+        self.clock = TurnedClock(start)
+        self._settings = settings or Settings()
+        self._cloud = MemoryCloud(app, clock=self.clock, settings=self._settings, instance="simulated")
+        self.scheduler = self.scheduler_for(tenant_id, actor)
+
+    def scheduler_for(self, tenant_id: str, actor: str = "simulation") -> Scheduler:
+        """A scheduler for another tenant of the same cloud."""
+        return Scheduler(
+            self._cloud.store, tenant_id=tenant_id, actor=actor, clock=self.clock, settings=self._settings
+        )
+
+    @property
+    def now(self) -> datetime:
+        """Where the clock stands."""
+        return self.clock.now()
+
+    def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
+        """Every tenant's actions, oldest first; only those of a status if one is given."""
+        return tuple(row for row in self._cloud.store.rows() if status is None or row.status == status)
+
+    def advance(self, span: timedelta | None = None, /, **units: float) -> None:
+        """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""
+        until = self.now + (span or timedelta(**units))
+        self._do_what_is_due()
+        while (next_at := self._cloud.next_at()) <= until:
+            self.clock.wait_until(next_at)
+            self._do_what_is_due()
+        self.clock.wait_until(until)
+
+    def _do_what_is_due(self) -> None:
+        while (delivery := self._cloud.turn()) is not None:
+            self._cloud.run(delivery)

@@ -1,0 +1,200 @@
+"""Step 4, *work*: a due message becomes a claim, a run of the user's handler, and a settle.
+
+::
+
+    receive ── put off? ── wait out the fraction ── claim ── run ── settle
+                  │                                   │
+                  └─ a fresh message for later        └─ lost: a live lease is looked at again when it ends;
+                                                         anything else needs nothing more
+
+A message is only a wake-up: whatever comes of it, it is consumed, and one that must wait is replaced by a fresh
+delayed one, so that SQS' count of receives never carries a healthy action into the dead letters.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import secrets
+import threading
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from duetime.action import Action, Status
+from duetime.app import App
+from duetime.arm import delay_until
+from duetime.clock import Clock
+from duetime.errors import InvalidPayload, UnknownType
+from duetime.handler import Handler
+from duetime.heartbeat import Heartbeat, visibility
+from duetime.lease import Claimed, ClaimTerms, Held, SettleResult
+from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, settlement
+from duetime.payload import Payload
+from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Routes, Send
+from duetime.retry import NEVER, Fatal, RetryPolicy
+from duetime.run import Run, RunCancelled
+from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class Result(StrEnum):
+    """What came of a delivery."""
+
+    RAN = "ran"
+    NOTHING_TO_DO = "nothing to do"
+    PUT_OFF = "put off"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerPorts:
+    """What a worker needs of the world."""
+
+    store: ActionStore
+    queues: DueQueues
+    routes: Routes
+    heartbeat: Heartbeat
+
+
+class Work:
+    """Handles deliveries for one app's handlers. Safe to call from several threads."""
+
+    def __init__(
+        self, app: App, ports: WorkerPorts, *, clock: Clock, settings: Settings, instance: str
+    ) -> None:
+        self._app, self._ports = app, ports
+        self._clock, self._settings, self._instance = clock, settings, instance
+
+    def __call__(self, delivery: Delivery) -> Result:
+        """Handle one delivery; the message may be deleted when this returns.
+
+        Raises:
+            BackendUnavailable: the message must come again.
+        """
+        wait = self._must_wait(delivery)
+        if wait is not None:
+            return self._put_off(delivery, wait)
+        self._clock.wait_until(delivery.message.due_at)
+        claim = self._claim(delivery)
+        if isinstance(claim, Held):
+            return self._put_off(delivery, self._until(claim.until + self._settings.clock_skew) + 1)
+        if claim is None:
+            return Result.NOTHING_TO_DO
+        self._settle(claim.action, self._run(claim.action, delivery))
+        return Result.RAN
+
+    def _must_wait(self, delivery: Delivery) -> int | None:
+        """Seconds for which the message must be put off, None if it need not."""
+        message = delivery.message
+        if not self._settings.enabled:
+            return LONGEST_DELAY
+        early = self._until(message.due_at)
+        if early > 1:
+            return early
+        if message.type not in self._app.handlers and self._ports.routes.queue_for(message.type) is not None:
+            return _ROLL_OVER  # a deploy is under way: a newer worker knows this type
+        return None
+
+    def _until(self, instant: datetime) -> int:
+        return delay_until(instant, self._clock.now())
+
+    def _put_off(self, delivery: Delivery, seconds: int) -> Result:
+        self._ports.queues.send([Send(self._app.worker, delivery.message, min(seconds, LONGEST_DELAY))])
+        log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
+        return Result.PUT_OFF
+
+    def _claim(self, delivery: Delivery) -> Claimed | Held | None:
+        now = self._clock.now()
+        handler = self._app.handlers.get(delivery.message.type)
+        terms = ClaimTerms(
+            now=now,
+            lease_until=now + self._settings.lease,
+            skew=self._settings.clock_skew,
+            nonce=secrets.token_urlsafe(9),
+            instance=self._instance,
+            queued_at=delivery.queued_at,
+            retry=(handler.retry if handler else NEVER).text(),
+        )
+        claim = self._ports.store.claim(delivery.message.ref, terms)
+        if isinstance(claim, Claimed) and self._settings.queue_visibility > self._settings.lease + _SLACK:
+            self._ports.queues.extend(self._app.worker, delivery.receipt, visibility(self._settings))
+        return claim
+
+    def _run(self, action: Action, delivery: Delivery) -> Outcome:
+        try:
+            handler, payload = self._prepare(action)
+        except (Fatal, InvalidPayload, UnknownType) as error:
+            return of_error(Fatal(str(error)))
+        run = self._run_of(action, handler)
+        try:
+            with self._ports.heartbeat.watching(action, run.stop, run.deadline, delivery, self._app.worker):
+                handler(payload, run)
+        except (Exception, RunCancelled) as error:
+            log.info("handler raised", extra={"action": action.id, "type": action.type}, exc_info=error)
+            return of_error(error)
+        return SUCCEEDED
+
+    def _prepare(self, action: Action) -> tuple[Handler, Payload]:
+        if action.recoveries > self._settings.max_recoveries:
+            raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
+        handler = self._app.handlers.get(action.type)
+        if handler is None:
+            raise UnknownType(action.type, self._app.handlers)
+        if action.payload is None:
+            raise Fatal("its payload, an item of its own, is gone")
+        return handler, handler.payload.from_json(action.payload)
+
+    def _run_of(self, action: Action, handler: Handler) -> Run:
+        return Run(
+            id=action.id,
+            type=action.type,
+            tenant_id=action.tenant_id,
+            actor=action.created_by,
+            correlation_id=action.correlation_id,
+            attempt=action.attempt,
+            fence=action.fence,
+            nominal_at=action.nominal_at,
+            due_at=action.due_at,
+            deadline=self._clock.now() + handler.timeout,
+            clock=self._clock,
+            log=logging.LoggerAdapter(_handlers_log, {"action": action.id, "type": action.type}),
+            stop=threading.Event(),
+        )
+
+    def _settle(self, action: Action, outcome: Outcome) -> None:
+        settled = settlement(
+            outcome,
+            action,
+            RetryPolicy.parse(action.retry or NEVER.text()),
+            now=self._clock.now(),
+            retention=self._settings.retention,
+            chance=random.random(),  # noqa: S311 - spreads retries, guards nothing
+        )
+        result = self._ports.store.settle(action, settled)
+        if result is SettleResult.CANCEL_REQUESTED:
+            settled = final_instead(settled, retention=self._settings.retention)
+            result = self._ports.store.settle(action, settled)
+        if result is SettleResult.SETTLED:
+            log.info(_WORDS[settled.status], extra=_told(action, outcome, settled.finished_at))
+        else:
+            log.warning("lease lost, the run's end changes nothing", extra={"action": action.id})
+
+
+_ROLL_OVER = 60
+_SLACK = timedelta(seconds=10)
+_handlers_log = logging.getLogger("duetime.handlers")
+_WORDS = {status: status.value for status in Status} | {Status.PENDING: "will run again"}
+
+
+def _told(action: Action, outcome: Outcome, finished_at: datetime) -> dict[str, object]:
+    started_at = action.attempts[-1].started_at
+    return {
+        "action": action.id,
+        "tenant": action.tenant_id,
+        "type": action.type,
+        "attempt": action.attempt,
+        "late_ms": round((started_at - action.due_at).total_seconds() * 1000, 1),
+        "ran_ms": round((finished_at - started_at).total_seconds() * 1000, 1),
+        "reason": outcome.message,
+    }
