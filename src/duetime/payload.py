@@ -37,14 +37,13 @@ class Payload(BaseModel):
     type_name: ClassVar[str] = ""
     type_version: ClassVar[int] = 1
 
-    @classmethod
-    def __pydantic_init_subclass__(cls, *, name: str | None = None, version: int = 1, **rest: Any) -> None:
+    def __init_subclass__(cls, *, name: str | None = None, version: int = 1, **rest: Any) -> None:
         """Give the class its stable name.
 
         Raises:
             DeclarationError: the name is not kebab-case, or the version no positive number.
         """
-        super().__pydantic_init_subclass__(**rest)
+        super().__init_subclass__(**rest)
         cls.type_name = _HUMPS.sub("-", cls.__name__).lower() if name is None else name
         cls.type_version = version
         if not TYPE_NAME.fullmatch(cls.type_name) or len(cls.type_name) > TYPE_NAME_LIMIT:

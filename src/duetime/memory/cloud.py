@@ -80,10 +80,10 @@ class MemoryCloud:
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_EVERY
             self.sweep(stop_at=now + _PASS_LIMIT)
-            self.store.remove_expired(now)
         if now >= self._catch_up_at:
             self._catch_up_at = now + CATCH_UP_EVERY
             self.catch_up(stop_at=now + _PASS_LIMIT)
+            self.store.remove_expired(now)
         received = self.queues.receive()
         return None if received is None else received[1]
 
@@ -96,8 +96,17 @@ class MemoryCloud:
         """When there is something to do again."""
         if self._changes:
             return self.clock.now()
-        instants = (self._sweep_at, self._catch_up_at, self.queues.next_at(), self.timers.next_at())
+        instants = (self._catch_up_at, self._next_sweep_at(), self.queues.next_at(), self.timers.next_at())
         return min(each for each in instants if each is not None)
+
+    def _next_sweep_at(self) -> datetime | None:
+        """The first minute's sweep that could find something: those before it are left out."""
+        earliest = self.store.earliest_due()
+        if earliest is None:
+            return None
+        late_enough = earliest + self.settings.grace
+        idle = max(late_enough - self._sweep_at, timedelta(0))
+        return self._sweep_at + -(-idle // SWEEP_EVERY) * SWEEP_EVERY
 
     def _arm_changes(self) -> None:
         changes = []

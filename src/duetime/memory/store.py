@@ -182,6 +182,11 @@ class MemoryStore:
                 del self._rows[row.ref]
                 self._on_change(Change(row, None))
 
+    def earliest_due(self) -> datetime | None:
+        """The due time of the unsettled row that is due first."""
+        with self._lock:
+            return min((entries[0][0] for entries in self._due.values() if entries), default=None)
+
     def rows(self) -> tuple[Action, ...]:
         """All rows, oldest first: for tests and simulations, which may look at everything."""
         with self._lock:

@@ -7,8 +7,12 @@ from datetime import UTC, datetime, timedelta
 from duetime.action import Action, Status
 from duetime.app import App
 from duetime.memory.cloud import MemoryCloud
+from duetime.ports import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
+
+_FRACTION = timedelta(seconds=1)
+"""A worker waits out the last fraction of a second; here its delivery waits until the clock is turned that far."""
 
 
 class TurnedClock:
@@ -46,6 +50,7 @@ class SimulatedCloud:
         self.clock = TurnedClock(start)
         self._settings = settings or Settings()
         self._cloud = MemoryCloud(app, clock=self.clock, settings=self._settings, instance="simulated")
+        self._waiting_out: list[Delivery] = []
         self.scheduler = self.scheduler_for(tenant_id, actor)
 
     def scheduler_for(self, tenant_id: str, actor: str = "simulation") -> Scheduler:
@@ -67,11 +72,21 @@ class SimulatedCloud:
         """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""
         until = self.now + (span or timedelta(**units))
         self._do_what_is_due()
-        while (next_at := self._cloud.next_at()) <= until:
+        while (next_at := self._next_at()) <= until:
             self.clock.wait_until(next_at)
             self._do_what_is_due()
         self.clock.wait_until(until)
 
+    def _next_at(self) -> datetime:
+        return min([self._cloud.next_at(), *(each.message.due_at for each in self._waiting_out)])
+
     def _do_what_is_due(self) -> None:
-        while (delivery := self._cloud.turn()) is not None:
+        ready = [each for each in self._waiting_out if each.message.due_at <= self.now]
+        self._waiting_out = [each for each in self._waiting_out if each not in ready]
+        for delivery in ready:
             self._cloud.run(delivery)
+        while (delivery := self._cloud.turn()) is not None:
+            if self.now < delivery.message.due_at <= self.now + _FRACTION:
+                self._waiting_out.append(delivery)
+            else:
+                self._cloud.run(delivery)

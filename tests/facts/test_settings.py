@@ -1,0 +1,95 @@
+from datetime import timedelta
+
+import pytest
+
+from duetime.errors import SettingsError
+from duetime.settings import Settings, instance_name
+
+
+def test_the_defaults_hold_together_and_name_everything_by_the_prefix():
+    settings = Settings(prefix="billing-")
+    assert settings.actions_table == "billing-actions"
+    assert settings.jobs_table == "billing-jobs"
+    assert settings.schedule_group == "billing-actions"
+
+
+def test_the_environment_is_read_in_one_go():
+    settings = Settings.from_env(
+        {
+            "DUETIME_PREFIX": "eu-",
+            "DUETIME_ENABLED": "false",
+            "DUETIME_LEASE": "60",
+            "DUETIME_HEARTBEAT": "20",
+            "DUETIME_DUE_SHARDS": "32",
+            "DUETIME_QUEUES": '{"default": "q"}',
+            "OTHER": "ignored",
+        }
+    )
+    assert settings.actions_table == "eu-actions"
+    assert not settings.enabled
+    assert settings.lease == timedelta(minutes=1)
+    assert settings.due_shards == 32
+    assert settings.queues == {"default": "q"}
+
+
+def test_what_to_env_writes_from_env_reads():
+    settings = Settings(
+        prefix="x-", enabled=False, lease=timedelta(seconds=10), heartbeat=timedelta(seconds=2.5),
+        cancel_poll=timedelta(seconds=1), queues={"default": "u"}, timers="wheel",
+    )  # fmt: skip
+    assert Settings.from_env(settings.to_env()) == settings
+
+
+def test_defaults_are_left_out_of_the_environment():
+    assert Settings().to_env().keys() == {
+        "DUETIME_ACTIONS_TABLE", "DUETIME_JOBS_TABLE", "DUETIME_SCHEDULE_GROUP"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"due_shards": 8}, r"due_shards is 8; allowed is 16 to 256"),
+        ({"near_limit": timedelta(hours=1)}, r"near_limit is 3600 s; allowed is 1 s to 900 s"),
+        ({"prefix": "a b"}, r"prefix is 'a b'; it must match"),
+        ({"timers": "sundial"}, r"timers is 'sundial'; allowed is 'eventbridge' or 'wheel'"),
+        (
+            {"heartbeat": timedelta(seconds=200)},
+            r"heartbeat \(200 s\) must be at most half the lease \(300 s\)",
+        ),
+        ({"cancel_poll": timedelta(seconds=90)}, r"cancel_poll \(90 s\) must not exceed heartbeat \(60 s\)"),
+        ({"near_limit": timedelta(seconds=60)}, r"wake_early \(90 s\) must be below near_limit \(60 s\)"),
+        (
+            {
+                "lease": timedelta(seconds=5),
+                "heartbeat": timedelta(seconds=2),
+                "cancel_poll": timedelta(seconds=1),
+            },
+            r"clock_skew \(5 s\) must be below the lease \(5 s\)",
+        ),
+    ],
+)
+def test_what_contradicts_itself_or_aws_is_refused_by_name_and_value(given, named):
+    with pytest.raises(SettingsError, match=named):
+        Settings(**given)
+
+
+def test_every_problem_is_named_at_once():
+    with pytest.raises(SettingsError) as caught:
+        Settings(due_shards=1, near_limit=timedelta(seconds=60))
+    assert len(caught.value.problems) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("LEASE", "soon"), ("LEASE", "1e999"), ("DUE_SHARDS", "many"), ("ENABLED", "perhaps"), ("QUEUES", "[")],
+)
+def test_what_cannot_be_read_is_refused_by_its_variable(name, value):
+    with pytest.raises(SettingsError, match=f"DUETIME_{name}"):
+        Settings.from_env({f"DUETIME_{name}": value})
+
+
+def test_an_instance_is_named_after_its_log_stream_where_there_is_one():
+    stream = "2026/11/21/[$LATEST]0123456789abcdef0123456789abcdef"
+    assert instance_name({"AWS_LAMBDA_LOG_STREAM_NAME": stream}) == "0123456789abcdef"
+    assert ":" in instance_name({})

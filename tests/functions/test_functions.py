@@ -1,0 +1,140 @@
+"""Each function is given the event that AWS sends it, as `events/` has it, and moto below."""
+
+import copy
+from datetime import timedelta
+
+import boto3
+import pytest
+
+from duetime import Scheduler
+from duetime.errors import BackendUnavailable
+from examples.billing import SendReceipt
+from tests.functions.conftest import Context, sample
+
+
+def _row_of(event):
+    return event["Records"][0]["dynamodb"]["NewImage"]
+
+
+def test_a_new_row_due_in_the_past_is_sent_to_its_queue_at_once(function, queued):
+    answer = function("arm")(sample("arm"), Context())
+    assert answer == {"batchItemFailures": []}
+    [message] = queued()
+    assert (message["id"], message["delay"]) == (_row_of(sample("arm"))["sk"]["S"], 0)
+
+
+def test_a_new_far_row_gets_a_schedule_that_wakes_early_and_goes_by_itself(function, deployed, queued):
+    event = sample("arm")
+    _row_of(event)["due_at"]["S"] = "2099-06-01T07:00:00.000000Z"
+    function("arm")(event, Context())
+    scheduler = boto3.client("scheduler")
+    [summary] = scheduler.list_schedules(GroupName=deployed.schedule_group)["Schedules"]
+    schedule = scheduler.get_schedule(Name=summary["Name"], GroupName=deployed.schedule_group)
+    assert schedule["ScheduleExpression"] == "at(2099-06-01T06:58:30)"
+    assert schedule["ActionAfterCompletion"] == "DELETE"
+    assert schedule["Target"]["Arn"] == deployed.dispatch_arn
+    assert queued() == []
+
+
+def test_a_far_row_armed_twice_has_one_schedule_and_cancelled_none(function, deployed):
+    event = sample("arm")
+    _row_of(event)["due_at"]["S"] = "2099-06-01T07:00:00.000000Z"
+    arm, scheduler = function("arm"), boto3.client("scheduler")
+    arm(event, Context())
+    arm(copy.deepcopy(event), Context())
+    assert len(scheduler.list_schedules(GroupName=deployed.schedule_group)["Schedules"]) == 1
+    images = event["Records"][0]["dynamodb"]
+    images["OldImage"] = copy.deepcopy(images["NewImage"])
+    images["NewImage"] |= {"status": {"S": "cancelled"}}
+    arm(event, Context())
+    assert scheduler.list_schedules(GroupName=deployed.schedule_group)["Schedules"] == []
+
+
+def test_a_record_that_cannot_be_read_is_passed_by(function, queued):
+    event = sample("arm")
+    bad = copy.deepcopy(event["Records"][0])
+    bad["dynamodb"]["NewImage"]["due_at"] = {"S": "soon"}
+    stranger = copy.deepcopy(event["Records"][0])
+    stranger["dynamodb"]["NewImage"] = {"pk": {"S": "x"}, "sk": {"S": "y"}}
+    event["Records"] = [bad, stranger, *event["Records"]]
+    assert function("arm")(event, Context()) == {"batchItemFailures": []}
+    assert len(queued()) == 1
+
+
+def test_a_batch_that_the_queue_does_not_take_comes_again_whole(function, deployed, monkeypatch):
+    arm = function("arm")
+    boto3.client("sqs").delete_queue(QueueUrl=deployed.queues["default"])
+    monkeypatch.setattr("duetime.aws.faults._CURES", {})
+    answer = arm(sample("arm"), Context())
+    assert answer == {"batchItemFailures": [{"itemIdentifier": "4421584500000000017450439091"}]}
+
+
+def test_a_wake_becomes_a_message_with_what_remains(function, queued):
+    answer = function("dispatch")(sample("dispatch"), Context())
+    assert answer == {"id": sample("dispatch")["id"], "delay": 0}
+    assert [each["id"] for each in queued()] == [sample("dispatch")["id"]]
+
+
+def test_a_wake_that_nobody_here_wrote_is_refused(function):
+    with pytest.raises(ValueError, match="not a due message"):
+        function("dispatch")({"tenant": "acme"}, Context())
+
+
+def test_a_due_message_runs_its_action(function, deployed):
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+    event = sample("work")
+    event["Records"][0]["body"] = (
+        event["Records"][0]["body"]
+        .replace(sample("dispatch")["id"], action.id)
+        .replace("apply-plan-change", "send-receipt")
+    )
+    assert function("work")(event, Context()) == {"batchItemFailures": []}
+    settled = scheduler.get(action.id)
+    assert settled.status == "executed"
+    [attempt] = settled.attempts
+    assert attempt.queued_at.isoformat() == "2026-03-01T12:05:00+00:00"
+
+
+def test_a_message_without_a_row_is_nothing_to_do(function):
+    assert function("work")(sample("work"), Context()) == {"batchItemFailures": []}
+
+
+def test_a_message_that_cannot_be_read_fails_alone(function):
+    event = sample("work")
+    bad = copy.deepcopy(event["Records"][0]) | {"messageId": "bad", "body": "]["}
+    event["Records"].append(bad)
+    assert function("work")(event, Context()) == {"batchItemFailures": [{"itemIdentifier": "bad"}]}
+
+
+@pytest.mark.parametrize("name", ["sweep", "catch_up"])
+def test_the_passes_send_again_what_is_overdue(function, deployed, queued, name):
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    late, later = timedelta(minutes=7), timedelta(days=-1)
+    action = scheduler.schedule(SendReceipt(order="o-1"), at=-late)
+    scheduler.schedule(SendReceipt(order="o-2"), at=-later)
+    passed = function(name)(sample(name), Context())
+    assert passed == {"sent": 1, "failed_shards": [], "is_whole": True}
+    assert [each["id"] for each in queued()] == [action.id]
+
+
+def test_the_catch_up_finds_what_is_days_late_and_the_next_sweep_leaves_it_alone(function, deployed, queued):
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(days=-3))
+    assert function("sweep")(sample("sweep"), Context())["sent"] == 0
+    assert function("catch_up")(sample("catch_up"), Context())["sent"] == 1
+
+
+def test_a_sweep_sends_a_late_row_once_in_its_band(function, deployed, queued):
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(minutes=-7))
+    sweep = function("sweep")
+    assert [sweep(sample("sweep"), Context())["sent"] for _ in range(3)] == [1, 0, 0]
+
+
+def test_a_table_that_is_missing_is_told_with_its_cure(function, deployed):
+    boto3.client("dynamodb").delete_table(TableName=deployed.actions_table)
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    with pytest.raises(Exception, match="Check DUETIME_PREFIX") as caught:
+        scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+    assert not isinstance(caught.value, BackendUnavailable)

@@ -1,0 +1,277 @@
+"""What happens when something is lost, late, doubled or dead, told in simulated time."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from duetime import App, Payload, Run, Status
+from duetime.errors import BackendUnavailable
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud
+from tests.journeys.conftest import NOON, Charge
+
+
+class Killed(BaseException):
+    """Stands for a Lambda that was ended in the middle of a run."""
+
+
+class Ping(Payload):
+    pass
+
+
+@pytest.fixture
+def memory(cloud):
+    """The memory cloud below the simulation: for tests that break something."""
+    return cloud._cloud
+
+
+def test_a_lost_stream_record_is_made_good_by_the_sweep_within_minutes(shop, cloud, memory):
+    cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
+    memory._changes.clear()
+    cloud.advance(minutes=7)
+    (_, started_at), *others = shop.charged
+    assert timedelta(minutes=5) <= started_at - NOON <= timedelta(minutes=7)
+    assert others == []
+
+
+def test_a_lost_message_is_made_good_by_the_sweep_once(shop, cloud, memory):
+    cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
+    cloud.advance(seconds=1)
+    memory.queues._waiting.clear()
+    cloud.advance(hours=12)
+    assert len(shop.charged) == 1
+
+
+def test_what_was_lost_before_a_long_outage_of_the_sweep_is_found_after_it(shop, cloud, memory):
+    cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
+    memory._changes.clear()
+    memory._sweep_at = NOON + timedelta(hours=2)
+    cloud.advance(hours=2, minutes=2)
+    assert len(shop.charged) == 1
+
+
+def test_the_catch_up_finds_what_every_sweep_has_missed(shop, cloud, memory):
+    cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
+    memory._changes.clear()
+    memory._sweep_at = NOON + timedelta(days=9)
+    cloud.advance(hours=6, minutes=1)
+    assert len(shop.charged) == 1
+
+
+def test_doubled_wakes_run_an_action_once(shop, cloud, memory):
+    cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
+    memory._changes.extend(list(memory._changes) * 4)
+    cloud.advance(hours=12)
+    assert len(shop.charged) == 1
+
+
+def test_a_stale_wake_of_a_rescheduled_action_changes_nothing(shop, cloud, memory):
+    action = cloud.scheduler.schedule(Charge(), at=timedelta(minutes=10))
+    cloud.advance(seconds=1)
+    cloud.scheduler.reschedule(action.id, timedelta(hours=5))
+    cloud.advance(minutes=30)
+    assert shop.charged == []
+    assert cloud.scheduler.get(action.id).status is Status.PENDING
+
+
+def test_throttled_timers_hold_up_nothing_and_the_far_action_still_runs_on_time(shop, cloud, memory):
+    def throttled(_message, _wake_at):
+        raise BackendUnavailable("EventBridge Scheduler", "ThrottlingException")
+
+    memory.timers.set = throttled
+    cloud.scheduler.schedule(Charge(order="far"), at=timedelta(hours=5))
+    cloud.scheduler.schedule(Charge(order="near"), at=timedelta(minutes=5))
+    cloud.advance(hours=6)
+    assert shop.charged == [("near", NOON + timedelta(minutes=5)), ("far", NOON + timedelta(hours=5))]
+
+
+def test_with_the_switch_off_nothing_runs_and_on_again_everything_does_once(shop):
+    settings = Settings(enabled=False)
+    cloud = SimulatedCloud(shop.app, start=NOON, settings=settings)
+    for minutes in (1, 5, 600):
+        cloud.scheduler.schedule(Charge(order=f"o-{minutes}"), at=timedelta(minutes=minutes))
+    cloud.advance(hours=24)
+    assert shop.charged == []
+    assert len(cloud.scheduler.list()) == 3
+    object.__setattr__(settings, "enabled", True)
+    cloud.advance(minutes=20)
+    assert sorted(order for order, _ in shop.charged) == ["o-1", "o-5", "o-600"]
+
+
+@pytest.fixture
+def mortal():
+    """An app whose first runs are killed, as many as `deaths` says."""
+
+    class Mortal:
+        def __init__(self):
+            self.app, self.deaths, self.runs = App(), 1, []
+            self.app.action(self._ping())
+
+        def _ping(self):
+            def ping(payload: Ping, run: Run) -> None:
+                self.runs.append((run.attempt, run.fence, run.now()))
+                if len(self.runs) <= self.deaths:
+                    raise Killed
+
+            return ping
+
+    return Mortal()
+
+
+def _advance_over_deaths(cloud, span):
+    until = cloud.now + span
+    while cloud.now < until:
+        try:
+            cloud.advance(until - cloud.now)
+        except Killed:
+            continue
+
+
+def test_a_killed_run_is_repeated_after_its_lease_without_using_up_an_attempt(mortal):
+    cloud = SimulatedCloud(mortal.app, start=NOON)
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
+    _advance_over_deaths(cloud, timedelta(minutes=15))
+    assert [(attempt, fence) for attempt, fence, _ in mortal.runs] == [(1, 1), (1, 2)]
+    waited = mortal.runs[1][2] - mortal.runs[0][2]
+    assert timedelta(minutes=5) < waited < timedelta(minutes=6)
+    settled = cloud.scheduler.get(action.id)
+    assert (settled.status, settled.recoveries) == (Status.EXECUTED, 1)
+    assert [number for number, _ in settled.numbered_attempts()] == [1, 1]
+
+
+def test_an_action_that_kills_its_worker_every_time_fails_in_the_end(mortal):
+    mortal.deaths = 99
+    cloud = SimulatedCloud(mortal.app, start=NOON)
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
+    _advance_over_deaths(cloud, timedelta(hours=3))
+    failed = cloud.scheduler.get(action.id)
+    assert failed.status is Status.FAILED
+    assert failed.failure_reason == "Fatal: its worker died 6 times in the middle of a run"
+
+
+def test_a_run_that_lost_its_lease_settles_nothing(mortal):
+    cloud = SimulatedCloud(mortal.app, start=NOON)
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
+    with pytest.raises(Killed):
+        cloud.advance(seconds=1)
+    held = cloud._cloud.store.get(action.ref)
+    _advance_over_deaths(cloud, timedelta(minutes=15))
+    executed = cloud.scheduler.get(action.id)
+    cloud._cloud.work._settle(held, __import__("duetime.outcome").outcome.CANCELLED)
+    assert cloud.scheduler.get(action.id) == executed
+
+
+def test_a_type_in_no_manifest_fails_at_once_and_says_so(cloud):
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(seconds=5))
+    cloud.advance(seconds=6)
+    failed = cloud.scheduler.get(action.id)
+    assert (failed.status, failed.attempt) == (Status.FAILED, 1)
+    assert "no handler is registered for the type 'ping'" in failed.failure_reason
+
+
+def test_a_type_that_another_manifest_has_waits_for_the_roll_over(cloud, memory):
+    memory.work._ports.routes._workers["ping"] = "default"
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(seconds=5))
+    cloud.advance(minutes=4)
+    assert cloud.scheduler.get(action.id).status is Status.PENDING
+
+
+def test_a_payload_that_its_model_no_longer_takes_fails_clearly_and_is_not_tried_again(shop):
+    class Old(Payload, name="charge"):
+        amount: int
+
+    old_app = App()
+    cloud = SimulatedCloud(shop.app, start=NOON)
+    assert "charge" not in old_app.handlers
+    action = cloud.scheduler.schedule(Old(amount=3), at=timedelta(seconds=5))
+    cloud.advance(hours=3)
+    failed = cloud.scheduler.get(action.id)
+    assert (failed.status, failed.attempt) == (Status.FAILED, 1)
+    assert "amount: Extra inputs are not permitted" in failed.failure_reason
+
+
+def test_a_running_action_that_is_cancelled_ends_cancelled_if_its_handler_stops():
+    app, cloud = App(), None
+
+    @app.action
+    def ping(payload: Ping, run: Run) -> None:
+        asked = cloud.scheduler.cancel(run.id)
+        assert asked.status is Status.PROCESSING
+        run.stop.set()
+        try:
+            run.raise_if_cancelled()
+        except Exception as error:
+            raise AssertionError("a handler's own except must not swallow it") from error
+
+    cloud = SimulatedCloud(app, start=NOON)
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
+    cloud.advance(seconds=1)
+    cancelled = cloud.scheduler.get(action.id)
+    assert (cancelled.status, cancelled.cancelled_by) == (Status.CANCELLED, "simulation")
+
+
+def test_a_failing_run_whose_cancel_was_asked_for_is_not_tried_again():
+    app, cloud = App(), None
+
+    @app.action
+    def ping(payload: Ping, run: Run) -> None:
+        cloud.scheduler.cancel(run.id)
+        raise ConnectionError("no answer")
+
+    cloud = SimulatedCloud(app, start=NOON)
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
+    cloud.advance(hours=3)
+    failed = cloud.scheduler.get(action.id)
+    assert (failed.status, failed.attempt) == (Status.FAILED, 1)
+
+
+def test_a_long_failure_message_is_cut_at_500_characters():
+    app = App()
+
+    @app.action
+    def ping(payload: Ping) -> None:
+        raise ValueError("x" * 5_000)
+
+    cloud = SimulatedCloud(app, start=NOON)
+    action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
+    cloud.advance(hours=3)
+    reason = cloud.scheduler.get(action.id).failure_reason
+    assert len(reason) == 500
+    assert reason.endswith("…")
+
+
+def test_a_bad_row_among_many_blocks_no_other(shop, cloud, memory):
+    bad = cloud.scheduler.schedule(Charge(order="bad"), at=timedelta(0))
+    original = memory.store.claim
+
+    def claim(ref, terms):
+        if ref.id == bad.id:
+            raise BackendUnavailable("the actions table", "this row can never be claimed")
+        return original(ref, terms)
+
+    memory.store.claim = claim
+    for each in range(5):
+        cloud.scheduler.schedule(Charge(order=f"o-{each}"), at=timedelta(minutes=each))
+    for _ in range(100):
+        try:
+            cloud.advance(minutes=1)
+        except BackendUnavailable:
+            continue
+    assert sorted(order for order, _ in shop.charged) == [f"o-{each}" for each in range(5)]
+
+
+def test_embedded_runs_without_any_cloud_by_the_real_clock(shop):
+    done = threading.Event()
+    app = App()
+
+    @app.action
+    def ping(payload: Ping, run: Run) -> None:
+        assert run.now() >= run.due_at
+        done.set()
+
+    with app.embedded(tenant_id="acme", actor="test") as scheduler:
+        action = scheduler.schedule(Ping(), at=timedelta(seconds=0.2))
+        assert done.wait(30)
+        while scheduler.get(action.id).status is not Status.EXECUTED:
+            threading.Event().wait(0.01)
