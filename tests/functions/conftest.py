@@ -6,10 +6,6 @@ from pathlib import Path
 
 import boto3
 import pytest
-from moto import mock_aws
-
-from duetime.aws.tables import ACTIONS, JOBS, create_table_request
-from duetime.settings import Settings
 
 EVENTS = Path(__file__).parents[2] / "events"
 
@@ -28,33 +24,6 @@ class Context:
     @staticmethod
     def get_remaining_time_in_millis():
         return 60_000
-
-
-@pytest.fixture
-def deployed(monkeypatch):
-    """A deployment on moto: the tables, the queue and the schedule group that the environment names."""
-    credentials = {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "eu-west-1",
-    }
-    for name, value in credentials.items():
-        monkeypatch.setenv(name, value)
-    with mock_aws():
-        dynamodb, sqs = boto3.client("dynamodb"), boto3.client("sqs")
-        url = sqs.create_queue(QueueName="duetime-due-default")["QueueUrl"]
-        settings = Settings(
-            queues={"default": url},
-            dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
-            timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
-            app="examples.billing:app",
-        )
-        for shape, name in ((ACTIONS, settings.actions_table), (JOBS, settings.jobs_table)):
-            dynamodb.create_table(**create_table_request(shape, name))
-        boto3.client("scheduler").create_schedule_group(Name=settings.schedule_group)
-        for name, value in settings.to_env().items():
-            monkeypatch.setenv(name, value)
-        yield settings
 
 
 @pytest.fixture
