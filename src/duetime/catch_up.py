@@ -6,13 +6,12 @@ however late: what the sweep's bands have passed by is found here at the latest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from duetime.clock import Clock
-from duetime.overdue import Overdue, Passed, Window, is_cursor
 from duetime.ports import Bookmarks
 from duetime.settings import Settings
+from duetime.waking import Passed, Waker, Window, is_cursor
 
 BOOKMARK = "catch-up"
 
@@ -20,30 +19,18 @@ BOOKMARK = "catch-up"
 class CatchUp:
     """Looks through the whole overdue part of each due shard."""
 
-    def __init__(
-        self,
-        overdue: Overdue,
-        bookmarks: Bookmarks,
-        *,
-        shards: Sequence[str],
-        clock: Clock,
-        settings: Settings,
-    ) -> None:
-        self._overdue, self._bookmarks, self._shards = overdue, bookmarks, shards
+    def __init__(self, waker: Waker, bookmarks: Bookmarks, *, clock: Clock, settings: Settings) -> None:
+        self._waker, self._bookmarks = waker, bookmarks
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> Passed:
         """Catch up until done, or until `stop_at`; then the next pass goes on in each shard where this one ended."""
-        passed = Passed()
         if not self._settings.enabled:
-            return passed
+            return Passed()
         until = self._clock.now() - self._settings.grace
-        marks = dict(self._bookmarks.read(BOOKMARK))
-        for shard in self._shards:
-            done = self._overdue.send_again(Window(shard, marks.get(shard), until), passed, stop_at=stop_at)
-            if done is not None and is_cursor(done):
-                marks[shard] = done
-            elif done is not None:
-                marks.pop(shard, None)
-        self._bookmarks.write(BOOKMARK, marks)
+        left_off = self._bookmarks.read(BOOKMARK)
+        windows = [Window(shard, shard, left_off.get(shard), until) for shard in self._waker.shards]
+        passed, moved = self._waker.wake(windows, stop_at=stop_at)
+        marks = {**left_off, **moved}
+        self._bookmarks.write(BOOKMARK, {shard: mark for shard, mark in marks.items() if is_cursor(mark)})
         return passed

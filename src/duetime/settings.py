@@ -38,6 +38,7 @@ def _text(default: str, about: str, *, like: str = r".*") -> Any:
 
 
 _DAY = 86_400
+_LEAST_WITH_WHEEL = timedelta(minutes=3)
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
@@ -145,6 +146,11 @@ class Settings:
             yield (
                 f"wake_early ({_shown(self.wake_early)}) must be below near_limit ({_shown(self.near_limit)}):"
                 " what remains after a wake is carried by the queue"
+            )
+        if self.timers == "wheel" and self.near_limit < _LEAST_WITH_WHEEL:
+            yield (
+                f"near_limit ({_shown(self.near_limit)}) must be at least {_shown(_LEAST_WITH_WHEEL)} with"
+                " timers='wheel': it turns once a minute, and looks a minute less than that ahead"
             )
         if self.clock_skew >= self.lease:
             yield f"clock_skew ({_shown(self.clock_skew)}) must be below the lease ({_shown(self.lease)})"

@@ -7,14 +7,14 @@ cut short, failed or was switched off for a day goes on from there, and rows tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.overdue import Overdue, Passed, Window
 from duetime.ports import Bookmarks
 from duetime.settings import Settings
+from duetime.waking import Passed, Waker, Window
 
 BOOKMARK = "sweep"
 DEEPEST = timedelta(hours=6)
@@ -33,38 +33,26 @@ def bands(grace: timedelta) -> tuple[timedelta, ...]:
 class Sweep:
     """Looks through the bands of each due shard."""
 
-    def __init__(
-        self,
-        overdue: Overdue,
-        bookmarks: Bookmarks,
-        *,
-        shards: Sequence[str],
-        clock: Clock,
-        settings: Settings,
-    ) -> None:
-        self._overdue, self._bookmarks, self._shards = overdue, bookmarks, shards
+    def __init__(self, waker: Waker, bookmarks: Bookmarks, *, clock: Clock, settings: Settings) -> None:
+        self._waker, self._bookmarks = waker, bookmarks
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> Passed:
         """Sweep until done, or until `stop_at`; a shard that fails is left for the next pass, the others go on."""
-        passed = Passed()
         if not self._settings.enabled:
-            return passed
+            return Passed()
         marks = dict(self._bookmarks.read(BOOKMARK))
-        for name, window in self._windows(marks, self._clock.now()):
-            if self._clock.now() >= stop_at:
-                passed.is_whole = False
-                break
-            done = self._overdue.send_again(window, passed, stop_at=stop_at)
-            marks[name] = done or window.start or instant.text(window.until)
-        self._bookmarks.write(BOOKMARK, marks)
+        windows = list(self._windows(marks, self._clock.now()))
+        passed, moved = self._waker.wake(windows, stop_at=stop_at)
+        begun = {each.name: each.start for each in windows if each.start is not None}
+        self._bookmarks.write(BOOKMARK, begun | moved)
         return passed
 
-    def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[tuple[str, Window]]:
+    def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[Window]:
         looks = bands(self._settings.grace)
         deeper = (*looks[1:], DEEPEST)
         for late, next_late in zip(looks, deeper, strict=True):
             at_first = instant.text(now - next_late)
-            for shard in self._shards:
+            for shard in self._waker.shards:
                 name = f"{late.total_seconds():g}/{shard}"
-                yield name, Window(shard, marks.get(name, at_first), now - late)
+                yield Window(name, shard, marks.get(name, at_first), now - late)

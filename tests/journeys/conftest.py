@@ -62,11 +62,7 @@ def shop():
     return Shop()
 
 
-@pytest.fixture
-def cloud(shop):
-    return SimulatedCloud(shop.app, start=NOON)
-
-
-@pytest.fixture
-def far_settings():
-    return Settings(near_limit=timedelta(minutes=5))
+@pytest.fixture(params=["eventbridge", "wheel"])
+def cloud(request, shop):
+    """Every journey is made with either kind of timers."""
+    return SimulatedCloud(shop.app, start=NOON, settings=Settings(timers=request.param))

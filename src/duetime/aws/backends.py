@@ -12,11 +12,18 @@ from duetime.aws.queues import SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
+from duetime.ports import Timers
+from duetime.wheel import WheelTimers
 
 if TYPE_CHECKING:
     from duetime.settings import Settings
 
-_PATIENT = Config(retries={"mode": "standard", "total_max_attempts": 5}, connect_timeout=2, read_timeout=5)
+_PATIENT = Config(
+    retries={"mode": "standard", "total_max_attempts": 5},
+    connect_timeout=2,
+    read_timeout=5,
+    max_pool_connections=32,
+)
 _BRIEF = _PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 2}))
 _ONCE = _PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 
@@ -36,8 +43,10 @@ def due_queues(settings: Settings) -> SqsQueues:
     return SqsQueues(boto3.client("sqs", config=_PATIENT), settings.queues)
 
 
-def timers(settings: Settings) -> EventBridgeTimers:
-    """EventBridge's one-shots; asked briefly, since `arm` has another way when they are throttled."""
+def timers(settings: Settings) -> Timers:
+    """EventBridge's one-shots, asked briefly, since `arm` has another way when they are throttled; or the wheel's none."""
+    if settings.timers == "wheel":
+        return WheelTimers()
     return EventBridgeTimers(boto3.client("scheduler", config=_BRIEF), settings)
 
 

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 SERVICE = "DynamoDB"
 _GET_AT_ONCE = 100
 _ASK_AGAIN = 8
+_UNREADABLE = (KeyError, ValueError, OverflowError)
 
 
 class Queries:
@@ -99,6 +100,8 @@ class Queries:
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
+        if after is not None and after >= until:
+            return DuePage((), None)  # DynamoDB refuses a BETWEEN whose bounds are turned round
         start = {} if cursor is None else {"ExclusiveStartKey": _due_start(shard, cursor)}
         answer = self._query(
             IndexName=DUE.name,
@@ -111,9 +114,7 @@ class Queries:
             Limit=limit,
             **start,
         )
-        entries = tuple(
-            DueEntry(ref_of(entry), instant.parse(entry["due_at"]["S"])) for entry in answer["Items"]
-        )
+        entries = tuple(entry for item in answer["Items"] if (entry := _readable_entry(item)))
         last: Item | None = answer.get("LastEvaluatedKey")
         return DuePage(entries, _due_cursor(last) if last else None)
 
@@ -126,8 +127,17 @@ def _readable(item: Item) -> Action | None:
     """A row that cannot be read is told of and passed by: it must not hold up the others."""
     try:
         return from_item(item)
-    except (KeyError, ValueError):
+    except _UNREADABLE:
         log.exception("row cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
+        return None
+
+
+def _readable_entry(item: Item) -> DueEntry | None:
+    """So must an entry of the due index: a sweep would stand before it for ever."""
+    try:
+        return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
+    except _UNREADABLE:
+        log.exception("due entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
         return None
 
 

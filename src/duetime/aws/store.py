@@ -12,10 +12,10 @@ from duetime.action import Action, ActionRef, Status
 from duetime.aws import conditions
 from duetime.aws.faults import ConditionFailed, translated
 from duetime.aws.items import from_item, to_epoch, to_item, to_payload_item
-from duetime.aws.keys import Item, payload_key, row_key
+from duetime.aws.keys import Item, payload_key, ref_of, row_key
 from duetime.aws.queries import SERVICE, Queries
 from duetime.errors import BackendUnavailable
-from duetime.ids import ActionId, due_shard_of
+from duetime.ids import due_shard_of
 from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
 
 if TYPE_CHECKING:
@@ -47,13 +47,18 @@ class DynamoStore(Queries):
     def put(self, action: Action) -> None:
         if action.payload_apart:
             self._put_payload(action)
-        with (
-            suppress(ConditionFailed),
-            translated(SERVICE),
-        ):  # ids are random: a row with this id is this very one
-            self._client.put_item(
-                TableName=self._table, Item=to_item(action), ConditionExpression=conditions.ROW_IS_ABSENT
-            )
+        self._put_row(action)
+
+    def _put_row(self, action: Action) -> bool:
+        """Whether the row was absent; if not, it is this very one, since ids are random."""
+        try:
+            with translated(SERVICE):
+                self._client.put_item(
+                    TableName=self._table, Item=to_item(action), ConditionExpression=conditions.ROW_IS_ABSENT
+                )
+        except ConditionFailed:
+            return False
+        return True
 
     def _put_payload(self, action: Action) -> None:
         with translated(SERVICE):
@@ -62,16 +67,19 @@ class DynamoStore(Queries):
             )
 
     def put_many(self, actions: Sequence[Action]) -> None:
-        for action in actions:
-            if action.payload_apart:
-                self._put_payload(action)
-        for first in range(0, len(actions), _BATCH):
-            batch = {action.id: action for action in actions[first : first + _BATCH]}
-            for missed in self._put_batch(batch):
-                self.put(batch[missed])
+        """The first row is put alone: if it is there, this is a repeated call, and any of its rows may have run."""
+        rows = list({action.ref: action for action in actions}.values())
+        for row in rows:
+            if row.payload_apart:
+                self._put_payload(row)
+        is_first_try = all(self._put_row(row) for row in rows[:1])
+        for at in range(1, len(rows), _BATCH):
+            batch = {row.ref: row for row in rows[at : at + _BATCH]}
+            for missed in self._put_batch(batch) if is_first_try else batch:
+                self._put_row(batch[missed])
 
-    def _put_batch(self, batch: Mapping[ActionId, Action]) -> Sequence[ActionId]:
-        """Write at most 25 rows in one call, once; returns the ids that need a conditional put of their own."""
+    def _put_batch(self, batch: Mapping[ActionRef, Action]) -> Sequence[ActionRef]:
+        """Write at most 25 rows in one call, once; returns those that need a conditional put of their own."""
         requests: Any = [{"PutRequest": {"Item": to_item(action)}} for action in batch.values()]
         try:
             with translated(SERVICE):
@@ -79,7 +87,7 @@ class DynamoStore(Queries):
         except BackendUnavailable:
             return tuple(batch)  # nobody knows what was written
         missed: Any = answer.get("UnprocessedItems", {}).get(self._table, [])
-        return [ActionId(each["PutRequest"]["Item"]["sk"]["S"]) for each in missed]
+        return [ref_of(each["PutRequest"]["Item"]) for each in missed]
 
     def entries(self, action: Action) -> Sequence[Mapping[str, Any]]:
         row = {
@@ -188,10 +196,10 @@ class DynamoStore(Queries):
         return replace(action, payload=item["payload"]["S"] if item else None)
 
     def _keeping_payload(self, outcome: Moved | Refused) -> Moved | Refused:
-        """A payload set apart must outlive the new due time."""
+        """A payload set apart must outlive the new due time; one that is gone is told of by the run."""
         if isinstance(outcome, Moved) and outcome.action.payload_apart:
             until = outcome.action.due_at + _PAYLOAD_OUTLIVES
-            with translated(SERVICE):
+            with suppress(ConditionFailed), translated(SERVICE):
                 self._client.update_item(
                     TableName=self._table,
                     Key=payload_key(outcome.action.ref),

@@ -20,10 +20,11 @@ from duetime.heartbeat import Heartbeat
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
-from duetime.overdue import Overdue
 from duetime.ports import Delivery
 from duetime.settings import Settings
 from duetime.sweep import Sweep
+from duetime.waking import Waker
+from duetime.wheel import TURN, HandOver, Wheel, WheelTimers
 from duetime.work import Work, WorkerPorts
 
 SWEEP_EVERY = timedelta(minutes=1)
@@ -57,14 +58,16 @@ class MemoryCloud:
         clock, settings = self.clock, self.settings
         routes, bookmarks = MemoryRoutes([app.manifest]), MemoryBookmarks()
         heartbeat = Heartbeat(self.store, self.queues, clock=clock, settings=settings)
-        overdue = Overdue(self.store, self.queues, routes, clock=clock, settings=settings)
-        self.arm = Arm(self.store, self.queues, self.timers, routes, clock=clock, settings=settings)
+        timers = WheelTimers() if settings.timers == "wheel" else self.timers
+        self.arm = Arm(self.store, self.queues, timers, routes, clock=clock, settings=settings)
         self.dispatch = Dispatch(self.queues, routes, clock=clock)
         ports = WorkerPorts(self.store, self.queues, routes, heartbeat)
         self.work = Work(app, ports, clock=clock, settings=settings, instance=instance)
-        shards = self.store.due_shards
-        self.sweep = Sweep(overdue, bookmarks, shards=shards, clock=clock, settings=settings)
-        self.catch_up = CatchUp(overdue, bookmarks, shards=shards, clock=clock, settings=settings)
+        waker = Waker(self.store, self.queues, routes, clock=clock, settings=settings)
+        self.sweep = Sweep(waker, bookmarks, clock=clock, settings=settings)
+        self.wheel = Wheel(waker, bookmarks, clock=clock, settings=settings)
+        self.hand_over = HandOver(self.store, self.arm, bookmarks, clock=clock)
+        self.catch_up = CatchUp(waker, bookmarks, clock=clock, settings=settings)
 
     def _changed(self, change: Change) -> None:
         if change.became_pending or change.left_pending:
@@ -79,6 +82,8 @@ class MemoryCloud:
             self.dispatch(message)
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_EVERY
+            ahead = self.wheel if self.settings.timers == "wheel" else self.hand_over
+            ahead(stop_at=now + _PASS_LIMIT)
             self.sweep(stop_at=now + _PASS_LIMIT)
         if now >= self._catch_up_at:
             self._catch_up_at = now + CATCH_UP_EVERY
@@ -104,7 +109,8 @@ class MemoryCloud:
         earliest = self.store.earliest_due()
         if earliest is None:
             return None
-        late_enough = earliest + self.settings.grace
+        has_wheel = self.settings.timers == "wheel"
+        late_enough = earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
         idle = max(late_enough - self._sweep_at, timedelta(0))
         return self._sweep_at + -(-idle // SWEEP_EVERY) * SWEEP_EVERY
 

@@ -52,7 +52,7 @@ class MemoryStore:
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         with self._lock:
-            return [self._rows[ref] for ref in refs if ref in self._rows]
+            return [_small(self._rows[ref]) for ref in refs if ref in self._rows]
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
         with self._lock:
@@ -92,13 +92,14 @@ class MemoryStore:
             return SettleResult.SETTLED
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
-        return self._move(
+        outcome = self._move(
             ref,
             Status.PENDING,
             lambda row: replace(
                 row, status=Status.CANCELLED, changed_by=by, changed_at=at, expires_at=expires_at
             ),
         )
+        return _unless_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Moved | Refused:
         return self._move(
@@ -121,7 +122,7 @@ class MemoryStore:
         )
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
-        return self._move(
+        outcome = self._move(
             ref,
             Status.FAILED,
             lambda row: replace(
@@ -139,6 +140,7 @@ class MemoryStore:
                 expires_at=None,
             ),
         )
+        return _unless_mine(outcome, Status.PENDING, by=by, at=at)
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
@@ -256,6 +258,17 @@ def _settled(row: Action, settlement: Settlement) -> Action:
 def _settled_before(standing: Action | None, claimed: Action) -> SettleResult:
     was_this_run = standing is not None and standing.fence == claimed.fence
     return SettleResult.SETTLED if was_this_run else SettleResult.LEASE_LOST
+
+
+def _unless_mine(outcome: Moved | Refused, status: Status, *, by: str, at: datetime) -> Moved | Refused:
+    """A row that stands as this very call would have left it was changed by its first try."""
+    row = outcome.action
+    is_mine = row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at)
+    return Moved(row) if row is not None and is_mine else outcome
+
+
+def _small(row: Action) -> Action:
+    return row.without_payload() if row.payload_apart else row
 
 
 def _due_key(row: Action) -> _Due:

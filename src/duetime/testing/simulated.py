@@ -83,8 +83,8 @@ class SimulatedCloud:
     def _do_what_is_due(self) -> None:
         ready = [each for each in self._waiting_out if each.message.due_at <= self.now]
         self._waiting_out = [each for each in self._waiting_out if each not in ready]
-        for delivery in ready:
-            self._cloud.run(delivery)
+        for each in ready:
+            self._cloud.run(each)
         while (delivery := self._cloud.turn()) is not None:
             if self.now < delivery.message.due_at <= self.now + _FRACTION:
                 self._waiting_out.append(delivery)

@@ -1,0 +1,150 @@
+"""Waking: send a message for each row of a part of the due index. The sweep, the wheel and the catch-up share it.
+
+It reads the index, then the rows themselves, and wakes what is pending, or processing under a lease that has ended.
+The claim keeps a needless message harmless.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from duetime import instant
+from duetime.action import Action, Status
+from duetime.arm import delay_until, message_of, queue_of
+from duetime.clock import Clock
+from duetime.errors import DuetimeError
+from duetime.ports import ActionStore, DuePage, DueQueues, Routes, Send
+from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
+
+PAGE = 100
+_CURSOR = "cursor "
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of one due shard: what lies after the mark `start`, up to and with `until`.
+
+    A mark is the text of an instant, or a page's cursor: thousands may share one due time. `name` is the bookmark's.
+    """
+
+    name: str
+    shard: str
+    start: str | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What one pass did."""
+
+    sent: int = 0
+    failed_shards: tuple[str, ...] = ()
+    is_whole: bool = True
+    """False when the time ran out, or a shard failed; the next pass goes on from there."""
+
+    def plus(self, other: Passed) -> Passed:
+        """Both together."""
+        return Passed(
+            self.sent + other.sent,
+            tuple(sorted({*self.failed_shards, *other.failed_shards})),
+            self.is_whole and other.is_whole,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Woken:
+    """What became of one window: `mark` is where the next pass goes on, None where this one never began."""
+
+    window: Window
+    passed: Passed
+    mark: str | None
+
+
+class Waker:
+    """Wakes the rows of windows, one after the other, or side by side with an executor's `map`."""
+
+    def __init__(
+        self,
+        store: ActionStore,
+        queues: DueQueues,
+        routes: Routes,
+        *,
+        clock: Clock,
+        settings: Settings,
+        map_: Callable[..., Iterable[_Woken]] = map,
+    ) -> None:
+        self._store, self._queues, self._routes = store, queues, routes
+        self._clock, self._settings, self._map = clock, settings, map_
+
+    @property
+    def shards(self) -> Sequence[str]:
+        """Every due shard there may be."""
+        return self._store.due_shards
+
+    def wake(self, windows: Iterable[Window], *, stop_at: datetime) -> tuple[Passed, dict[str, str]]:
+        """Go through the windows until `stop_at`; a failure ends its own window only.
+
+        Returns:
+            What was done, and the mark of each window that was begun, by its name.
+        """
+        total = Passed()
+        marks: dict[str, str] = {}
+        for woken in self._map(lambda window: self._wake_one(window, stop_at), windows):
+            total = total.plus(woken.passed)
+            if woken.mark is not None:
+                marks[woken.window.name] = woken.mark
+        return total, marks
+
+    def _wake_one(self, window: Window, stop_at: datetime) -> _Woken:
+        sent, mark = 0, None
+        try:
+            for count, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
+                sent += count
+        except DuetimeError as error:
+            log.warning("shard not finished", extra={"shard": window.shard, "reason": str(error)})
+            return _Woken(window, Passed(sent, (window.shard,), is_whole=False), mark)
+        return _Woken(window, Passed(sent, is_whole=mark is not None and not is_cursor(mark)), mark)
+
+    def _pages(self, window: Window, stop_at: datetime) -> Iterator[tuple[int, str]]:
+        after, cursor = _read(window.start)
+        while self._clock.now() < stop_at:
+            page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
+            cursor = page.cursor
+            yield self._send(page), instant.text(window.until) if cursor is None else _CURSOR + cursor
+            if cursor is None:
+                return
+
+    def _send(self, page: DuePage) -> int:
+        now = self._clock.now()
+        rows = self._store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
+        sends = [
+            Send(queue_of(self._routes, row.type), message_of(row), delay_until(row.due_at, now))
+            for row in rows
+            if self._needs_a_wake(row, now)
+        ]
+        if sends:
+            self._queues.send(sends)
+        return len(sends)
+
+    def _needs_a_wake(self, row: Action, now: datetime) -> bool:
+        if row.status is Status.PROCESSING and row.lease_until is not None:
+            return row.lease_until + self._settings.clock_skew < now
+        return row.status is Status.PENDING
+
+
+def is_cursor(mark: str) -> bool:
+    """Whether a mark stands in the middle of a window."""
+    return mark.startswith(_CURSOR)
+
+
+def _read(mark: str | None) -> tuple[datetime | None, str | None]:
+    if mark is None:
+        return None, None
+    if is_cursor(mark):
+        return None, mark.removeprefix(_CURSOR)
+    return instant.parse(mark), None
