@@ -1,7 +1,7 @@
 """The entry point of the catch_up function."""
 
+from duetime.lambdas.logs import write_json_logs
 from duetime.lambdas.passes import make_catch_up_handler
-from duetime.lambdas.process import write_json_logs
 from duetime.settings import Settings
 
 write_json_logs()

@@ -1,7 +1,7 @@
 """The entry point of the dispatch function."""
 
 from duetime.lambdas.dispatch import make_handler
-from duetime.lambdas.process import write_json_logs
+from duetime.lambdas.logs import write_json_logs
 from duetime.settings import Settings
 
 write_json_logs()

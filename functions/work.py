@@ -1,6 +1,7 @@
 """The entry point of a worker: it hosts the handlers of the app that ``DUETIME_APP`` names."""
 
-from duetime.lambdas.process import load_app, write_json_logs
+from duetime.lambdas.loading import load_app
+from duetime.lambdas.logs import write_json_logs
 from duetime.lambdas.work import make_handler
 from duetime.settings import Settings, instance_name
 

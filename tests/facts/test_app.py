@@ -5,7 +5,7 @@ import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
 from duetime.errors import DeclarationError, UnknownType
-from duetime.lambdas.process import load_app
+from duetime.lambdas.loading import load_app
 from duetime.testing import fake_run
 
 

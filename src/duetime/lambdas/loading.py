@@ -1,28 +1,11 @@
-"""What a Lambda's process sets up once: its logs, its name, and the app that its settings name."""
+"""Loading the app that a deployment's settings name."""
 
 from __future__ import annotations
 
-import logging
-import sys
 from importlib import import_module
 
 from duetime.app import App
 from duetime.errors import DeclarationError
-
-
-def write_json_logs(level: int = logging.INFO) -> None:
-    """Have everything below the logger ``duetime`` written to standard output, one JSON object a line."""
-    from aws_lambda_powertools.logging.formatter import (  # noqa: PLC0415 - only a Lambda's process writes so
-        LambdaPowertoolsFormatter,
-    )
-
-    output = logging.StreamHandler(sys.stdout)
-    output.setFormatter(
-        LambdaPowertoolsFormatter(log_record_order=["timestamp", "level", "message", "action"])
-    )
-    root = logging.getLogger("duetime")
-    root.handlers, root.propagate = [output], False
-    root.setLevel(level)
 
 
 def load_app(where: str) -> App:

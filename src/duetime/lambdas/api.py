@@ -1,0 +1,25 @@
+"""The Lambda behind API Gateway: a REST proxy event to `duetime.api`."""
+
+from __future__ import annotations
+
+from duetime.api import PREFIX, health
+from duetime.api.door import Handler, make_door
+from duetime.api.scheduling import Scheduling
+from duetime.app import App
+from duetime.aws import backends
+from duetime.clock import SystemClock
+from duetime.settings import Settings
+
+
+def make_handler(settings: Settings, app: App, *, prefix: str = PREFIX) -> Handler:
+    """The handler of API Gateway's events.
+
+    Args:
+        settings: the deployment's.
+        app: its payload models decide what may be scheduled; its handlers are not called here.
+        prefix: what every route begins with.
+    """
+    store = backends.action_store(settings)
+    scheduling = Scheduling(store, app, SystemClock(), settings)
+    probes = health.probes(store, backends.bookmarks(settings))
+    return make_door(scheduling, health.Health(probes), prefix=prefix)
