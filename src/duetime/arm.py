@@ -10,7 +10,7 @@ wake hops through the queue in delays of 15 minutes instead, so that one throttl
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from duetime.action import Action
@@ -22,6 +22,9 @@ from duetime.ports import LONGEST_DELAY, ActionStore, DueMessage, DueQueues, Rou
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
+
+_GROUP = 10
+"""As many as SQS takes in one call."""
 
 
 def message_of(action: Action) -> DueMessage:
@@ -66,21 +69,24 @@ class Arm:
         armed = [each.became_pending for each in listed]
         near = [action for action in armed if action and self._is_near(action, now)]
         far = [action for action in armed if action and not self._is_near(action, now)]
-        self._send(near, now)
-        self._send([action for action in far if not self._set_timer(action)], now)
+        self._send(near)
+        self._send([action for action in far if not self._set_timer(action)])
         for change in listed:
             self._clear(change, now)
 
     def _is_near(self, action: Action, now: datetime) -> bool:
         return action.due_at - now <= self._settings.near_limit
 
-    def _send(self, actions: Iterable[Action], now: datetime) -> None:
-        sends = [
-            Send(queue_of(self._routes, action.type), message_of(action), delay_until(action.due_at, now))
-            for action in actions
-        ]
-        if sends:
-            self._queues.send(sends)
+    def _send(self, actions: Sequence[Action]) -> None:
+        """Send in groups: a delay counts from its own send, and the sends before it took time."""
+        for first in range(0, len(actions), _GROUP):
+            now = self._clock.now()
+            self._queues.send(
+                [
+                    Send(queue_of(self._routes, each.type), message_of(each), delay_until(each.due_at, now))
+                    for each in actions[first : first + _GROUP]
+                ]
+            )
 
     def _set_timer(self, action: Action) -> bool:
         try:

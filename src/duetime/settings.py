@@ -193,6 +193,12 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
 
 
+def api_url(environ: Mapping[str, str] | None = None) -> str:
+    """Where the command line finds the admin API: ``DUETIME_URL``, or else the local cloud."""
+    source = os.environ if environ is None else environ  # noqa: TID251 - as above
+    return source.get(PREFIX + "URL") or "http://127.0.0.1:8080"
+
+
 def _read(each: Field[Any], written: str) -> Any:
     match each.default:
         case bool():

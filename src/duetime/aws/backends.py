@@ -1,7 +1,8 @@
-"""The AWS back ends for a deployment's settings: made once per process."""
+"""The AWS back ends of a deployment, made once per process."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -13,10 +14,11 @@ from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
 from duetime.ports import Timers
+from duetime.settings import Settings
 from duetime.wheel import WheelTimers
 
 if TYPE_CHECKING:
-    from duetime.settings import Settings
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 _PATIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 5},
@@ -29,7 +31,7 @@ _ONCE = _PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts":
 
 
 def action_store(settings: Settings, client: Any = None) -> DynamoStore:
-    """The actions table; over `client`, if one is given."""
+    """The actions table as the SDK uses it; over `client`, if one is given: bulk then goes one by one."""
     return DynamoStore(
         client or boto3.client("dynamodb", config=_PATIENT),
         settings.actions_table,
@@ -38,23 +40,39 @@ def action_store(settings: Settings, client: Any = None) -> DynamoStore:
     )
 
 
-def due_queues(settings: Settings) -> SqsQueues:
-    """The workers' queues."""
-    return SqsQueues(boto3.client("sqs", config=_PATIENT), settings.queues)
+class Backends:
+    """What the steps need, over one client a service; each is made when it is first asked for."""
 
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings, self._clock = settings, clock
 
-def timers(settings: Settings) -> Timers:
-    """EventBridge's one-shots, asked briefly, since `arm` has another way when they are throttled; or the wheel's none."""
-    if settings.timers == "wheel":
-        return WheelTimers()
-    return EventBridgeTimers(boto3.client("scheduler", config=_BRIEF), settings)
+    @cached_property
+    def store(self) -> DynamoStore:
+        """The actions table."""
+        return DynamoStore(self._dynamodb, self._settings.actions_table, due_shards=self._settings.due_shards)
 
+    @cached_property
+    def queues(self) -> SqsQueues:
+        """The workers' queues."""
+        return SqsQueues(boto3.client("sqs", config=_PATIENT), self._settings.queues)
 
-def routes(settings: Settings, clock: Clock) -> DynamoRoutes:
-    """The published manifests."""
-    return DynamoRoutes(boto3.client("dynamodb", config=_PATIENT), settings.jobs_table, clock=clock)
+    @cached_property
+    def timers(self) -> Timers:
+        """EventBridge's one-shots, asked briefly, since `arm` has another way when they are throttled; or the wheel."""
+        if self._settings.timers == "wheel":
+            return WheelTimers()
+        return EventBridgeTimers(boto3.client("scheduler", config=_BRIEF), self._settings)
 
+    @cached_property
+    def routes(self) -> DynamoRoutes:
+        """The published manifests."""
+        return DynamoRoutes(self._dynamodb, self._settings.jobs_table, clock=self._clock)
 
-def bookmarks(settings: Settings) -> DynamoBookmarks:
-    """Where repeated passes left off."""
-    return DynamoBookmarks(boto3.client("dynamodb", config=_PATIENT), settings.jobs_table)
+    @cached_property
+    def bookmarks(self) -> DynamoBookmarks:
+        """Where repeated passes left off."""
+        return DynamoBookmarks(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def _dynamodb(self) -> DynamoDBClient:
+        return boto3.client("dynamodb", config=_PATIENT)

@@ -58,6 +58,12 @@ def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:
         )
 
 
+def withdraw(client: DynamoDBClient, table: str, worker: str) -> None:
+    """Take back what a worker published: it is there no more."""
+    with translated(SERVICE):
+        client.delete_item(TableName=table, Key={"pk": _MANIFESTS, "sk": {"S": worker}})
+
+
 class DynamoBookmarks:
     """Where the sweep and the catch-up left off."""
 

@@ -29,8 +29,8 @@ _PAYLOAD_OUTLIVES = timedelta(days=400)
 class DynamoStore(Queries):
     """The actions table.
 
-    `client` repeats calls by itself; `single_shot` must not, since a batch that was applied and repeated could
-    write over a row that has run meanwhile.
+    `client` repeats calls by itself. `single_shot` must not: a batch that was applied and is repeated could write over
+    a row that has run meanwhile. Without it, bulk goes one by one.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class DynamoStore(Queries):
         single_shot: DynamoDBClient | None = None,
     ) -> None:
         super().__init__(client, table, due_shards=due_shards)
-        self._single_shot = single_shot or client
+        self._single_shot = single_shot
 
     def put(self, action: Action) -> None:
         if action.payload_apart:
@@ -73,17 +73,20 @@ class DynamoStore(Queries):
             if row.payload_apart:
                 self._put_payload(row)
         is_first_try = all(self._put_row(row) for row in rows[:1])
+        single_shot = self._single_shot if is_first_try else None
         for at in range(1, len(rows), _BATCH):
             batch = {row.ref: row for row in rows[at : at + _BATCH]}
-            for missed in self._put_batch(batch) if is_first_try else batch:
+            for missed in batch if single_shot is None else self._put_batch(single_shot, batch):
                 self._put_row(batch[missed])
 
-    def _put_batch(self, batch: Mapping[ActionRef, Action]) -> Sequence[ActionRef]:
+    def _put_batch(
+        self, single_shot: DynamoDBClient, batch: Mapping[ActionRef, Action]
+    ) -> Sequence[ActionRef]:
         """Write at most 25 rows in one call, once; returns those that need a conditional put of their own."""
         requests: Any = [{"PutRequest": {"Item": to_item(action)}} for action in batch.values()]
         try:
             with translated(SERVICE):
-                answer = self._single_shot.batch_write_item(RequestItems={self._table: requests})
+                answer = single_shot.batch_write_item(RequestItems={self._table: requests})
         except BackendUnavailable:
             return tuple(batch)  # nobody knows what was written
         missed: Any = answer.get("UnprocessedItems", {}).get(self._table, [])

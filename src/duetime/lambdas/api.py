@@ -6,7 +6,7 @@ from duetime.api import PREFIX, health
 from duetime.api.door import Handler, make_door
 from duetime.api.scheduling import Scheduling
 from duetime.app import App
-from duetime.aws import backends
+from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
 from duetime.settings import Settings
 
@@ -19,7 +19,8 @@ def make_handler(settings: Settings, app: App, *, prefix: str = PREFIX) -> Handl
         app: its payload models decide what may be scheduled; its handlers are not called here.
         prefix: what every route begins with.
     """
-    store = backends.action_store(settings)
-    scheduling = Scheduling(store, app, SystemClock(), settings)
-    probes = health.probes(store, backends.bookmarks(settings))
+    clock = SystemClock()
+    backends = Backends(settings, clock)
+    scheduling = Scheduling(backends.store, app, clock, settings)
+    probes = health.probes(backends.store, backends.bookmarks)
     return make_door(scheduling, health.Health(probes), prefix=prefix)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.arm import Arm
-from duetime.aws import backends
+from duetime.aws.backends import Backends
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
 from duetime.change import Change
@@ -35,13 +35,9 @@ Claims, heartbeats, settles and ordinary expiries never reach the function.
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """The handler of stream events; it answers with a partial batch response."""
     clock = SystemClock()
+    backends = Backends(settings, clock)
     arm = Arm(
-        backends.action_store(settings),
-        backends.due_queues(settings),
-        backends.timers(settings),
-        backends.routes(settings, clock),
-        clock=clock,
-        settings=settings,
+        backends.store, backends.queues, backends.timers, backends.routes, clock=clock, settings=settings
     )
 
     def handler(event: Event, _context: object) -> Event:

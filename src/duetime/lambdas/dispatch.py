@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from duetime.aws import backends
+from duetime.aws.backends import Backends
 from duetime.aws.messages import from_json
 from duetime.clock import SystemClock
 from duetime.dispatch import Dispatch
@@ -18,7 +18,8 @@ log = logging.getLogger(__name__)
 def make_handler(settings: Settings) -> Callable[[Mapping[str, Any], object], Mapping[str, Any]]:
     """The handler of EventBridge Scheduler's wakes. What it raises, Lambda repeats and then hands to the failure queue."""
     clock = SystemClock()
-    dispatch = Dispatch(backends.due_queues(settings), backends.routes(settings, clock), clock=clock)
+    backends = Backends(settings, clock)
+    dispatch = Dispatch(backends.queues, backends.routes, clock=clock)
 
     def handler(event: Mapping[str, Any], _context: object) -> Mapping[str, Any]:
         message, _ = from_json(dict(event))

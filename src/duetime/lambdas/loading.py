@@ -17,8 +17,9 @@ def load_app(where: str) -> App:
     module, _, name = where.partition(":")
     if not module or not name:
         raise DeclarationError(f"the app is {where!r}; say module:name, such as billing.handlers:app")
+    imported = import_module(module)
     try:
-        app = getattr(import_module(module), name)
+        app = getattr(imported, name)
     except AttributeError:
         raise DeclarationError(f"the module {module!r} has no {name!r}") from None
     if not isinstance(app, App):

@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from duetime.arm import Arm
-from duetime.aws import backends
+from duetime.aws.backends import Backends
 from duetime.catch_up import CatchUp
 from duetime.clock import Clock, SystemClock
-from duetime.ports import ActionStore, Bookmarks
 from duetime.settings import Settings
 from duetime.sweep import Sweep
 from duetime.waking import Waker
@@ -42,13 +41,14 @@ Handler = Callable[[Mapping[str, Any], Context], Mapping[str, Any]]
 def make_sweep_handler(settings: Settings) -> Handler:
     """The handler of the minute's schedule: the sweep, and the wheel's turn or its handing over."""
     clock = SystemClock()
-    store, bookmarks, waker = _waker(settings, clock)
-    sweep = Sweep(waker, bookmarks, clock=clock, settings=settings)
-    turn = _turn(settings, clock, store, bookmarks, waker)
+    backends = Backends(settings, clock)
+    waker = _waker(backends, settings, clock)
+    sweep = Sweep(waker, backends.bookmarks, clock=clock, settings=settings)
+    ahead = _ahead(backends, waker, settings, clock)
 
     def both(stop_at: datetime) -> Mapping[str, Any]:
-        ahead = turn(stop_at)
-        return {**asdict(sweep(stop_at=stop_at)), "ahead": ahead}
+        sent_ahead = ahead(stop_at)
+        return {**asdict(sweep(stop_at=stop_at)), "ahead": sent_ahead}
 
     return _handler(both, clock, "swept")
 
@@ -56,36 +56,28 @@ def make_sweep_handler(settings: Settings) -> Handler:
 def make_catch_up_handler(settings: Settings) -> Handler:
     """The handler of the six-hourly schedule."""
     clock = SystemClock()
-    _, bookmarks, waker = _waker(settings, clock)
-    catch_up = CatchUp(waker, bookmarks, clock=clock, settings=settings)
+    backends = Backends(settings, clock)
+    waker = _waker(backends, settings, clock)
+    catch_up = CatchUp(waker, backends.bookmarks, clock=clock, settings=settings)
     return _handler(lambda stop_at: asdict(catch_up(stop_at=stop_at)), clock, "caught up")
 
 
-def _waker(settings: Settings, clock: Clock) -> tuple[ActionStore, Bookmarks, Waker]:
-    store, routes = backends.action_store(settings), backends.routes(settings, clock)
+def _waker(backends: Backends, settings: Settings, clock: Clock) -> Waker:
     at_once = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="duetime-waker")
-    waker = Waker(
-        store, backends.due_queues(settings), routes, clock=clock, settings=settings, map_=at_once.map
+    return Waker(
+        backends.store, backends.queues, backends.routes, clock=clock, settings=settings, map_=at_once.map
     )
-    return store, backends.bookmarks(settings), waker
 
 
-def _turn(
-    settings: Settings, clock: Clock, store: ActionStore, bookmarks: Bookmarks, waker: Waker
-) -> Callable[[datetime], int]:
+def _ahead(backends: Backends, waker: Waker, settings: Settings, clock: Clock) -> Callable[[datetime], int]:
     """What is done ahead of time: the wheel's turn, or, where timers do that, what a former wheel left behind."""
     if settings.timers == "wheel":
-        wheel = Wheel(waker, bookmarks, clock=clock, settings=settings)
+        wheel = Wheel(waker, backends.bookmarks, clock=clock, settings=settings)
         return lambda stop_at: wheel(stop_at=stop_at).sent
     arm = Arm(
-        store,
-        backends.due_queues(settings),
-        backends.timers(settings),
-        backends.routes(settings, clock),
-        clock=clock,
-        settings=settings,
+        backends.store, backends.queues, backends.timers, backends.routes, clock=clock, settings=settings
     )
-    hand_over = HandOver(store, arm, bookmarks, clock=clock)
+    hand_over = HandOver(backends.store, arm, backends.bookmarks, clock=clock)
     return lambda stop_at: hand_over(stop_at=stop_at)
 
 

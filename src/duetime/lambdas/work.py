@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from duetime.app import App
-from duetime.aws import backends
+from duetime.aws.backends import Backends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
@@ -31,9 +31,9 @@ def make_handler(settings: Settings, app: App, *, instance: str) -> Callable[[Ev
         instance: what names this process in an action's attempts.
     """
     clock = SystemClock()
-    store, queues = backends.action_store(settings), backends.due_queues(settings)
-    heartbeat = Heartbeat(store, queues, clock=clock, settings=settings)
-    ports = WorkerPorts(store, queues, backends.routes(settings, clock), heartbeat)
+    backends = Backends(settings, clock)
+    heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
+    ports = WorkerPorts(backends.store, backends.queues, backends.routes, heartbeat)
     work = Work(app, ports, clock=clock, settings=settings, instance=instance)
 
     def handler(event: Event, _context: object) -> Event:

@@ -1,0 +1,8 @@
+"""The entry point of the deploy function."""
+
+from duetime.lambdas.deploy import make_handler
+from duetime.lambdas.logs import write_json_logs
+from duetime.settings import Settings
+
+write_json_logs()
+handler = make_handler(Settings.from_env())

@@ -1,0 +1,100 @@
+"""The door: a request comes in from API Gateway, is admitted or refused, and goes to its route.
+
+Whoever calls is known before anything that was sent is read.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
+from aws_lambda_powertools.event_handler.exceptions import NotFoundError
+from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
+
+from duetime.api import PREFIX, routes
+from duetime.api.body import body_text, strict_json
+from duetime.api.caller import caller_of
+from duetime.api.health import PATH as HEALTH_PATH
+from duetime.api.health import Health
+from duetime.api.problems import of_error
+from duetime.api.refusals import RouteNotFound
+from duetime.api.requests import refused
+from duetime.api.scheduling import Scheduling
+from duetime.errors import DuetimeError
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+Handler = Callable[[Event, Any], dict[str, Any]]
+
+
+def make_door(scheduling: Scheduling, health: Health, *, prefix: str = PREFIX) -> Handler:
+    """The handler of API Gateway's REST proxy events (payload version 1).
+
+    Safe to call from several threads: the resolver keeps the request it is at in a variable of its class, so that two
+    at once could see each other's caller. A Lambda's process is given one request at a time and never waits here.
+    """
+    resolver = _resolver(prefix)
+    routes.add(resolver, (*scheduling.routes(), *health.routes()), prefix)
+    is_open = {prefix + HEALTH_PATH}
+    lock = threading.Lock()
+
+    def handler(event: Event, context: Any) -> dict[str, Any]:
+        try:
+            caller = None if event["path"].rstrip("/") in is_open else caller_of(event)
+            sound = _sound(event)
+        except DuetimeError as refusal:
+            return of_error(refusal).proxy_answer()
+        with lock:
+            resolver.context.update(caller=caller)
+            return resolver.resolve(sound, context)
+
+    return handler
+
+
+def _sound(event: Event) -> dict[str, Any]:
+    """The event with a body that is text, and JSON as far as its sender says."""
+    headers = event.get("headers") or {}
+    kept = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+    return {**event, "headers": kept, "body": body_text(event), "isBase64Encoded": False}
+
+
+def _resolver(prefix: str) -> APIGatewayRestResolver:
+    resolver = APIGatewayRestResolver(
+        enable_validation=True,
+        debug=False,
+        serializer=partial(json.dumps, separators=(",", ":"), ensure_ascii=False),
+        json_body_deserializer=strict_json,
+    )
+
+    def nowhere(_error: NotFoundError) -> Response[str]:
+        return _told(RouteNotFound(resolver.current_event.path, prefix))
+
+    resolver.not_found(nowhere)
+    resolver.exception_handler(DuetimeError)(_told)
+    resolver.exception_handler(RequestValidationError)(_invalid)
+    resolver.exception_handler(Exception)(_fault)
+    return resolver
+
+
+def _told(error: DuetimeError) -> Response[str]:
+    problem = of_error(error)
+    if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("request failed", extra={"code": error.code, "reason": str(error)})
+    return problem.response()
+
+
+def _invalid(error: RequestValidationError) -> Response[str]:
+    return _told(refused(error.errors()))
+
+
+def _fault(error: Exception) -> Response[str]:
+    """A fault of ours: it is logged in full, and the client is told no more than that it happened."""
+    log.error("request met a fault", exc_info=error)
+    return of_error(DuetimeError()).response()

@@ -1,0 +1,68 @@
+"""The health probe: honest, since it asks each part that a request would need. It tells nothing of any tenant."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel
+
+from duetime.action import ActionRef
+from duetime.api.refusals import Unhealthy
+from duetime.api.routes import Route
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.ids import SYSTEM_TENANT, ActionId
+from duetime.ports import ActionStore, Bookmarks
+
+log = logging.getLogger(__name__)
+
+PATH = "/health"
+
+_NOBODYS = ActionRef(SYSTEM_TENANT, ActionId("00000000-0000-7000-8000-000000000000"))
+
+Probe = Callable[[], object]
+"""Asks one part for something; raises when it is ill."""
+
+
+def probes(store: ActionStore, bookmarks: Bookmarks) -> Mapping[str, Probe]:
+    """How each part is asked: by a read of something that is not there."""
+    return {
+        "actions table": lambda: store.get(_NOBODYS),
+        "jobs table": lambda: bookmarks.read("health"),
+    }
+
+
+class HealthView(BaseModel):
+    """All is well."""
+
+    status: Literal["ok"] = "ok"
+    parts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Whether every part answers."""
+
+    probes: Mapping[str, Probe]
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        return (Route("GET", PATH, self.get),)
+
+    def get(self) -> HealthView:
+        """Well, when all parts answer; else a 503 that names the ill ones."""
+        parts = {name: _asked(name, probe) for name, probe in self.probes.items()}
+        if any(state != "ok" for state in parts.values()):
+            raise Unhealthy(parts)
+        return HealthView(parts=parts)
+
+
+def _asked(name: str, probe: Probe) -> str:
+    try:
+        probe()
+    except (BackendUnavailable, BackendMisconfigured) as error:
+        log.warning("a part is ill", extra={"part": name, "reason": str(error)})
+        return error.code
+    return "ok"

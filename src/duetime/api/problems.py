@@ -1,0 +1,125 @@
+"""Problems: how every refusal looks over HTTP (RFC 9457, ``application/problem+json``).
+
+This is the one table of HTTP statuses. A client may branch on `type`, which is stable; `detail` is for people.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from types import MappingProxyType
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+
+from duetime.api.refusals import InvalidRequest, Unhealthy, WrongMethod
+from duetime.errors import DuetimeError
+
+MEDIA_TYPE = "application/problem+json"
+TYPE_PREFIX = "urn:duetime:problem:"
+RETRY_AFTER = 5
+"""Seconds after which a call that found a service unavailable may be repeated."""
+
+PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
+    {
+        "malformed-body": (HTTPStatus.BAD_REQUEST, "The body is no JSON"),
+        "invalid-cursor": (HTTPStatus.BAD_REQUEST, "The cursor belongs to another query"),
+        "forbidden": (HTTPStatus.FORBIDDEN, "The caller may not do this"),
+        "action-not-found": (HTTPStatus.NOT_FOUND, "There is no such action"),
+        "route-not-found": (HTTPStatus.NOT_FOUND, "There is no such route"),
+        "wrong-method": (HTTPStatus.METHOD_NOT_ALLOWED, "The route has no such method"),
+        "action-conflict": (HTTPStatus.CONFLICT, "The action's status does not allow this"),
+        "body-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
+        "payload-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The payload is too large"),
+        "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
+        "invalid-request": (HTTPStatus.UNPROCESSABLE_ENTITY, "The request is not what the route takes"),
+        "invalid-time": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
+        "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
+        "invalid-payload": (HTTPStatus.UNPROCESSABLE_ENTITY, "The payload's own model refuses it"),
+        "unknown-type": (HTTPStatus.UNPROCESSABLE_ENTITY, "No handler is registered for the type"),
+        "error": (HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here"),
+        "bad-declaration": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
+        "bad-settings": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
+        "misconfigured": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
+        "unsupported": (HTTPStatus.NOT_IMPLEMENTED, "This deployment cannot do that"),
+        "unavailable": (HTTPStatus.SERVICE_UNAVAILABLE, "A service did not answer"),
+        "unhealthy": (HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service is ill"),
+    }
+)
+"""Each error's `code`: the status it is answered with, and its title."""
+
+_COME_AGAIN = (
+    f"if the call was to change something, nobody knows whether it did; repeat it in {RETRY_AFTER} seconds"
+)
+_FOR_THE_OPERATOR = "repeating the call will not help; the operator finds the reason in the API's log"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A refusal, ready to be answered."""
+
+    code: str
+    detail: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """Further members of the document."""
+
+    @property
+    def status(self) -> HTTPStatus:
+        """The HTTP status."""
+        return PROBLEMS[self.code][0]
+
+    def document(self) -> str:
+        """The answer's body."""
+        content = {
+            "type": TYPE_PREFIX + self.code,
+            "title": PROBLEMS[self.code][1],
+            "status": self.status.value,
+            "detail": self.detail,
+            **self.more,
+        }
+        return json.dumps(content)
+
+    def response(self) -> Response[str]:
+        """As a route answers it."""
+        return Response(self.status.value, MEDIA_TYPE, self.document(), headers=dict(self.headers))
+
+    def proxy_answer(self) -> dict[str, Any]:
+        """As API Gateway takes it from a Lambda."""
+        headers = {"Content-Type": MEDIA_TYPE, **self.headers}
+        return {
+            "statusCode": self.status.value,
+            "body": self.document(),
+            "isBase64Encoded": False,
+            "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        }
+
+
+def of_error(error: DuetimeError) -> Problem:
+    """The problem that an error is told as; one that the table does not know is a fault of ours."""
+    code = error.code if error.code in PROBLEMS else DuetimeError.code
+    return Problem(code, _detail(error, code), headers=_headers(error, code), more=_more(error))
+
+
+def _detail(error: DuetimeError, code: str) -> str:
+    """One of ours says nothing of what is behind it: no name, no address, no service's own words."""
+    status = PROBLEMS[code][0]
+    if status < HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, Unhealthy):
+        return str(error)
+    return _COME_AGAIN if status is HTTPStatus.SERVICE_UNAVAILABLE else _FOR_THE_OPERATOR
+
+
+def _headers(error: DuetimeError, code: str) -> Mapping[str, str]:
+    if isinstance(error, WrongMethod):
+        return {"Allow": ", ".join(error.allowed)}
+    if PROBLEMS[code][0] is HTTPStatus.SERVICE_UNAVAILABLE:
+        return {"Retry-After": str(RETRY_AFTER)}
+    return {}
+
+
+def _more(error: DuetimeError) -> Mapping[str, Any]:
+    if isinstance(error, InvalidRequest):
+        return {"errors": [asdict(each) for each in error.flaws]}
+    return {"parts": error.parts} if isinstance(error, Unhealthy) else {}

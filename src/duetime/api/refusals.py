@@ -1,0 +1,97 @@
+"""What the API itself refuses, before or beside the scheduler: facts only, their HTTP form is told in `problems`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from duetime.errors import DuetimeError, cut
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """One thing that is wrong with a request, and where."""
+
+    where: str
+    problem: str
+
+
+class InvalidRequest(DuetimeError, ValueError):
+    """The request can be read, but a part of it is not what the route takes; every flaw is named at once."""
+
+    code = "invalid-request"
+
+    def __init__(self, flaws: Sequence[Flaw]) -> None:
+        self.flaws = tuple(flaws)
+        super().__init__(cut("; ".join(f"{each.where} {each.problem}" for each in self.flaws)))
+
+
+class MalformedBody(DuetimeError, ValueError):
+    """The body is no JSON text."""
+
+    code = "malformed-body"
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"the body is no JSON: {problem}")
+
+
+class BodyTooLarge(DuetimeError, ValueError):
+    """The body is larger than any request needs to be."""
+
+    code = "body-too-large"
+
+    def __init__(self, size: int, limit: int) -> None:
+        self.size, self.limit = size, limit
+        super().__init__(f"the body is {size:,} bytes; at most {limit:,} are read")
+
+
+class WrongMediaType(DuetimeError, ValueError):
+    """The body says that it is something other than JSON."""
+
+    code = "wrong-media-type"
+
+    def __init__(self, media_type: str) -> None:
+        self.media_type = media_type
+        super().__init__(f"the body is {cut(media_type, 60)!r}; send application/json")
+
+
+class Forbidden(DuetimeError, PermissionError):
+    """The caller's identity does not admit it."""
+
+    code = "forbidden"
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(problem)
+
+
+class RouteNotFound(DuetimeError, LookupError):
+    """Nothing is served at this path."""
+
+    code = "route-not-found"
+
+    def __init__(self, path: str, prefix: str) -> None:
+        self.path, self.prefix = path, prefix
+        super().__init__(f"nothing is served at {cut(path, 100)!r}; the routes begin with {prefix}/")
+
+
+class WrongMethod(DuetimeError, LookupError):
+    """The path is served, but not with this method."""
+
+    code = "wrong-method"
+
+    def __init__(self, allowed: Iterable[str]) -> None:
+        self.allowed = tuple(sorted(allowed))
+        super().__init__(f"this path takes {' or '.join(self.allowed)}")
+
+
+class Unhealthy(DuetimeError, ConnectionError):
+    """A part of the service is ill; each part's state is told."""
+
+    code = "unhealthy"
+
+    def __init__(self, parts: Mapping[str, str]) -> None:
+        self.parts = dict(parts)
+        ill = (f"the {name} is {state}" for name, state in self.parts.items() if state != "ok")
+        super().__init__(" and ".join(ill))

@@ -1,0 +1,114 @@
+"""What a client may send. Unknown fields are refused; who the client says that it is, is not even looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.errors import InvalidTime, cut
+from duetime.scheduler import When
+
+IDENTITY = frozenset({"tenant", "tenant_id", "actor", "user", "created_by"})
+"""The caller's claims alone say these; what a client sends for them is ignored."""
+
+FARTHEST = 80_000_000_000_000
+"""Seconds: within what a ``timedelta`` holds, and beyond every instant that the scheduler admits."""
+
+
+class RequestBody(BaseModel):
+    """The base of every body."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_identity(cls, sent: Any) -> Any:
+        if not isinstance(sent, Mapping):
+            return sent
+        return {name: value for name, value in sent.items() if name not in IDENTITY}
+
+
+class DueTime(RequestBody):
+    """When something is due: at an instant, or in some seconds from now. Exactly one of the two."""
+
+    at: Annotated[
+        str | None, Field(description="ISO 8601, with an offset or `Z`; or a local time together with `tz`")
+    ] = None
+    in_: Annotated[
+        float | None,
+        Field(
+            alias="in", description="seconds from now", strict=True, ge=0, le=FARTHEST, allow_inf_nan=False
+        ),
+    ] = None
+    tz: Annotated[str | None, Field(description="the IANA zone of a local `at`, such as Europe/Paris")] = None
+
+    @model_validator(mode="after")
+    def _says_when(self) -> Self:
+        if (self.at is None) == (self.in_ is None):
+            raise ValueError('needs either "at", such as 2027-06-01T09:00:00Z, or "in", a number of seconds')
+        if self.in_ is not None and self.tz is not None:
+            raise ValueError('has "tz" beside "in", which counts from now; leave out one of them')
+        return self
+
+    def when(self) -> When:
+        """The due time as the scheduler takes it.
+
+        Raises:
+            InvalidTime: `at` is no ISO 8601 time, or a local one without its zone.
+        """
+        if self.at is None:
+            return timedelta(seconds=self.in_ or 0)
+        try:
+            at = datetime.fromisoformat(self.at)
+        except ValueError:
+            raise InvalidTime(self.at, "is no ISO 8601 time such as 2027-06-01T09:00:00Z") from None
+        if at.tzinfo is None and self.tz is None:
+            raise InvalidTime(self.at, "has no offset; say …Z or …+02:00, or its zone as tz")
+        return at
+
+
+class ScheduleRequest(DueTime):
+    """An action to schedule."""
+
+    type: Annotated[str, Field(description="a payload type that the app has registered")]
+    payload: Annotated[dict[str, Any], Field(description="what the type's model admits")]
+    correlation_id: Annotated[str | None, Field(description="what to find it by later")] = None
+
+
+class DueRequest(DueTime):
+    """Another due time, for an action that exists."""
+
+
+_WORDS = {
+    "missing": "is required",
+    "extra_forbidden": "is not known here",
+    "model_attributes_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
+    "dict_type": "must be a JSON object",
+    "string_type": "must be text",
+    "float_type": "must be a number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a smaller whole number",
+}
+
+
+_MOST_FLAWS = 20
+
+
+def refused(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
+    """Pydantic's findings in the words of a client, the first of them if there are many; values are not repeated."""
+    return InvalidRequest([Flaw(_where(each["loc"]), _problem(each)) for each in errors[:_MOST_FLAWS]])
+
+
+def _where(place: Sequence[str | int]) -> str:
+    part, *path = map(str, place)
+    return cut(".".join(path), 100) or f"the {part}"
+
+
+def _problem(error: Mapping[str, Any]) -> str:
+    told = str(error["msg"]).removeprefix("Value error, ")
+    return _WORDS.get(error["type"]) or told.replace("Input should be", "must be")

@@ -1,0 +1,113 @@
+"""An action, as the API's JSON tells it, in words for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from duetime.cli.tables import coloured, plain, table
+from duetime.cli.times import both, span
+
+Json = Mapping[str, Any]
+
+LONGEST_PAYLOAD = 500
+"""Characters; the whole is in the JSON."""
+
+
+def listed(actions: Sequence[Json], now: datetime) -> str:
+    """One line an action."""
+    rows = [
+        [each["id"], each["type"], each["status"], both(each["due_at"], now), each["correlation_id"] or "-"]
+        for each in actions
+    ]
+    return table(["ID", "TYPE", "STATUS", "DUE", "CORRELATION ID"], rows)
+
+
+def in_full(action: Json, now: datetime) -> str:
+    """Everything that is known of it."""
+    lines = [f"{action['id']}  {plain(action['type'])}  {coloured(action['status'])}"]
+    lines += [f"  {name:<14}  {plain(value)}" for name, value in _facts(action, now)]
+    if action["attempts"]:
+        lines += ["", attempts(action["attempts"], now)]
+    return "\n".join(lines)
+
+
+def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    yield "due", both(action["due_at"], now)
+    if action["nominal_at"] != action["due_at"]:
+        yield "scheduled for", both(action["nominal_at"], now)
+    yield "created", f"{both(action['created_at'], now)} by {action['created_by']}"
+    if action["modified_at"] != action["created_at"]:
+        yield "modified", f"{both(action['modified_at'], now)} by {action['modified_by']}"
+    yield "tenant", action["tenant_id"]
+    yield "correlation id", action["correlation_id"] or "-"
+    if action["cancel_requested_at"]:
+        yield "asked to stop", both(action["cancel_requested_at"], now)
+    for name, told in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
+        if action[told]:
+            yield name, action[told]
+    if action["recoveries"]:
+        yield "recoveries", f"{action['recoveries']}, after its worker died"
+    if "payload" in action:
+        yield "payload", _cut(json.dumps(action["payload"], ensure_ascii=False))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_PAYLOAD else f"{text[:LONGEST_PAYLOAD]}… (--json shows all)"
+
+
+def attempts(runs: Sequence[Json], now: datetime) -> str:
+    """One line a run."""
+    rows = [
+        [
+            str(each["number"]),
+            each["outcome"],
+            both(each["started_at"], now),
+            _took(each),
+            each["instance"],
+            each["message"] or "",
+        ]
+        for each in runs
+    ]
+    return table(["ATTEMPT", "OUTCOME", "STARTED", "TOOK", "INSTANCE", "MESSAGE"], rows)
+
+
+def progress(action: Json, now: datetime) -> str:
+    """Where it stands, in one line."""
+    told = _of_run(action, action["attempts"][-1], now) if action["attempts"] else _of_none(action, now)
+    return f"{coloured(action['status'], action['status'].ljust(10))}  {plain(told)}"
+
+
+def _of_none(action: Json, now: datetime) -> str:
+    if action["status"] == "pending":
+        return f"due {both(action['due_at'], now)}"
+    return _why(action)
+
+
+def _of_run(action: Json, last: Json, now: datetime) -> str:
+    match action["status"]:
+        case "pending":
+            return f"due again {both(action['due_at'], now)}: {last['message'] or last['outcome']}"
+        case "processing":
+            return f"attempt {last['number']} on {last['instance']}"
+        case "executed":
+            late = _between(action["due_at"], last["started_at"])
+            return f"attempt {last['number']} began {late} after it was due and took {_took(last)}"
+        case _:
+            return _why(action)
+
+
+def _why(action: Json) -> str:
+    return str(
+        action["failure_reason"] or (f"by {action['cancelled_by']}" if action["cancelled_by"] else "-")
+    )
+
+
+def _took(run: Json) -> str:
+    return "-" if run["finished_at"] is None else _between(run["started_at"], run["finished_at"])
+
+
+def _between(start: str, end: str) -> str:
+    return span(datetime.fromisoformat(end) - datetime.fromisoformat(start))

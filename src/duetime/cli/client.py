@@ -1,0 +1,73 @@
+"""Asks the admin API, as one caller, and turns its refusals into failures of the command."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from duetime.api import PREFIX
+from duetime.cli.failures import BadUsage, Refused, StrangeAnswer
+
+_URL = re.compile(r"https?://[!-~]+", re.ASCII)
+_OURS = {"id", "items", "parts"}
+"""One of these is in whatever the API answers to a call that went well."""
+_ERROR = 400
+
+
+class Client(NamedTuple):
+    """One scheduler's API, as one caller.
+
+    `tenant` and `user` play a signed-in caller on the local cloud; a deployment ignores them.
+    """
+
+    url: str
+    tenant: str | None = None
+    user: str | None = None
+
+    def ask(
+        self,
+        method: str,
+        *path: str,
+        query: Mapping[str, str | None] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """Make one call; `path` is given in segments.
+
+        Raises:
+            BadUsage: the URL is none.
+            NoAnswer: nobody serves there.
+            Refused: the API refuses.
+            StrangeAnswer: what serves there is something else.
+        """
+        from duetime.cli.exchange import address, exchange  # noqa: PLC0415 - `duetime --help` needs no HTTP
+
+        if not _URL.fullmatch(self.url):
+            raise BadUsage(f"{self.url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080")
+        url = address(self.url.rstrip("/") + PREFIX, path, query or {})
+        sent = None if body is None else json.dumps(body).encode()
+        return self._read(*exchange(method, url, self._headers(sent), sent, base=self.url))
+
+    def _headers(self, sent: bytes | None) -> dict[str, str]:
+        headers = {
+            "Accept": "application/json",
+            "User-Agent": "duetime",
+            "Content-Type": None if sent is None else "application/json",
+            "X-Duetime-Tenant": self.tenant,
+            "X-Duetime-User": self.user,
+        }
+        return {name: value for name, value in headers.items() if value is not None}
+
+    def _read(self, status: int, received: bytes) -> dict[str, Any]:
+        try:
+            content = json.loads(received)
+        except ValueError:
+            content = None
+        answer = content if isinstance(content, dict) else {}
+        if status < _ERROR and answer.keys() & _OURS:
+            return answer
+        if status >= _ERROR and {"title", "detail"} <= answer.keys():
+            raise Refused(status, str(answer["title"]), str(answer["detail"]))
+        message = answer.get("message")  # in API Gateway's own refusals
+        raise StrangeAnswer(self.url, status, message)

@@ -1,0 +1,55 @@
+"""One HTTP exchange, with nothing but the standard library. Imported only when a command asks a scheduler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from http.client import HTTPException
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlencode
+from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
+
+from duetime.cli.failures import NoAnswer
+
+TIMEOUT = 35
+"""Seconds: API Gateway gives up after 29."""
+
+_LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/|$)")
+
+
+def address(base: str, path: tuple[str, ...], query: Mapping[str, str | None]) -> str:
+    """The URL of a path, given in segments, with those parameters that have a value."""
+    segments = "/".join(quote(each, safe="", errors="replace") for each in path)
+    given = {name: value for name, value in query.items() if value is not None}
+    return f"{base}/{segments}" + ("?" + urlencode(given, errors="replace") if given else "")
+
+
+def exchange(
+    method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, base: str
+) -> tuple[int, bytes]:
+    """Send a request; the status and the body of whatever answers.
+
+    Raises:
+        NoAnswer: nobody does, at `base`.
+    """
+    opener = build_opener(*([ProxyHandler({})] if _LOOPBACK.match(url) else []))
+    try:
+        request = Request(url, body, dict(headers), method=method)  # noqa: S310 - the client admits http and https alone
+        return _received(opener, request)
+    except URLError as error:
+        raise NoAnswer(base, _reason(error.reason)) from None
+    except (OSError, HTTPException, ValueError) as error:
+        raise NoAnswer(base, _reason(error)) from None
+
+
+def _received(opener: OpenerDirector, request: Request) -> tuple[int, bytes]:
+    try:
+        with opener.open(request, timeout=TIMEOUT) as response:
+            return response.status, response.read()
+    except HTTPError as error:
+        with error:
+            return error.code, error.read()
+
+
+def _reason(error: object) -> str:
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)

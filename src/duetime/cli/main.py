@@ -1,0 +1,69 @@
+"""Reads the command line, runs one command, and tells every failure in one line on standard error."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from duetime.cli import actions, local, preview, schedule
+from duetime.cli.failures import BadUsage
+from duetime.cli.tables import plain
+from duetime.errors import DuetimeError
+
+FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+_EPILOG = (
+    "exit status: 0 done, 1 failed, 2 bad usage. Commands that ask a scheduler talk to the local one"
+    " (duetime local) unless --url or DUETIME_URL names another."
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command.
+
+    Args:
+        argv: the arguments; those of the process by default.
+
+    Returns:
+        The exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted.
+    """
+    arguments = _parser().parse_args(argv)
+    _write_what_the_terminal_can()
+    try:
+        status = int(arguments.run(arguments))
+        sys.stdout.flush()
+    except DuetimeError as error:
+        print(f"duetime: {plain(error)}", file=sys.stderr)
+        return BAD_USAGE if isinstance(error, BadUsage) else FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever reads our output has seen enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return status
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells bad usage in one line, as every other failure is told."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_USAGE, f"duetime: {plain(message)}; `{self.prog} --help` shows how\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (local, schedule, actions, preview):
+        command.add_parser(commands)
+    return parser
+
+
+def _write_what_the_terminal_can() -> None:
+    """A character that the terminal's encoding lacks is escaped; it must not end the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

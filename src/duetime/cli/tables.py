@@ -1,0 +1,44 @@
+"""Plain text in columns, coloured only where a person looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+_COLOURS: Mapping[str, str] = {
+    "pending": "36",
+    "processing": "33",
+    "running": "33",
+    "executed": "32",
+    "failed": "31",
+    "lost": "31",
+    "retry": "35",
+    "cancelled": "2",
+    "skipped": "2",
+}
+
+
+def plain(text: object) -> str:
+    """The text on one line, without what a terminal would obey: it may come from a handler's exception."""
+    return "".join(each if each.isprintable() else " " for each in str(text))
+
+
+def coloured(word: str, padded: str | None = None) -> str:
+    """A status or an outcome in its colour, on a terminal."""
+    text = padded or word
+    colour = _COLOURS.get(word)
+    return f"\033[{colour}m{text}\033[0m" if colour and sys.stdout.isatty() else text
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as their widest cell, two spaces apart."""
+    cells = [[plain(each) for each in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    lines = [_line(heads, widths), *(_line(row, widths) for row in cells)]
+    return "\n".join(lines)
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    *first, last = zip(row, widths, strict=True)
+    padded = [coloured(cell, cell.ljust(width)) for cell, width in first]
+    return "  ".join([*padded, coloured(last[0])]).rstrip()

@@ -1,0 +1,36 @@
+"""Instants for people: to the second, with how far off they are. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+_UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
+_UNTIL = 2
+"""A unit is used from this many of it on: 90 minutes says more than 1 hour."""
+
+
+def span(length: timedelta) -> str:
+    """``200 ms``, ``1.3 s``, ``3 s``, ``5 min``, ``2 h``, ``3 d``."""
+    seconds = abs(length).total_seconds()
+    for name, size in _UNITS:
+        if seconds >= _UNTIL * size:
+            return f"{seconds / size:.0f} {name}"
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < _UNTIL else f"{seconds:.0f} s"
+
+
+def relative(instant: datetime, now: datetime) -> str:
+    """``in 3 s``, ``2 min ago``, ``now``."""
+    ahead = instant - now
+    if abs(ahead) < timedelta(seconds=0.5):
+        return "now"
+    return f"in {span(ahead)}" if ahead > timedelta(0) else f"{span(ahead)} ago"
+
+
+def both(written: str | None, now: datetime) -> str:
+    """``2027-06-01T07:00:00Z (in 3 s)``; a dash where there is no instant."""
+    if written is None:
+        return "-"
+    instant = datetime.fromisoformat(written)
+    return f"{instant:%Y-%m-%dT%H:%M:%SZ} ({relative(instant, now)})"

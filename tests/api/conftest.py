@@ -1,0 +1,172 @@
+"""The API over a memory store, asked with the sample events of ``events/``."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from duetime import App, Payload, Run
+from duetime.action import ActionRef
+from duetime.api.door import make_door
+from duetime.api.health import Health, probes
+from duetime.api.scheduling import Scheduling
+from duetime.ids import ActionId, TenantId
+from duetime.lease import ClaimTerms, Settlement
+from duetime.memory.notes import MemoryBookmarks
+from duetime.memory.store import MemoryStore
+from duetime.settings import Settings
+from duetime.testing import TurnedClock
+
+EVENTS = Path(__file__).parents[2] / "events"
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SOON = timedelta(minutes=5)
+
+
+class ApplyPlanChange(Payload):
+    subscription_id: UUID
+    new_plan_id: UUID
+
+
+class Remark(Payload):
+    text: str = ""
+    number: float = 0
+    price: Decimal = Decimal(0)
+    rest: dict | None = None
+
+
+def shop_app() -> App:
+    app = App()
+
+    @app.action
+    def apply_plan_change(payload: ApplyPlanChange, run: Run) -> None:
+        pass
+
+    @app.action
+    def remark(payload: Remark, run: Run) -> None:
+        pass
+
+    return app
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict
+    text: str
+
+    @property
+    def json(self):
+        return json.loads(self.text)
+
+    @property
+    def code(self):
+        """The problem's code; only of a problem."""
+        assert self.headers["Content-Type"] == "application/problem+json"
+        assert self.json["status"] == self.status
+        return self.json["type"].removeprefix("urn:duetime:problem:")
+
+
+class Client:
+    """Calls an API handler with a sample event, changed as the test says."""
+
+    def __init__(self, handler):
+        self.handler = handler
+
+    def __call__(self, sample, **changes) -> Answer:
+        event = sample_event(sample, **changes)
+        answer = self.handler(event, None)
+        headers = {name: values[0] for name, values in answer["multiValueHeaders"].items()}
+        return Answer(answer["statusCode"], headers, answer["body"])
+
+    def schedule(self, **changes) -> dict:
+        answer = self("schedule", **changes)
+        assert answer.status == 201, answer.text
+        return answer.json
+
+
+def sample_event(sample, *, action_id=None, body=..., claims=None, query=None, headers=None, **fields):
+    event = json.loads((EVENTS / f"api-{sample}.json").read_text())
+    if action_id is not None:
+        event["path"] = event["path"].replace(event["pathParameters"]["id"], action_id)
+    if body is not ...:
+        event["body"] = body if body is None or isinstance(body, str) else json.dumps(body)
+    if claims is not None:
+        event["requestContext"].setdefault("authorizer", {})["claims"] = claims
+    if query is not None:
+        event["queryStringParameters"] = query
+        event["multiValueQueryStringParameters"] = {name: [value] for name, value in query.items()}
+    event["headers"] |= headers or {}
+    return event | fields
+
+
+class Worker:
+    """Plays a worker on the rows: claims and settles, without running anything."""
+
+    def __init__(self, store, clock):
+        self.store, self.clock = store, clock
+
+    def claim(self, action_id, nonce="n", tenant="acme"):
+        now = self.clock.now()
+        return self.store.claim(
+            ActionRef(TenantId(tenant), ActionId(action_id)),
+            ClaimTerms(
+                now=now,
+                lease_until=now + SOON,
+                skew=timedelta(seconds=5),
+                nonce=nonce,
+                instance="worker-1",
+                queued_at=now,
+                retry="1;0;0",
+            ),
+        ).action
+
+    def settle(self, claimed, ending, status, **more):
+        finished_at = self.clock.now()
+        return self.store.settle(
+            claimed, Settlement(status=status, ending=ending, finished_at=finished_at, **more)
+        )
+
+
+@pytest.fixture
+def clock():
+    return TurnedClock(NOW)
+
+
+@pytest.fixture
+def settings():
+    return Settings()
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def app():
+    return shop_app()
+
+
+@pytest.fixture
+def call_over(app, clock, settings):
+    """Makes a client of the API over some back ends."""
+
+    def make(store, bookmarks=None, **more):
+        health = Health(probes(store, bookmarks or MemoryBookmarks()))
+        return Client(make_door(Scheduling(store, app, clock, settings), health, **more))
+
+    return make
+
+
+@pytest.fixture
+def call(call_over, store):
+    return call_over(store)
+
+
+@pytest.fixture
+def worker(store, clock):
+    return Worker(store, clock)

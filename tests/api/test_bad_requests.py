@@ -1,0 +1,275 @@
+"""Whatever is sent, the answer is a problem that says what was wrong; never a fault of ours."""
+
+import base64
+import json
+import string
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from duetime.api.body import BODY_LIMIT
+
+
+def order(**changes):
+    return {"type": "remark", "payload": {}, "in": 5} | changes
+
+
+def nested(levels):
+    return '{"type":"remark","in":5,"payload":{"rest":' + "[" * levels + "]" * levels + "}}"
+
+
+BODIES = {
+    "no body": (None, 422, "invalid-request", "the body is required"),
+    "empty": ("", 422, "invalid-request", "the body is required"),
+    "null": ("null", 422, "invalid-request", "the body is required"),
+    "cut off": ('{"type": "remark"', 400, "malformed-body", "column"),
+    "two values": ("{} {}", 400, "malformed-body", "trailing"),
+    "byte order mark": ("\ufeff{}", 400, "malformed-body", "no JSON"),
+    "NaN": ('{"type":"remark","in":5,"payload":{"number":NaN}}', 400, "malformed-body", "column"),
+    "infinity": ('{"type":"remark","in":Infinity,"payload":{}}', 400, "malformed-body", "column"),
+    "10,000 deep": (nested(10_000), 400, "malformed-body", "recursion limit"),
+    "10,000 deep objects": ('{"a":' * 10_000, 400, "malformed-body", "recursion limit"),
+    "5,000 digits": (
+        '{"type":"remark","payload":{},"in":' + "9" * 5_000 + "}",
+        400,
+        "malformed-body",
+        "range",
+    ),
+    "lone surrogate, escaped": ('{"type": "\\ud800"}', 400, "malformed-body", "escape"),
+    "lone surrogate": ('{"type": "\ud800"}', 400, "malformed-body", "UTF-8"),
+    "a list": ("[]", 422, "invalid-request", "the body must be a JSON object"),
+    "a text": ('"remark"', 422, "invalid-request", "the body must be a JSON object"),
+    "nothing in it": ({}, 422, "invalid-request", "type is required; payload is required"),
+    "unknown field": (order(delay=5), 422, "invalid-request", "delay is not known here"),
+    "thousands of unknown fields": (
+        {str(number) * 50: 1 for number in range(4_000)},
+        422,
+        "invalid-request",
+        "is not known here",
+    ),
+    "type is a number": (order(type=5), 422, "invalid-request", "type must be text"),
+    "payload is a list": (order(payload=[]), 422, "invalid-request", "payload must be a JSON object"),
+    "payload is missing": ({"type": "remark", "in": 5}, 422, "invalid-request", "payload is required"),
+    "in is a text": (order(**{"in": "5s"}), 422, "invalid-request", "in must be a number"),
+    "in is a truth": (order(**{"in": True}), 422, "invalid-request", "in must be a number"),
+    "in is before now": (
+        order(**{"in": -1}),
+        422,
+        "invalid-request",
+        "in must be greater than or equal to 0",
+    ),
+    "in is enormous": (order(**{"in": 10**400}), 422, "invalid-request", "in must be"),
+    "in overflows": ('{"type":"remark","payload":{},"in":1e999}', 422, "invalid-request", "in must be"),
+    "in is past 2199": (order(**{"in": 9_999_999_999}), 422, "invalid-time", "1970 to 2199"),
+    "neither at nor in": ({"type": "remark", "payload": {}}, 422, "invalid-request", 'either "at"'),
+    "both at and in": (order(at="2027-06-01T09:00:00Z"), 422, "invalid-request", 'either "at"'),
+    "tz beside in": (order(tz="Europe/Paris"), 422, "invalid-request", "counts from now"),
+    "correlation id is empty": (order(correlation_id=""), 422, "invalid-identifier", "is empty"),
+    "correlation id too long": (order(correlation_id="c" * 257), 422, "invalid-identifier", "at most 256"),
+    "correlation id holds #": (order(correlation_id="a#b"), 422, "invalid-identifier", "separates"),
+    "unknown type": (order(type="remarks"), 422, "unknown-type", "known are: apply-plan-change, remark"),
+    "a type that Python could import": (order(type="os.system"), 422, "unknown-type", "no handler"),
+    "a type of 100,000 characters": (order(type="x" * 100_000), 422, "unknown-type", "no handler"),
+    "payload fails its model": (
+        order(type="apply-plan-change", payload={"subscription_id": "x"}),
+        422,
+        "invalid-payload",
+        "subscription_id: Input should be a valid UUID",
+    ),
+    "payload with an unknown field": (order(payload={"txet": "x"}), 422, "invalid-payload", "txet"),
+    "payload overflows": (
+        '{"type":"remark","in":5,"payload":{"number":1e999}}',
+        422,
+        "invalid-payload",
+        "finite number",
+    ),
+    "payload overflows where anything goes": (
+        '{"type":"remark","in":5,"payload":{"rest":{"n":1e999}}}',
+        422,
+        "invalid-payload",
+        "Infinity",
+    ),
+    "payload over an item": (order(payload={"text": "x" * 420_000}), 413, "payload-too-large", "408,576"),
+    "body over a megabyte": (
+        "x" * (BODY_LIMIT + 1),
+        413,
+        "body-too-large",
+        "1,048,577 bytes; at most 1,048,576",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
+def test_a_bad_body_is_refused_and_told_what_is_wrong(call, store, case):
+    body, status, code, told = case
+    answer = call("schedule", body=body)
+    assert (answer.status, answer.code) == (status, code), answer.text
+    assert told in answer.json["detail"]
+    assert len(answer.text) < 5_000
+    assert store.rows() == ()
+
+
+TIMES = {
+    "tomorrow": "no ISO 8601 time",
+    "": "no ISO 8601 time",
+    "2027-13-01T00:00:00Z": "no ISO 8601 time",
+    "2027-06-01T25:00:00Z": "no ISO 8601 time",
+    "2027-06-01T09:00:00": "has no offset",
+    "1969-12-31T23:59:59Z": "1970 to 2199",
+    "2200-01-01T00:00:00Z": "1970 to 2199",
+    "0001-01-01T00:00:00+23:59": "1970 to 2199",
+    "9999-12-31T23:59:59-23:59": "1970 to 2199",
+    "2" * 5_000: "no ISO 8601 time",
+}
+
+
+@pytest.mark.parametrize(("at", "told"), TIMES.items(), ids=[each[:30] or "empty" for each in TIMES])
+def test_a_time_that_names_no_instant_is_refused(call, at, told):
+    made = call.schedule()
+    for answer in (
+        call("schedule", body={"type": "remark", "payload": {}, "at": at}),
+        call("reschedule", action_id=made["id"], body={"at": at}),
+    ):
+        assert (answer.status, answer.code) == (422, "invalid-time")
+        assert told in answer.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("at", "tz", "told"),
+    [
+        ("2027-03-28T02:30:00", "Europe/Paris", "does not exist in Europe/Paris"),
+        ("2027-06-01T09:00:00", "Mars/Olympus", "not an IANA time zone"),
+        ("2027-06-01T09:00:00", "", "not an IANA time zone"),
+        ("2027-06-01T09:00:00", "../../etc/passwd", "not an IANA time zone"),
+        ("2027-06-01T09:00:00", "\u0000", "not an IANA time zone"),
+        ("2027-06-01T09:00:00Z", "Europe/Paris", "has an offset of its own"),
+        ("0001-01-01T00:00:00", "Asia/Tokyo", "1970 to 2199"),
+    ],
+)
+def test_a_local_time_that_its_zone_does_not_have_is_refused(call, at, tz, told):
+    answer = call("schedule", body={"type": "remark", "payload": {}, "at": at, "tz": tz})
+    assert (answer.status, answer.code) == (422, "invalid-time")
+    assert told in answer.json["detail"]
+
+
+def test_every_flaw_of_a_body_is_named_at_once(call):
+    answer = call("schedule", body={"type": 5, "payload": 6, "in": "x", "zz": 1})
+    assert {each["where"] for each in answer.json["errors"]} == {"type", "payload", "in", "zz"}
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "code", "told"),
+    [
+        ({"limit": "0"}, 422, "invalid-request", "limit must be greater than or equal to 1"),
+        ({"limit": "101"}, 422, "invalid-request", "limit must be less than or equal to 100"),
+        ({"limit": "many"}, 422, "invalid-request", "limit must be a whole number"),
+        ({"limit": "9" * 5_000}, 422, "invalid-request", "limit must be a smaller whole number"),
+        ({"cursor": "here"}, 400, "invalid-cursor", "start again without one"),
+        ({"cursor": ""}, 400, "invalid-cursor", "start again without one"),
+        ({"correlation_id": ""}, 422, "invalid-identifier", "is empty"),
+        ({"correlation_id": "a#b"}, 422, "invalid-identifier", "separates"),
+        ({"correlation_id": "\ud800"}, 422, "invalid-identifier", "control character"),
+        ({"corelation_id": "a"}, 422, "invalid-request", "known are correlation_id, limit, cursor"),
+    ],
+)
+def test_a_bad_query_is_refused(call, query, status, code, told):
+    answer = call("query", query=query)
+    assert (answer.status, answer.code) == (status, code)
+    assert told in answer.json["detail"]
+
+
+def test_a_parameter_said_twice_is_refused(call):
+    answer = call("query", multiValueQueryStringParameters={"limit": ["1", "2"]})
+    assert (answer.status, answer.code) == (422, "invalid-request")
+
+
+@pytest.mark.parametrize("wrong", ["x", "0" * 36, "..", "%2e%2e", "a" * 10_000, "é", "1;drop", "null"])
+def test_an_id_that_is_none_is_not_found(call, wrong):
+    answer = call("get", action_id=wrong)
+    assert answer.status == 404
+    assert len(answer.text) < 500
+
+
+def test_an_unknown_route_says_where_the_routes_are(call):
+    answer = call("get", path="/api/v2/scheduling")
+    assert (answer.status, answer.code) == (404, "route-not-found")
+    assert "/api/v1/" in answer.json["detail"]
+
+
+@pytest.mark.parametrize(
+    ("sample", "method", "allowed"),
+    [
+        ("schedule", "GET", "POST"),
+        ("get", "PATCH", "DELETE, GET"),
+        ("query", "POST", "GET"),
+        ("redrive", "DELETE", "POST"),
+        ("reschedule", "POST", "PUT"),
+        ("health", "DELETE", "GET"),
+    ],
+)
+def test_a_wrong_method_is_told_the_right_one(call, sample, method, allowed):
+    answer = call(sample, httpMethod=method)
+    assert (answer.status, answer.code) == (405, "wrong-method")
+    assert answer.headers["Allow"] == allowed
+
+
+@pytest.mark.parametrize(
+    "media_type",
+    ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/xml"],
+)
+def test_a_body_that_is_not_said_to_be_json_is_refused(call, media_type):
+    answer = call("schedule", headers={"content-type": media_type, "Content-Type": media_type})
+    assert (answer.status, answer.code) == (415, "wrong-media-type")
+    assert "send application/json" in answer.json["detail"]
+
+
+def test_json_may_be_said_in_any_case_and_with_its_charset(call):
+    call.schedule(headers={"Content-Type": "Application/JSON; charset=utf-8"})
+
+
+@pytest.mark.parametrize("body", ["not base64!", base64.b64encode(b'{"type": "\xff"}').decode(), "é"])
+def test_bytes_that_are_no_text_are_refused(call, body):
+    answer = call("schedule", body=body, isBase64Encoded=True)
+    assert (answer.status, answer.code) == (400, "malformed-body")
+
+
+def test_a_body_in_base64_is_read(call):
+    body = base64.b64encode(json.dumps(order()).encode()).decode()
+    assert call.schedule(body=body, isBase64Encoded=True)["type"] == "remark"
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+ALMOST = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["remark", "apply-plan-change", "os.system"]) | ANYTHING,
+        "payload": st.dictionaries(st.sampled_from(["text", "number", "rest", "x"]), ANYTHING) | ANYTHING,
+        "at": st.datetimes().map(str) | st.text(string.printable) | ANYTHING,
+        "in": st.floats() | st.integers() | ANYTHING,
+        "tz": st.sampled_from(["Europe/Paris", "UTC"]) | ANYTHING,
+        "correlation_id": st.text() | ANYTHING,
+    },
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
+def test_no_body_whatever_meets_a_fault_of_ours(call, body):
+    for sample in ("schedule", "reschedule", "redrive"):
+        assert call(sample, body=body).status in {201, 400, 404, 413, 422}
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.dictionaries(st.sampled_from(["limit", "cursor", "correlation_id"]) | st.text(), st.text()),
+    path=st.text(),
+    method=st.sampled_from(["GET", "DELETE", "POST", "PUT", "BREW"]),
+)
+def test_no_path_or_query_whatever_meets_a_fault_of_ours(call, query, path, method):
+    assert call("query", query=query).status in {200, 400, 422}
+    assert call("get", path="/api/v1/scheduling/" + path, httpMethod=method, body=None).status < 500

@@ -1,0 +1,107 @@
+"""Who calls, and for which tenant, is what the authorizer's claims say and nothing else."""
+
+import threading
+
+import pytest
+
+GLOBEX = {"custom:tenant_id": "globex", "sub": "1", "email": "eve@globex.example"}
+NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
+ONES = ("get", "cancel", "reschedule", "redrive")
+
+
+@pytest.mark.parametrize("route", ONES)
+def test_another_tenants_action_looks_just_like_one_that_is_not_there(call, route):
+    made = call.schedule()
+    theirs = call(route, action_id=made["id"], claims=GLOBEX)
+    unknown = call(route, action_id=NOBODYS, claims=GLOBEX)
+    assert (theirs.status, theirs.code) == (404, "action-not-found")
+    assert theirs.text.replace(made["id"], "…") == unknown.text.replace(NOBODYS, "…")
+    assert theirs.headers == unknown.headers
+
+
+def test_another_tenants_actions_are_in_no_list(call):
+    call.schedule()
+    assert call("query", claims=GLOBEX).json["items"] == []
+    assert call("query", claims=GLOBEX, query={}).json["items"] == []
+
+
+def test_a_tenant_or_an_actor_that_the_client_names_is_ignored(call):
+    body = {
+        "type": "remark",
+        "payload": {},
+        "in": 5,
+        "tenant_id": "globex",
+        "tenant": "globex",
+        "actor": "eve",
+        "created_by": "eve",
+    }
+    made = call.schedule(
+        body=body,
+        headers={"X-Duetime-Tenant": "globex", "X-Duetime-User": "eve", "X-Tenant-Id": "globex"},
+        query={"tenant_id": "globex"},
+    )
+    assert (made["tenant_id"], made["created_by"]) == ("acme", "ada@acme.example")
+    listed = call("query", query={"tenant_id": "globex"})
+    assert [each["id"] for each in listed.json["items"]] == [made["id"]]
+
+
+@pytest.mark.parametrize("sample", ["schedule", "query", *ONES])
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {},
+        {"sub": "1", "email": "ada@acme.example"},
+        {"custom:tenant_id": "", "sub": "1"},
+        {"custom:tenant_id": "system", "sub": "1"},
+        {"custom:tenant_id": "a#b", "sub": "1"},
+        {"custom:tenant_id": "t" * 65, "sub": "1"},
+        {"custom:tenant_id": None, "sub": "1"},
+        {"custom:tenant_id": "acme"},
+        "acme",
+    ],
+    ids=["none", "no tenant", "empty", "reserved", "separator", "too long", "null", "nobody", "not claims"],
+)
+def test_a_caller_without_a_tenant_or_a_name_is_forbidden(call, sample, claims):
+    answer = call(sample, claims=claims)
+    assert (answer.status, answer.code) == (403, "forbidden")
+    assert "claim" in answer.json["detail"]
+
+
+def test_a_request_without_an_authorizer_is_forbidden_before_anything_it_says_is_read(call):
+    answer = call(
+        "health", path="/api/v1/scheduling", httpMethod="POST", body="{", headers={"Content-Type": "x"}
+    )
+    assert (answer.status, answer.code) == (403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    ("claims", "actor"),
+    [
+        ({"email": "ada@acme.example", "sub": "s-1"}, "ada@acme.example"),
+        ({"email": "ada@acme.example", "email_verified": "true", "sub": "s-1"}, "ada@acme.example"),
+        ({"email": "boss@acme.example", "email_verified": "false", "sub": "s-1"}, "s-1"),
+        ({"email": "a#da@acme.example", "sub": "s-1"}, "s-1"),
+        ({"sub": "s-1"}, "s-1"),
+    ],
+    ids=["email", "verified", "unverified", "separator", "subject"],
+)
+def test_the_actor_is_the_verified_address_or_else_the_subject(call, claims, actor):
+    assert call.schedule(claims={"custom:tenant_id": "acme", **claims})["created_by"] == actor
+
+
+def test_callers_at_the_same_time_never_see_each_others_actions(call):
+    wrong = []
+
+    def be(tenant):
+        claims = {"custom:tenant_id": tenant, "sub": tenant}
+        for _ in range(15):
+            made = call.schedule(claims=claims)
+            listed = call("query", claims=claims, query={}).json["items"]
+            wrong.extend(each for each in [made, *listed] if each["tenant_id"] != tenant)
+
+    threads = [threading.Thread(target=be, args=(f"tenant-{number}",)) for number in range(6)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert wrong == []

@@ -1,0 +1,80 @@
+"""How refusals and faults are told."""
+
+import inspect
+import logging
+
+import pytest
+
+from duetime import errors
+from duetime.api import refusals
+from duetime.api.problems import PROBLEMS, of_error
+from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError
+
+SECRET = "arn:aws:dynamodb:eu-west-1:123456789012:table/duetime-actions"
+
+
+class Broken:
+    """A back end that fails whatever it is asked."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __getattr__(self, name):
+        def fail(*args, **more):
+            raise self.error
+
+        return fail
+
+
+SAMPLES = ("schedule", "query", "get", "cancel", "reschedule", "redrive")
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_store_that_does_not_answer_is_told_as_unavailable_and_when_to_come_again(call_over, sample):
+    call = call_over(Broken(BackendUnavailable("DynamoDB", SECRET)))
+    answer = call(sample)
+    assert (answer.status, answer.code) == (503, "unavailable")
+    assert answer.headers["Retry-After"] == "5"
+    assert SECRET not in answer.text
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_a_misconfigured_store_is_told_to_the_operator_and_not_to_the_client(call_over, sample, caplog):
+    call = call_over(Broken(BackendMisconfigured("DynamoDB", SECRET, "Deploy the stack")))
+    answer = call(sample)
+    assert (answer.status, answer.code) == (500, "misconfigured")
+    assert SECRET not in answer.text
+    assert SECRET in caplog.records[-1].reason
+
+
+def test_a_fault_of_ours_is_logged_in_full_and_told_without_a_traceback(call_over, caplog):
+    call = call_over(Broken(ZeroDivisionError(SECRET)))
+    with caplog.at_level(logging.ERROR):
+        answer = call("get")
+    assert (answer.status, answer.code) == (500, "error")
+    assert SECRET not in answer.text
+    assert "Traceback" not in answer.text
+    assert caplog.records[-1].exc_info[0] is ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        each
+        for module in (errors, refusals)
+        for _, each in inspect.getmembers(module, inspect.isclass)
+        if issubclass(each, DuetimeError)
+    ],
+    ids=lambda each: each.__name__,
+)
+def test_every_error_has_its_status_and_title_in_the_table(error):
+    assert error.code in PROBLEMS
+
+
+def test_an_error_that_the_table_does_not_know_is_a_fault_of_ours():
+    class Unheard(DuetimeError):
+        code = "unheard"
+
+    problem = of_error(Unheard(SECRET))
+    assert (problem.code, problem.status) == ("error", 500)
+    assert SECRET not in problem.document()

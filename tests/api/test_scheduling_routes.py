@@ -1,0 +1,187 @@
+"""Each route of actions, asked as API Gateway asks it."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.action import Ending, Status
+
+ACTION_MEMBERS = {
+    "id", "type", "status", "due_at", "nominal_at", "tenant_id", "correlation_id", "created_at", "created_by",
+    "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
+    "recoveries", "attempts",
+}  # fmt: skip
+ADA = "ada@acme.example"
+
+
+def test_a_scheduled_action_is_answered_in_full_with_the_place_where_it_is_found(call):
+    answer = call("schedule")
+    assert answer.status == 201
+    action = answer.json
+    assert answer.headers["Location"] == f"/prod/api/v1/scheduling/{action['id']}"
+    assert action.keys() == ACTION_MEMBERS | {"payload"}
+    assert action["type"] == "apply-plan-change"
+    assert action["status"] == "pending"
+    assert action["due_at"] == "2027-06-01T07:00:00Z"
+    assert (action["tenant_id"], action["created_by"]) == ("acme", ADA)
+    assert action["correlation_id"] == "subscription:42"
+    assert action["payload"]["new_plan_id"] == "e902893a-9d22-3c7e-a7b8-d6e313b71d9f"
+    assert action["attempts"] == []
+
+
+def test_an_action_can_be_due_in_some_seconds(call):
+    action = call.schedule(body={"type": "remark", "payload": {}, "in": 1.5})
+    assert action["due_at"] == "2026-03-01T12:00:01.500000Z"
+
+
+def test_a_due_time_in_the_past_is_taken_and_runs_at_once(call):
+    action = call.schedule(body={"type": "remark", "payload": {}, "at": "2020-01-01T00:00:00Z"})
+    assert action["status"] == "pending"
+
+
+def test_a_payload_comes_back_as_it_was_sent(call):
+    sent = {"text": 'naïve 🦊 \\ " \n', "number": 1.5, "price": "0.10", "rest": {"a": [1, None, {"b": True}]}}
+    made = call.schedule(body={"type": "remark", "payload": sent, "in": 0})
+    assert call("get", action_id=made["id"]).json["payload"] == sent
+
+
+def test_a_deeply_but_soundly_nested_payload_comes_back(call):
+    nested = "leaf"
+    for _ in range(190):
+        nested = {"n": nested}
+    made = call.schedule(body={"type": "remark", "payload": {"rest": nested}, "in": 0})
+    assert call("get", action_id=made["id"]).json["payload"]["rest"] == nested
+
+
+def test_an_action_is_got_by_its_id(call):
+    made = call.schedule()
+    answer = call("get", action_id=made["id"])
+    assert answer.status == 200
+    assert answer.json == made
+
+
+def test_actions_of_a_correlation_id_are_listed_oldest_first_without_their_payloads(call, clock):
+    first = call.schedule()
+    clock.wait_until(clock.now() + timedelta(seconds=1))
+    second = call.schedule()
+    call.schedule(body={"type": "remark", "payload": {}, "in": 0, "correlation_id": "another"})
+    page = call("query").json
+    assert [each["id"] for each in page["items"]] == [first["id"], second["id"]]
+    assert page["items"][0].keys() == ACTION_MEMBERS
+    assert page["next_cursor"] is None
+
+
+def test_all_actions_are_listed_newest_first_in_pages(call, clock):
+    made = []
+    for _ in range(5):
+        clock.wait_until(clock.now() + timedelta(seconds=1))
+        made.append(call.schedule()["id"])
+    seen, query = [], {"limit": "2"}
+    while True:
+        page = call("query", query=query).json
+        seen.append([each["id"] for each in page["items"]])
+        if page["next_cursor"] is None:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert seen == [made[:-3:-1], made[2:0:-1], made[:1]]
+
+
+def test_a_query_without_parameters_lists_all(call):
+    made = call.schedule()
+    answer = call("query", queryStringParameters=None, multiValueQueryStringParameters=None)
+    assert [each["id"] for each in answer.json["items"]] == [made["id"]]
+
+
+def test_a_pending_action_is_cancelled_and_told_by_whom(call):
+    made = call.schedule()
+    answer = call("cancel", action_id=made["id"])
+    assert answer.status == 200
+    assert (answer.json["status"], answer.json["cancelled_by"]) == ("cancelled", ADA)
+
+
+def test_a_running_action_is_asked_to_stop(call, worker):
+    made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
+    worker.claim(made["id"])
+    answer = call("cancel", action_id=made["id"])
+    assert answer.status == 202
+    assert (answer.json["status"], answer.json["cancel_requested_at"]) == (
+        "processing",
+        "2026-03-01T12:00:00Z",
+    )
+
+
+def test_a_pending_action_is_given_another_due_time(call):
+    made = call.schedule()
+    answer = call("reschedule", action_id=made["id"])
+    assert answer.status == 200
+    assert answer.json["due_at"] == "2026-03-01T13:00:00Z"
+    assert answer.json["modified_by"] == ADA
+
+
+def test_a_reschedule_reads_a_local_time_in_its_zone(call):
+    made = call.schedule()
+    answer = call("reschedule", action_id=made["id"], body={"at": "2026-07-01T09:00", "tz": "Europe/Paris"})
+    assert answer.json["due_at"] == "2026-07-01T07:00:00Z"
+
+
+@pytest.fixture
+def failed(call, worker, clock):
+    """An action that has failed."""
+    made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
+    claimed = worker.claim(made["id"])
+    worker.settle(claimed, Ending.FAILED, Status.FAILED, message="no bank", expires_at=clock.now())
+    return made["id"]
+
+
+def test_a_failed_action_is_run_again_at_once(call, failed):
+    assert call("get", action_id=failed).json["failure_reason"] == "no bank"
+    answer = call("redrive", action_id=failed)
+    assert answer.status == 200
+    assert (answer.json["status"], answer.json["due_at"]) == ("pending", "2026-03-01T12:00:00Z")
+
+
+def test_a_failed_action_is_run_again_when_the_body_says(call, failed):
+    answer = call("redrive", action_id=failed, body={"in": 60})
+    assert answer.json["due_at"] == "2026-03-01T12:01:00Z"
+
+
+@pytest.mark.parametrize("route", ["cancel", "reschedule"])
+def test_a_settled_action_is_not_changed_and_the_conflict_says_why(call, failed, route):
+    answer = call(route, action_id=failed)
+    assert (answer.status, answer.code) == (409, "action-conflict")
+    assert "it is failed" in answer.json["detail"]
+
+
+def test_an_action_that_has_not_failed_is_not_redriven(call):
+    answer = call("redrive", action_id=call.schedule()["id"])
+    assert (answer.status, answer.code) == (409, "action-conflict")
+
+
+def test_attempts_are_told_with_what_became_of_each(call, worker, clock):
+    made = call.schedule(body={"type": "remark", "payload": {}, "in": 0})
+    worker.claim(made["id"], nonce="dies")
+    clock.wait_until(clock.now() + timedelta(minutes=6))
+    claimed = worker.claim(made["id"], nonce="takes over")
+    running = call("get", action_id=made["id"]).json
+    assert [each["outcome"] for each in running["attempts"]] == ["lost", "running"]
+    assert [each["number"] for each in running["attempts"]] == [1, 1]
+    assert running["recoveries"] == 1
+    worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, expires_at=clock.now())
+    done = call("get", action_id=made["id"]).json
+    assert done["executed_at"] == "2026-03-01T12:06:00Z"
+    assert done["attempts"][1] == {
+        "number": 1,
+        "queued_at": "2026-03-01T12:06:00Z",
+        "started_at": "2026-03-01T12:06:00Z",
+        "finished_at": "2026-03-01T12:06:00Z",
+        "outcome": "executed",
+        "message": None,
+        "instance": "worker-1",
+    }
+
+
+def test_the_prefix_is_the_deployments_to_choose(call_over, store):
+    call = call_over(store, prefix="/jobs/v2")
+    assert call("health", path="/jobs/v2/health").status == 200
+    assert call("health", path="/jobs/v2/health/").status == 200
+    assert call("get").status == 404

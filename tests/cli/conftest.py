@@ -1,0 +1,143 @@
+"""The command line against a real port: a tiny server that hands requests to the API over a memory cloud."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from duetime import App, Fatal, Payload, Run
+from duetime.api.door import make_door
+from duetime.api.health import Health
+from duetime.api.scheduling import Scheduling
+from duetime.cli import main
+
+
+class Remark(Payload):
+    text: str = ""
+
+
+class Doomed(Payload):
+    pass
+
+
+def shop_app() -> App:
+    app = App()
+
+    @app.action
+    def remark(payload: Remark, run: Run) -> None:
+        pass
+
+    @app.action
+    def doomed(payload: Doomed, run: Run) -> None:
+        raise Fatal("the \x1b[31mcard\x1b[0m\nwas stolen")
+
+    return app
+
+
+class Server(ThreadingHTTPServer):
+    """Answers with `answer(method, path, query, headers, body)`: a status, a content type and a text."""
+
+    daemon_threads = True
+
+    def __init__(self, answer):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answer = answer
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def respond(self):
+        address = urlsplit(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode() or None
+        query = {name: values[-1] for name, values in parse_qs(address.query, keep_blank_values=True).items()}
+        status, kind, text = self.server.answer(self.command, address.path, query, self.headers, body)
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    do_GET = do_POST = do_PUT = do_DELETE = respond  # noqa: N815 - the names that the library looks for
+
+    def log_message(self, *_told):
+        pass
+
+
+@pytest.fixture
+def serve():
+    """Starts servers, and stops them when the test ends."""
+    servers = []
+
+    def start(answer):
+        server = Server(answer)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        servers.append(server)
+        return server.url
+
+    yield start
+    for each in servers:
+        each.shutdown()
+        each.server_close()
+
+
+def gateway(door):
+    """Plays API Gateway and its authorizer, as the local cloud does."""
+
+    def answer(method, path, query, headers, body):
+        claims = {
+            "custom:tenant_id": headers.get("X-Duetime-Tenant", "acme"),
+            "sub": headers.get("X-Duetime-User", "developer"),
+        }
+        event = {
+            "httpMethod": method,
+            "path": path,
+            "headers": dict(headers),
+            "queryStringParameters": query,
+            "multiValueQueryStringParameters": {name: [value] for name, value in query.items()},
+            "requestContext": {"path": path, "authorizer": {"claims": claims}},
+            "body": body,
+            "isBase64Encoded": False,
+        }
+        answered = door(event, None)
+        return answered["statusCode"], answered["multiValueHeaders"]["Content-Type"][0], answered["body"]
+
+    return answer
+
+
+@pytest.fixture
+def scheduler():
+    """A scheduler that really runs what is due, in this process."""
+    with shop_app().embedded(tenant_id="acme") as embedded:
+        yield embedded
+
+
+@pytest.fixture
+def url(scheduler, serve):
+    scheduling = Scheduling(scheduler._store, shop_app(), scheduler._clock, scheduler._settings)
+    return serve(gateway(make_door(scheduling, Health({}))))
+
+
+class Shell:
+    """Runs commands, and reads what they print."""
+
+    def __init__(self, url, capsys):
+        self.url, self._capsys = url, capsys
+
+    def __call__(self, *words, **options):
+        """The status, what is on standard output, and what is on standard error."""
+        try:
+            status = main([*words, "--url", options.get("url", self.url)])
+        except SystemExit as ended:
+            status = ended.code
+        return status, *self._capsys.readouterr()
+
+    def json(self, *words):
+        status, printed, told = self(*words, "--json")
+        assert (status, told) == (0, "")
+        return json.loads(printed)
+
+
+@pytest.fixture
+def duetime(url, capsys):
+    return Shell(url, capsys)

@@ -1,0 +1,140 @@
+"""The commands that ask a scheduler, against one that really runs."""
+
+import io
+import json
+
+import pytest
+
+from duetime.cli import main
+
+LATER = ("--at", "2027-06-01T09:00:00", "--tz", "Europe/Paris")
+
+
+@pytest.fixture
+def planned(duetime):
+    """An action that is not due for long."""
+    return duetime.json(
+        "schedule", "remark", "--payload", '{"text": "hé"}', *LATER, "--correlation-id", "order:7"
+    )
+
+
+def test_an_action_is_scheduled_and_shown(duetime):
+    status, printed, told = duetime("schedule", "remark", *LATER)
+    assert (status, told) == (0, "")
+    first, second = printed.splitlines()
+    assert first.startswith("scheduled 01")
+    assert "due 2027-06-01T07:00:00Z (in " in first
+    assert second == f"look at it: duetime actions show {first.split()[1].rstrip(',')}"
+
+
+def test_json_is_what_the_api_answers(duetime, planned):
+    assert planned["payload"] == {"text": "hé"}
+    assert duetime.json("actions", "show", planned["id"]) == planned
+
+
+def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "piped"}'))
+    assert duetime.json("schedule", "remark", "--payload", "-", *LATER)["payload"] == {"text": "piped"}
+
+
+def test_an_action_is_watched_until_it_is_executed(duetime):
+    status, printed, _ = duetime("schedule", "remark", "--in", "1s", "--watch")
+    assert status == 0
+    lines = printed.splitlines()
+    assert lines[1].startswith("pending     due ")
+    assert lines[-1].startswith("executed    attempt 1 began ")
+
+
+def test_a_watched_action_that_fails_is_a_failure_told_on_one_line_without_control_characters(duetime):
+    status, printed, told = duetime("schedule", "doomed", "--watch")
+    assert status == 1
+    assert printed.splitlines()[-1] == "failed      Fatal: the  [31mcard [0m was stolen"
+    assert told.startswith("duetime: the action 01")
+    assert told.endswith("is failed, not executed\n")
+
+
+def test_a_watched_action_is_printed_once_as_json_when_it_is_done(duetime):
+    watched = duetime.json("schedule", "remark", "--watch")
+    assert watched["status"] == "executed"
+
+
+def test_actions_are_listed_in_aligned_columns(duetime, planned):
+    status, printed, _ = duetime("actions", "list")
+    head, line = printed.splitlines()
+    assert status == 0
+    assert head.split()[:4] == ["ID", "TYPE", "STATUS", "DUE"]
+    assert [line.index(word) for word in ("remark", "pending", "2027-06-01T07:00:00Z", "order:7")] == [
+        head.index(word) for word in ("TYPE", "STATUS", "DUE", "CORRELATION ID")
+    ]
+    assert "\033" not in printed
+
+
+def test_an_empty_list_says_so(duetime):
+    assert duetime("actions", "list", "--correlation-id", "nobody's") == (0, "no actions\n", "")
+
+
+def test_the_next_page_is_a_command_to_paste(duetime, planned):
+    other = duetime.json("schedule", "remark", *LATER, "--correlation-id", "order:7")
+    _, printed, _ = duetime("actions", "list", "--correlation-id", "order:7", "--limit", "1")
+    assert planned["id"] in printed
+    *_, more = printed.splitlines()
+    words = more.removeprefix("more: duetime ").split()
+    _, printed, _ = duetime(*words)
+    assert other["id"] in printed
+    assert "more:" not in printed
+
+
+def test_everything_that_is_known_is_shown(duetime, planned):
+    _, printed, _ = duetime("actions", "show", planned["id"])
+    assert printed.splitlines()[0] == f"{planned['id']}  remark  pending"
+    assert "  due             2027-06-01T07:00:00Z (in " in printed
+    assert "by developer" in printed
+    assert '  payload         {"text": "hé"}' in printed
+
+
+def test_attempts_are_shown_with_what_became_of_them(duetime):
+    duetime("schedule", "doomed", "--watch")
+    made = duetime.json("actions", "list")["items"][0]
+    _, printed, _ = duetime("actions", "show", made["id"])
+    *_, head, line = printed.splitlines()
+    assert head.split() == ["ATTEMPT", "OUTCOME", "STARTED", "TOOK", "INSTANCE", "MESSAGE"]
+    assert line.split()[:2] == ["1", "failed"]
+    assert line.endswith("was stolen")
+    assert "  failed          Fatal: the" in printed
+
+
+def test_an_action_is_cancelled(duetime, planned):
+    assert duetime("actions", "cancel", planned["id"]) == (0, f"cancelled {planned['id']}\n", "")
+
+
+def test_an_action_is_rescheduled(duetime, planned):
+    status, printed, _ = duetime("actions", "reschedule", planned["id"], "--in", "1d")
+    assert status == 0
+    assert printed.startswith(f"rescheduled {planned['id']}, due ")
+    assert printed.endswith("(in 24 h)\n")
+
+
+def test_a_failed_action_is_redriven(duetime):
+    duetime("schedule", "doomed", "--watch")
+    made = duetime.json("actions", "list")["items"][0]
+    status, printed, _ = duetime("actions", "redrive", made["id"])
+    assert status == 0
+    assert printed.startswith(f"redriven {made['id']}, due ")
+
+
+def test_tenants_are_played_on_the_local_cloud(duetime, planned):
+    assert duetime.json("actions", "list", "--tenant", "globex")["items"] == []
+    made = duetime.json("schedule", "remark", *LATER, "--tenant", "globex", "--user", "eve")
+    assert (made["tenant_id"], made["created_by"]) == ("globex", "eve")
+
+
+def test_the_environment_says_where_the_scheduler_is(duetime, capsys, monkeypatch):
+    monkeypatch.setenv("DUETIME_URL", duetime.url)
+    assert main(["actions", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"items": [], "next_cursor": None}
+
+
+def test_a_scheduler_on_this_machine_is_asked_without_a_proxy(duetime, monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "")
+    assert duetime("actions", "list") == (0, "no actions\n", "")

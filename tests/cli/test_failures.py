@@ -1,0 +1,127 @@
+"""Every failure is one line on standard error that names the fix, and an exit status."""
+
+import socket
+
+import pytest
+
+NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("schedule", "os.system"),
+            "no handler is registered for the type 'os.system'; known are: doomed, remark",
+        ),
+        (("schedule", "remark", "--payload", '{"txet": "x"}'), "txet: Extra inputs are not permitted"),
+        (("schedule", "remark", "--at", "2027-06-01T09:00:00"), "has no offset"),
+        (("schedule", "remark", "--at", "2027-03-28T02:30", "--tz", "Europe/Paris"), "does not exist in"),
+        (("schedule", "remark", "--at", "2300-01-01T00:00Z"), "1970 to 2199"),
+        (("schedule", "remark", "--at", "soon"), "no ISO 8601 time"),
+        (("schedule", "remark", "--in", "999999d"), "1970 to 2199"),
+        (("schedule", "remark", "--in", "5s", "--tz", "UTC"), "counts from now"),
+        (("schedule", "remark", "--correlation-id", "a#b"), "separates the parts of a key"),
+        (("schedule", "remark", "--correlation-id", ""), "correlation_id '' is empty"),
+        (("schedule", "remark", "--tenant", "a#b"), "names no tenant"),
+        (("actions", "show", NOBODYS), f"there is no action '{NOBODYS}'"),
+        (("actions", "show", "../health"), "there is no"),
+        (("actions", "cancel", "x"), "there is no action 'x'"),
+        (("actions", "reschedule", NOBODYS, "--in", "5s"), "there is no action"),
+        (("actions", "redrive", NOBODYS), "there is no action"),
+        (("actions", "list", "--limit", "0"), "limit must be greater than or equal to 1"),
+        (("actions", "list", "--cursor", "x"), "start again without one"),
+    ],
+)
+def test_what_the_api_refuses_is_told_on_one_line(duetime, words, told):
+    status, printed, line = duetime(*words)
+    assert (status, printed) == (1, "")
+    assert line.startswith("duetime: ")
+    assert line.count("\n") == 1
+    assert told in line
+
+
+def test_a_settled_action_is_not_cancelled(duetime):
+    made = duetime.json("schedule", "remark", "--watch")
+    status, _, line = duetime("actions", "cancel", made["id"])
+    assert status == 1
+    assert "it is executed, and only a pending or running one can be" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("schedule",), "TYPE"),
+        (("schedule", "remark", "--payload", "{"), "--payload is no JSON"),
+        (("schedule", "remark", "--payload", "[]"), "must be a JSON object"),
+        (("schedule", "remark", "--payload", '{"a": NaN}'), "NaN is none of its values"),
+        (("schedule", "remark", "--payload", '{"a": -Infinity}'), "-Infinity is none of its values"),
+        (("schedule", "remark", "--payload", '{"a":' * 10_000), "nested too deeply"),
+        (("schedule", "remark", "--payload", '{"a": %s}' % ("9" * 5_000)), "--payload is no JSON"),
+        (("schedule", "remark", "--in", "5"), "write one such as 3s, 5m, 2h30m or 1d"),
+        (("schedule", "remark", "--in", "5s", "--at", "2027-06-01T09:00:00Z"), "not allowed with"),
+        (("schedule", "remark", "--tenant", "two words"), "printable ASCII"),
+        (("actions",), "COMMAND"),
+        (("actions", "explode"), "invalid choice"),
+        (("actions", "show", ""), "`duetime actions list` shows the ids"),
+        (("actions", "list", "--limit", "x"), "invalid int value"),
+        (("actions", "reschedule", NOBODYS), "one of the arguments --at --in is required"),
+    ],
+)
+def test_bad_usage_ends_with_2(duetime, words, told):
+    status, printed, line = duetime(*words)
+    assert (status, printed) == (2, "")
+    assert line.startswith("duetime: ")
+    assert line.count("\n") == 1
+    assert told in line
+
+
+@pytest.mark.parametrize(
+    "url", ["", "localhost:8080", "file:///etc/passwd", "http://", "http://a b", "http://é"]
+)
+def test_a_url_that_is_none_is_bad_usage(duetime, url):
+    status, _, line = duetime("actions", "list", url=url)
+    assert status == 2
+    assert line == f"duetime: {url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080\n"
+
+
+def test_nobody_serving_there_is_told_with_the_way_to_start_one(duetime):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    status, printed, line = duetime("actions", "list", url=url)
+    assert (status, printed) == (1, "")
+    assert line == (
+        f"duetime: no scheduler answers at {url} (Connection refused):"
+        " start one with `duetime local --app module:name`, or say --url\n"
+    )
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "http://127.0.0.1:x"])
+def test_an_address_that_leads_nowhere_is_told(duetime, url):
+    status, _, line = duetime("actions", "list", url=url)
+    assert status == 1
+    assert line.startswith(f"duetime: no scheduler answers at {url} (")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ((200, "text/html", "<html>"), "answers 200, not as duetime does: is --url right?"),
+        ((200, "application/json", '{"hello": 1}'), "answers 200, not as duetime does"),
+        ((200, "application/json", "[]"), "answers 200, not as duetime does"),
+        ((204, "text/plain", ""), "answers 204, not as duetime does"),
+        ((401, "application/json", '{"message": "Unauthorized"}'), "answers 401 'Unauthorized'"),
+        ((502, "application/json", '{"message": "Internal server error"}'), "answers 502"),
+        ((404, "text/plain", "no"), "answers 404"),
+        (
+            (503, "application/problem+json", '{"title": "A service did not answer", "detail": "repeat it"}'),
+            "A service did not answer: repeat it",
+        ),
+    ],
+)
+def test_something_else_that_serves_there_is_told(duetime, serve, answer, told):
+    status, _, line = duetime("actions", "list", url=serve(lambda *_: answer))
+    assert status == 1
+    assert told in line
+    assert line.count("\n") == 1

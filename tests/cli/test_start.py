@@ -1,0 +1,70 @@
+"""Starting the command line costs little."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+LOOK = """
+import runpy, sys
+sys.argv = ["duetime", *{words!r}]
+try:
+    runpy.run_module("duetime", run_name="__main__")
+except SystemExit as ended:
+    status = ended.code
+heavy = {{"boto3", "botocore", "pydantic", "moto", "aws_lambda_powertools", "rich", "croniter", "urllib.request"}}
+print("loaded:", sorted(heavy & {{*sys.modules}}), file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def run(*words):
+    return subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", LOOK.format(words=words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+
+
+@pytest.mark.parametrize("command", ["", "local", "schedule", "actions", "preview"])
+def test_help_loads_nothing_heavy(command):
+    ended = run(*filter(None, [command]), "--help")
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("usage: duetime")
+    assert ended.stderr == "loaded: []\n"
+
+
+def test_a_command_loads_neither_boto3_nor_pydantic():
+    ended = run("actions", "list", "--url", "http://127.0.0.1:1")
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == "loaded: ['urllib.request']"
+
+
+def test_help_names_every_command():
+    printed = run("--help").stdout
+    for command in ("local", "schedule", "actions", "preview"):
+        assert f"    {command} " in printed
+
+
+def test_no_command_at_all_is_bad_usage():
+    ended = run()
+    assert ended.returncode == 2
+    assert "the following arguments are required: COMMAND" in ended.stderr
+
+
+def test_output_that_nobody_reads_to_its_end_is_no_traceback(url):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    ended = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-m", "duetime", "actions", "list", "--url", url],
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=30,
+    )
+    os.close(write_end)
+    assert (ended.returncode, ended.stderr) == (1, "")

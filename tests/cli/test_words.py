@@ -1,0 +1,74 @@
+"""Durations, instants and tables in the words of the command line."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime.cli.duration import duration
+from duetime.cli.tables import coloured, table
+from duetime.cli.times import both, relative
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("3s", timedelta(seconds=3)),
+        ("0.5s", timedelta(seconds=0.5)),
+        ("5m", timedelta(minutes=5)),
+        ("2h30m", timedelta(hours=2.5)),
+        ("1d", timedelta(days=1)),
+        ("1d2h3m4s", timedelta(days=1, hours=2, minutes=3, seconds=4)),
+        ("90m", timedelta(minutes=90)),
+        ("0s", timedelta(0)),
+    ],
+)
+def test_a_duration_is_read_as_it_is_written(written, meant):
+    assert duration(written) == meant
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["", "5", "s", "-5s", "+5s", "5 s", "5S", "5ms", "30m2h", "1h1h", "1.5h", "٣s", "9" * 20 + "s", "1e3s"],
+)
+def test_anything_else_is_no_duration(written):
+    with pytest.raises(ValueError, match="write one such as 3s, 5m, 2h30m or 1d"):
+        duration(written)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "told"),
+    [
+        (timedelta(0), "now"),
+        (timedelta(seconds=1.26), "in 1.3 s"),
+        (timedelta(seconds=2.99), "in 3 s"),
+        (timedelta(seconds=0.7), "in 700 ms"),
+        (timedelta(seconds=-90), "90 s ago"),
+        (timedelta(minutes=-2), "2 min ago"),
+        (timedelta(hours=3), "in 3 h"),
+        (timedelta(days=-40), "40 d ago"),
+    ],
+)
+def test_an_instant_is_told_by_how_far_off_it_is(ahead, told):
+    assert relative(NOON + ahead, NOON) == told
+
+
+def test_an_instant_is_shown_to_the_second_and_with_its_distance():
+    assert both("2026-03-01T12:00:03.200000Z", NOON) == "2026-03-01T12:00:03Z (in 3 s)"
+    assert both(None, NOON) == "-"
+
+
+def test_columns_are_as_wide_as_their_widest_cell_and_end_without_blanks():
+    assert table(["A", "LONG"], [["1", "x"], ["333", ""]]) == "A    LONG\n1    x\n333"
+
+
+def test_a_cell_stays_on_its_line():
+    assert table(["A"], [["one\ntwo\x1b[31m"]]).splitlines() == ["A", "one two [31m"]
+
+
+def test_colour_is_for_terminals(monkeypatch):
+    assert coloured("failed") == "failed"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert coloured("failed") == "\033[31mfailed\033[0m"
+    assert coloured("remark") == "remark"
