@@ -1,0 +1,77 @@
+"""Run the bench: ``python -m bench``, or some of it: ``python -m bench lives cpu``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+import traceback
+from importlib import import_module
+from pathlib import Path
+
+from bench.report import machine, show, summary, write_json_lines
+from bench.result import Result
+
+MEASUREMENTS = {
+    "lives": "one action's life: write units and DynamoDB calls",
+    "cpu": "CPU of Scheduler.schedule",
+    "bulk": "bulk scheduling",
+    "imports": "import time and peak memory of each function",
+    "lateness": "start of a handler against its due time, on the local cloud",
+    "embedded": "500 due at once on the memory back end",
+    "scan": "the passes, with more and more that is not due",
+    "million": "a model: one million actions due at once",
+    "cadences": "parsing a cadence and finding its next time",
+}
+
+
+def main() -> int:
+    arguments = _arguments()
+    output = sys.stderr if arguments.json else sys.stdout
+    results: list[Result] = []
+    with contextlib.redirect_stdout(output):
+        print(machine())
+        for name in arguments.names or MEASUREMENTS:
+            results += _measured(name)
+        summary(results)
+    if arguments.json:
+        write_json_lines(results, sys.stdout)
+    if arguments.out:
+        with arguments.out.open("w", encoding="utf-8") as stream:
+            write_json_lines(results, stream)
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    about = "\n".join(f"  {name:10} {title}" for name, title in MEASUREMENTS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Measure duetime, each figure beside its reference. A missed budget is told, and is no failure.",
+        epilog=f"measurements:\n{about}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; all by default")
+    parser.add_argument("--json", action="store_true", help="JSON lines on standard output; the table goes to standard error")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON lines there too")
+    arguments = parser.parse_args()
+    if unknown := sorted({*arguments.names} - {*MEASUREMENTS}):
+        parser.error(f"nothing is called {', '.join(unknown)}; there is {', '.join(MEASUREMENTS)}")
+    return arguments
+
+
+def _measured(name: str) -> list[Result]:
+    """One measurement's results; one that breaks is told, and the others go on."""
+    began = time.perf_counter()
+    try:
+        results: list[Result] = import_module(f"bench.{name}").measure()
+    except Exception:  # noqa: BLE001 - whatever breaks one measurement must not take the others along
+        print(f"\n{name}: could not be measured")
+        traceback.print_exc()
+        return []
+    show(f"{name}: {MEASUREMENTS[name]} ({time.perf_counter() - began:.0f} s)", results)
+    return results
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""The meter: which calls a boto3 client makes of DynamoDB, and how many units they take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from bench.units import transaction_units
+
+_READS = {"GetItem", "BatchGetItem", "Query"}
+_TRANSACTION = "TransactWriteItems"
+
+
+@dataclass(slots=True)
+class Bill:
+    """What was asked of DynamoDB, and what it took for it."""
+
+    calls: int = 0
+    write_units: float = 0.0
+    read_units: float = 0.0
+
+
+class _Meter:
+    def __init__(self) -> None:
+        self.bill = Bill()
+        self._transaction = 0
+
+    def ask(self, params: Mapping[str, Any], model: Any, **_rest: Any) -> Mapping[str, Any]:
+        if model.name == _TRANSACTION:
+            self._transaction = transaction_units(params["TransactItems"])
+        return {**params, "ReturnConsumedCapacity": "TOTAL"}
+
+    def read(self, parsed: Mapping[str, Any], model: Any, **_rest: Any) -> None:
+        self.bill.calls += 1
+        consumed = parsed.get("ConsumedCapacity", {})
+        each = consumed if isinstance(consumed, list) else [consumed]
+        units = sum(one.get("CapacityUnits", 0.0) for one in each)
+        if model.name in _READS:
+            self.bill.read_units += units
+        else:
+            self.bill.write_units += self._transaction if model.name == _TRANSACTION else units
+
+
+@contextmanager
+def metered(client: Any) -> Iterator[Bill]:
+    """Ask for the consumed capacity of each call, and add it up; transactions count by AWS' published rule.
+
+    For one thread at a time.
+    """
+    meter, events = _Meter(), client.meta.events
+    events.register("provide-client-params.dynamodb.*", meter.ask)
+    events.register("after-call.dynamodb.*", meter.read)
+    try:
+        yield meter.bill
+    finally:
+        events.unregister("provide-client-params.dynamodb.*", meter.ask)
+        events.unregister("after-call.dynamodb.*", meter.read)

@@ -1,0 +1,119 @@
+"""The raw loop: what boto3 alone takes, on the local cloud's emulator, to do the calls that a burst of actions does.
+
+For each ten messages one receive and one delete; for each action the very claim and settle. A table and a queue of its own,
+of the same shape, so that the local cloud's own parts have nothing to do with it.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from duetime.action import Action, Attempt, Ending, Status
+from duetime.aws import conditions, tables
+from duetime.aws.items import to_item
+from duetime.aws.keys import row_key
+from duetime.aws.messages import to_json
+from duetime.arm import message_of
+from duetime.clock import SystemClock
+from duetime.ids import TenantId, due_shard_of, new_action_id
+from duetime.lease import ClaimTerms, Settlement
+from duetime.local import LocalCloud
+
+_TABLE, _QUEUE = "raw-actions", "raw-due"
+_BATCH = 10
+
+
+class RawLoop:
+    """One thread, which receives, claims, settles and deletes."""
+
+    def __init__(self, cloud: LocalCloud) -> None:
+        self._dynamodb, self._sqs = cloud.client("dynamodb"), cloud.client("sqs")
+        self._dynamodb.create_table(**tables.create_table_request(tables.ACTIONS, _TABLE))
+        self._url = self._sqs.create_queue(QueueName=_QUEUE)["QueueUrl"]
+        self._clock = SystemClock()
+
+    def drain(self, actions: int) -> float:
+        """Put so many rows and messages; then, by the clock, work through them. Returns actions a second."""
+        calls = self._prepared([self._action() for _ in range(actions)])
+        before = time.perf_counter()
+        while calls:
+            messages = self._sqs.receive_message(
+                QueueUrl=self._url,
+                MaxNumberOfMessages=_BATCH,
+                MessageSystemAttributeNames=["All"],
+                MessageAttributeNames=["All"],
+            )["Messages"]
+            for message in messages:
+                claim, settle = calls.pop(message["Body"])
+                self._dynamodb.update_item(**claim)
+                self._dynamodb.update_item(**settle)
+            self._sqs.delete_message_batch(
+                QueueUrl=self._url,
+                Entries=[
+                    {"Id": str(place), "ReceiptHandle": each["ReceiptHandle"]}
+                    for place, each in enumerate(messages)
+                ],
+            )
+        return actions / (time.perf_counter() - before)
+
+    def _prepared(self, actions: list[Action]) -> dict[str, tuple[Any, Any]]:
+        """Put rows and messages; the two updates of each action by its message's body."""
+        for action in actions:
+            self._dynamodb.put_item(TableName=_TABLE, Item=to_item(action))
+        bodies = {to_json(message_of(each)): each for each in actions}
+        for first in range(0, len(bodies), _BATCH):
+            batch = list(bodies)[first : first + _BATCH]
+            entries: Any = [{"Id": str(n), "MessageBody": body} for n, body in zip(count(), batch, strict=False)]
+            self._sqs.send_message_batch(QueueUrl=self._url, Entries=entries)
+        return {body: self._updates(action) for body, action in bodies.items()}
+
+    def _action(self) -> Action:
+        now = self._clock.now()
+        action_id = new_action_id(now)
+        return Action(
+            tenant_id=TenantId("acme"),
+            id=action_id,
+            type="tick",
+            due_at=now,
+            due_shard=due_shard_of(action_id, 16),
+            created_by="raw",
+            payload="{}",
+        )
+
+    def _updates(self, action: Action) -> tuple[Any, Any]:
+        now = self._clock.now()
+        terms = ClaimTerms(
+            now=now,
+            lease_until=now + timedelta(minutes=5),
+            skew=timedelta(seconds=5),
+            nonce=action.id[-12:],
+            instance="raw-1",
+            queued_at=now,
+            retry="[1,[60],0.1,null]",
+        )
+        claimed = Action(
+            tenant_id=action.tenant_id,
+            id=action.id,
+            type=action.type,
+            due_at=action.due_at,
+            due_shard=action.due_shard,
+            created_by=action.created_by,
+            payload=action.payload,
+            fence=1,
+            attempts=(Attempt(now, now, "raw-1"),),
+        )
+        settlement = Settlement(
+            status=Status.EXECUTED,
+            ending=Ending.EXECUTED,
+            finished_at=now,
+            expires_at=now + timedelta(days=30),
+        )
+        common = {
+            "TableName": _TABLE,
+            "Key": row_key(action.ref),
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
+        return common | dict(conditions.claim(terms)), common | dict(conditions.settle(claimed, settlement))

@@ -1,0 +1,72 @@
+"""The report: results as a table that is read from left to right, and as JSON lines."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TextIO
+
+from bench.result import Result
+
+_HEAD = ("", "measured", "reference", "ratio", "budget", "")
+_VERDICTS = {True: "met", False: "MISSED", None: ""}
+
+
+def machine() -> str:
+    """What the figures come from: they are worth nothing without it."""
+    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load}"
+
+
+def show(title: str, results: Sequence[Result]) -> None:
+    """Print one measurement's table, and its notes below it."""
+    rows = [_HEAD, *(_row(each) for each in results)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
+    print(f"\n{title}")
+    for row in rows:
+        print("  " + "  ".join(_placed(row, widths)).rstrip())
+    for line in notes(results):
+        print(f"    {line}")
+
+
+def notes(results: Iterable[Result]) -> Iterator[str]:
+    """What each reference is, said once; and the notes."""
+    for against in dict.fromkeys(each.against for each in results if each.against):
+        yield f"reference: {against}"
+    for each in results:
+        if each.note:
+            yield f"{each.name}: {each.note}"
+
+
+def summary(results: Sequence[Result]) -> None:
+    """Print how many budgets are kept, and by how much the others are missed."""
+    bounded = [each for each in results if each.met is not None]
+    missed = [each for each in bounded if not each.met]
+    print(f"\n{len(bounded) - len(missed)} of {len(bounded)} budgets met")
+    for each in missed:
+        actual = f"{each.measured:.4g} {each.unit}"
+        ratio = f", {each.ratio:.2f}x its reference" if each.ratio is not None else ""
+        print(f"  MISSED {each.bench}: {each.name}: {actual}{ratio}; the budget is {each.budget}")
+
+
+def write_json_lines(results: Iterable[Result], stream: TextIO) -> None:
+    """Write one JSON object a line."""
+    for each in results:
+        print(each.to_json(), file=stream)
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    return (
+        result.name,
+        f"{result.measured:,.4g} {result.unit}",
+        f"{result.reference:,.4g}" if result.reference is not None else "",
+        f"{result.ratio:.2f}x" if result.ratio is not None else "",
+        str(result.budget) if result.budget else "",
+        _VERDICTS[result.met],
+    )
+
+
+def _placed(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+    for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+        yield cell.rjust(width) if 0 < place < len(_HEAD) - 1 else cell.ljust(width)

@@ -1,0 +1,105 @@
+"""The stand: the real steps on DynamoDB Local, with queues that only remember what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from duetime import App, Payload, Run, Scheduler
+from duetime.action import Action
+from duetime.arm import Arm
+from duetime.aws.store import DynamoStore
+from duetime.aws.tables import ACTIONS, TableShape, create_table_request
+from duetime.change import Change
+from duetime.clock import Clock, SystemClock
+from duetime.heartbeat import Heartbeat
+from duetime.ports import Delivery, DueMessage, Send
+from duetime.settings import Settings
+from duetime.work import Result, Work, WorkerPorts
+from tests.dynamodb_local import client, running
+
+TENANT, CALLER = "acme", "billing-service"
+app = App()
+
+
+class Letter(Payload):
+    """A payload of any size."""
+
+    text: str
+
+    @classmethod
+    def of(cls, size: int) -> Letter:
+        """One whose JSON has `size` bytes."""
+        return cls(text="x" * (size - len('{"text":""}')))
+
+
+@app.action
+def send_letter(payload: Letter, run: Run) -> None:
+    """Nothing: the bench measures what is around a handler."""
+
+
+@dataclass(slots=True)
+class Remembered:
+    """Queues, timers and routes that do nothing but remember."""
+
+    sent: list[Send] = field(default_factory=list)
+
+    def send(self, sends: Sequence[Send]) -> None:
+        self.sent.extend(sends)
+
+    def extend(self, queue: str, receipt: str, seconds: int) -> None: ...
+
+    def set(self, message: DueMessage, wake_at: datetime) -> None: ...
+
+    def clear(self, message: DueMessage) -> None: ...
+
+    def queue_for(self, type_name: str) -> str | None:
+        return app.worker if type_name in app.handlers else None
+
+
+class Stand:
+    """A scheduler, `arm` and `work` over one table."""
+
+    def __init__(self, dynamodb: Any, table: str, *, clock: Clock | None = None) -> None:
+        self.client, self.table, self.clock = dynamodb, table, clock or SystemClock()
+        self.settings = Settings(actions_table=table)
+        self.store = DynamoStore(
+            dynamodb, table, due_shards=self.settings.due_shards, single_shot=dynamodb
+        )
+        self.queues = Remembered()
+        self.scheduler = Scheduler(
+            self.store, tenant_id=TENANT, actor=CALLER, clock=self.clock, settings=self.settings
+        )
+        common: Mapping[str, Any] = {"clock": self.clock, "settings": self.settings}
+        self._arm = Arm(self.store, self.queues, self.queues, self.queues, **common)
+        ports = WorkerPorts(
+            self.store, self.queues, self.queues, Heartbeat(self.store, self.queues, **common)
+        )
+        self._work = Work(app, ports, **common, instance="bench-1")
+
+    def run(self, action: Action) -> None:
+        """What follows a schedule: arm sends a message, and work handles it."""
+        self._arm([Change(None, action)])
+        message = self.queues.sent[-1].message
+        result = self._work(Delivery(message, action.due_at, receipt=""))
+        if result is not Result.RAN:
+            raise RuntimeError(f"the action did not run: {result}")
+
+
+@contextmanager
+def emulated() -> Iterator[Any]:
+    """A client of a DynamoDB Local that is up, empty, and gone afterwards."""
+    with running() as endpoint:
+        yield client(endpoint)
+
+
+def made(dynamodb: Any, table: str, shape: TableShape = ACTIONS) -> str:
+    """Make a table; returns its name."""
+    dynamodb.create_table(**create_table_request(shape, table))
+    return table
+
+
+NOW = timedelta(0)

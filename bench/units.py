@@ -1,0 +1,56 @@
+"""Units: DynamoDB's published rules for what a write costs, for where the emulator does not keep them.
+
+An item's size is that of its attributes' names and values. A write takes one unit for each KB begun; in a transaction
+two, for each of its items. A sparse index takes one more, outside of the transaction, for each KB begun of its entry.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.aws.tables import ACTIONS
+
+KB = 1_024
+Item = Mapping[str, Mapping[str, Any]]
+
+
+def item_size(item: Item) -> int:
+    """Bytes, by the rule."""
+    return sum(len(name.encode()) + _size(value) for name, value in item.items())
+
+
+def write_units(item: Item) -> int:
+    """Of a single write, without its indexes."""
+    return max(1, math.ceil(item_size(item) / KB))
+
+
+def transaction_units(entries: list[Mapping[str, Mapping[str, Any]]]) -> int:
+    """Of a ``TransactWriteItems`` that puts: two for each KB begun of each item, and one for each index' entry.
+
+    The due index' entries are far below a KB: they are keys only.
+    """
+    items = [each["Put"]["Item"] for each in entries]
+    return sum(2 * write_units(item) + _indexes(item) for item in items)
+
+
+def _indexes(item: Item) -> int:
+    return sum(index.partition in item for index in ACTIONS.indexes)
+
+
+def _size(value: Mapping[str, Any]) -> int:
+    ((kind, held),) = value.items()
+    match kind:
+        case "S":
+            return len(held.encode())
+        case "N":
+            return (len(held.strip("-+0.")) + 1) // 2 + 1
+        case "M":
+            return 3 + sum(1 + len(name.encode()) + _size(each) for name, each in held.items())
+        case "L":
+            return 3 + sum(1 + _size(each) for each in held)
+        case "BOOL" | "NULL":
+            return 1
+        case _:
+            return len(held)

@@ -1,0 +1,160 @@
+"""Calendars: dates on which a cadence stays silent, or the only ones on which it speaks.
+
+A calendar has the last word, after every filter. ``exclude`` silences dates; ``include`` leaves no others. What fell on
+a silent date is skipped, or moved at the same time of day to the next business day: Monday to Friday, and not silent.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Literal
+
+from duetime.cadence.days import FIRST_DAY, UNIX_DAY, Month, month_in, weekday_of
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.words import WEEKDAYS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+Instead = Literal["skip", "next_business_day"]
+
+_LONGEST_MOVE = 366
+"""Days that a move looks ahead at most: further than that an occurrence is skipped, so that looking ends."""
+INSTEAD = ("skip", "next_business_day")
+_SUNDAY, _SATURDAY = 0, 6
+_DATE_LENGTH = 10
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Calendar:
+    """Dates to stay silent on, or to keep to. Immutable, comparable, and part of the cadence's text.
+
+    An entry is a ``date``, its text (``"2026-12-25"``), a day of every year (``"12-25"``) or a weekday (``"sat"``).
+
+    Args:
+        exclude: entries on which nothing runs.
+        include: if any are given, nothing runs on other days.
+        instead: ``"skip"``, or ``"next_business_day"`` to run what fell on a silent day on the next Monday-to-Friday
+            that the calendar leaves free, at the same time; two that land together are one.
+        name: what the cadence's name calls it, as in ``"fr-holidays"``.
+
+    Raises:
+        InvalidCadence: an entry is no day, or the calendar silences every day.
+    """
+
+    exclude: tuple[str, ...]
+    include: tuple[str, ...]
+    instead: Instead
+    name: str | None
+    _silent: frozenset[str] = field(compare=False, repr=False)
+    _kept: frozenset[str] = field(compare=False, repr=False)
+
+    def __init__(
+        self,
+        exclude: Iterable[date | str] = (),
+        include: Iterable[date | str] = (),
+        *,
+        instead: Instead = "skip",
+        name: str | None = None,
+    ) -> None:
+        if instead not in INSTEAD:
+            raise InvalidCadence(
+                str(instead), "calendar: not a thing to do instead", f"use {' or '.join(INSTEAD)}"
+            )
+        if name is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name, re.ASCII):
+            raise InvalidCadence(
+                name, "calendar: its name has other characters than names have", "use a-z, 0-9 and -"
+            )
+        for slot, value in (
+            ("exclude", _entries(exclude)),
+            ("include", _entries(include)),
+            ("instead", instead),
+        ):
+            object.__setattr__(self, slot, value)
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "_silent", frozenset(self.exclude))
+        object.__setattr__(self, "_kept", frozenset(self.include))
+        if not self.exclude and not self.include:
+            raise InvalidCadence(
+                "Calendar()", "calendar: it has no dates", "give exclude=[...] or include=[...]"
+            )
+
+    def leaves(self, day: int) -> bool:
+        """Whether the calendar lets things run on that day (days since 1970)."""
+        names = _names(day)
+        return self._silent.isdisjoint(names) and not (self._kept and self._kept.isdisjoint(names))
+
+    @property
+    def moves(self) -> bool:
+        """Whether what fell on a silent day runs on a later one."""
+        return self.instead == "next_business_day"
+
+    @property
+    def years(self) -> tuple[int, int] | None:
+        """The first and the last year of which single dates are listed; None where all entries recur."""
+        years = [int(entry[:4]) for entry in (*self.exclude, *self.include) if len(entry) == _DATE_LENGTH]
+        return (min(years), max(years)) if years else None
+
+    def applied(self, month: Month, admitted: int, regular: Callable[[Month], int]) -> int:
+        """The days of a month when this calendar has had its say, the 1st as bit 0.
+
+        ``admitted`` are the month's days without it, and ``regular`` tells those of other months, from which
+        occurrences may have moved into this one.
+        """
+        kept = 0
+        for n in range(month.length):
+            if (admitted >> n & 1 and self.leaves(month.first + n)) or (
+                self.moves and self._receives(month.first + n, regular)
+            ):
+                kept |= 1 << n
+        return kept
+
+    def _receives(self, day: int, regular: Callable[[Month], int]) -> bool:
+        """Whether something that fell on a silent day before was moved to this one."""
+        if not self._is_business_day(day):
+            return False
+        month = None
+        for earlier in range(day - 1, max(day - _LONGEST_MOVE, FIRST_DAY) - 1, -1):
+            if self._is_business_day(earlier):
+                return False
+            if month is None or earlier < month.first:
+                month = _month_of(earlier)
+            if regular(month) >> earlier - month.first & 1 and not self.leaves(earlier):
+                return True
+        return False
+
+    def _is_business_day(self, day: int) -> bool:
+        return weekday_of(day) not in (_SUNDAY, _SATURDAY) and self.leaves(day)
+
+
+def _entries(given: Iterable[date | str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        raise InvalidCadence(given, "calendar: its dates come as a list", f"write [{given!r}]")
+    return tuple(sorted({_entry(entry) for entry in given}))
+
+
+def _entry(given: date | str) -> str:
+    if isinstance(given, date):
+        return given.isoformat()[:_DATE_LENGTH]
+    text = given.strip().lower()
+    if text in WEEKDAYS:
+        return text
+    dated = text if len(text) == _DATE_LENGTH else f"2000-{text}"
+    try:
+        date.fromisoformat(dated)
+    except ValueError:
+        raise InvalidCadence(given, "calendar: no such day", "use 2026-12-25, 12-25 or sat") from None
+    return text
+
+
+def _month_of(day: int) -> Month:
+    when = date.fromordinal(day + UNIX_DAY)
+    return month_in(when.year, when.month)
+
+
+def _names(day: int) -> tuple[str, str, str]:
+    """The three ways to write a day as an entry."""
+    text = date.fromordinal(day + UNIX_DAY).isoformat()
+    return text, text[5:], WEEKDAYS[weekday_of(day)]

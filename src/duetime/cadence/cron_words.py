@@ -1,0 +1,124 @@
+"""A cron expression in plain English."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
+from duetime.cadence.words import WEEKS, before_last, clock_text, listed, months_words, weekdays_words
+
+if TYPE_CHECKING:
+    from duetime.cadence.expression import CronParts
+
+_ALL_HOURS = (1 << 24) - 1
+_ALL_SIXTY = (1 << 60) - 1
+_SIXTY = 60
+_MOST_TIMES = 6
+_RUN = 3
+
+
+def cron_words(parts: CronParts) -> str:
+    """When it runs, as in ``at 02:30 every day`` or ``every 5 minutes, from 09:00 to 17:59, on Monday to Friday``."""
+    hours, minutes, seconds = _bits(parts.hours), _bits(parts.minutes), _bits(parts.seconds)
+    days = _days(parts.days)
+    if len(hours) * len(minutes) * len(seconds) <= _MOST_TIMES:
+        shown = [clock_text(h * 3_600 + m * 60 + s) for h in hours for m in minutes for s in seconds]
+        return f"at {listed(shown)}{f', {days}' if days else ' every day'}"
+    times = _rhythms(parts, minutes, seconds)
+    within = "" if parts.hours == _ALL_HOURS else _hours(hours)
+    return ", ".join(part for part in (times, within, days) if part)
+
+
+def _rhythms(parts: CronParts, minutes: list[int], seconds: list[int]) -> str:
+    every_hour = "every hour" if parts.hours == _ALL_HOURS else "the hour"
+    if seconds == [0]:
+        return _rhythm(minutes, "minute", f"past {every_hour}")
+    if parts.minutes == _ALL_SIXTY:
+        return _rhythm(seconds, "second", "of every minute")
+    return (
+        f"{_rhythm(seconds, 'second', 'of the minute')}, {_rhythm(minutes, 'minute', f'past {every_hour}')}"
+    )
+
+
+def _rhythm(values: list[int], unit: str, of: str) -> str:
+    if len(values) == _SIXTY:
+        return f"every {unit}"
+    step = _step(values, _SIXTY)
+    if step and values[0] == 0:
+        return f"every {step} {unit}s"
+    if step:
+        return f"every {step} {unit}s from {unit} {values[0]}"
+    return f"at {unit}{'s' * (len(values) > 1)} {_runs(values)} {of}"
+
+
+def _hours(hours: list[int]) -> str:
+    step = _step(hours, 24)
+    if step and hours[0] == 0:
+        return f"every {step} hours"
+    if hours == list(range(hours[0], hours[-1] + 1)):
+        return f"from {hours[0]:02}:00 to {hours[-1]:02}:59"
+    return f"in hours {_runs(hours)}"
+
+
+def _step(values: list[int], count: int) -> int:
+    """The step of evenly spaced values that fill the whole field, or 0."""
+    if len(values) < len(("one", "another")):
+        return 0
+    step = values[1] - values[0]
+    if len(values) < _RUN and step * len(values) != count:
+        return 0
+    even = values == list(range(values[0], count, step))
+    return step if even and step > 1 and values[0] < step else 0
+
+
+def _days(days: DayFields) -> str:
+    """The days, as in ``on Friday in March``; empty for every day."""
+    words = [word for word in (_dates(days), _weekdays(days)) if word]
+    said = (" or " if days.either else " if it falls ").join(words)
+    if days.months != ALL_MONTHS:
+        said = f"{said} in {months_words(days.months)}".strip()
+    return said
+
+
+def _dates(days: DayFields) -> str:
+    if days.days == ALL_DAYS:
+        return ""
+    plain = [n + 1 for n in _bits(days.days)]
+    shown = [f"day{'s' * (len(plain) > 1)} {_runs(plain)}"] if plain else []
+    shown += [f"the {before_last(back)}" for back in days.lasts]
+    shown += [f"the weekday nearest to day {day}" for day in days.nearest]
+    shown += [
+        f"the weekday nearest to the {before_last(back)}" if back else "the last weekday"
+        for back in days.nearest_lasts
+    ]
+    return f"on {listed(shown)} of the month"
+
+
+def _weekdays(days: DayFields) -> str:
+    nth = [f"the {WEEKS[n - 1]} {weekdays_words(1 << day)}" for day, n in days.nth]
+    if days.weekdays == ALL_WEEKDAYS:
+        return ""
+    plain = [weekdays_words(days.weekdays)] if days.weekdays else []
+    return f"on {listed(plain + nth)}{' of the month' * bool(nth)}"
+
+
+def _runs(values: list[int]) -> str:
+    parts: list[list[int]] = []
+    for value in values:
+        if parts and parts[-1][-1] + 1 == value:
+            parts[-1].append(value)
+        else:
+            parts.append([value])
+    return listed(
+        [
+            text
+            for part in parts
+            for text in (
+                [f"{part[0]} to {part[-1]}"] if len(part) >= _RUN else [str(value) for value in part]
+            )
+        ]
+    )
+
+
+def _bits(mask: int) -> list[int]:
+    return [n for n in range(mask.bit_length()) if mask >> n & 1]

@@ -1,0 +1,135 @@
+"""Which days of a month a cadence's day fields and filters admit, as bit masks.
+
+What they admit depends on nothing but the month's length and the weekday it begins with, which makes 28 kinds of month.
+That also makes *can this ever fire?* a finite question: in any 28 years without a skipped leap year every month begins with
+every weekday, and between two such stretches lie at most 40 years.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+ALL_DAYS = (1 << 31) - 1
+ALL_WEEKDAYS = 0b111_1111
+ALL_MONTHS = 0b1_1111_1111_1110
+ALL_WEEKS = 0b11_1111
+LAST_WEEK = 5
+LENGTHS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_EVERY_WEEK = int("0000001" * 6, 2)
+_SUNDAY, _SATURDAY = 0, 6
+_FEBRUARY = 2
+_OF_31 = 0b1_0101_1010_1010
+_OF_30 = 0b0_1010_0101_0000
+
+
+class DayFields(NamedTuple):
+    """What cron's two day fields and a cadence's day filters admit.
+
+    Bit n-1 of ``days`` is the n-th of the month; bit n of ``weekdays`` and ``only_weekdays`` is a weekday, Sunday 0; bit n
+    of ``months`` is a month; bit n of ``weeks`` is the n-th seven days of the month from 0, bit 5 its last seven.
+
+    Attributes:
+        lasts: ``n`` for the n-th day before the month's last (``L-n``).
+        nearest: ``n`` for the weekday nearest to the n-th (``nW``).
+        nearest_lasts: ``n`` for the weekday nearest to the n-th day before the last (``LW``, ``L-nW``).
+        nth: (weekday, n) for the n-th such weekday of the month; n of 0 is the last.
+        either: whether one of the day fields is enough, instead of both.
+    """
+
+    days: int = ALL_DAYS
+    lasts: tuple[int, ...] = ()
+    nearest: tuple[int, ...] = ()
+    nearest_lasts: tuple[int, ...] = ()
+    weekdays: int = ALL_WEEKDAYS
+    nth: tuple[tuple[int, int], ...] = ()
+    either: bool = False
+    months: int = ALL_MONTHS
+    only_weekdays: int = ALL_WEEKDAYS
+    weeks: int = ALL_WEEKS
+
+    def _plainly(self) -> bool:
+        """Whether it takes no look at single months to see that some have such a day."""
+        if self.only_weekdays != ALL_WEEKDAYS or self.weeks != ALL_WEEKS:
+            return False
+        if self.weekdays != ALL_WEEKDAYS:
+            return self.days == ALL_DAYS and self.weekdays != 0
+        return self.days & ((1 << _longest(self.months)) - 1) != 0
+
+    def admitted(self, weekday: int, length: int) -> int:
+        """The days of a month of that length that begins with that weekday, the 1st as bit 0; its month unasked."""
+        whole = (1 << length) - 1
+        by_date = self.days & whole
+        if self.lasts or self.nearest or self.nearest_lasts:
+            by_date |= self._by_date(weekday, length)
+        by_week = _on(self.weekdays, weekday) if self.weekdays != ALL_WEEKDAYS else whole
+        for day, nth in self.nth:
+            by_week |= _nth_weekday(weekday, length, day, nth)
+        both = by_date | by_week if self.either else by_date & by_week
+        if self.only_weekdays != ALL_WEEKDAYS:
+            both &= _on(self.only_weekdays, weekday)
+        if self.weeks != ALL_WEEKS:
+            both &= _in_weeks(self.weeks, length)
+        return both & whole
+
+    def _by_date(self, weekday: int, length: int) -> int:
+        found = 0
+        for back in self.lasts:
+            if back < length:
+                found |= 1 << length - 1 - back
+        for day in self.nearest:
+            if day <= length:
+                found |= 1 << _nearest_workday(weekday, length, day) - 1
+        for back in self.nearest_lasts:
+            if back < length:
+                found |= 1 << _nearest_workday(weekday, length, length - back) - 1
+        return found
+
+    def ever(self) -> bool:
+        """Whether any month that there is has such a day."""
+        if self._plainly():
+            return True
+        for month in range(1, 13):
+            if self.months >> month & 1:
+                for length in (28, 29) if month == _FEBRUARY else (LENGTHS[month],):
+                    if any(self.admitted(weekday, length) for weekday in range(7)):
+                        return True
+        return False
+
+
+def _longest(months: int) -> int:
+    """The days of the longest of those months."""
+    if months & _OF_31:
+        return 31
+    return 30 if months & _OF_30 else 29
+
+
+def _on(weekdays: int, weekday: int) -> int:
+    """Those weekdays in a month that begins with ``weekday``, as days with the 1st as bit 0."""
+    turned = weekdays >> weekday | weekdays << 7 - weekday & ALL_WEEKDAYS
+    return turned * _EVERY_WEEK
+
+
+def _nth_weekday(weekday: int, length: int, wanted: int, nth: int) -> int:
+    first = (wanted - weekday) % 7
+    at = first + 7 * (nth - 1) if nth else first + (length - 1 - first) // 7 * 7
+    return 1 << at if at < length else 0
+
+
+def _in_weeks(weeks: int, length: int) -> int:
+    found = 0
+    for week in range(LAST_WEEK):
+        if weeks >> week & 1:
+            found |= 0b111_1111 << 7 * week
+    if weeks >> LAST_WEEK & 1:
+        found |= 0b111_1111 << length - 7
+    return found
+
+
+def _nearest_workday(weekday: int, length: int, day: int) -> int:
+    """The Monday-to-Friday day nearest to ``day`` that does not leave the month (Quartz's rule for ``W``)."""
+    falls_on = (weekday + day - 1) % 7
+    if falls_on == _SATURDAY:
+        return day - 1 if day > 1 else day + 2
+    if falls_on == _SUNDAY:
+        return day + 1 if day < length else day - 2
+    return day

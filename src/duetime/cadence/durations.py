@@ -1,0 +1,80 @@
+"""Lengths of time as one word, ``1h30m``: the units that cadences count in."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from duetime.cadence.errors import InvalidCadence
+
+_UNITS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
+_WORDS = {"d": "day", "h": "hour", "m": "minute", "s": "second"}
+_TEXT = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?", re.ASCII)
+_LONGEST = 36_525 * 86_400
+"""A hundred years."""
+
+
+def duration_of(kind: str, **said: float | None) -> int:
+    """Whole seconds of keyword arguments such as ``minutes=10``; None is an argument that was not given.
+
+    Raises:
+        InvalidCadence: nothing, a fraction of a second, less than a second, or more than a hundred years.
+    """
+    parts = {unit: value for unit, value in said.items() if value is not None}
+    shown = f"{kind}({', '.join(f'{unit}={value}' for unit, value in parts.items())})"
+    try:
+        total = timedelta(**parts).total_seconds()
+    except (TypeError, OverflowError, ValueError):
+        raise _refused(kind, shown, "is no length of time") from None
+    if total <= 0:
+        raise _refused(kind, shown, "takes no time, so it would never stop firing")
+    if total != int(total):
+        raise _refused(kind, shown, "has a fraction of a second")
+    if total > _LONGEST:
+        raise _refused(kind, shown, "is longer than a hundred years")
+    return int(total)
+
+
+def duration_text(seconds: int) -> str:
+    """The shortest way to write it: ``90m`` is ``1h30m``."""
+    text = ""
+    for unit, size in _UNITS.items():
+        count, seconds = divmod(seconds, size)
+        text += f"{count}{unit}" * bool(count)
+    return text
+
+
+def duration_words(seconds: int) -> str:
+    """In English, as in ``1 hour 30 minutes``; a lone 1 is left out, as in ``hour``."""
+    words = []
+    for unit, size in _UNITS.items():
+        count, seconds = divmod(seconds, size)
+        if count:
+            words.append(f"{count} {_WORDS[unit]}{'s' * (count > 1)}")
+    return words[0].removeprefix("1 ") if len(words) == 1 else " ".join(words)
+
+
+def seconds_in(text: str) -> int:
+    """The seconds of a text such as ``1h30m``.
+
+    Raises:
+        InvalidCadence: it is no length of time.
+    """
+    match = _TEXT.fullmatch(text)
+    if match is None or not text or len(text) > 20:  # noqa: PLR2004 - a hundred years has fewer digits
+        raise InvalidCadence(text, f"{text[:20]!r} is no length of time", "write it as in 10m, 1h30m or 45s")
+    total = sum(int(count or 0) * size for count, size in zip(match.groups(), _UNITS.values(), strict=True))
+    if not total:
+        raise InvalidCadence(
+            text, f"{text} takes no time, so it would never stop firing", "write it as in 10m"
+        )
+    return total
+
+
+def _refused(kind: str, shown: str, problem: str) -> InvalidCadence:
+    start = len(kind) + 1
+    width = len(shown) - start - 1
+    remedy = "give at least one second, in whole seconds, as in minutes=10"
+    return InvalidCadence(
+        shown, f"{kind}: {shown[start:-1] or 'nothing'} {problem}", remedy, start=start, width=width
+    )

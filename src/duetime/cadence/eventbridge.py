@@ -1,0 +1,162 @@
+"""EventBridge Scheduler's own expressions: a strict validator, and an evaluator of what they fire on.
+
+From AWS's *Schedule types in EventBridge Scheduler*: ``at(yyyy-mm-ddThh:mm:ss)``, ``rate(value unit)`` and
+``cron(minutes hours day-of-month month day-of-week year)``, evaluated in a zone that is told beside them. What that page
+does not document is refused here, for the emulators accept anything and so prove nothing.
+
+Changes of the clocks, from the same page: a time that does not exist is skipped, and one that comes twice runs once. In
+which of the two passes it does not say, so :meth:`Expression.next_after` answers for either.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, parse_cron_fields
+from duetime.cadence.days import Days, OneDay
+from duetime.cadence.errors import InvalidExpression, UnknownZone
+from duetime.cadence.times import DAY, Fields, at_time
+from duetime.cadence.walk import SKIPPED_AND_LAST, SKIPPED_AND_ONCE, Wall, next_after
+from duetime.cadence.zones import instant_at, seconds_of, zone
+
+LONGEST = 256
+"""Characters that an expression may have (CreateSchedule, ScheduleExpression)."""
+LONGEST_ZONE = 50
+"""Characters that a zone's name may have (CreateSchedule, ScheduleExpressionTimezone)."""
+
+_AT = re.compile(r"at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)", re.ASCII)
+_RATE = re.compile(r"rate\(([1-9]\d{0,8}) (minute|hour|day)(s?)\)", re.ASCII)
+_CRON = re.compile(r"cron\((.*)\)", re.ASCII)
+_UNITS = {"minute": 60, "hour": 3_600, "day": DAY}
+
+
+@dataclass(frozen=True, slots=True)
+class Expression(ABC):
+    """A valid expression, and the zone it is evaluated in.
+
+    Attributes:
+        text: the expression as EventBridge takes it.
+        tz: an IANA zone.
+    """
+
+    text: str
+    tz: str
+
+    def next_after(
+        self, instant: datetime, *, last_pass: bool = False, start: datetime | None = None
+    ) -> datetime | None:
+        """The first instant strictly after ``instant`` that it fires at, in UTC; None when it never does again.
+
+        Args:
+            instant: an aware datetime.
+            last_pass: where a local time comes twice, fire in its second pass instead of its first.
+            start: what a rate counts from, and fires at first: the schedule's start date or its creation. Without it,
+                a rate counts from ``instant``.
+
+        Raises:
+            NaiveInstant: an instant without a zone.
+        """
+        after = seconds_of(instant)
+        found = self._next(after, after if start is None else seconds_of(start), last_pass=last_pass)
+        return instant_at(found)
+
+    @abstractmethod
+    def _next(self, after: int, start: int, *, last_pass: bool) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class RateExpression(Expression):
+    """``rate(...)``: elapsed time, whatever the clocks do.
+
+    Attributes:
+        period: seconds from one firing to the next.
+    """
+
+    period: int
+
+    def _next(self, after: int, start: int, *, last_pass: bool) -> int:
+        del last_pass
+        return start if after < start else start + ((after - start) // self.period + 1) * self.period
+
+
+@dataclass(frozen=True, slots=True)
+class WallExpression(Expression):
+    """``at(...)`` or ``cron(...)``: times on the zone's wall clock."""
+
+    _wall: Wall = field(compare=False, repr=False)
+
+    def _next(self, after: int, start: int, *, last_pass: bool) -> int:
+        del start
+        return next_after(
+            self._wall, zone(self.tz), SKIPPED_AND_LAST if last_pass else SKIPPED_AND_ONCE, after
+        )
+
+
+@lru_cache(maxsize=256)
+def parse_expression(text: str, tz: str = "UTC") -> Expression:
+    """Read an expression, as strictly as AWS documents it.
+
+    Raises:
+        InvalidExpression: EventBridge Scheduler would refuse the expression or the zone.
+    """
+    _check_zone(tz)
+    if len(text) > LONGEST:
+        raise InvalidExpression(text, f"{len(text)} characters are too many", f"use at most {LONGEST}")
+    if match := _AT.fullmatch(text):
+        return _at(text, tz, match[1])
+    if match := _RATE.fullmatch(text):
+        return _rate(text, tz, match)
+    if text.isascii() and (match := _CRON.fullmatch(text)):
+        fields = parse_cron_fields(text, match[1], match.start(1))
+        wall = Wall(Days(fields.days, years=fields.years), Fields(fields.hours, fields.minutes))
+        return WallExpression(text, tz, wall)
+    remedy = "write at(yyyy-mm-ddThh:mm:ss), rate(5 minutes) or cron(0 9 * * ? *)"
+    raise InvalidExpression(text, "not an expression of EventBridge Scheduler", remedy)
+
+
+def at_expression(instant: datetime) -> str:
+    """The ``at(...)`` for an instant, in UTC; a fraction of a second is dropped, which wakes early and never late.
+
+    Raises:
+        NaiveInstant: an instant without a zone.
+    """
+    seconds_of(instant)
+    return f"at({instant.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat()})"
+
+
+def _at(text: str, tz: str, local: str) -> Expression:
+    try:
+        when = datetime.fromisoformat(local).replace(tzinfo=UTC)
+    except ValueError:
+        raise InvalidExpression(
+            text, "at: no such date or time", "use yyyy-mm-ddThh:mm:ss", start=3, width=19
+        ) from None
+    if not FIRST_YEAR <= when.year <= LAST_YEAR:
+        problem = f"at: the year {when.year} is out of range"
+        raise InvalidExpression(text, problem, f"use {FIRST_YEAR}-{LAST_YEAR}", start=3, width=4)
+    day, second = divmod(seconds_of(when), DAY)
+    return WallExpression(text, tz, Wall(OneDay(day), at_time(second)))
+
+
+def _rate(text: str, tz: str, match: re.Match[str]) -> Expression:
+    if not match[3] and match[1] != "1":
+        problem = f"rate: {match[2]} is for one"
+        raise InvalidExpression(
+            text, problem, f"write {match[2]}s", start=match.start(2), width=len(match[2])
+        )
+    return RateExpression(text, tz, int(match[1]) * _UNITS[match[2]])
+
+
+def _check_zone(tz: str) -> None:
+    if len(tz) > LONGEST_ZONE:
+        raise InvalidExpression(
+            tz, f"a zone's name of {len(tz)} characters is too long", f"use at most {LONGEST_ZONE}"
+        )
+    try:
+        zone(tz)
+    except UnknownZone as unknown:
+        raise InvalidExpression(tz, unknown.problem, unknown.remedy) from None

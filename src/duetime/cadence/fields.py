@@ -1,0 +1,167 @@
+"""One field of a cron expression: values, lists, ranges that may wrap, and steps, read into a bit mask.
+
+Bit n of a mask stands for the value n. What people mostly write (``*``, a number, a name, ``*/5``) is looked up; the rest is
+read item by item. A refusal says what is wrong with the field; where it stands is the caller's to say.
+"""
+
+from __future__ import annotations
+
+from duetime.cadence.words import MONTHS, WEEKDAYS
+
+
+class Refused(Exception):
+    """Why a field is refused: which it is, its problem, and what would be right."""
+
+    def __init__(self, field: str, problem: str, remedy: str) -> None:
+        self.field = field
+        self.problem = f"{field}: {problem}"
+        self.remedy = remedy
+        super().__init__(self.problem)
+
+
+class CronField:
+    """One field of the language: its values run from ``low`` to ``high``, and ``longest_step`` bounds its steps."""
+
+    __slots__ = ("all", "high", "longest_step", "low", "name", "names", "values", "wholes")
+
+    def __init__(
+        self, name: str, low: int, high: int, names: tuple[str, ...] = (), first_named: int = 0
+    ) -> None:
+        self.name = name
+        self.low = low
+        self.high = high
+        self.names = {text.upper(): first_named + n for n, text in enumerate(names)}
+        self.longest_step = high
+        self.values = {str(n): 1 << n for n in range(low, high + 1)}
+        self.values |= {f"{n:02}": 1 << n for n in range(low, min(10, high + 1))}
+        self.values |= {text: 1 << n for text, n in self.names.items()}
+        self.all = self.folded(_span(low, high, 1))
+        self.values = {text: self.folded(mask) for text, mask in self.values.items()}
+        self.wholes = {"*": self.all, "?": self.all}
+        self.wholes |= {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, self.longest_step + 1)}
+
+    def folded(self, mask: int) -> int:
+        """The mask with each value on its own bit: only weekdays have two names for one, 0 and 7 for Sunday."""
+        return mask
+
+    def mask(self, text: str) -> int:
+        """The values of a whole field.
+
+        Raises:
+            Refused: it is not of the language.
+        """
+        known = self.wholes.get(text) or self.values.get(text)
+        return known or self.listed(text.split(","))
+
+    def listed(self, items: list[str]) -> int:
+        """The values of a list's items.
+
+        Raises:
+            Refused: an item is not of the language, or there are more items than the field has values.
+        """
+        if len(items) > self.high - self.low + 1:
+            raise Refused(
+                self.name,
+                f"a list of {len(items)} items",
+                f"list its {self.high - self.low + 1} values at most",
+            )
+        mask = 0
+        for item in items:
+            mask |= self.values.get(item) or self._item(item)
+        return mask
+
+    def value(self, text: str) -> int:
+        """One value, by number or name.
+
+        Raises:
+            Refused: the field has no such value.
+        """
+        if text in self.names:
+            return self.names[text]
+        if text.isdigit() and len(text) <= _DIGITS and self.low <= int(text) <= self.high:
+            return int(text)
+        raise Refused(self.name, *self._not_a_value(text))
+
+    def _item(self, item: str) -> int:
+        values, slash, step = item.partition("/")
+        if values in ("*", "?"):
+            return self._whole(item, step) if slash else self._starred(values)
+        first, dash, last = values.partition("-")
+        low = self.value(first)
+        implied = self.high if slash else low
+        high = self.value(last) if dash else implied
+        return self._ranged(low, high, self._step(step) if slash else 1)
+
+    def _whole(self, item: str, step: str) -> int:
+        return self.wholes.get(item) or self._ranged(self.low, self.high, self._step(step))
+
+    def _starred(self, star: str) -> int:
+        raise Refused(self.name, f"{star} already means every value", f"write {star} alone")
+
+    def _ranged(self, low: int, high: int, step: int) -> int:
+        if low <= high:
+            return self.folded(_span(low, high, step))
+        first = _span(low, self.high, step)
+        onward = low + (self.high - low) // step * step + step - (self.high - self.low + 1)
+        return self.folded(first | _span(onward, high, step))
+
+    def _step(self, text: str) -> int:
+        if text.isdigit() and len(text) <= _DIGITS and 1 <= int(text) <= self.longest_step:
+            return int(text)
+        beyond = " is beyond the field's range" if text.isdigit() else " is no step"
+        raise Refused(
+            self.name, f"{text[:20] or 'nothing'} after the /{beyond}", f"use 1-{self.longest_step}"
+        )
+
+    def _not_a_value(self, text: str) -> tuple[str, str]:
+        names = f" or {next(iter(self.names))}-{list(self.names)[-1]}" if self.names else ""
+        remedy = f"use {self.low}-{self.high}{names}"
+        if not text:
+            return "a value is missing", remedy
+        if text.isdigit():
+            return f"{text[:20]} is out of range", remedy
+        if text[:3] in self.names and text.isalpha():
+            return f"{text[:20]} is not a name that cron knows", f"use its three letters, {text[:3]}"
+        if set(text) & set("LW#") and not set(text) - set("LW#-0123456789"):
+            return (
+                f"{text[:20]} means nothing in this field",
+                f"{remedy}; L and W belong to days, # to weekdays",
+            )
+        return f"{text[:20]!r} is not one of its values", remedy
+
+
+class WeekdayField(CronField):
+    """Day-of-week, where Sunday is 0 and 7: ranges may end on 7 (``FRI-7``) and begin on it (``7-2``)."""
+
+    __slots__ = ()
+
+    def folded(self, mask: int) -> int:
+        """See :meth:`CronField.folded`."""
+        return mask & _WEEK | mask >> _SEVEN
+
+    def _ranged(self, low: int, high: int, step: int) -> int:
+        if low <= high:
+            return self.folded(_span(low, high, step))
+        low %= _SEVEN
+        return self.folded(_span(low, high if low <= high else high + _SEVEN, step, around=_SEVEN))
+
+
+def _span(low: int, high: int, step: int, around: int = 64) -> int:
+    if step == 1 and high < around:
+        return (1 << high + 1) - (1 << low) if low <= high else 0
+    mask = 0
+    for value in range(low, high + 1, step):
+        mask |= 1 << value % around
+    return mask
+
+
+_DIGITS = 5
+_SEVEN = 7
+_WEEK = 0b111_1111
+
+SECOND = CronField("second", 0, 59)
+MINUTE = CronField("minute", 0, 59)
+HOUR = CronField("hour", 0, 23)
+DAY = CronField("day-of-month", 1, 31)
+MONTH = CronField("month", 1, 12, MONTHS, first_named=1)
+WEEKDAY = WeekdayField("day-of-week", 0, 7, WEEKDAYS)

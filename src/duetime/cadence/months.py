@@ -1,0 +1,143 @@
+"""``monthly(...)`` and ``nth_weekday(...)``: days of the month at a time, by number or by weekday."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
+
+from duetime.cadence.at_a_time import AtATime
+from duetime.cadence.cron_days import MonthDays, month_days
+from duetime.cadence.day_fields import DayFields
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.fields import Refused
+from duetime.cadence.scope import Options, Words, scope_of
+from duetime.cadence.words import (
+    before_last,
+    clock_text,
+    listed,
+    second_of_day,
+    weekdays_mask,
+    weekdays_text,
+    weekdays_words,
+    weeks_mask,
+    weeks_text,
+)
+
+if TYPE_CHECKING:
+    from datetime import time
+
+_LAST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Monthly(AtATime):
+    """Some days of the month at a time; days that a month does not have are skipped."""
+
+    on: MonthDays
+
+    def _days(self) -> DayFields:
+        return DayFields(*self.on)
+
+    def _spelled(self) -> str:
+        words = [str(n + 1) for n in range(31) if self.on.days >> n & 1]
+        words += [f"last-{back}" if back else "last" for back in self.on.lasts]
+        words += [f"{day}w" for day in self.on.nearest]
+        words += [f"last-{back}w" if back else "lastw" for back in self.on.nearest_lasts]
+        return ",".join(words)
+
+    def _head(self) -> str:
+        return f"monthly {self._spelled()} {clock_text(self.at)}"
+
+    def _label(self) -> str:
+        return f"Monthly_{self._spelled()}_{self._named_time()}"
+
+    def _words(self) -> str:
+        days = [f"day {n + 1}" for n in range(31) if self.on.days >> n & 1]
+        days += [f"the {before_last(back)}" for back in self.on.lasts]
+        days += [f"the weekday nearest to day {day}" for day in self.on.nearest]
+        days += [
+            f"the weekday nearest to the {before_last(back)}" if back else "the last weekday"
+            for back in self.on.nearest_lasts
+        ]
+        return f"every month on {listed(days)} at {clock_text(self.at)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NthWeekday(AtATime):
+    """The first, second … or last such weekdays of the month, at a time.
+
+    Attributes:
+        nth: weeks of the month, the first as bit 0 and the last as bit 5.
+        on: weekdays, Sunday as bit 0.
+    """
+
+    nth: int
+    on: int
+
+    def _days(self) -> DayFields:
+        weeks = [0 if n == _LAST else n + 1 for n in range(_LAST + 1) if self.nth >> n & 1]
+        return DayFields(
+            weekdays=0, nth=tuple((day, n) for day in range(7) if self.on >> day & 1 for n in weeks)
+        )
+
+    def _head(self) -> str:
+        return f"nth_weekday {weeks_text(self.nth)} {weekdays_text(self.on)} {clock_text(self.at)}"
+
+    def _label(self) -> str:
+        return f"NthWeekday_{weeks_text(self.nth)}_{weekdays_text(self.on)}_{self._named_time()}"
+
+    def _words(self) -> str:
+        which = listed(weeks_text(self.nth).split(","))
+        return f"every month on the {which} {weekdays_words(self.on)} at {clock_text(self.at)}"
+
+
+def monthly(
+    on: Words | int,
+    at: str | time,
+    **options: Unpack[Options],
+) -> Monthly:
+    """Some days of the month at a local time, as in ``monthly("1,last", "00:30")``.
+
+    Days are 1 to 31, ``last``, ``last-2``, and with a ``w`` behind them the weekday nearest to that day (``15w``, ``lastw``). A month
+    that has no such day is skipped.
+
+    Raises:
+        InvalidCadence: a day, the time or an option is mistyped, or nothing is left to fire.
+    """
+    scope = scope_of(**options)
+    return Monthly(scope=scope, at=second_of_day(at), on=_month_days(on))
+
+
+def nth_weekday(
+    nth: Words | int,
+    on: Words,
+    at: str | time,
+    **options: Unpack[Options],
+) -> NthWeekday:
+    """The nth such weekdays of each month at a local time, as in ``nth_weekday("first", "mon", "06:00")``.
+
+    ``nth`` is first to fifth, 1 to 5, or last; a month without a fifth is skipped.
+
+    Raises:
+        InvalidCadence: a word, the time or an option is mistyped, or nothing is left to fire.
+    """
+    scope = scope_of(**options)
+    which = weeks_mask([nth] if isinstance(nth, int) else nth, "nth_weekday")
+    return NthWeekday(scope=scope, at=second_of_day(at), nth=which, on=weekdays_mask(on, "nth_weekday"))
+
+
+def _month_days(given: Words | int) -> MonthDays:
+    if isinstance(given, int):
+        text = str(given)
+    else:
+        text = given if isinstance(given, str) else ",".join(str(item) for item in given)
+    spelled = text.upper().replace("LAST", "L").replace(" ", "")
+    if not spelled.isascii() or set(spelled) & set("*?/"):
+        raise InvalidCadence(text, "monthly: not days of the month", "use 1-31, last, last-2 or 15w")
+    try:
+        found = month_days(spelled)
+    except Refused as refused:
+        raise InvalidCadence(
+            text, refused.problem.replace(refused.field, "monthly"), refused.remedy
+        ) from None
+    return MonthDays(found.days, *(tuple(sorted(set(days))) for days in found[1:]))

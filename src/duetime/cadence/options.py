@@ -1,0 +1,142 @@
+"""A scope in words: as the options of a cadence's text, as part of its name, and in plain English."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from duetime.cadence.calendars import Calendar
+from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.words import (
+    clock_text,
+    listed,
+    months_text,
+    months_words,
+    weekdays_text,
+    weekdays_words,
+    weeks_text,
+)
+
+if TYPE_CHECKING:
+    from duetime.cadence.scope import Scope
+
+LONGEST_NAME = 64
+"""Characters of a name at most: what an EventBridge schedule's name may have."""
+_DIGEST = 8
+
+
+def options_text(scope: Scope) -> str:
+    """The scope as ``key=value`` words, each after a space, in one order; empty for the plain scope."""
+    return "".join(f" {key}={value}" for key, value in _options(scope))
+
+
+def _options(scope: Scope) -> list[tuple[str, str]]:
+    said = [
+        ("days", weekdays_text(scope.days) if scope.days != ALL_WEEKDAYS else ""),
+        ("months", months_text(scope.months) if scope.months != ALL_MONTHS else ""),
+        ("weeks", weeks_text(scope.weeks) if scope.weeks != ALL_WEEKS else ""),
+        ("window", "-".join(clock_text(end) for end in scope.window or ())),
+        ("calendar", calendar_text(scope.calendar) if scope.calendar else ""),
+        ("tz", scope.tz or ""),
+        ("default_tz", scope.default_tz or ""),
+        ("dst", scope.dst if scope.dst != "cronos" else ""),
+    ]
+    return [(key, value) for key, value in said if value]
+
+
+def options_name(scope: Scope) -> str:
+    """What a name says of the scope. A default zone is not said: a name must not change with the app's settings."""
+    parts = [_named(key, value, scope) for key, value in _options(scope) if key != "default_tz"]
+    return "".join(f"_{part}" for part in parts)
+
+
+def _named(key: str, value: str, scope: Scope) -> str:
+    if key == "calendar" and scope.calendar is not None:
+        return f"cal-{scope.calendar.name or digest(value)}"
+    if key == "window":
+        return value.replace(":", "")
+    return value
+
+
+def options_words(scope: Scope) -> str:
+    """The scope in plain English, as clauses that each follow a comma."""
+    clauses = []
+    if scope.days != ALL_WEEKDAYS:
+        clauses.append(f"on {weekdays_words(scope.days)}")
+    if scope.weeks != ALL_WEEKS:
+        clauses.append(f"in the {listed(weeks_text(scope.weeks).split(','))} week of the month")
+    if scope.months != ALL_MONTHS:
+        clauses.append(f"in {months_words(scope.months)}")
+    if scope.window is not None:
+        clauses.append(f"from {clock_text(scope.window[0])} to {clock_text(scope.window[1])}")
+    if scope.calendar is not None:
+        clauses.append(_calendar_words(scope.calendar))
+    clauses.append(f"{scope.zone_name} time" if scope.zone_name != "UTC" else "UTC")
+    if scope.dst != "cronos":
+        clauses.append(
+            f"clock changes as {'vixie cron' if scope.dst == 'vixie' else 'EventBridge'} takes them"
+        )
+    return "".join(f", {clause}" for clause in clauses)
+
+
+def calendar_text(calendar: Calendar) -> str:
+    """A calendar as one word, which :func:`calendar_of` reads back."""
+    said = [
+        ("exclude", ",".join(calendar.exclude)),
+        ("include", ",".join(calendar.include)),
+        ("instead", calendar.instead if calendar.moves else ""),
+        ("name", calendar.name or ""),
+    ]
+    return ";".join(f"{key}:{value}" for key, value in said if value)
+
+
+def calendar_of(text: str) -> Calendar:
+    """The calendar that a word says.
+
+    Raises:
+        InvalidCadence: it says none.
+    """
+    said: dict[str, str] = {}
+    for part in text.split(";"):
+        key, _, value = part.partition(":")
+        if key not in ("exclude", "include", "instead", "name") or not value:
+            raise InvalidCadence(
+                part or text, "calendar: not a part of a calendar", "write exclude:2026-12-25,sat"
+            )
+        said[key] = value
+    return Calendar(
+        exclude=said["exclude"].split(",") if "exclude" in said else (),
+        include=said["include"].split(",") if "include" in said else (),
+        instead=said.get("instead", "skip"),  # type: ignore[arg-type]  # Calendar refuses what it does not know
+        name=said.get("name"),
+    )
+
+
+def short_name(name: str) -> str:
+    """A name of the characters that names have, cut to its length with a digest where it would be longer."""
+    plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name.replace("+", "plus").replace(",", "."))
+    if plain == name.replace(",", ".").replace("/", "_") and len(plain) <= LONGEST_NAME:
+        return plain
+    return f"{plain[: LONGEST_NAME - _DIGEST - 1]}_{digest(name)}"
+
+
+def digest(text: str) -> str:
+    """Eight characters that differ where the text differs."""
+    return sha256(text.encode()).hexdigest()[:_DIGEST]
+
+
+def _calendar_words(calendar: Calendar) -> str:
+    if calendar.name:
+        words = f"except as the calendar {calendar.name} says"
+    elif calendar.include:
+        words = f"only on {_entries_words(calendar.include)}"
+    else:
+        words = f"except on {_entries_words(calendar.exclude)}"
+    return words + " (moved to the next business day)" * calendar.moves
+
+
+def _entries_words(entries: tuple[str, ...]) -> str:
+    shown = 3
+    return listed(list(entries)) if len(entries) <= shown else f"{len(entries)} listed days"

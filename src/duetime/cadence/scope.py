@@ -1,0 +1,181 @@
+"""What any cadence can be narrowed by, and the zone and the clock rule it lives under.
+
+The filters are independent of each other: each asks the occurrence's own local date or time, before a change of the
+clocks moves it. A window that crosses midnight therefore belongs to no single day; ``days="fri"`` with a window from 22:00
+to 02:00 means Friday until 02:00 and Friday from 22:00.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import time
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
+
+from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.times import Times, Windowed
+from duetime.cadence.walk import (
+    BY_THE_CLOCK,
+    MOVED_AND_ONCE,
+    MOVED_AND_REPEATED,
+    SKIPPED_AND_ONCE,
+    WITHIN_THREE_HOURS,
+    Clock,
+)
+from duetime.cadence.words import months_mask, second_of_day, weekdays_mask, weeks_mask
+from duetime.cadence.zones import zone
+
+if TYPE_CHECKING:
+    from duetime.cadence.calendars import Calendar
+    from duetime.cadence.day_fields import DayFields
+
+Dst = Literal["cronos", "vixie", "eventbridge"]
+Window = str | tuple[str | time, str | time]
+"""``("09:00", "17:00")`` or ``"09:00-17:00"``."""
+Words = str | Iterable[str | int]
+"""Words with commas between them and ranges, as in ``"mon-fri,sun"``; or a list of words."""
+
+
+class Options(TypedDict, total=False):
+    """What may be said of any cadence, beside its days and times; see :func:`~duetime.cadence.cron` for each."""
+
+    tz: str | None
+    dst: Dst
+    days: Words | None
+    months: Words | None
+    weeks: Words | None
+    window: Window | None
+    calendar: Calendar | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Zone, clock rule and filters, as masks and seconds; the defaults narrow nothing.
+
+    Attributes:
+        tz: the zone that was said, or None.
+        default_tz: the zone to use where none was said.
+        dst: what changes of the clocks do.
+        days: weekdays, Sunday as bit 0.
+        months: January as bit 1.
+        weeks: weeks of the month; see :class:`~duetime.cadence.days.DayFields`.
+        window: the first and the last second of the day that are let through.
+        calendar: dates to stay silent on.
+    """
+
+    tz: str | None = None
+    default_tz: str | None = None
+    dst: Dst = "cronos"
+    days: int = ALL_WEEKDAYS
+    months: int = ALL_MONTHS
+    weeks: int = ALL_WEEKS
+    window: tuple[int, int] | None = None
+    calendar: Calendar | None = None
+
+    @property
+    def zone_name(self) -> str:
+        """The zone that counts: the one said, else the default, else UTC."""
+        return self.tz or self.default_tz or "UTC"
+
+    @property
+    def filters_days(self) -> bool:
+        """Whether weekday, week or month is narrowed."""
+        return (self.days, self.weeks, self.months) != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything at all is left out."""
+        return self.window is not None or self.calendar is not None or self.filters_days
+
+    def narrowed(self, fields: DayFields) -> DayFields:
+        """Those day fields with this scope's filters on top."""
+        if not self.filters_days:
+            return fields
+        months = fields.months & self.months
+        return fields._replace(only_weekdays=self.days, weeks=self.weeks, months=months)
+
+    def windowed(self, times: Times) -> Times:
+        """Those times inside this scope's window."""
+        return times if self.window is None else Windowed(times, *self.window)
+
+    def clock(self, *, interval: bool, starred: bool) -> Clock:
+        """The rule for changes of the clocks, for an expression that is an interval (Cronos) or starred (vixie)."""
+        if self.dst == "cronos":
+            return MOVED_AND_REPEATED if interval else MOVED_AND_ONCE
+        if self.dst == "vixie":
+            return BY_THE_CLOCK if starred else WITHIN_THREE_HOURS
+        return SKIPPED_AND_ONCE
+
+    def admits(self, second: int) -> bool:
+        """Whether the window lets that second of the day through."""
+        if self.window is None:
+            return True
+        opens, shuts = self.window
+        return opens <= second <= shuts if opens <= shuts else not shuts < second < opens
+
+    def with_default_tz(self, name: str) -> Self:
+        """This scope, with that zone where none was said."""
+        zone(name)
+        return self if self.tz is not None else replace(self, default_tz=name)
+
+
+PLAIN = Scope()
+"""The scope of a cadence of which nothing more was said."""
+
+
+def scope_of(
+    *,
+    tz: str | None = None,
+    dst: Dst = "cronos",
+    days: Words | None = None,
+    months: Words | None = None,
+    weeks: Words | None = None,
+    window: Window | None = None,
+    calendar: Calendar | None = None,
+) -> Scope:
+    """A scope from what people write.
+
+    Raises:
+        InvalidCadence: an option is mistyped; :class:`UnknownZone` if it is the zone.
+    """
+    if (
+        tz is None
+        and dst == "cronos"
+        and all(said is None for said in (days, months, weeks, window, calendar))
+    ):
+        return PLAIN
+    if tz is not None:
+        zone(tz)
+    if dst not in get_args(Dst):
+        raise InvalidCadence(
+            str(dst), "dst: not a rule for changes of the clocks", f"use {', '.join(get_args(Dst))}"
+        )
+    if calendar is not None and not hasattr(calendar, "leaves"):
+        raise InvalidCadence(str(calendar), "calendar: not a calendar", "give Calendar(exclude=[...])")
+    return Scope(
+        tz=tz,
+        dst=dst,
+        days=ALL_WEEKDAYS if days is None else weekdays_mask(days),
+        months=ALL_MONTHS if months is None else months_mask(months),
+        weeks=ALL_WEEKS if weeks is None else weeks_mask(weeks),
+        window=None if window is None else _window(window),
+        calendar=calendar,
+    )
+
+
+@lru_cache(maxsize=1_024)
+def _in_zone(tz: str) -> Scope:
+    """The scope of which nothing but the zone was said: made once, for most are of this kind."""
+    zone(tz)
+    return Scope(tz=tz)
+
+
+def _window(given: Window) -> tuple[int, int]:
+    ends = given.split("-") if isinstance(given, str) else list(given)
+    if len(ends) != len(("opens", "shuts")):
+        raise InvalidCadence(
+            str(given), "window: it opens and it shuts", 'give two times, as in ("09:00", "17:00")'
+        )
+    return second_of_day(ends[0], "window"), second_of_day(ends[1], "window")

@@ -1,0 +1,125 @@
+"""Which times of a day a cadence has, as seconds since local midnight, answered without listing them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+HOUR = 3_600
+MINUTE = 60
+DAY = 86_400
+NEVER = -1
+
+
+class Times(Protocol):
+    """The times of a day. Immutable."""
+
+    @property
+    def whole_minutes(self) -> bool:
+        """Whether none of them has seconds."""
+        ...
+
+    def first_from(self, second: int) -> int:
+        """The first time at or after that second of the day, or ``NEVER`` if the day has no more."""
+        ...
+
+
+class Fields:
+    """Every hour in ``hours`` with every minute in ``minutes`` and second in ``seconds``: three bit masks, as cron says it.
+
+    Bit n stands for the value n. No mask may be zero.
+    """
+
+    __slots__ = ("_first_in_hour", "hours", "minutes", "seconds")
+
+    def __init__(self, hours: int, minutes: int, seconds: int = 1) -> None:
+        self.hours = hours
+        self.minutes = minutes
+        self.seconds = seconds
+        self._first_in_hour = MINUTE * low_bit(minutes) + low_bit(seconds)
+
+    @property
+    def whole_minutes(self) -> bool:
+        """See :attr:`Times.whole_minutes`."""
+        return self.seconds == 1
+
+    def first_from(self, second: int) -> int:
+        """See :meth:`Times.first_from`."""
+        hour, rest = divmod(second, HOUR)
+        if self.hours >> hour & 1:
+            found = self._first_in_rest_of_hour(rest)
+            if found >= 0:
+                return hour * HOUR + found
+        later = self.hours >> hour + 1
+        if not later:
+            return NEVER
+        return (hour + (later & -later).bit_length()) * HOUR + self._first_in_hour
+
+    def _first_in_rest_of_hour(self, rest: int) -> int:
+        minute, second = divmod(rest, MINUTE)
+        if second:
+            left = self.seconds >> second
+            if left and self.minutes >> minute & 1:
+                return minute * MINUTE + second + (left & -left).bit_length() - 1
+            minute += 1
+        later = self.minutes >> minute
+        if not later:
+            return NEVER
+        minute += (later & -later).bit_length() - 1
+        return minute * MINUTE + (self.seconds & -self.seconds).bit_length() - 1
+
+
+class Steps:
+    """Every so many seconds, counted from midnight; the count starts afresh each day."""
+
+    __slots__ = ("step",)
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    @property
+    def whole_minutes(self) -> bool:
+        """See :attr:`Times.whole_minutes`."""
+        return self.step % MINUTE == 0
+
+    def first_from(self, second: int) -> int:
+        """See :meth:`Times.first_from`."""
+        found = -(-second // self.step) * self.step
+        return found if found < DAY else NEVER
+
+
+class Windowed:
+    """Those times that lie in a window. Both ends belong to it; one that opens later than it shuts crosses midnight."""
+
+    __slots__ = ("opens", "shuts", "times")
+
+    def __init__(self, times: Times, opens: int, shuts: int) -> None:
+        self.times = times
+        self.opens = opens
+        self.shuts = shuts
+
+    @property
+    def whole_minutes(self) -> bool:
+        """See :attr:`Times.whole_minutes`."""
+        return self.times.whole_minutes
+
+    def first_from(self, second: int) -> int:
+        """See :meth:`Times.first_from`."""
+        if self.opens <= self.shuts:
+            found = self.times.first_from(max(second, self.opens))
+            return found if found <= self.shuts else NEVER
+        found = self.times.first_from(second)
+        if self.shuts < found < self.opens:
+            found = self.times.first_from(self.opens)
+        return found
+
+
+def at_time(second_of_day: int) -> Fields:
+    """One time a day."""
+    hour, rest = divmod(second_of_day, HOUR)
+    minute, second = divmod(rest, MINUTE)
+    return Fields(1 << hour, 1 << minute, 1 << second)
+
+
+def low_bit(mask: int) -> int:
+    """The index of the lowest bit set."""
+    return (mask & -mask).bit_length() - 1

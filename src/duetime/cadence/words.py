@@ -1,0 +1,198 @@
+"""Weekdays, months, weeks and times of day: between the words people write, bit masks, and one canonical text."""
+
+from __future__ import annotations
+
+import re
+from datetime import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from duetime.cadence.errors import InvalidCadence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+WEEKS = ("first", "second", "third", "fourth", "fifth", "last")
+
+_MONDAY_FIRST = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY_NAMES = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_MONTH_NAMES = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+_SHORTHANDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
+_RUN = 3
+"""So many neighbours in a row are written as a range."""
+
+
+class _Kind(NamedTuple):
+    """Names, the bit of the first, and how many of them go by number, from 1."""
+
+    names: tuple[str, ...]
+    low: int
+    numbered: int
+
+
+_WEEKDAY = _Kind(WEEKDAYS, 0, 0)
+_MONTH = _Kind(MONTHS, 1, 12)
+_WEEK = _Kind(WEEKS, 0, 5)
+
+
+def weekdays_mask(given: str | Iterable[str | int], option: str = "days") -> int:
+    """Weekdays as a mask, Sunday as bit 0: ``"mon-fri"``, ``"sat,sun"``, ``"weekdays"``, ``["mon", "wed"]``.
+
+    Raises:
+        InvalidCadence: a word is no weekday.
+    """
+    return _mask(given, _WEEKDAY, option, "use mon, tue, wed, thu, fri, sat, sun, or a range such as mon-fri")
+
+
+def months_mask(given: str | Iterable[str | int], option: str = "months") -> int:
+    """Months as a mask, January as bit 1: ``"jan,jun-aug"``, ``[1, 6]``; ranges may wrap, as in ``"nov-feb"``.
+
+    Raises:
+        InvalidCadence: a word is no month.
+    """
+    return _mask(given, _MONTH, option, "use jan to dec or 1-12, or a range such as jun-aug")
+
+
+def weeks_mask(given: str | Iterable[str | int], option: str = "weeks") -> int:
+    """Weeks of the month as a mask: bit 0 its first seven days, up to bit 4, and bit 5 its last seven.
+
+    Raises:
+        InvalidCadence: a word is no week.
+    """
+    return _mask(given, _WEEK, option, "use first, second, third, fourth, fifth, last or 1-5")
+
+
+def weekdays_text(mask: int) -> str:
+    """The canonical text of a mask of weekdays, Monday first."""
+    return _text(
+        [WEEKDAYS.index(name) for name in _MONDAY_FIRST if mask >> WEEKDAYS.index(name) & 1], WEEKDAYS, 0, 7
+    )
+
+
+def months_text(mask: int) -> str:
+    """The canonical text of a mask of months."""
+    return _text([n for n in range(1, 13) if mask >> n & 1], MONTHS, 1, 12)
+
+
+def weeks_text(mask: int) -> str:
+    """The canonical text of a mask of weeks."""
+    return ",".join(name for n, name in enumerate(WEEKS) if mask >> n & 1)
+
+
+def weekdays_words(mask: int) -> str:
+    """Weekdays in English, as in ``Monday to Friday``."""
+    return _spoken(weekdays_text(mask), dict(zip(WEEKDAYS, _WEEKDAY_NAMES, strict=True)))
+
+
+def months_words(mask: int) -> str:
+    """Months in English, as in ``June to August``."""
+    return _spoken(months_text(mask), dict(zip(MONTHS, _MONTH_NAMES, strict=True)))
+
+
+def second_of_day(given: str | time, option: str = "time") -> int:
+    """A local time of day, in seconds since midnight: ``"09:00"``, ``"09:00:30"`` or a naive ``time``.
+
+    Raises:
+        InvalidCadence: it is no time of day, or has a zone or a fraction.
+    """
+    if isinstance(given, time):
+        if given.tzinfo is not None or given.microsecond:
+            raise InvalidCadence(
+                str(given),
+                f"{option}: a zone or a fraction has no place here",
+                "give hours to seconds; say tz=",
+            )
+        return given.hour * 3_600 + given.minute * 60 + given.second
+    match = _CLOCK.fullmatch(str(given).strip())
+    if match is None:
+        raise InvalidCadence(
+            str(given), f"{option}: {str(given)[:20]!r} is no time of day", "use 00:00 to 23:59, or 09:00:30"
+        )
+    hour, minute, second = match.groups(default="0")
+    return int(hour) * 3_600 + int(minute) * 60 + int(second)
+
+
+def clock_text(second: int) -> str:
+    """A time of day as people write it: ``09:00``, with seconds only where there are some."""
+    text = f"{second // 3_600:02}:{second // 60 % 60:02}"
+    return f"{text}:{second % 60:02}" if second % 60 else text
+
+
+def before_last(back: int) -> str:
+    """The n-th day before the last of a month, as in ``day 3 days before the last day``."""
+    if back == 0:
+        return "last day"
+    return f"day {f'{back} days ' if back > 1 else ''}before the last day"
+
+
+def listed(words: list[str], last: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def _spoken(text: str, names: dict[str, str]) -> str:
+    return listed([" to ".join(names[word] for word in part.split("-")) for part in text.split(",")])
+
+
+def _mask(given: str | Iterable[str | int], kind: _Kind, option: str, remedy: str) -> int:
+    items = given.split(",") if isinstance(given, str) else [str(item) for item in given]
+    mask = 0
+    for item in items:
+        text = item.strip().lower()
+        first, dash, last = _SHORTHANDS.get(text, text).partition("-")
+        start = _number(first, kind)
+        end = _number(last, kind) if dash else start
+        if start is None or end is None:
+            shown = item.strip() or option
+            raise InvalidCadence(shown, f"{option}: {shown[:20]!r} is not one of its words", remedy)
+        mask |= _wrapped(start, end, kind.low, len(kind.names))
+    if not mask:
+        raise InvalidCadence(option, f"{option}: nothing is listed", remedy)
+    return mask
+
+
+def _number(word: str, kind: _Kind) -> int | None:
+    """The bit of a word or a number; weekdays go by name alone, for their numbers differ from scheduler to scheduler."""
+    if word in kind.names:
+        return kind.names.index(word) + kind.low
+    if word.isascii() and word.isdigit() and len(word) <= 2 and 1 <= int(word) <= kind.numbered:  # noqa: PLR2004 - 10 to 12
+        return int(word) - 1 + kind.low
+    return None
+
+
+def _wrapped(start: int, end: int, low: int, count: int) -> int:
+    mask = 0
+    for step in range((end - start) % count + 1):
+        mask |= 1 << (start - low + step) % count + low
+    return mask
+
+
+def _text(numbers: list[int], names: tuple[str, ...], low: int, count: int) -> str:
+    """Numbers in their order of reading, runs of three and more as ranges."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and (parts[-1][-1] - low + 1) % count + low == number:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ",".join(
+        f"{names[part[0] - low]}-{names[part[-1] - low]}"
+        if len(part) >= _RUN
+        else ",".join(names[n - low] for n in part)
+        for part in parts
+    )

@@ -1,0 +1,169 @@
+"""``duetime local``: an app on a cloud of its own, on one port of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import threading
+from datetime import timedelta
+from importlib import util
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from duetime.cli.arguments import Commands
+from duetime.cli.duration import duration
+from duetime.cli.failures import BadUsage, CommandFailed
+from duetime.errors import DuetimeError, SettingsError
+
+if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
+    from duetime.app import App
+    from duetime.local import Options
+    from duetime.settings import Settings
+
+_DOUBLES = 0.3
+"""The chance of a second delivery where doubles are asked for: often enough to be seen."""
+_A_MINUTE = timedelta(minutes=1)
+_LARGEST_PORT, _MOST_AT_ONCE = 65_535, 1_000
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "local",
+        help="run an app on a local cloud, with the API on one port",
+        description="Run an app on a cloud of its own: moto and the very Lambda handlers, in one process, on 127.0.0.1.",
+    )
+    add = parser.add_argument
+    add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")
+    add("--port", type=_port, default=8080, help="where to listen; 0 takes any free port (default: 8080)")
+    add("--concurrency", type=_count, default=20, metavar="N", help="handlers at once (default: 20)")
+    add("--off", action="store_true", help="begin with the global switch off: nothing fires")
+    add("--near-limit", type=_span, metavar="SPAN", help="what is due later needs a timer (default: 15m)")
+    add("--lease", type=_span, metavar="SPAN", help="a dead run is taken over after this (default: 5m)")
+    add("--timers-late", action="store_true", help="timers fire up to 60 s late, as EventBridge may")
+    add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
+    add("--verbose", action="store_true", help="show everything that is logged")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the local cloud until it is told to stop."""
+    if util.find_spec("moto") is None:
+        raise CommandFailed("the local cloud needs moto: pip install 'duetime[local]'")
+    options = _options(arguments)
+    app = _app(arguments.app)
+    with _Signals() as stop:
+        _serve(app, options, stop, verbose=arguments.verbose)
+    return 0
+
+
+def _serve(app: App, options: Options, stop: threading.Event, *, verbose: bool) -> None:
+    from duetime.local import LocalCloud  # noqa: PLC0415 - `duetime --help` needs no moto
+    from duetime.local.run_lines import run_lines  # noqa: PLC0415
+    from duetime.local.welcome import welcome  # noqa: PLC0415
+
+    with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
+        print(welcome(app, cloud.settings, cloud.url), end="\n\n", flush=True)
+        stop.wait()
+        print("stopping: running handlers may finish", flush=True)
+
+
+def _app(where: str) -> App:
+    from duetime.lambdas.loading import load_app  # noqa: PLC0415 - as above
+
+    sys.path.insert(
+        0, str(Path.cwd())
+    )  # as `python -m` does: an installed command's own path does not hold it
+    try:
+        return load_app(where)
+    except DuetimeError:
+        raise
+    except ImportError as error:
+        raise CommandFailed(
+            f"cannot import the app {where!r} ({error}): run this in the directory it is imported from"
+        ) from error
+    except Exception as error:  # what the user's module does when it is imported
+        raise CommandFailed(f"importing the app {where!r} failed: {type(error).__name__}: {error}") from error
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    from duetime.local import Options, Whims  # noqa: PLC0415 - as above
+
+    doubles = _DOUBLES if arguments.at_least_once else 0.0
+    lateness = _A_MINUTE if arguments.timers_late else timedelta(0)
+    try:
+        settings = _settings(arguments)
+    except SettingsError as error:
+        raise BadUsage(str(error)) from error
+    return Options(
+        settings=settings,
+        port=arguments.port,
+        concurrency=arguments.concurrency,
+        timers=Whims(lateness=lateness, doubles=doubles),
+        message_doubles=doubles,
+    )
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    """The settings, with whatever hangs on a shorter limit or lease shortened with it."""
+    from duetime.settings import Settings  # noqa: PLC0415 - as above
+
+    usual, changes = Settings(), dict[str, Any](enabled=not arguments.off)
+    if (near_limit := arguments.near_limit) is not None:
+        changes |= {"near_limit": near_limit, "wake_early": min(usual.wake_early, near_limit / 2)}
+    if (lease := arguments.lease) is not None:
+        heartbeat = min(usual.heartbeat, lease / 4)
+        changes |= {"lease": lease, "heartbeat": heartbeat}
+        changes |= {"cancel_poll": min(usual.cancel_poll, heartbeat)}
+        changes |= {"clock_skew": min(usual.clock_skew, lease / 4)}
+    return Settings(**changes)
+
+
+class _Signals:
+    """Turns Ctrl-C and SIGTERM into an event; the second one ends the process as it always would."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> threading.Event:
+        for each in (signal.SIGINT, signal.SIGTERM):
+            self._before[each] = signal.signal(each, self._stop)
+        return self._event
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for each, handler in self._before.items():
+            signal.signal(each, handler)
+
+    def _stop(self, _number: int, _frame: FrameType | None) -> None:
+        self._event.set()
+        for each in self._before:
+            signal.signal(each, signal.SIG_DFL)
+
+
+def _span(written: str) -> timedelta:
+    try:
+        return duration(written)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _port(written: str) -> int:
+    return _between(0, _LARGEST_PORT, written)
+
+
+def _count(written: str) -> int:
+    return _between(1, _MOST_AT_ONCE, written)
+
+
+def _between(low: int, high: int, written: str) -> int:
+    if not written.isascii() or not written.isdigit() or not low <= int(written) <= high:
+        raise argparse.ArgumentTypeError(f"{written!r} must be a number from {low} to {high}")
+    return int(written)

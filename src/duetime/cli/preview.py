@@ -1,0 +1,182 @@
+"""``duetime preview``: when a cadence is due, in local time and UTC, and what changes of the clocks do to it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from duetime import cadence as cadences
+from duetime.clock import SystemClock
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from duetime.cadence import Cadence, Explained
+
+OK, BAD_USAGE = 0, 2
+_COUNT = 10
+_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What is to be shown: a cadence, from when, until when, and at most how many occurrences."""
+
+    cadence: Cadence
+    start: datetime
+    until: datetime | None
+    count: int
+
+    def rows(self) -> Iterator[Explained]:
+        """The occurrences, and the gaps that swallowed some."""
+        left = self.count
+        for row in cadences.explained(self.cadence, self.start, self.until):
+            if left == 0 and row.at is not None:
+                return
+            left -= row.at is not None
+            yield row
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command ``preview`` to the others."""
+    parser = subparsers.add_parser(
+        "preview",
+        help="show when a cadence is due, and what changes of the clocks do to it",
+        description='A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00", "every 10m window=09:00-17:00".',
+    )
+    parser.add_argument("cadence", metavar="EXPR", help="a cron expression, or a cadence in words")
+    parser.add_argument(
+        "--tz", metavar="ZONE", help="the IANA zone of a cadence that names none (default: UTC)"
+    )
+    parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="WHEN",
+        help="from then on: a date, a local time or an instant (default: now)",
+    )
+    parser.add_argument("--until", metavar="WHEN", help="only up to this")
+    parser.add_argument(
+        "--count", type=int, metavar="N", help=f"at most so many (default: {_COUNT}, or with --until {_MOST})"
+    )
+    parser.add_argument(
+        "--day-rule", choices=("and", "or"), help="what a cron's two restricted day fields mean together"
+    )
+    parser.add_argument(
+        "--dst", choices=("cronos", "vixie", "eventbridge"), help="whose rule changes of the clocks follow"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the preview; 2 where the cadence or a time is mistyped."""
+    try:
+        preview = _asked(args)
+    except cadences.InvalidCadence as refused:
+        print(refused, file=sys.stderr)
+        return BAD_USAGE
+    print(json.dumps(_as_json(preview), indent=2) if args.json else _as_table(preview))
+    return OK
+
+
+def _asked(args: argparse.Namespace) -> Preview:
+    text = args.cadence
+    text += "".join(
+        f" {key}={value}" for key, value in (("day_rule", args.day_rule), ("dst", args.dst)) if value
+    )
+    cadence = cadences.parse(text)
+    if args.tz:
+        cadence = cadence.with_default_tz(args.tz)
+    start = SystemClock().now() if args.start is None else _instant(args.start, "--from", cadence.tz)
+    until = None if args.until is None else _instant(args.until, "--until", cadence.tz)
+    if args.count is not None and not 1 <= args.count <= _MOST:
+        raise cadences.InvalidCadence(
+            f"--count {args.count}", "--count is out of range", f"use 1-{_MOST}", start=len("--count ")
+        )
+    if isinstance(cadence, cadences.Interval) and cadence.start is None:
+        cadence = cadence.starting(start)
+    included = start if args.start is None else start - timedelta(microseconds=1)
+    return Preview(cadence, included, until, args.count or (_COUNT if until is None else _MOST))
+
+
+def _instant(text: str, option: str, tz: str) -> datetime:
+    """An instant as people type it; without an offset it is local to the cadence's zone."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        remedy = "use 2026-03-27, 2026-03-27T02:30 or 2026-03-27T01:30Z"
+        raise cadences.InvalidCadence(
+            f"{option} {text}", f"{option}: no such time", remedy, start=len(option) + 1
+        ) from None
+    return (when if when.tzinfo is not None else when.replace(tzinfo=ZoneInfo(tz))).astimezone(UTC)
+
+
+def _as_json(preview: Preview) -> dict[str, object]:
+    cadence = preview.cadence
+    return {
+        "cadence": cadence.text,
+        "name": cadence.name,
+        "description": cadence.describe(),
+        "tz": cadence.tz,
+        "occurrences": [
+            {
+                "at": None if row.at is None else _zulu(row.at),
+                "local": _local(row),
+                "mark": row.mark,
+                "note": row.words,
+            }
+            for row in preview.rows()
+        ],
+        "wakes": [{"expression": wake.expression, "tz": wake.tz} for wake in cadence.wakes()],
+        "disagreements": _disagreements(cadence),
+    }
+
+
+def _as_table(preview: Preview) -> str:
+    cadence = preview.cadence
+    lines = [f"{cadence.name}: {cadence.describe()}", ""]
+    rows = [(_shown(row), "-" if row.at is None else _zulu(row.at), row.words) for row in preview.rows()]
+    if rows:
+        zone = f"local ({cadence.tz})"
+        width = max(len(zone), *(len(local) for local, _, _ in rows))
+        lines.append(f"{zone:{width}}  {'UTC':20}".rstrip())
+        lines += [f"{local:{width}}  {utc:20}  {words}".rstrip() for local, utc, words in rows]
+    else:
+        lines.append(_nothing(preview))
+    lines += [f"croniter disagrees: {each}" for each in _disagreements(cadence)]
+    return "\n".join(lines)
+
+
+def _nothing(preview: Preview) -> str:
+    if not preview.cadence.wakes() and not isinstance(preview.cadence, cadences.Interval):
+        return "no time makes it due"
+    return "no occurrence in that time" if preview.until else "no occurrence any more"
+
+
+def _disagreements(cadence: Cadence) -> list[str]:
+    return (
+        [str(each) for each in cadences.second_opinion(cadence)] if isinstance(cadence, cadences.Cron) else []
+    )
+
+
+def _shown(row: Explained) -> str:
+    return f"{row.local:%a %Y-%m-%d %H:%M:%S} {_offset(row.offset)}"
+
+
+def _local(row: Explained) -> str:
+    return f"{row.local.isoformat()}{_offset(row.offset)}"
+
+
+def _offset(seconds: int) -> str:
+    sign, ahead = "-" if seconds < 0 else "+", abs(seconds)
+    text = f"{sign}{ahead // 3_600:02}:{ahead // 60 % 60:02}"
+    return f"{text}:{ahead % 60:02}" if ahead % 60 else text
+
+
+def _zulu(instant: datetime) -> str:
+    return instant.replace(tzinfo=None).isoformat() + "Z"

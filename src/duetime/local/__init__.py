@@ -1,0 +1,12 @@
+"""The local cloud: a whole deployment in one process, on moto, for development, tests and measurements.
+
+It needs the extra ``duetime[local]``. Read `cloud` first: it draws how the parts hang together.
+"""
+
+from __future__ import annotations
+
+from duetime.local.cloud import LocalCloud
+from duetime.local.options import Options
+from duetime.local.schedule_pump import Whims
+
+__all__ = ["LocalCloud", "Options", "Whims"]

@@ -1,0 +1,88 @@
+"""The front: the one port's requests go to the API, to moto, or to the page that tells what runs here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
+from werkzeug.wrappers import Request, Response
+
+from duetime.api import PREFIX
+from duetime.local.emulator import Emulator
+from duetime.local.gateway import LARGEST_BODY, Gateway
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+_LOOPBACK = {"127.0.0.1", "localhost"}
+
+
+class Front:
+    """The WSGI application of the local cloud."""
+
+    def __init__(self, gateway: Gateway, emulator: Emulator, page: Callable[[], str]) -> None:
+        self._gateway, self._emulator, self._page = gateway, emulator, page
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve one request."""
+        request = Request(environ)
+        try:
+            if _is_from_elsewhere(request):
+                return _problem(HTTPStatus.FORBIDDEN, _ELSEWHERE)(environ, start_response)
+            if _is_for_aws(request):
+                return self._emulator.serve(environ, start_response)
+            return self._answer(request)(environ, start_response)
+        except HTTPException as error:
+            return _refusal(request, error)(environ, start_response)
+
+    def _answer(self, request: Request) -> Response:
+        if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
+            return self._gateway(request)
+        if request.path != "/":
+            raise NotFound
+        if request.method not in {"GET", "HEAD"}:
+            raise MethodNotAllowed(valid_methods=["GET", "HEAD"])
+        return Response(self._page(), content_type="text/html; charset=utf-8")
+
+
+def _is_for_aws(request: Request) -> bool:
+    """Whether an SDK signed it for an AWS service; signed for the API itself it is the API's."""
+    if "X-Amz-Target" in request.headers:
+        return True
+    signature = request.headers.get("Authorization", "")
+    return signature.startswith("AWS4-HMAC-SHA256") and "/execute-api/" not in signature
+
+
+def _is_from_elsewhere(request: Request) -> bool:
+    """Whether a web page of another site has a browser ask: this port runs code, and asks for no password."""
+    asked = {urlsplit(f"//{request.host}").hostname}
+    if origin := request.headers.get("Origin"):
+        asked.add(urlsplit(origin).hostname)
+    return not asked <= _LOOPBACK
+
+
+_ELSEWHERE = "only this machine's own pages and programs may ask here"
+
+
+def _refusal(request: Request, error: HTTPException) -> Response:
+    status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
+    match error:
+        case NotFound():
+            detail = f"there is nothing at {request.path}; the API is at {PREFIX}, and / tells what runs here"
+        case RequestEntityTooLarge():
+            detail = f"the body has more than {LARGEST_BODY:,} bytes"
+        case _:
+            detail = error.description or status.description
+    response = _problem(status, detail)
+    if isinstance(error, MethodNotAllowed):
+        response.headers["Allow"] = ", ".join(error.valid_methods or ())
+    return response
+
+
+def _problem(status: HTTPStatus, detail: str) -> Response:
+    told = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
+    return Response(json.dumps(told), status.value, content_type="application/problem+json")

@@ -1,0 +1,101 @@
+"""The deployed Lambda functions: each is one of the handlers of `duetime.lambdas`, called as Lambda calls it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from duetime.clock import Clock
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+Handler = Callable[[Any, Any], Any]
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What Lambda hands to a handler beside the event."""
+
+    function_name: str
+    invoked_function_arn: str
+    ends_at: datetime
+    clock: Clock
+    aws_request_id: str = field(default_factory=lambda: str(uuid4()))
+    function_version: str = "$LATEST"
+    memory_limit_in_mb: int = 512
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Milliseconds until the function's time is over."""
+        return max(0, (self.ends_at - self.clock.now()) // _MILLISECOND)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an invocation: the handler's answer, or what it raised."""
+
+    answer: Any = None
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A handler as it is deployed."""
+
+    handler: Handler
+    timeout: timedelta
+    runs_in_parallel: bool = False
+    """Lambda gives each concurrent invocation a process of its own. Here they share one, which `work` alone says it
+    may; the others take turns."""
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Functions:
+    """The functions by ARN. Deploying anew replaces them for the next invocation; those under way end as they began."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._by_arn: Mapping[str, Function] = {}
+
+    def deploy(self, functions: Mapping[str, Function]) -> None:
+        """Replace all functions by these, by ARN."""
+        self._by_arn = dict(functions)
+
+    def __contains__(self, arn: str) -> bool:
+        return arn in self._by_arn
+
+    def invoke(self, arn: str, event: Event) -> Outcome:
+        """Call a handler with a copy of `event`, as JSON carries it; whatever it raises is an outcome.
+
+        A handler that raises what is no ``Exception``, such as ``SystemExit``, is a function whose process died.
+        """
+        function = self._by_arn[arn]
+        context = Context(arn.rpartition(":")[2], arn, self._clock.now() + function.timeout, self._clock)
+        try:
+            with _turn(function):
+                return Outcome(function.handler(json.loads(json.dumps(event)), context))
+        except BaseException as error:  # the invocation ends here, as a Lambda's process would
+            log.warning("%s died of %s", context.function_name, repr(error), exc_info=_traced(error))
+            return Outcome(error=error)
+
+
+@contextmanager
+def _turn(function: Function) -> Iterator[None]:
+    if function.runs_in_parallel:
+        yield
+    else:
+        with function.turn:
+            yield
+
+
+def _traced(error: BaseException) -> BaseException | None:
+    return error if isinstance(error, Exception) else None

@@ -1,0 +1,112 @@
+"""Plays API Gateway before the API's function: an HTTP request becomes a REST proxy event, its answer a response.
+
+It plays the Cognito authorizer too. Who calls is what three headers for development say; there is no password, and the
+port is open to this machine alone.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any
+from uuid import uuid4
+
+from werkzeug.wrappers import Request, Response
+
+from duetime.clock import Clock
+from duetime.local.addresses import ACCOUNT
+from duetime.local.functions import Functions, Outcome
+
+LARGEST_BODY = 6_000_000
+"""Bytes: what Lambda takes in one synchronous invocation; API Gateway itself takes 10 MB."""
+
+STAGE = "local"
+
+
+class Gateway:
+    """Invokes the API's function with HTTP requests."""
+
+    def __init__(self, functions: Functions, function: str, clock: Clock) -> None:
+        self._functions, self._function, self._clock = functions, function, clock
+
+    def __call__(self, request: Request) -> Response:
+        """Answer a request.
+
+        Raises:
+            RequestEntityTooLarge: its body is too large.
+        """
+        request.max_content_length = LARGEST_BODY
+        event = proxy_event(request, now_ms=int(self._clock.now().timestamp() * 1000))
+        return response_of(self._functions.invoke(self._function, event))
+
+
+def proxy_event(request: Request, *, now_ms: int) -> dict[str, Any]:
+    """The event of a Lambda proxy integration of a REST API."""
+    body, is_base64 = _body(request.get_data())
+    headers = dict(request.headers.items())
+    query = {name: request.args.getlist(name) for name in request.args}
+    return {
+        "resource": "/{proxy+}",
+        "path": request.path,
+        "httpMethod": request.method,
+        "headers": headers,
+        "multiValueHeaders": {name: [value] for name, value in headers.items()},
+        "queryStringParameters": {name: values[-1] for name, values in query.items()} or None,
+        "multiValueQueryStringParameters": query or None,
+        "pathParameters": None,
+        "stageVariables": None,
+        "requestContext": _request_context(request, now_ms),
+        "body": body,
+        "isBase64Encoded": is_base64,
+    }
+
+
+def _request_context(request: Request, now_ms: int) -> dict[str, Any]:
+    return {
+        "accountId": ACCOUNT,
+        "apiId": "local",
+        "stage": STAGE,
+        "requestId": str(uuid4()),
+        "requestTimeEpoch": now_ms,
+        "protocol": "HTTP/1.1",
+        "resourcePath": "/{proxy+}",
+        "httpMethod": request.method,
+        "path": request.path,
+        "identity": {"sourceIp": request.remote_addr, "userAgent": request.headers.get("User-Agent")},
+        "authorizer": {"claims": _claims(request)},
+    }
+
+
+def _claims(request: Request) -> dict[str, str]:
+    user = request.headers.get("X-Duetime-User", "developer")
+    return {
+        "sub": user,
+        "email": user if "@" in user else f"{user}@localhost",
+        "custom:tenant_id": request.headers.get("X-Duetime-Tenant", "acme"),
+        "cognito:groups": request.headers.get("X-Duetime-Groups", "admin"),
+        "token_use": "id",
+    }
+
+
+def _body(data: bytes) -> tuple[str | None, bool]:
+    if not data:
+        return None, False
+    try:
+        return data.decode(), False
+    except UnicodeDecodeError:
+        return base64.b64encode(data).decode(), True
+
+
+def response_of(outcome: Outcome) -> Response:
+    """The function's answer as HTTP; what is no answer is API Gateway's own 502."""
+    answer = outcome.answer
+    if outcome.error is not None or not isinstance(answer, Mapping) or "statusCode" not in answer:
+        return Response('{"message": "Internal server error"}', 502, content_type="application/json")
+    body = answer.get("body") or ""
+    data = base64.b64decode(body) if answer.get("isBase64Encoded") else body
+    response = Response(data, int(answer["statusCode"]))
+    several = answer.get("multiValueHeaders") or {}
+    single = {name: [value] for name, value in (answer.get("headers") or {}).items()}
+    for name, values in {**single, **several}.items():
+        response.headers.setlist(name, [str(value) for value in values])
+    return response

@@ -1,0 +1,28 @@
+"""The very handlers that a deploy ships, by the names of their functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from duetime.app import LONGEST_RUN, App
+from duetime.lambdas import api, arm, dispatch, passes, work
+from duetime.local.addresses import Names
+from duetime.local.functions import Function
+from duetime.settings import Settings, instance_name
+
+_SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
+
+
+def functions_of(app: App, settings: Settings, names: Names) -> Mapping[str, Function]:
+    """Each function's ARN, with its handler made for these settings."""
+    worker = work.make_handler(settings, app, instance=instance_name())
+    made = {
+        "arm": Function(arm.make_handler(settings), _SHORT),
+        "dispatch": Function(dispatch.make_handler(settings), _SHORT),
+        "sweep": Function(passes.make_sweep_handler(settings), _SHORT),
+        "catch-up": Function(passes.make_catch_up_handler(settings), _PASS),
+        "api": Function(api.make_handler(settings, app), _SHORT),
+    }
+    functions = {names.function(name): each for name, each in made.items()}
+    return {**functions, names.work_function: Function(worker, LONGEST_RUN, runs_in_parallel=True)}

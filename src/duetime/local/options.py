@@ -1,0 +1,36 @@
+"""What a local cloud may be told beside the app."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from duetime.local.invocation_pump import RETRY_WAITS
+from duetime.local.schedule_pump import Whims
+from duetime.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a local cloud behaves.
+
+    Attributes:
+        settings: the deployment's choices; names, queues and ARNs are filled in when it starts.
+        port: where it listens on this machine; 0 takes any free port.
+        concurrency: how many handlers run at once.
+        timers: what EventBridge Scheduler may do and seldom does.
+        message_doubles: the chance that SQS delivers a message twice.
+        max_receives: how often a message is received before it goes to the dead letters.
+        retry_waits: how long Lambda waits before it tries a failed asynchronous invocation again.
+        stop_within: how long a stop waits for running handlers.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    port: int = 0
+    concurrency: int = 20
+    timers: Whims = field(default_factory=Whims)
+    message_doubles: float = 0.0
+    max_receives: int = 5
+    retry_waits: Sequence[timedelta] = RETRY_WAITS
+    stop_within: timedelta = timedelta(seconds=10)

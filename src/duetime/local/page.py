@@ -1,0 +1,77 @@
+"""The page at ``/``: what runs here, and what to try. It needs nothing from any other address."""
+
+from __future__ import annotations
+
+import shlex
+from html import escape
+
+from duetime.api import PREFIX
+from duetime.app import App
+from duetime.handler import Handler
+from duetime.local.suggestions import commands
+from duetime.settings import Settings
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>duetime, the local cloud</title>
+<style>
+  body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }}
+  pre, code {{ font-family: ui-monospace, monospace; font-size: .9em; }}
+  pre {{ background: #8881; padding: .75rem 1rem; overflow-x: auto; border-radius: .3rem; }}
+  th, td {{ text-align: left; padding: .25rem 1.5rem .25rem 0; vertical-align: top; }}
+  :root {{ color-scheme: light dark; }}
+</style>
+</head>
+<body>
+<h1>duetime, the local cloud</h1>
+<p>{state} Everything here is in memory and is gone when it stops.</p>
+<h2>Handlers</h2>
+<table>
+<thead><tr><th scope="col">Type</th><th scope="col">Runs</th><th scope="col">What it does</th></tr></thead>
+<tbody>
+{handlers}
+</tbody>
+</table>
+<h2>Try</h2>
+<pre>{commands}</pre>
+<h2>Look</h2>
+<ul>
+{links}
+</ul>
+<h2>Use it from another program</h2>
+<p>With these in its environment, boto3 and <code>Scheduler.from_env</code> talk to this cloud:</p>
+<pre>{environment}</pre>
+</body>
+</html>
+"""
+
+_LINKS = {
+    f"{PREFIX}/scheduling/query": "the actions of the tenant acme",
+    f"{PREFIX}/health": "whether all parts answer",
+}
+
+
+def page(app: App, settings: Settings, url: str, environment: dict[str, str]) -> str:
+    """The page's HTML."""
+    state = "The global switch is on." if settings.enabled else "The global switch is off: nothing fires."
+    return _PAGE.format(
+        state=escape(state),
+        handlers="\n".join(_row(name, each) for name, each in app.handlers.items()),
+        commands=escape("\n".join(commands(app, url))),
+        links="\n".join(f'<li><a href="{path}">{path}</a>: {what}</li>' for path, what in _LINKS.items()),
+        environment=escape("\n".join(_export(*each) for each in environment.items())),
+    )
+
+
+def _row(type_name: str, handler: Handler) -> str:
+    told = (handler.function.__doc__ or "").strip().partition("\n")[0]
+    cells = (f"<code>{escape(type_name)}</code>", f"<code>{escape(handler.where)}</code>", escape(told))
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+
+
+def _export(name: str, value: str) -> str:
+    return f"export {name}={shlex.quote(value)}"

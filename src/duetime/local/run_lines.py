@@ -1,0 +1,104 @@
+"""What a person sees in the terminal: one line for each run, what handlers log, and warnings. The rest is noise.
+
+::
+
+    12:00:03.012  executed        send-receipt       …9c1f2e7a  acme   9 ms late, ran 2 ms
+    12:00:09.004  will run again  send-receipt       …9c1f2e7b  acme   4 ms late, ran 1 ms: ConnectionError: …
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, TextIO
+
+from duetime.local.environment import wants_colour
+
+_COLOURS = {"executed": 32, "failed": 31, "cancelled": 33, "skipped": 33, "will run again": 33}
+_BY_LEVEL = {logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31}
+_FAINT = 2
+_SECOND = 1_000
+_NOISY = ("boto3", "botocore", "moto", "responses", "urllib3", "werkzeug", "asyncio")
+_STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+@contextmanager
+def run_lines(stream: TextIO, *, verbose: bool) -> Iterator[None]:
+    """Have all logs of this process written to `stream` in this form, until the block ends."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(RunLines(in_colour=wants_colour(stream)))
+    if not verbose:
+        handler.addFilter(_is_worth_a_line)
+    levels = {"": logging.INFO, "duetime": logging.DEBUG if verbose else logging.INFO}
+    levels |= dict.fromkeys(_NOISY, logging.WARNING)
+    before = {name: logging.getLogger(name).level for name in levels}
+    _set(levels)
+    logging.getLogger().addHandler(handler)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(handler)
+        _set(before)
+
+
+def _set(levels: Mapping[str, int]) -> None:
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """A run, a warning, or what is not duetime's own: the user's handlers and libraries speak for themselves."""
+    if record.levelno >= logging.WARNING or hasattr(record, "late_ms"):
+        return True
+    return record.name == "duetime.handlers" or record.name.partition(".")[0] != "duetime"
+
+
+class RunLines(logging.Formatter):
+    """A record as one line, with the stack of an error below it."""
+
+    def __init__(self, *, in_colour: bool) -> None:
+        super().__init__()
+        self._in_colour = in_colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
+        at = datetime.fromtimestamp(record.created).astimezone()
+        line = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}  "
+        line += self._run(record) if hasattr(record, "late_ms") else self._other(record)
+        if record.exc_info and record.levelno >= logging.WARNING:
+            line += "\n" + self.formatException(record.exc_info)
+        return line
+
+    def _run(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = vars(record)
+        status = record.getMessage()
+        line = (
+            f"{self._painted(f'{status:14}', _COLOURS.get(status))}  {told['type']:20}  …{told['action'][-8:]}"
+            f"  {told['tenant']:10}  {_span(told['late_ms'])} late, ran {_span(told['ran_ms'])}"
+        )
+        return f"{line}: {_one_line(told['reason'])}" if told.get("reason") else line
+
+    def _other(self, record: logging.LogRecord) -> str:
+        if record.name == "duetime.handlers":
+            text = f"{'':14}  {vars(record).get('type', ''):20}  {_one_line(record.getMessage())}"
+            return self._painted(text, _FAINT)
+        extras = {name: each for name, each in vars(record).items() if name not in _STANDARD}
+        told = "".join(f"  {name}={_one_line(each)}" for name, each in extras.items())
+        where = record.name.removeprefix("duetime.")
+        return self._painted(
+            f"{record.levelname.lower():14}  {where}: {_one_line(record.getMessage())}{told}",
+            _BY_LEVEL.get(record.levelno, _FAINT),
+        )
+
+    def _painted(self, text: str, colour: int | None) -> str:
+        return f"\033[{colour}m{text}\033[0m" if self._in_colour and colour else text
+
+
+def _span(milliseconds: float) -> str:
+    return f"{milliseconds:.0f} ms" if milliseconds < _SECOND else f"{milliseconds / _SECOND:.1f} s"
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())

@@ -1,0 +1,60 @@
+"""Invocations under way: each in a thread of its own, so many at once and no more.
+
+The threads are daemons: a handler that will not end holds up neither a stop for longer than it was given, nor the
+interpreter's exit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import timedelta
+
+from duetime.clock import Clock
+
+
+class Runs:
+    """Starts work in threads, bounded by `limit`."""
+
+    def __init__(self, name: str, limit: int, clock: Clock) -> None:
+        self._name, self._limit, self._clock = name, limit, clock
+        self._under_way = 0
+        self._threads: set[threading.Thread] = set()
+        self._changing = threading.Lock()
+
+    @property
+    def under_way(self) -> int:
+        """How many run now."""
+        return self._under_way
+
+    @property
+    def room(self) -> int:
+        """How many more may start now."""
+        return max(0, self._limit - self._under_way)
+
+    def start(self, work: Callable[[], None], ended: Callable[[], None]) -> None:
+        """Run `work` in a thread, then call `ended` there, when its place is free again; neither may raise."""
+        thread = threading.Thread(
+            target=self._run, args=(work, ended), name=f"duetime-{self._name}", daemon=True
+        )
+        with self._changing:
+            self._under_way += 1
+            self._threads.add(thread)
+        thread.start()
+
+    def wait(self, longest: timedelta) -> int:
+        """Wait until all have ended, at most `longest`; returns how many have not."""
+        end = self._clock.now() + longest
+        with self._changing:
+            threads = tuple(self._threads)
+        for thread in threads:
+            thread.join(max(0.0, (end - self._clock.now()).total_seconds()))
+        return self._under_way
+
+    def _run(self, work: Callable[[], None], ended: Callable[[], None]) -> None:
+        work()
+        with self._changing:
+            self._under_way -= 1
+        ended()
+        with self._changing:
+            self._threads.discard(threading.current_thread())

@@ -1,0 +1,33 @@
+"""A reader of a DynamoDB stream as moto keeps it.
+
+It takes the records from moto's own shard instead of asking for them by ``GetRecords``: they are the same, in the form
+in which AWS sends them, but each costs microseconds instead of the 3 ms that moto needs to write an answer of
+them, and most of them are filtered out. With that, a drain would spend a quarter of its time in reading its own writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from moto.dynamodb.models import dynamodb_backends
+
+from duetime.local.addresses import ACCOUNT, REGION
+from duetime.local.gate import Gate
+
+
+class StreamShard:
+    """Reads one table's only shard from its beginning, each record once."""
+
+    def __init__(self, gate: Gate, table: str) -> None:
+        self._gate = gate
+        shard: Any = dynamodb_backends[ACCOUNT][REGION].get_table(table).stream_shard
+        self._shard = shard
+        self._next: int = shard.starting_sequence_number
+
+    def read(self, most: int) -> Sequence[Mapping[str, Any]]:
+        """The next records, at most so many; empty when there are none yet."""
+        with self._gate.held():
+            records: list[dict[str, Any]] = self._shard.get(self._next, most)
+        self._next += len(records)
+        return records

@@ -1,0 +1,88 @@
+"""The contract of the ports, to be run against a back end of your own; it needs pytest.
+
+::
+
+    from duetime.testing.contract import ActionStoreContract
+
+    class TestMyStore(ActionStoreContract):
+        @pytest.fixture
+        def store(self):
+            return MyStore(...)  # empty, for one test alone
+
+Each sentence of `duetime.ports` that can be seen from outside is a test whose name says it. The tests look at states,
+never at the calls that made them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(
+        f"{__name__}.{part}"
+        for part in (
+            "specimens",
+            "subject",
+            "scheduling",
+            "payloads",
+            "claiming",
+            "leasing",
+            "settling",
+            "changing",
+            "legality",
+            "lists",
+            "due",
+            "races",
+            "wakes",
+            "notes",
+        )
+    )
+)  # a failure then shows what was compared; it must be said before they are imported
+
+# ruff: noqa: E402
+from duetime.testing.contract.changing import (
+    CancelContract,
+    RedriveContract,
+    RescheduleContract,
+    StrangerContract,
+)
+from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
+from duetime.testing.contract.due import DueContract
+from duetime.testing.contract.leasing import LeaseContract
+from duetime.testing.contract.legality import LegalityContract
+from duetime.testing.contract.lists import ListContract
+from duetime.testing.contract.notes import BookmarksContract, RoutesContract
+from duetime.testing.contract.payloads import PayloadContract
+from duetime.testing.contract.races import RaceContract
+from duetime.testing.contract.scheduling import SchedulingContract
+from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
+from duetime.testing.contract.wakes import DueQueuesContract, TimersContract
+
+__all__ = [
+    "ActionStoreContract",
+    "BookmarksContract",
+    "DueQueuesContract",
+    "RoutesContract",
+    "TimersContract",
+]
+
+
+class ActionStoreContract(
+    SchedulingContract,
+    PayloadContract,
+    ClaimContract,
+    TakeOverContract,
+    LeaseContract,
+    SettleContract,
+    RetryContract,
+    AttemptsContract,
+    CancelContract,
+    RescheduleContract,
+    RedriveContract,
+    StrangerContract,
+    LegalityContract,
+    ListContract,
+    DueContract,
+    RaceContract,
+):
+    """The whole contract of `duetime.ports.ActionStore`: override the fixture `store`."""

@@ -1,0 +1,215 @@
+"""What people and programs may change: cancel, ask to cancel, reschedule, redrive, each from the status it needs."""
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from duetime.action import Action, ActionRef, Status
+from duetime.ids import new_action_id
+from duetime.lease import Moved, Refused
+from duetime.ports import ActionStore
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    EXPIRY,
+    GLOBEX,
+    HOUR,
+    MINUTE,
+    NOON,
+    ORPHANED_AT,
+    SECOND,
+    TICK,
+    claim,
+    due_time_in_index,
+    end,
+    running,
+    scheduled,
+    standing,
+    terms,
+)
+from duetime.testing.contract.subject import StoreContract
+
+AT = NOON - MINUTE
+"""When somebody changes a pending row."""
+
+LATER = NOON + HOUR
+
+
+class CancelContract(StoreContract):
+    """*cancel* and *ask to cancel*."""
+
+    def test_a_pending_action_is_cancelled(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        moved = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
+        row = standing(store, action.ref)
+        assert moved == Moved(row)
+        assert (row.status, row.changed_by, row.changed_at) == (Status.CANCELLED, "ops", AT)
+        assert (row.expires_at, row.cancelled_by) == (EXPIRY, "ops")
+
+    def test_a_cancelled_row_leaves_the_due_index(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
+        self.let_indexes_follow()
+        assert due_time_in_index(store, action) is None
+
+    def test_a_repeated_cancel_tells_what_its_first_try_did(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        first = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
+        assert store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY) == first
+
+    @pytest.mark.parametrize(("by", "at"), [("somebody else", AT), ("ops", AT + SECOND)])
+    def test_another_cancel_is_refused_with_the_cancelled_row(
+        self, store: ActionStore, by: str, at: datetime
+    ) -> None:
+        action = scheduled(store)
+        store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
+        refused = store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY)
+        assert refused == Refused(standing(store, action.ref))
+
+    def test_a_retry_that_waits_is_cancelled_like_any_pending_action(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(Status.PENDING))
+        assert isinstance(store.cancel(claimed.ref, by="ops", at=NOON + MINUTE, expires_at=EXPIRY), Moved)
+        assert standing(store, claimed.ref).status is Status.CANCELLED
+
+    def test_a_request_to_cancel_leaves_run_and_fence_alone(self, store: ActionStore) -> None:
+        claimed = running(store)
+        moved = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
+        row = standing(store, claimed.ref)
+        assert moved == Moved(row)
+        assert row == replace(claimed, cancel_requested_by="ops", cancel_requested_at=NOON + SECOND)
+
+    def test_the_first_request_to_cancel_stays(self, store: ActionStore) -> None:
+        claimed = running(store)
+        first = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
+        assert store.ask_to_cancel(claimed.ref, by="somebody else", at=NOON + MINUTE) == first
+
+
+class RescheduleContract(StoreContract):
+    """*reschedule*."""
+
+    def test_a_pending_action_gets_another_due_time(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        moved = store.reschedule(action.ref, LATER, by="ops", at=AT)
+        row = standing(store, action.ref)
+        assert moved == Moved(row)
+        assert row == replace(action, due_at=LATER, gen=2, changed_by="ops", changed_at=AT)
+
+    def test_a_rescheduled_row_moves_in_the_due_index(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        store.reschedule(action.ref, LATER, by="ops", at=AT)
+        self.let_indexes_follow()
+        assert due_time_in_index(store, action) == LATER
+
+    def test_a_wake_for_the_old_time_claims_nothing(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        store.reschedule(action.ref, LATER, by="ops", at=AT)
+        before = store.get(action.ref)
+        assert store.claim(action.ref, terms(NOON)) is None
+        assert store.claim(action.ref, terms(LATER - TICK)) is None
+        assert store.get(action.ref) == before
+        assert claim(store, action.ref, LATER).due_at == LATER
+
+    def test_an_action_may_be_rescheduled_to_an_earlier_time(self, store: ActionStore) -> None:
+        action = scheduled(store, due_at=LATER)
+        store.reschedule(action.ref, NOON, by="ops", at=AT)
+        assert claim(store, action.ref, NOON).due_at == NOON
+
+    def test_a_repeated_reschedule_leaves_the_action_pending_at_that_time(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        for _ in range(2):
+            assert isinstance(store.reschedule(action.ref, LATER, by="ops", at=AT), Moved)
+        row = standing(store, action.ref)
+        assert (row.status, row.due_at) == (Status.PENDING, LATER)
+
+    def test_each_reschedule_has_its_own_generation(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        for number in range(3):
+            store.reschedule(action.ref, LATER, by="ops", at=AT + number * SECOND)
+        assert standing(store, action.ref).gen == 4
+
+    def test_a_rescheduled_retry_is_meant_for_its_new_time(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(Status.PENDING))
+        store.reschedule(claimed.ref, NOON + 9 * HOUR, by="ops", at=NOON + MINUTE)
+        row = standing(store, claimed.ref)
+        assert (row.nominal_at, row.gen, row.attempt) == (NOON + 9 * HOUR, 3, 1)
+
+
+class RedriveContract(StoreContract):
+    """*redrive*."""
+
+    def test_a_failed_action_is_pending_again(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        row = standing(store, failed.ref)
+        assert moved == Moved(row)
+        assert (row.status, row.due_at, row.gen, row.expires_at) == (Status.PENDING, LATER, 2, None)
+        assert (row.changed_by, row.changed_at) == ("ops", LATER)
+
+    def test_a_redriven_action_keeps_its_past_and_its_nominal_time(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        row = standing(store, failed.ref)
+        assert (row.attempts, row.attempt, row.fence) == (failed.attempts, 1, 1)
+        assert (row.redriven_after, row.nominal_at) == (1, NOON)
+
+    def test_a_redriven_row_is_in_the_due_index_again(self, store: ActionStore) -> None:
+        action = self.bring_to(store, Status.FAILED)
+        store.redrive(action.ref, LATER, by="ops", at=LATER)
+        self.let_indexes_follow()
+        assert due_time_in_index(store, standing(store, action.ref)) == LATER
+
+    def test_a_redriven_action_is_claimed_with_the_next_number(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        again = claim(store, failed.ref, LATER)
+        assert (again.attempt, again.fence) == (2, 2)
+
+    def test_a_redrive_forgets_recoveries_and_a_request_to_cancel(self, store: ActionStore) -> None:
+        dead = running(store)
+        living = claim(store, dead.ref, ORPHANED_AT)
+        store.ask_to_cancel(dead.ref, by="ops", at=ORPHANED_AT)
+        store.settle(living, end(Status.FAILED, ORPHANED_AT))
+        store.redrive(dead.ref, LATER, by="ops", at=LATER)
+        row = standing(store, dead.ref)
+        assert (row.recoveries, row.cancel_requested_at, row.cancel_requested_by) == (0, None, None)
+
+    def test_a_repeated_redrive_tells_what_its_first_try_did(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
+
+    def test_another_redrive_is_refused_with_the_pending_row(self, store: ActionStore) -> None:
+        failed = self.bring_to(store, Status.FAILED)
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
+        assert refused == Refused(standing(store, failed.ref))
+
+
+class StrangerContract(StoreContract):
+    """What is not there, and what is another tenant's, looks the same."""
+
+    def test_nothing_is_changed_where_there_is_no_row(self, store: ActionStore) -> None:
+        ref = ActionRef(ACME, new_action_id(NOON))
+        assert _changes(store, ref) == [Refused(None)] * 4
+        assert store.get(ref) is None
+
+    @pytest.mark.parametrize("status", [Status.PENDING, Status.PROCESSING, Status.FAILED])
+    def test_nothing_is_changed_under_another_tenant(self, store: ActionStore, status: Status) -> None:
+        action: Action = self.bring_to(store, status)
+        assert _changes(store, ActionRef(GLOBEX, action.id)) == [Refused(None)] * 4
+        assert store.get(action.ref) == action
+
+
+def _changes(store: ActionStore, ref: ActionRef) -> list[Moved | Refused]:
+    return [
+        store.cancel(ref, by=CALLER, at=AT, expires_at=EXPIRY),
+        store.ask_to_cancel(ref, by=CALLER, at=AT),
+        store.reschedule(ref, LATER, by=CALLER, at=AT),
+        store.redrive(ref, LATER, by=CALLER, at=AT),
+    ]

@@ -1,0 +1,137 @@
+"""Races: many threads at one row. Whoever wins, the row ends in a state that one of the orders explains."""
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+
+from duetime.action import Status
+from duetime.lease import Claimed, Held, Moved, Refused, SettleResult
+from duetime.ports import ActionStore
+from duetime.testing.contract.specimens import (
+    CALLER,
+    EXPIRY,
+    HOUR,
+    LEASE,
+    LEASE_END,
+    NOON,
+    ORPHANED_AT,
+    SECOND,
+    end,
+    running,
+    scheduled,
+    standing,
+    terms,
+)
+from duetime.testing.contract.subject import StoreContract
+
+CROWD = 20
+ROUNDS = 5
+
+
+class RaceContract(StoreContract):
+    """What holds when several do something at the same moment."""
+
+    def test_of_many_claims_at_once_exactly_one_wins(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        answers = together([partial(store.claim, action.ref, terms()) for _ in range(CROWD)])
+        assert sum(isinstance(each, Claimed) for each in answers) == 1
+        assert answers.count(Held(LEASE_END)) == CROWD - 1
+        row = standing(store, action.ref)
+        assert (row.fence, row.attempt, len(row.attempts)) == (1, 1, 1)
+
+    def test_of_many_take_overs_at_once_exactly_one_wins(self, store: ActionStore) -> None:
+        dead = running(store)
+        answers = together([partial(store.claim, dead.ref, terms(ORPHANED_AT)) for _ in range(CROWD)])
+        assert sum(isinstance(each, Claimed) for each in answers) == 1
+        assert answers.count(Held(ORPHANED_AT + LEASE)) == CROWD - 1
+        assert (standing(store, dead.ref).fence, standing(store, dead.ref).recoveries) == (2, 1)
+
+    def test_of_a_cancel_a_reschedule_and_a_claim_either_the_cancel_or_the_claim_wins(
+        self, store: ActionStore
+    ) -> None:
+        for _ in range(ROUNDS):
+            ref = scheduled(store).ref
+            cancel, move, claim = together(
+                [
+                    partial(store.cancel, ref, by=CALLER, at=NOON, expires_at=EXPIRY),
+                    partial(store.reschedule, ref, NOON + HOUR, by=CALLER, at=NOON),
+                    partial(store.claim, ref, terms()),
+                ]
+            )
+            row = standing(store, ref)
+            if isinstance(claim, Claimed):
+                assert row == claim.action
+                assert isinstance(cancel, Refused)
+                assert isinstance(move, Refused)
+            else:
+                assert isinstance(cancel, Moved)
+                assert (row.status, row.fence) == (Status.CANCELLED, 0)
+                assert (row.gen == 2) == isinstance(move, Moved)
+
+    def test_of_a_late_settle_and_a_take_over_exactly_one_wins(self, store: ActionStore) -> None:
+        for _ in range(ROUNDS):
+            late = running(store)
+            settled, taken = together(
+                [
+                    partial(store.settle, late, end(Status.EXECUTED, ORPHANED_AT)),
+                    partial(store.claim, late.ref, terms(ORPHANED_AT)),
+                ]
+            )
+            row = standing(store, late.ref)
+            if settled is SettleResult.SETTLED:
+                assert (taken, row.status, row.fence) == (None, Status.EXECUTED, 1)
+            else:
+                assert settled is SettleResult.LEASE_LOST
+                assert taken == Claimed(row)
+                assert row.fence == 2
+
+    def test_of_a_renewal_and_a_take_over_exactly_one_wins(self, store: ActionStore) -> None:
+        for _ in range(ROUNDS):
+            late = running(store)
+            renewed, taken = together(
+                [
+                    partial(store.renew, late, ORPHANED_AT + LEASE),
+                    partial(store.claim, late.ref, terms(ORPHANED_AT)),
+                ]
+            )
+            assert (renewed is None) == isinstance(taken, Claimed)
+            assert standing(store, late.ref).fence == (1 if renewed else 2)
+
+    def test_a_request_to_cancel_is_never_lost_to_a_retry(self, store: ActionStore) -> None:
+        for _ in range(ROUNDS):
+            claimed = running(store)
+            asked, settled = together(
+                [
+                    partial(store.ask_to_cancel, claimed.ref, by=CALLER, at=NOON + SECOND),
+                    partial(store.settle, claimed, end(Status.PENDING)),
+                ]
+            )
+            row = standing(store, claimed.ref)
+            if settled is SettleResult.SETTLED:
+                assert asked == Refused(row)
+                assert row.status is Status.PENDING
+            else:
+                assert settled is SettleResult.CANCEL_REQUESTED
+                assert asked == Moved(row)
+                assert row.status is Status.PROCESSING
+
+    def test_of_many_puts_of_one_action_at_once_one_row_stands(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        together([partial(store.put, action)] * CROWD)
+        assert store.get(action.ref) == action
+
+
+def together(calls: Sequence[Callable[[], object]]) -> list[object]:
+    """Make all calls at one moment, each in a thread of its own; their answers, in the calls' order."""
+    barrier = Barrier(len(calls))
+
+    def run(call: Callable[[], object]) -> object:
+        barrier.wait()
+        return call()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))

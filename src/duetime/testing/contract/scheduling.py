@@ -1,0 +1,131 @@
+"""What a put leaves behind, alone and in bulk."""
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from duetime.action import Action, ActionRef, Status
+from duetime.errors import Unsupported
+from duetime.ids import new_action_id
+from duetime.ports import ActionStore
+from duetime.testing.contract.specimens import (
+    ACME,
+    GLOBEX,
+    NOON,
+    claim,
+    due_time_in_index,
+    end,
+    fresh,
+    scheduled,
+    standing,
+)
+from duetime.testing.contract.subject import StoreContract
+
+MANY = 60
+LARGE = '{"text":"' + "x" * 5_000 + '"}'
+
+
+class SchedulingContract(StoreContract):
+    """*schedule*: `put`, `put_many`, `entries`, and the reads by id."""
+
+    def test_what_was_put_is_read_back(self, store: ActionStore) -> None:
+        action = fresh(store, correlation_id="subscription:42")
+        store.put(action)
+        assert store.get(action.ref) == action
+
+    def test_a_put_row_keeps_its_payloads_version(self, store: ActionStore) -> None:
+        action = replace(fresh(store), payload_version=3)
+        store.put(action)
+        assert standing(store, action.ref).payload_version == 3
+
+    def test_a_put_row_keeps_text_beyond_ascii(self, store: ActionStore) -> None:
+        action = fresh(store, payload='{"name":"Zoë 🚀"}', correlation_id="commande n° 7")
+        store.put(action)
+        assert store.get(action.ref) == action
+
+    def test_a_put_row_is_in_the_due_index(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        self.let_indexes_follow()
+        assert due_time_in_index(store, action) == NOON
+
+    def test_putting_twice_makes_one_row(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        store.put(action)
+        self.let_indexes_follow()
+        assert [row.ref for row in store.of_tenant(ACME, limit=10, cursor=None)] == [action.ref]
+        assert due_time_in_index(store, action) == NOON
+
+    def test_putting_again_changes_nothing_in_a_row_that_has_run(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        store.settle(claim(store, action.ref), end(Status.EXECUTED))
+        before = store.get(action.ref)
+        store.put(action)
+        assert store.get(action.ref) == before
+
+    def test_an_unknown_id_is_not_found(self, store: ActionStore) -> None:
+        assert store.get(ActionRef(ACME, new_action_id(NOON))) is None
+
+    def test_the_same_id_under_another_tenant_is_not_found(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        assert store.get(ActionRef(GLOBEX, action.id)) is None
+        assert store.get_rows([ActionRef(GLOBEX, action.id)]) == []
+
+    def test_rows_are_read_by_the_hundred_and_missing_ones_left_out(self, store: ActionStore) -> None:
+        actions = [fresh(store) for _ in range(110)]
+        store.put_many(actions)
+        strangers = [ActionRef(ACME, new_action_id(NOON)) for _ in range(10)]
+        found = store.get_rows([*strangers, *(each.ref for each in actions)])
+        assert sorted(row.id for row in found) == sorted(each.id for each in actions)
+
+    def test_no_rows_are_read_for_no_references(self, store: ActionStore) -> None:
+        assert store.get_rows([]) == []
+
+    def test_many_are_put_with_the_large_payloads_among_them(self, store: ActionStore) -> None:
+        actions = self._many(store)
+        store.put_many(actions)
+        assert [store.get(each.ref) for each in actions] == actions
+
+    def test_putting_none_is_nothing(self, store: ActionStore) -> None:
+        store.put_many([])
+        assert len(store.of_tenant(ACME, limit=10, cursor=None)) == 0
+
+    def test_many_put_again_are_no_more_than_they_were(self, store: ActionStore) -> None:
+        actions = self._many(store)
+        store.put_many(actions)
+        store.put_many(actions)
+        assert len(store.of_tenant(ACME, limit=2 * MANY, cursor=None)) == MANY
+
+    def test_many_put_again_are_not_written_over_rows_claimed_meanwhile(self, store: ActionStore) -> None:
+        actions = self._many(store)
+        store.put_many(actions)
+        claimed = {place: claim(store, actions[place].ref) for place in (0, 1, 30, 59)}
+        store.put_many(actions)
+        assert {place: store.get(actions[place].ref) for place in claimed} == claimed
+
+    def test_many_put_again_after_only_some_were_put_are_all_there(self, store: ActionStore) -> None:
+        actions = self._many(store)
+        store.put_many(actions[:40])
+        store.put_many(actions)
+        assert len(store.get_rows([each.ref for each in actions])) == MANY
+
+    def test_two_tenants_rows_of_one_id_are_put_apart(self, store: ActionStore) -> None:
+        action = fresh(store)
+        twin = replace(action, tenant_id=GLOBEX)
+        store.put_many([fresh(store), action, twin])
+        assert (store.get(action.ref), store.get(twin.ref)) == (action, twin)
+
+    def test_entries_for_a_callers_transaction_write_nothing_by_themselves(self, store: ActionStore) -> None:
+        action = fresh(store)
+        try:
+            entries = store.entries(action)
+        except Unsupported:
+            entries = [{}]
+        assert entries
+        assert store.get(action.ref) is None
+
+    def _many(self, store: ActionStore) -> list[Action]:
+        return [
+            fresh(store, payload=LARGE if place % 10 == 0 else "{}", payload_apart=place % 10 == 0)
+            for place in range(MANY)
+        ]

@@ -1,0 +1,189 @@
+"""The settle: how a run ends its action, and how often one may say so."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from duetime.action import KEPT_ATTEMPTS, Action, Ending, Status
+from duetime.lease import Moved, SettleResult
+from duetime.ports import ActionStore
+from duetime.testing.contract.specimens import (
+    CALLER,
+    EXPIRY,
+    HOUR,
+    LEASE,
+    MINUTE,
+    NOON,
+    SECOND,
+    SKEW,
+    TICK,
+    claim,
+    due_time_in_index,
+    end,
+    fresh,
+    running,
+    scheduled,
+    standing,
+)
+from duetime.testing.contract.subject import StoreContract
+
+FINAL = [Status.EXECUTED, Status.FAILED, Status.CANCELLED]
+AGAIN_AT = NOON + SECOND + HOUR
+"""When a run that ended one second past noon is to be repeated."""
+
+
+class SettleContract(StoreContract):
+    """*settle*, for good."""
+
+    @pytest.mark.parametrize("status", FINAL)
+    def test_a_settle_ends_the_action(self, store: ActionStore, status: Status) -> None:
+        claimed = running(store)
+        assert store.settle(claimed, end(status, message="because")) is SettleResult.SETTLED
+        row = standing(store, claimed.ref)
+        assert (row.status, row.expires_at) == (status, EXPIRY)
+        assert (row.lease_until, row.claim_nonce) == (None, None)
+        assert (row.fence, row.attempt, row.gen, row.due_at) == (1, 1, 1, NOON)
+
+    @pytest.mark.parametrize("status", FINAL)
+    def test_a_settle_finishes_its_attempt(self, store: ActionStore, status: Status) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(status, message="because"))
+        finished = replace(
+            claimed.attempts[0], finished_at=NOON + SECOND, ending=Ending(status.value), message="because"
+        )
+        assert standing(store, claimed.ref).attempts == (finished,)
+
+    @pytest.mark.parametrize("status", FINAL)
+    def test_a_settled_row_leaves_the_due_index(self, store: ActionStore, status: Status) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(status))
+        self.let_indexes_follow()
+        assert due_time_in_index(store, claimed) is None
+
+    def test_a_reason_of_500_characters_is_kept_whole(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(Status.FAILED, message="é" * 500))
+        assert standing(store, claimed.ref).failure_reason == "é" * 500
+
+    @pytest.mark.parametrize("status", [*FINAL, Status.PENDING])
+    def test_a_repeated_settle_tells_what_its_first_try_did(self, store: ActionStore, status: Status) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(status))
+        before = store.get(claimed.ref)
+        assert store.settle(claimed, end(status)) is SettleResult.SETTLED
+        assert store.get(claimed.ref) == before
+
+    def test_a_settle_of_no_row_has_lost_its_lease(self, store: ActionStore) -> None:
+        claimed = replace(running(store), id=fresh(store).id)
+        assert store.settle(claimed, end(Status.EXECUTED)) is SettleResult.LEASE_LOST
+        assert store.get(claimed.ref) is None
+
+    def test_a_renewed_lease_settles_as_well(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.renew(claimed, NOON + HOUR)
+        assert store.settle(claimed, end(Status.EXECUTED)) is SettleResult.SETTLED
+
+    @pytest.mark.parametrize("status", FINAL)
+    def test_a_run_asked_to_stop_may_end_for_good_in_any_way(
+        self, store: ActionStore, status: Status
+    ) -> None:
+        claimed = running(store)
+        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        assert store.settle(claimed, end(status)) is SettleResult.SETTLED
+        row = standing(store, claimed.ref)
+        assert (row.status, row.cancel_requested_by) == (status, CALLER)
+
+
+class RetryContract(StoreContract):
+    """*settle* for retry: pending once more."""
+
+    def test_a_retry_is_pending_at_its_new_time_with_the_next_generation(self, store: ActionStore) -> None:
+        claimed = running(store)
+        assert store.settle(claimed, end(Status.PENDING, message="not yet")) is SettleResult.SETTLED
+        row = standing(store, claimed.ref)
+        assert (row.status, row.due_at, row.gen) == (Status.PENDING, AGAIN_AT, 2)
+        assert (row.fence, row.attempt, row.lease_until, row.claim_nonce) == (1, 1, None, None)
+        assert (row.attempts[-1].ending, row.attempts[-1].message) == (Ending.RETRY, "not yet")
+        assert row.expires_at is None
+
+    def test_a_retry_stays_in_the_due_index_at_its_new_time(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(Status.PENDING))
+        self.let_indexes_follow()
+        assert due_time_in_index(store, claimed) == AGAIN_AT
+
+    def test_however_many_retries_the_first_due_time_is_kept(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        for at in (NOON, NOON + 2 * HOUR, NOON + 4 * HOUR):
+            store.settle(claim(store, action.ref, at), end(Status.PENDING, at))
+        row = standing(store, action.ref)
+        assert (row.first_due_at, row.nominal_at, row.due_at) == (NOON, NOON, NOON + 5 * HOUR)
+
+    def test_a_retry_is_not_claimed_before_its_new_time(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(Status.PENDING))
+        again = claim(store, claimed.ref, AGAIN_AT)
+        assert (again.attempt, again.fence, again.recoveries) == (2, 2, 0)
+        assert [number for number, _ in again.numbered_attempts()] == [1, 2]
+
+    def test_a_retry_is_refused_when_a_cancel_was_asked_for(self, store: ActionStore) -> None:
+        claimed = running(store)
+        asked = store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        assert store.settle(claimed, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
+        assert asked == Moved(standing(store, claimed.ref))
+
+    def test_a_run_whose_retry_was_refused_may_still_end(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        store.settle(claimed, end(Status.PENDING))
+        assert store.settle(claimed, end(Status.CANCELLED)) is SettleResult.SETTLED
+        assert standing(store, claimed.ref).cancelled_by == CALLER
+
+    def test_a_repeated_settle_for_retry_changes_nothing_in_a_row_rescheduled_meanwhile(
+        self, store: ActionStore
+    ) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(Status.PENDING))
+        store.reschedule(claimed.ref, NOON + 9 * HOUR, by=CALLER, at=NOON + MINUTE)
+        before = store.get(claimed.ref)
+        assert store.settle(claimed, end(Status.PENDING)) is SettleResult.SETTLED
+        assert store.get(claimed.ref) == before
+
+    def test_a_repeated_settle_for_retry_changes_nothing_in_the_next_run(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(Status.PENDING))
+        following = claim(store, claimed.ref, AGAIN_AT)
+        assert store.settle(claimed, end(Status.PENDING)) is SettleResult.LEASE_LOST
+        assert store.get(claimed.ref) == following
+
+
+class AttemptsContract(StoreContract):
+    """The attempts that a row keeps: the latest, numbered on."""
+
+    def test_a_row_keeps_its_latest_attempts_and_goes_on_counting(self, store: ActionStore) -> None:
+        row = self._retried(store, KEPT_ATTEMPTS + 3)
+        assert [number for number, _ in row.numbered_attempts()] == [*range(4, KEPT_ATTEMPTS + 4)]
+        assert {attempt.ending for attempt in row.attempts} == {Ending.RETRY}
+        assert row.attempts[-1].started_at == NOON + (KEPT_ATTEMPTS + 2) * 2 * HOUR
+
+    def test_lost_runs_crowd_out_the_oldest_attempts_too(self, store: ActionStore) -> None:
+        row = self._retried(store, KEPT_ATTEMPTS)
+        at = row.due_at
+        for _ in range(3):
+            claimed = claim(store, row.ref, at)
+            at += LEASE + SKEW + TICK
+        store.settle(claimed, end(Status.EXECUTED, at))
+        kept = standing(store, row.ref).numbered_attempts()
+        last = KEPT_ATTEMPTS + 1
+        assert [number for number, _ in kept] == [*range(4, last), last, last, last]
+        assert [attempt.ending for _, attempt in kept[-3:]] == [None, None, Ending.EXECUTED]
+
+    def _retried(self, store: ActionStore, times: int) -> Action:
+        ref = scheduled(store).ref
+        for number in range(times):
+            at = NOON + number * 2 * HOUR
+            store.settle(claim(store, ref, at), end(Status.PENDING, at))
+        return standing(store, ref)

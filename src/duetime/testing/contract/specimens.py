@@ -1,0 +1,147 @@
+"""Specimens: the rows, claims and settlements that the contract's tests are told with, and a clock face to tell them by.
+
+Every instant is far ahead, so that no back end removes a row as expired while it is looked at.
+"""
+# ruff: noqa: S101 - what is not as it should be fails the test that asked
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+from duetime.action import Action, ActionRef, Ending, Status
+from duetime.ids import TenantId, due_shard_of, new_action_id
+from duetime.lease import Claimed, ClaimTerms, Settlement
+from duetime.ports import ActionStore, DueEntry
+
+NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
+"""When the specimens are due."""
+
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+TICK = timedelta(microseconds=1)
+LEASE = 5 * MINUTE
+SKEW = 5 * SECOND
+LEASE_END = NOON + LEASE
+"""When the lease of a claim made at noon ends."""
+
+ORPHANED_AT = LEASE_END + SKEW + TICK
+"""The first instant at which that lease may be taken over."""
+
+EXPIRY = NOON + timedelta(days=30)
+POLICY = "[3,[60],0.1,null]"
+"""A retry policy's text form."""
+
+ACME, GLOBEX = TenantId("acme"), TenantId("globex")
+CALLER = "billing-service"
+
+_ENDINGS = {
+    Status.EXECUTED: Ending.EXECUTED,
+    Status.FAILED: Ending.FAILED,
+    Status.CANCELLED: Ending.CANCELLED,
+    Status.PENDING: Ending.RETRY,
+}
+_numbers = count(1)
+
+
+def fresh(
+    store: ActionStore,
+    *,
+    tenant_id: TenantId = ACME,
+    due_at: datetime = NOON,
+    created_at: datetime = NOON - HOUR,
+    payload: str = '{"subscription_id":42}',
+    payload_apart: bool = False,
+    correlation_id: str | None = None,
+) -> Action:
+    """An action that nobody has written yet."""
+    action_id = new_action_id(created_at)
+    return Action(
+        tenant_id=tenant_id,
+        id=action_id,
+        type="apply-plan-change",
+        due_at=due_at,
+        due_shard=due_shard_of(action_id, len(store.due_shards)),
+        created_by=CALLER,
+        payload=payload,
+        payload_apart=payload_apart,
+        correlation_id=correlation_id,
+    )
+
+
+def scheduled(
+    store: ActionStore,
+    *,
+    due_at: datetime = NOON,
+    tenant_id: TenantId = ACME,
+    correlation_id: str | None = None,
+) -> Action:
+    """A pending row."""
+    action = fresh(store, due_at=due_at, tenant_id=tenant_id, correlation_id=correlation_id)
+    store.put(action)
+    return action
+
+
+def terms(at: datetime = NOON, *, nonce: str | None = None, retry: str = POLICY) -> ClaimTerms:
+    """What a worker asks for at that instant; each time with a nonce of its own, unless one is given."""
+    return ClaimTerms(
+        now=at,
+        lease_until=at + LEASE,
+        skew=SKEW,
+        nonce=nonce or f"nonce-{next(_numbers)}",
+        instance="worker-1",
+        queued_at=at - SECOND,
+        retry=retry,
+    )
+
+
+def claim(store: ActionStore, ref: ActionRef, at: datetime = NOON) -> Action:
+    """Claim what must be there to be claimed; the row as its run holds it."""
+    claimed = store.claim(ref, terms(at))
+    assert isinstance(claimed, Claimed), claimed
+    return claimed.action
+
+
+def running(store: ActionStore) -> Action:
+    """A row claimed at noon."""
+    return claim(store, scheduled(store).ref)
+
+
+def end(status: Status, at: datetime = NOON + SECOND, message: str | None = None) -> Settlement:
+    """A run's end: `status` is final, or pending for another attempt an hour later."""
+    retried = status is Status.PENDING
+    return Settlement(
+        status=status,
+        ending=_ENDINGS[status],
+        finished_at=at,
+        message=message,
+        due_at=at + HOUR if retried else None,
+        expires_at=None if retried else EXPIRY,
+    )
+
+
+def standing(store: ActionStore, ref: ActionRef) -> Action:
+    """The row as it stands; there must be one."""
+    row = store.get(ref)
+    assert row is not None, f"there is no row for {ref}"
+    return row
+
+
+def due_entries(
+    store: ActionStore, shard: str, *, until: datetime = EXPIRY, limit: int = 100
+) -> Iterator[DueEntry]:
+    """All entries of a due shard, page by page."""
+    cursor = None
+    while True:
+        page = store.due(shard, after=None, until=until, limit=limit, cursor=cursor)
+        yield from page.entries
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def due_time_in_index(store: ActionStore, action: Action) -> datetime | None:
+    """Where the due index has the row; None if it has not."""
+    found = [each.due_at for each in due_entries(store, action.due_shard) if each.ref == action.ref]
+    assert len(found) <= 1, found
+    return found[0] if found else None

@@ -1,0 +1,172 @@
+"""What wakes the steps: queues and timers, as far as anybody can see them from outside."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+import pytest
+
+from duetime.action import ActionRef
+from duetime.ids import new_action_id
+from duetime.ports import Delivery, DueMessage, DueQueues, Send, Timers
+from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON
+
+
+def message(due_at: datetime = NOON, *, gen: int = 1, ref: ActionRef | None = None) -> DueMessage:
+    """A wake for an action of its own, unless one is given."""
+    ref = ref or ActionRef(ACME, new_action_id(NOON - HOUR))
+    return DueMessage(ref=ref, type="apply-plan-change", due_at=due_at, gen=gen)
+
+
+class DueQueuesContract:
+    """The workers' queues. They are `QUEUES`; a received message comes again after `VISIBILITY` seconds."""
+
+    QUEUES = ("default", "reports")
+    VISIBILITY = 2
+
+    @pytest.fixture
+    def queues(self) -> DueQueues:
+        """Empty queues, for this test alone."""
+        raise NotImplementedError("override the fixture `queues`: it returns your back end with empty queues")
+
+    @abstractmethod
+    def receive(self, queues: DueQueues, queue: str) -> Sequence[Delivery]:
+        """Everything that may be received from `queue` now."""
+
+    @abstractmethod
+    def let_pass(self, queues: DueQueues, seconds: float) -> None:
+        """Return when that much time has passed for the queues: sleep, or turn the clock they were given."""
+
+    def test_a_message_arrives_as_it_was_sent(self, queues: DueQueues) -> None:
+        sent = message(NOON + timedelta(microseconds=123_456), gen=7)
+        queues.send([Send("default", sent, 0)])
+        (delivery,) = self.receive(queues, "default")
+        assert delivery.message == sent
+
+    def test_more_messages_than_a_batch_holds_all_arrive(self, queues: DueQueues) -> None:
+        sent = [message(NOON, gen=number) for number in range(25)]
+        queues.send([Send("default", each, 0) for each in sent])
+        received = [each.message for each in self._received(queues, "default")]
+        assert sorted(received, key=lambda each: each.gen) == sent
+
+    def test_each_queue_gets_its_own_messages(self, queues: DueQueues) -> None:
+        mine, theirs = message(), message()
+        queues.send([Send("default", mine, 0), Send("reports", theirs, 0)])
+        assert [each.message for each in self.receive(queues, "default")] == [mine]
+        assert [each.message for each in self.receive(queues, "reports")] == [theirs]
+
+    def test_sending_nothing_is_nothing(self, queues: DueQueues) -> None:
+        queues.send([])
+        assert list(self.receive(queues, "default")) == []
+
+    def test_a_delayed_message_is_not_received_before_its_delay(self, queues: DueQueues) -> None:
+        queues.send([Send("default", message(), 2), Send("default", message(), 0)])
+        assert len(self.receive(queues, "default")) == 1
+        self.let_pass(queues, 2.1)
+        assert len(self.receive(queues, "default")) >= 1
+
+    def test_the_longest_delay_is_taken(self, queues: DueQueues) -> None:
+        queues.send([Send("default", message(), 900)])
+        assert list(self.receive(queues, "default")) == []
+
+    def test_a_delivery_tells_when_it_could_first_be_received(self, queues: DueQueues) -> None:
+        queues.send([Send("default", message(gen=0), 0), Send("default", message(gen=1), 1)])
+        self.let_pass(queues, 1.1)
+        at_once, delayed = sorted(self.receive(queues, "default"), key=lambda each: each.message.gen)
+        assert abs(delayed.queued_at - at_once.queued_at - timedelta(seconds=1)) < timedelta(seconds=0.5)
+
+    def test_a_received_message_is_invisible_until_its_time_is_up(self, queues: DueQueues) -> None:
+        queues.send([Send("default", message(), 0)])
+        self.receive(queues, "default")
+        assert list(self.receive(queues, "default")) == []
+        self.let_pass(queues, self.VISIBILITY + 0.1)
+        assert len(self.receive(queues, "default")) == 1
+
+    def test_an_extended_message_stays_invisible_for_longer(self, queues: DueQueues) -> None:
+        queues.send([Send("default", message(), 0)])
+        (delivery,) = self.receive(queues, "default")
+        queues.extend("default", delivery.receipt, 60)
+        self.let_pass(queues, self.VISIBILITY + 0.1)
+        assert list(self.receive(queues, "default")) == []
+
+    def test_extending_by_nothing_makes_a_message_visible_at_once(self, queues: DueQueues) -> None:
+        queues.send([Send("default", message(), 0)])
+        (delivery,) = self.receive(queues, "default")
+        queues.extend("default", delivery.receipt, 0)
+        assert [each.message for each in self.receive(queues, "default")] == [delivery.message]
+
+    def test_extending_a_message_that_is_gone_is_nothing(self, queues: DueQueues) -> None:
+        queues.extend("default", "a receipt of no message", 60)
+
+    def _received(self, queues: DueQueues, queue: str) -> Iterator[Delivery]:
+        while received := self.receive(queues, queue):
+            yield from received
+
+
+class TimersContract:
+    """The far actions' timers."""
+
+    @pytest.fixture
+    def timers(self) -> Timers:
+        """Timers of which none is set, for this test alone."""
+        raise NotImplementedError("override the fixture `timers`: it returns your back end with no timer set")
+
+    @abstractmethod
+    def wakes(self, timers: Timers, until: datetime) -> Sequence[DueMessage]:
+        """What the dispatcher would have been woken with until then, each wake once or more."""
+
+    def test_a_timer_wakes_with_its_message_within_a_minute(self, timers: Timers) -> None:
+        wake = message(NOON + HOUR, gen=3)
+        timers.set(wake, NOON)
+        assert set(self.wakes(timers, NOON + MINUTE)) == {wake}
+
+    def test_a_timer_does_not_wake_before_its_time(self, timers: Timers) -> None:
+        timers.set(message(NOON + HOUR), NOON)
+        assert list(self.wakes(timers, NOON - timedelta(seconds=1))) == []
+
+    def test_a_timer_may_be_set_again(self, timers: Timers) -> None:
+        wake = message(NOON + HOUR)
+        timers.set(wake, NOON)
+        timers.set(wake, NOON)
+        assert set(self.wakes(timers, NOON + MINUTE)) == {wake}
+
+    def test_each_action_has_its_own_timer(self, timers: Timers) -> None:
+        here, there = message(), message()
+        timers.set(here, NOON)
+        timers.set(there, NOON)
+        assert set(self.wakes(timers, NOON + MINUTE)) == {here, there}
+
+    def test_each_generation_has_its_own_timer(self, timers: Timers) -> None:
+        old = message(NOON + HOUR)
+        new = message(NOON + 2 * HOUR, gen=2, ref=old.ref)
+        timers.set(old, NOON)
+        timers.set(new, NOON + HOUR)
+        timers.clear(old)
+        assert set(self.wakes(timers, NOON + 2 * HOUR)) == {new}
+
+    def test_a_late_arm_of_an_old_generation_leaves_the_new_ones_timer(self, timers: Timers) -> None:
+        old = message(NOON + 2 * HOUR)
+        new = message(NOON + HOUR, gen=2, ref=old.ref)
+        timers.set(new, NOON)
+        timers.set(old, NOON + HOUR)
+        assert set(self.wakes(timers, NOON + MINUTE)) == {new}
+
+    def test_a_cleared_timer_wakes_no_more(self, timers: Timers) -> None:
+        wake = message()
+        timers.set(wake, NOON)
+        timers.clear(wake)
+        assert list(self.wakes(timers, NOON + HOUR)) == []
+
+    def test_clearing_a_timer_that_was_never_set_is_nothing(self, timers: Timers) -> None:
+        timers.clear(message())
+        timers.clear(message(ref=ActionRef(GLOBEX, new_action_id(NOON))))
+
+    def test_a_cleared_timer_may_be_set_once_more(self, timers: Timers) -> None:
+        wake = message()
+        timers.set(wake, NOON)
+        timers.clear(wake)
+        timers.set(wake, NOON + HOUR)
+        assert set(self.wakes(timers, NOON + HOUR + MINUTE)) == {wake}

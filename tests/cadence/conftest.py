@@ -1,0 +1,7 @@
+"""``pytest tests/cadence --hypothesis-profile=thorough`` runs each property on twenty times as many examples."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+settings.register_profile("thorough", max_examples=2_000, deadline=None)

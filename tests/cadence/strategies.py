@@ -1,0 +1,107 @@
+"""Random cron expressions, zones and instants, many of them near a change of the clocks."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo, available_timezones
+
+from hypothesis import strategies as st
+
+MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
+WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
+
+ZONES = tuple(sorted(name for name in available_timezones() if name not in ("localtime", "Factory")))
+CHANGING = (
+    "Europe/Paris",
+    "America/New_York",
+    "America/Sao_Paulo",
+    "America/Santiago",
+    "America/St_Johns",
+    "America/Scoresbysund",
+    "Africa/Casablanca",
+    "Africa/Cairo",
+    "Antarctica/Troll",
+    "Antarctica/Casey",
+    "Asia/Amman",
+    "Asia/Gaza",
+    "Asia/Pyongyang",
+    "Asia/Tehran",
+    "Atlantic/Azores",
+    "Australia/Lord_Howe",
+    "Europe/Dublin",
+    "Europe/Volgograd",
+    "Pacific/Apia",
+    "Pacific/Chatham",
+    "Pacific/Norfolk",
+    "UTC",
+)
+
+
+def changes(tz: str, first: int = 1990, last: int = 2037) -> list[datetime]:
+    """The instants, to the minute, at which a zone's offset changes, found by asking every hour and then every minute."""
+    zone = ZoneInfo(tz)
+    found = []
+    at = datetime(first, 1, 1, tzinfo=UTC)
+    while at.year <= last:
+        following = at + timedelta(hours=6)
+        if at.astimezone(zone).utcoffset() != following.astimezone(zone).utcoffset():
+            minute = at
+            while minute.astimezone(zone).utcoffset() == at.astimezone(zone).utcoffset():
+                minute += timedelta(minutes=1)
+            found.append(minute)
+        at = following
+    return found
+
+
+_changes: dict[str, list[datetime]] = {}
+
+
+def _known_changes(tz: str) -> list[datetime]:
+    if tz not in _changes:
+        _changes[tz] = changes(tz, 2005, 2030)
+    return _changes[tz]
+
+
+@st.composite
+def zoned_starts(draw: st.DrawFn) -> tuple[str, datetime]:
+    """A zone, and an instant on a whole minute that is often within two days before one of its changes."""
+    tz = draw(st.sampled_from(CHANGING) | st.sampled_from(ZONES))
+    near = _known_changes(tz) if tz in CHANGING else []
+    if near and draw(st.integers(0, 3)):
+        return tz, draw(st.sampled_from(near)) - timedelta(minutes=draw(st.integers(0, 60 * 30)))
+    minutes = draw(st.integers(0, 60 * 24 * 365 * 20))
+    return tz, datetime(2010, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes)
+
+
+def numbers(low: int, high: int, names: list[str] | None = None, first: int = 0) -> st.SearchStrategy[str]:
+    plain = st.integers(low, high).map(str)
+    return plain if names is None else plain | st.sampled_from(names)
+
+
+def items(low: int, high: int, names: list[str] | None = None) -> st.SearchStrategy[str]:
+    value = numbers(low, high, names)
+    step = st.integers(1, high).map(lambda n: f"/{n}")
+    spans = st.tuples(value, value).map("-".join)
+    return value | value | spans | st.tuples(spans, step).map("".join) | st.tuples(value, step).map("".join)
+
+
+def fields(low: int, high: int, names: list[str] | None = None) -> st.SearchStrategy[str]:
+    several = st.lists(items(low, high, names), min_size=1, max_size=3).map(",".join)
+    starred = st.integers(1, high).map(lambda n: f"*/{n}")
+    return st.just("*") | several | starred
+
+
+day_items = items(1, 31) | st.sampled_from(["L", "LW", "1W", "15W", "31W", "L-1", "L-10", "L-30", "L-2W"])
+weekday_items = (
+    items(0, 7, WEEKDAYS)
+    | st.tuples(numbers(0, 7, WEEKDAYS), st.integers(1, 5)).map(lambda pair: f"{pair[0]}#{pair[1]}")
+    | numbers(0, 7, WEEKDAYS).map(lambda day: f"{day}L")
+)
+day_fields = st.sampled_from(["*", "?"]) | st.lists(day_items, min_size=1, max_size=3).map(",".join)
+weekday_fields = st.sampled_from(["*", "?"]) | st.lists(weekday_items, min_size=1, max_size=3).map(",".join)
+month_fields = st.just("*") | fields(1, 12, MONTHS)
+
+expressions = st.tuples(fields(0, 59), fields(0, 23), day_fields, month_fields, weekday_fields).map(" ".join)
+"""Of five fields; some never fire, and some need a day rule."""
+timely = st.tuples(fields(0, 59), fields(0, 23), st.just("*"), st.just("*"), st.just("*")).map(" ".join)
+"""Those that run every day, so that a change of the clocks is likely to touch them."""

@@ -1,0 +1,162 @@
+"""``duetime preview``, as a person uses it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from duetime.cadence import cron, explained
+from duetime.cli import preview
+
+
+@pytest.fixture
+def duetime(capsys):
+    def run(*words):
+        parser = argparse.ArgumentParser(prog="duetime")
+        preview.add_parser(parser.add_subparsers(required=True))
+        args = parser.parse_args(["preview", *words])
+        status = args.run(args)
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+def test_a_nightly_cron_shows_where_spring_moves_it(duetime):
+    status, out, err = duetime("30 2 * * *", "--tz", "Europe/Paris", "--from", "2026-03-27", "--count", "5")
+
+    moved = "moved: 02:30 did not exist, the clocks went forward to 03:00"
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "Cron_30_2_x_x_x: at 02:30 every day, Europe/Paris time",
+        "",
+        "local (Europe/Paris)            UTC",
+        "Fri 2026-03-27 02:30:00 +01:00  2026-03-27T01:30:00Z",
+        "Sat 2026-03-28 02:30:00 +01:00  2026-03-28T01:30:00Z",
+        f"Sun 2026-03-29 03:00:00 +02:00  2026-03-29T01:00:00Z  {moved}",
+        "Mon 2026-03-30 02:30:00 +02:00  2026-03-30T00:30:00Z",
+        "Tue 2026-03-31 02:30:00 +02:00  2026-03-31T00:30:00Z",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "marks"),
+    [
+        (["30 2 * * *", "--from", "2026-03-28"], [None, "moved", None]),
+        (["30 2 * * *", "--from", "2026-03-28", "--dst", "eventbridge"], [None, "skipped", None, None]),
+        (["30 2 * * *", "--from", "2026-10-24"], [None, "once", None]),
+        (["30 * * * *", "--from", "2026-10-25T01:30"], [None, "doubled", "doubled"]),
+        (["*/20 * * * *", "--from", "2026-03-29T01:40", "--dst", "vixie"], [None, "skipped", None, None]),
+        (["daily 02:30", "--from", "2026-03-29"], ["moved", None, None]),
+        (["every 30m", "--from", "2026-03-29T01:30"], [None, "moved", None]),
+        (["weekly sun 02:30", "--from", "2026-03-27"], ["moved", None, None]),
+    ],
+)
+def test_what_a_change_of_the_clocks_did_is_marked(duetime, words, marks):
+    status, out, _ = duetime(*words, "--tz", "Europe/Paris", "--count", "3", "--json")
+    shown = json.loads(out)
+
+    assert status == 0
+    assert [each["mark"] for each in shown["occurrences"]] == marks
+    assert all(bool(each["note"]) == bool(each["mark"]) for each in shown["occurrences"])
+    assert all((each["at"] is None) == (each["mark"] == "skipped") for each in shown["occurrences"])
+
+
+def test_json_says_all_that_the_table_says_and_the_wakes(duetime):
+    status, out, _ = duetime(
+        "daily 09:00 days=mon-fri tz=Asia/Tokyo", "--from", "2026-01-16", "--count", "1", "--json"
+    )
+
+    assert status == 0
+    assert json.loads(out) == {
+        "cadence": "daily 09:00 days=mon-fri tz=Asia/Tokyo",
+        "name": "Daily_09_00_mon-fri_Asia_Tokyo",
+        "description": "each day at 09:00, on Monday to Friday, Asia/Tokyo time",
+        "tz": "Asia/Tokyo",
+        "occurrences": [
+            {"at": "2026-01-16T00:00:00Z", "local": "2026-01-16T09:00:00+09:00", "mark": None, "note": ""}
+        ],
+        "wakes": [{"expression": "cron(0 9 ? * MON-FRI *)", "tz": "Asia/Tokyo"}],
+        "disagreements": [],
+    }
+
+
+def test_from_is_included_and_until_too(duetime):
+    _, out, _ = duetime("0 0 * * *", "--from", "2026-01-01", "--until", "2026-01-03", "--json")
+
+    assert [each["at"][:10] for each in json.loads(out)["occurrences"]] == [
+        "2026-01-01",
+        "2026-01-02",
+        "2026-01-03",
+    ]
+
+
+def test_an_interval_counts_from_the_time_that_is_asked_about(duetime):
+    _, out, _ = duetime("interval 7m", "--from", "2026-01-01T00:00Z", "--count", "2", "--json")
+
+    assert [each["at"] for each in json.loads(out)["occurrences"]] == [
+        "2026-01-01T00:07:00Z",
+        "2026-01-01T00:14:00Z",
+    ]
+
+
+def test_without_a_time_it_begins_now_and_shows_ten(duetime):
+    status, out, _ = duetime("every 10m")
+
+    assert status == 0
+    assert len(out.splitlines()) == 13
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["manual"], "no time makes it due"),
+        (["on_event orders OrderPlaced"], "no time makes it due"),
+        (["once 2020-01-01T00:00", "--from", "2026-01-01"], "no occurrence any more"),
+        (["0 0 1 1 *", "--from", "2026-02-01", "--until", "2026-03-01"], "no occurrence in that time"),
+    ],
+)
+def test_where_nothing_comes_it_says_so(duetime, words, shown):
+    status, out, _ = duetime(*words)
+
+    assert status == 0
+    assert shown in out
+
+
+@pytest.mark.parametrize(
+    ("words", "under"),
+    [
+        (["61 * * * *"], "61"),
+        (["0 0 13 * FRI"], "13 * FRI"),
+        (["daily 25:00"], "25:00"),
+        (["daily 09:00", "--tz", "Mars/X"], "Mars/X"),
+        (["daily 09:00", "--from", "soon"], "soon"),
+        (["daily 09:00", "--until", "2026-02-30"], "2026-02-30"),
+        (["daily 09:00", "--count", "0"], "0"),
+        (["daily 09:00", "--day-rule", "and"], "day_rule=and"),
+        (["0 0 30 2 *"], "30"),
+    ],
+)
+def test_a_mistake_prints_the_expression_with_a_caret_under_the_field_and_exits_2(duetime, words, under):
+    status, out, err = duetime(*words)
+    _, shown, carets = err.rstrip("\n").split("\n")
+
+    assert (status, out) == (2, "")
+    assert shown[carets.index("^") : len(carets)] == under
+
+
+def test_a_second_pass_and_a_first_one_are_told_apart():
+    eve = datetime(2026, 10, 24, 23, 45, tzinfo=UTC)
+    found = [
+        row.words
+        for row in explained(cron("0 * * * *", tz="Europe/Paris"), eve, datetime(2026, 10, 25, 2, tzinfo=UTC))
+    ]
+
+    assert found == [
+        "doubled: 02:00 comes twice, this is the first pass",
+        "doubled: 02:00 came twice, this is the second pass",
+        "",
+    ]

@@ -1,0 +1,51 @@
+"""Facts from other schedulers' published suites: what they say, we do, each under the clock rule that is theirs.
+
+``data/dst.csv`` holds behaviour around changes of the clocks; ``data/language.csv`` what expressions mean on other days. Left
+out on purpose: Cronos' ``H`` (random by design), and robfig/cron's fixed times that run in both passes of an overlap.
+"""
+
+from __future__ import annotations
+
+import csv
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from duetime.cadence import cron
+
+DATA = Path(__file__).parent / "data"
+
+
+class Case(NamedTuple):
+    expression: str
+    tz: str
+    dst: str
+    day_rule: str
+    after: str
+    expected: str
+    source: str
+
+
+def cases(name: str) -> list[Case]:
+    with (DATA / name).open(newline="") as file:
+        return [Case(**row) for row in csv.DictReader(file)]
+
+
+def named(case: Case) -> str:
+    return f"{case.expression}|{case.tz}|{case.dst}|{case.after}"
+
+
+@pytest.mark.parametrize("case", cases("dst.csv") + cases("language.csv"), ids=named)
+def test_the_next_occurrence_is_the_one_that_another_scheduler_publishes(case: Case) -> None:
+    cadence = cron(case.expression, tz=case.tz, dst=case.dst, day_rule=case.day_rule or None)
+
+    assert cadence.next_after(datetime.fromisoformat(case.after)) == datetime.fromisoformat(case.expected)
+
+
+def test_three_hundred_facts_are_about_changes_of_the_clocks_and_each_names_its_source() -> None:
+    facts = cases("dst.csv")
+
+    assert len(set(facts)) >= 300
+    assert all(fact.source for fact in facts)

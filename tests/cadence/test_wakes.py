@@ -1,0 +1,254 @@
+"""The heartbeat: what EventBridge is asked for, and that a planner that is woken by it plans everything in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from duetime.cadence import (
+    Cadence,
+    Calendar,
+    NeverFires,
+    cron,
+    daily,
+    every,
+    interval,
+    manual,
+    monthly,
+    nth_weekday,
+    on_event,
+    once,
+    planned_until,
+    weekly,
+)
+from tests.cadence.strategies import CHANGING, expressions, timely, zoned_starts
+
+SWEEP = timedelta(minutes=1)
+DAY = timedelta(days=1)
+
+
+def texts(cadence):
+    return [wake.expression for wake in cadence.wakes()]
+
+
+@pytest.mark.parametrize(
+    ("cadence", "expected"),
+    [
+        (cron("30 2 * * *"), ["cron(30 2 * * ? *)"]),
+        (cron("*/5 * * * *"), ["cron(0/5 * * * ? *)"]),
+        (cron("* * * * *"), ["cron(* * * * ? *)"]),
+        (cron("0 9 * * MON-FRI"), ["cron(0 9 ? * MON-FRI *)"]),
+        (cron("0 9 * * 1-5"), ["cron(0 9 ? * MON-FRI *)"]),
+        (cron("0 9 * * 0"), ["cron(0 9 ? * SUN *)"]),
+        (cron("0 9 * * 7"), ["cron(0 9 ? * SUN *)"]),
+        (cron("0 0 1 * *"), ["cron(0 0 1 * ? *)"]),
+        (cron("0 0 L * *"), ["cron(0 0 L * ? *)"]),
+        (cron("0 0 15W * *"), ["cron(0 0 15W * ? *)"]),
+        (cron("0 8 * * MON#1"), ["cron(0 8 ? * 2#1 *)"]),
+        (cron("0 8 * * FRIL"), ["cron(0 8 ? * 6L *)"]),
+        (cron("0 9-17 * * *"), ["cron(0 9-17 * * ? *)"]),
+        (cron("15 10,22 1-5 1,7 *"), ["cron(15 10,22 1-5 1,7 ? *)"]),
+        (cron("@yearly"), ["cron(0 0 1 1 ? *)"]),
+        (cron("@hourly"), ["cron(0 * * * ? *)"]),
+        (cron("0 0 1 * MON", day_rule="or"), ["cron(0 0 1 * ? *)", "cron(0 0 ? * MON *)"]),
+        (daily("09:00"), ["cron(0 9 * * ? *)"]),
+        (daily("09:00", days="mon-fri"), ["cron(0 9 ? * MON-FRI *)"]),
+        (every(minutes=10), ["cron(0/10 * * * ? *)"]),
+        (every(hours=2), ["cron(0 0/2 * * ? *)"]),
+        (every(minutes=10, window=("09:00", "17:00")), ["cron(0/10 9-16 * * ? *)", "cron(0 17 * * ? *)"]),
+        (weekly("mon,fri", "06:00", every=2, anchor=date(2026, 1, 5)), ["cron(0 6 ? * MON,FRI *)"]),
+        (monthly("1,last", "00:30"), ["cron(30 0 1 * ? *)", "cron(30 0 L * ? *)"]),
+        (nth_weekday("first", "mon", "06:00"), ["cron(0 6 ? * 2#1 *)"]),
+        (once("2027-06-01 09:00", tz="Europe/Paris"), ["at(2027-06-01T07:00:00)"]),
+        (interval(minutes=7), ["rate(7 minutes)"]),
+        (interval(hours=6), ["rate(6 hours)"]),
+        (interval(seconds=20), ["rate(1 minutes)"]),
+        (manual(), []),
+        (on_event("orders", "OrderPlaced"), []),
+    ],
+    ids=str,
+)
+def test_a_simple_cadence_compiles_to_what_an_aws_engineer_would_write(cadence, expected):
+    assert texts(cadence) == expected
+
+
+@pytest.mark.parametrize(
+    ("cadence", "expected"),
+    [
+        (every(minutes=7), ["cron(0 * * * ? *)"]),
+        (cron("0 0 L-3 * *"), ["cron(0 0 25-28 * ? *)"]),
+        (cron("0 0 LW * *"), ["cron(0 0 26-31 * ? *)"]),
+        (cron("0 0 13 * FRI", day_rule="and"), ["cron(0 0 13 * ? *)"]),
+        (cron("*/20 * * * * *"), ["cron(* * * * ? *)"]),
+        (every(minutes=1, calendar=Calendar(exclude=["sat"])), ["cron(0 * * * ? *)"]),
+    ],
+    ids=str,
+)
+def test_what_eventbridge_cannot_say_is_covered_by_a_little_more(cadence, expected):
+    assert texts(cadence) == expected
+
+
+def test_wakes_keep_the_cadences_own_zone_and_a_single_instant_goes_in_utc():
+    assert {wake.tz for wake in daily("09:00", tz="Asia/Tokyo").wakes()} == {"Asia/Tokyo"}
+    assert {wake.tz for wake in daily("09:00").with_default_tz("Asia/Tokyo").wakes()} == {"Asia/Tokyo"}
+    assert {wake.tz for wake in once("2026-03-29 02:30", tz="Europe/Paris").wakes()} == {"UTC"}
+    assert texts(once("2026-03-29 02:30", tz="Europe/Paris")) == ["at(2026-03-29T01:00:00)"]
+
+
+def test_an_instant_that_its_clock_rule_skips_or_that_eventbridge_cannot_say_has_no_wake():
+    assert texts(once("2026-03-29 02:30", tz="Europe/Paris", dst="eventbridge")) == []
+    assert texts(once("2250-01-01 00:00")) == []
+
+
+OTHERS = st.sampled_from(
+    [
+        every(minutes=7),
+        every(minutes=90),
+        every(hours=5),
+        every(minutes=10, window=("22:15", "02:35")),
+        every(minutes=1, days="mon-fri", window=("09:05", "17:55")),
+        every(seconds=50),
+        weekly("mon", "02:30", every=2, anchor="2026-01-05"),
+        monthly("1,15w,last-2,lastw", "01:30"),
+        nth_weekday("first,third,last", "sun,mon", "02:00"),
+        daily("02:15", weeks="last"),
+        every(minutes=5, calendar=Calendar(exclude=["sat", "12-25"])),
+        daily("02:30", calendar=Calendar(exclude=["sun"], instead="next_business_day")),
+        interval(minutes=7),
+        interval(seconds=95),
+        interval(hours=30),
+        interval(minutes=5, window=("09:00", "10:00")),
+    ]
+)
+DST = st.sampled_from(["cronos", "vixie", "eventbridge"])
+
+
+@st.composite
+def cadences(draw, tz):
+    if draw(st.integers(0, 2)) == 0:
+        return draw(OTHERS).with_default_tz(tz)
+    expression = draw(timely | expressions)
+    if draw(st.booleans()):
+        expression = f"{draw(st.sampled_from(['0', '15,45', '*/20']))} {expression}"
+    try:
+        return cron(expression, tz=tz, dst=draw(DST), day_rule=draw(st.sampled_from(["and", "or"])))
+    except NeverFires:
+        assume(False)
+
+
+@dataclass(frozen=True, repr=False)
+class Night:
+    """A cadence, two days or more near a change of its zone's clocks, and the wakes that EventBridge then gives."""
+
+    cadence: Cadence
+    start: datetime
+    end: datetime
+    last_pass: bool
+    wakes: tuple[datetime, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.cadence} from {self.start}, last pass: {self.last_pass}"
+
+    def delayed(self, late: list[int], lost: int | None = None) -> list[datetime]:
+        """The wakes, each so many seconds late by turns, without the two from the one that is lost."""
+        wakes = [wake + timedelta(seconds=late[n % len(late)]) for n, wake in enumerate(self.wakes)]
+        if wakes and lost is not None:
+            del wakes[lost % len(wakes) : lost % len(wakes) + 2]
+        return wakes
+
+
+@st.composite
+def nights(draw, days=2):
+    tz, start = draw(zoned_starts())
+    cadence = draw(cadences(tz))
+    cadence = cadence.starting(start) if hasattr(cadence, "starting") else cadence
+    end = start + days * DAY
+    last_pass = draw(st.booleans())
+    created = start - timedelta(seconds=draw(st.integers(0, 86_400)))
+    wakes = set()
+    for wake in cadence.wakes():
+        at, expression = start, wake.parsed()
+        while (at := expression.next_after(at, last_pass=last_pass, start=created)) is not None and at <= end:
+            wakes.add(at)
+    return Night(cadence, start, end, last_pass, tuple(sorted(wakes)))
+
+
+def lateness(night, wakes, *, sweep, wakes_ahead=1):
+    """How late the latest occurrence in (start, end] was planned; zero or negative when all were planned ahead.
+
+    The planner begins with the reconcile at ``start``. Each wake plans what is due up to ``planned_until``, and always the next
+    occurrence; with a sweep, the next whole minute plans what is overdue by then.
+    """
+    cadence, start, end = night.cadence, night.start, night.end
+    cursor, worst = start, timedelta(-1)
+    heartbeat = cadence.wakes()
+    moments = [start, *wakes, end + SWEEP]
+    for now, following_wake in pairwise(moments):
+        until = planned_until(heartbeat, now, wakes_ahead=wakes_ahead)
+        until = end if until is None else min(until, end)
+        while (
+            (due := cadence.next_after(cursor)) is not None and due <= end and (due <= until or cursor <= now)
+        ):
+            worst, cursor = max(worst, now - due), due
+        while (
+            sweep and due is not None and due <= end and (swept := after_a_sweep(start, due)) < following_wake
+        ):
+            worst, cursor = max(worst, swept - due), due
+            due = cadence.next_after(cursor)
+    due = cadence.next_after(cursor)
+    return worst if due is None or due > end else timedelta.max
+
+
+def after_a_sweep(start, due):
+    """The first sweep at or after an instant; they come each minute from ``start``."""
+    return start + -((start - due) // SWEEP) * SWEEP
+
+
+@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@given(night=nights(), late=st.lists(st.integers(0, 60), min_size=1, max_size=9))
+def test_with_wakes_a_minute_late_everything_is_planned_before_it_is_due(night, late):
+    assert lateness(night, night.delayed(late), sweep=False) <= timedelta(0)
+
+
+@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@given(night=nights(), late=st.lists(st.integers(0, 60), min_size=1, max_size=9), lost=st.integers(0, 10_000))
+def test_with_any_two_wakes_in_a_row_lost_everything_is_planned_within_one_sweep(night, late, lost):
+    assert lateness(night, night.delayed(late, lost), sweep=True) <= SWEEP
+
+
+@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@given(night=nights(), late=st.lists(st.integers(0, 60), min_size=1, max_size=9), lost=st.integers(0, 10_000))
+def test_a_planner_that_looks_three_wakes_ahead_needs_no_sweep_when_two_are_lost(night, late, lost):
+    assert lateness(night, night.delayed(late, lost), sweep=False, wakes_ahead=3) <= timedelta(0)
+
+
+@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@given(night=nights(days=4))
+def test_on_no_local_day_are_there_more_wakes_than_two_an_occurrence_and_twenty_four(night):
+    cadence, start, end = night.cadence, night.start, night.end
+    zone = ZoneInfo(cadence.tz)
+    first_day = start.astimezone(zone).date() + DAY
+    last_day = end.astimezone(zone).date() - DAY
+    occurrences = [at.astimezone(zone).date() for at in cadence.between(start, end)]
+    woken = [at.astimezone(zone).date() for at in night.wakes]
+
+    day = first_day
+    while day <= last_day:
+        assert woken.count(day) <= 2 * occurrences.count(day) + 24, day
+        day += DAY
+
+
+@settings(deadline=None)
+@given(st.data(), st.sampled_from(CHANGING))
+def test_every_wake_is_an_expression_that_eventbridge_takes(data, tz):
+    wakes = data.draw(cadences(tz)).wakes()
+
+    assert 1 <= len(wakes) <= 4
+    for wake in wakes:
+        assert wake.parsed().text == wake.expression

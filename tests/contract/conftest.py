@@ -1,0 +1,126 @@
+"""The stores that the contract is run over: memory, moto, and Amazon's DynamoDB Local."""
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from duetime.aws.store import DynamoStore
+from duetime.aws.tables import ACTIONS, JOBS, create_table_request
+from duetime.memory.store import MemoryStore
+from duetime.settings import DUE_SHARDS
+from tests import dynamodb_local
+
+MOTO, LOCAL = "moto", pytest.param("dynamodb-local", marks=pytest.mark.dynamodb_local)
+
+
+class OneAtATime:
+    """A client whose calls are made one after the other.
+
+    moto looks at an item, checks the condition and writes in three steps without a lock: under threads two writers can
+    both find the condition true. DynamoDB is atomic for each item, and so is moto once its calls do not overlap. What
+    the threads of a test then race for is the order of the calls, which is what the protocol is about.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client, self._lock = client, threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._client, name)
+        if not callable(found):
+            return found
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with self._lock:
+                return found(*args, **kwargs)
+
+        return call
+
+
+@dataclass
+class Table:
+    """An empty actions table, and a client to it that sends each request once."""
+
+    client: Any
+    name: str
+
+    def store(self, client: Any = None, single_shot: Any = None) -> DynamoStore:
+        """The store over it; through `client`, if one is given."""
+        return DynamoStore(
+            client or self.client, self.name, due_shards=DUE_SHARDS, single_shot=single_shot or self.client
+        )
+
+
+@pytest.fixture(scope="session")
+def moto_clients():
+    """Clients that talk to moto while it is on; they are costly to make, and keep nothing."""
+    return {
+        service: boto3.client(service, **dynamodb_local.CREDENTIALS)
+        for service in ("dynamodb", "sqs", "scheduler")
+    }
+
+
+@pytest.fixture
+def moto(moto_clients):
+    """An empty AWS account."""
+    with mock_aws():
+        yield moto_clients
+
+
+@pytest.fixture(scope="session")
+def local_endpoint():
+    """DynamoDB Local, for the whole session."""
+    with dynamodb_local.running() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def local_client(local_endpoint):
+    """A client to it."""
+    return dynamodb_local.client(local_endpoint)
+
+
+@pytest.fixture
+def moto_table(moto):
+    """An actions table in moto."""
+    client = OneAtATime(moto["dynamodb"])
+    client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+    return Table(client, "duetime-actions")
+
+
+@pytest.fixture
+def local_table(local_client):
+    """An actions table in DynamoDB Local."""
+    local_client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+    yield Table(local_client, "duetime-actions")
+    local_client.delete_table(TableName="duetime-actions")
+
+
+@pytest.fixture(params=[MOTO, LOCAL])
+def table(request):
+    """An actions table, in each engine."""
+    return request.getfixturevalue({"moto": "moto_table", "dynamodb-local": "local_table"}[request.param])
+
+
+@pytest.fixture(params=["memory", MOTO, LOCAL])
+def store(request):
+    """An empty store of each back end."""
+    if request.param == "memory":
+        return MemoryStore()
+    tables = {"moto": "moto_table", "dynamodb-local": "local_table"}
+    return request.getfixturevalue(tables[request.param]).store()
+
+
+@pytest.fixture(params=[MOTO, LOCAL])
+def jobs_table(request):
+    """A jobs table, in each engine: the client and its name."""
+    if request.param == "moto":
+        client = request.getfixturevalue("moto")["dynamodb"]
+    else:
+        client = request.getfixturevalue("local_client")
+    client.create_table(**create_table_request(JOBS, "duetime-jobs"))
+    yield client, "duetime-jobs"
+    client.delete_table(TableName="duetime-jobs")

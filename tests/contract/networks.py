@@ -1,0 +1,47 @@
+"""Networks between the store and DynamoDB that lose answers. The calls themselves reach a real engine."""
+
+from collections.abc import Callable
+from typing import Any
+
+from botocore.exceptions import ReadTimeoutError
+
+
+class LosesAnAnswer:
+    """Makes each call, but loses the answer of the first `operation`; `meanwhile` then happens before anybody knows."""
+
+    def __init__(self, client: Any, operation: str, meanwhile: Callable[[], object] = lambda: None) -> None:
+        self._client, self._operation, self._meanwhile = client, operation, meanwhile
+        self._is_to_come = True
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._client, name)
+        if name != self._operation or not self._is_to_come:
+            return found
+
+        def call(**asked: Any) -> Any:
+            self._is_to_come = False
+            found(**asked)
+            self._meanwhile()
+            raise ReadTimeoutError(endpoint_url="the table")
+
+        return call
+
+
+class SendsTwice:
+    """Makes each write twice and hands out the second answer: what botocore does by itself after a lost one."""
+
+    WRITES = frozenset({"put_item", "update_item", "delete_item"})
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._client, name)
+        if name not in self.WRITES:
+            return found
+
+        def call(**asked: Any) -> Any:
+            found(**asked)
+            return found(**asked)
+
+        return call

@@ -1,0 +1,122 @@
+"""What an action's life costs, as Amazon's own engine meters it: single writes only, which it meters rightly."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+
+from duetime.action import Status
+from duetime.testing.contract.scheduling import LARGE
+from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, claim, end, fresh
+
+pytestmark = pytest.mark.dynamodb_local
+PAYLOAD = '{"text":"' + "x" * 589 + '"}'
+
+
+@dataclass
+class Bill:
+    """What was asked of DynamoDB, and what it took for it."""
+
+    calls: int = 0
+    units: float = 0.0
+
+
+@contextmanager
+def metered(client) -> Iterator[Bill]:
+    """Ask for the consumed capacity of each call, and add it up."""
+    bill = Bill()
+
+    def ask(params, **_rest):
+        return {**params, "ReturnConsumedCapacity": "TOTAL"}
+
+    def read(parsed, **_rest):
+        bill.calls += 1
+        consumed = parsed.get("ConsumedCapacity", {})
+        each = consumed if isinstance(consumed, list) else [consumed]
+        bill.units += sum(one.get("CapacityUnits", 0.0) for one in each)
+
+    events = client.meta.events
+    events.register("provide-client-params.dynamodb.*", ask)
+    events.register("after-call.dynamodb.*", read)
+    try:
+        yield bill
+    finally:
+        events.unregister("provide-client-params.dynamodb.*", ask)
+        events.unregister("after-call.dynamodb.*", read)
+
+
+@pytest.fixture
+def store(local_table):
+    return local_table.store()
+
+
+@pytest.fixture
+def bill(local_table):
+    with metered(local_table.client) as bill:
+        yield bill
+
+
+def live(store, **given):
+    action = fresh(store, payload=PAYLOAD, **given)
+    store.put(action)
+    store.settle(claim(store, action.ref), end(Status.EXECUTED))
+
+
+def test_a_life_costs_five_write_units_and_three_calls(store, bill):
+    live(store)
+    assert (bill.calls, bill.units) == (3, 5)
+
+
+def test_a_life_with_a_correlation_id_costs_six_write_units_and_three_calls(store, bill):
+    live(store, correlation_id="subscription:42")
+    assert (bill.calls, bill.units) == (3, 6)
+
+
+def test_scheduling_is_one_call(store, bill):
+    store.put(fresh(store, payload=PAYLOAD))
+    assert (bill.calls, bill.units) == (1, 2)
+
+
+def test_a_claim_pays_for_no_index(store, bill):
+    action = fresh(store, payload=PAYLOAD)
+    store.put(action)
+    before = bill.units
+    claim(store, action.ref)
+    assert bill.units - before == 1
+
+
+def test_claim_and_settle_do_not_pay_for_a_payload_set_apart(store, bill):
+    action = fresh(store, payload=LARGE, payload_apart=True)
+    store.put(action)
+    before, read = bill.units, 2  # a consistent read of 5 KB: one unit for each 4 KB
+    store.settle(claim(store, action.ref), end(Status.EXECUTED))
+    assert bill.units - before == 3 + read
+
+
+def test_a_cancel_is_one_call(store, bill):
+    action = fresh(store, payload=PAYLOAD)
+    store.put(action)
+    before = bill.calls
+    store.cancel(action.ref, by=CALLER, at=NOON, expires_at=NOON + HOUR)
+    assert bill.calls - before == 1
+
+
+def test_a_due_page_costs_what_it_shows_however_much_is_stored(store, bill):
+    shard = store.due_shards[0]
+    store.put_many([fresh(store, due_at=NOON + HOUR) for _ in range(200)])
+    before = bill.units
+    store.due(shard, after=None, until=NOON, limit=100, cursor=None)
+    assert bill.units - before <= 0.5
+
+
+def test_a_page_of_a_correlation_id_is_two_calls(store, bill):
+    store.put_many([fresh(store, correlation_id="subscription:42") for _ in range(5)])
+    before = bill.calls
+    assert len(store.by_correlation(ACME, "subscription:42", limit=50, cursor=None)) == 5
+    assert bill.calls - before == 2
+
+
+def test_a_hundred_in_bulk_take_five_calls(store, bill):
+    store.put_many([fresh(store) for _ in range(100)])
+    assert bill.calls == 5

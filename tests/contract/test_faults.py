@@ -1,0 +1,158 @@
+"""What AWS refuses reaches the caller in duetime's words: whether to try again, and what would cure it."""
+
+import json
+import socket
+from datetime import UTC, datetime
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.config import Config
+
+from duetime.action import Status
+from duetime.aws.notes import DynamoBookmarks
+from duetime.aws.queues import SqsQueues
+from duetime.aws.store import DynamoStore
+from duetime.aws.timers import EventBridgeTimers
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.memory.store import MemoryStore
+from duetime.ports import Send
+from duetime.settings import DUE_SHARDS, Settings
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    EXPIRY,
+    NOON,
+    end,
+    fresh,
+    running,
+    scheduled,
+    terms,
+)
+from duetime.testing.contract.wakes import message
+from tests.dynamodb_local import CREDENTIALS
+
+ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=1)
+PASSING = [
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ThrottlingException",
+    "InternalServerError",
+    "TransactionConflictException",
+]
+LASTING = {
+    "AccessDeniedException": "Give this role",
+    "ExpiredTokenException": "Renew the credentials",
+    "ResourceNotFoundException": "DUETIME_PREFIX",
+    "UnrecognizedClientException": "Check the credentials",
+    "ValidationException": "repeating it will not help",
+}
+CALLS = {
+    "put": lambda store, action: store.put(action),
+    "put_many": lambda store, action: store.put_many([action, fresh(store)]),
+    "get": lambda store, action: store.get(action.ref),
+    "get_rows": lambda store, action: store.get_rows([action.ref]),
+    "claim": lambda store, action: store.claim(action.ref, terms()),
+    "cancel": lambda store, action: store.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY),
+    "of_tenant": lambda store, _action: store.of_tenant(ACME, limit=5, cursor=None),
+    "by_correlation": lambda store, _action: store.by_correlation(ACME, "x", limit=5, cursor=None),
+    "due": lambda store, _action: store.due("0", after=None, until=NOON, limit=5, cursor=None),
+    "remove_payload": lambda store, action: store.remove_payload(action.ref),
+}
+
+
+def refusing(service, code):
+    """A real client to which the service answers every request with that error."""
+    client = boto3.client(service, config=ONCE, **CREDENTIALS)
+    said = {"__type": f"com.amazonaws#{code}", "message": "said the service"}
+    headers = {"content-type": "application/x-amz-json-1.0", "x-amzn-errortype": code}
+
+    def answer(request, **_rest):
+        answered = AWSResponse(request.url, 400, headers, None)
+        answered._content = json.dumps(said).encode()
+        return answered
+
+    client.meta.events.register("before-send", answer)
+    return client
+
+
+def over(client):
+    return DynamoStore(client, "duetime-actions", due_shards=DUE_SHARDS)
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize("code", PASSING)
+def test_what_may_pass_is_unavailable(code, call):
+    store = over(refusing("dynamodb", code))
+    with pytest.raises(BackendUnavailable, match=f"DynamoDB is not available: .*{code}.*said the service"):
+        call(store, fresh(store))
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@pytest.mark.parametrize(("code", "cure"), LASTING.items(), ids=LASTING)
+def test_what_will_not_pass_comes_with_its_cure(code, cure, call):
+    store = over(refusing("dynamodb", code))
+    with pytest.raises(BackendMisconfigured, match=f"DynamoDB refuses: .*{code}.*{cure}"):
+        call(store, fresh(store))
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_table_that_does_not_exist_is_told_with_what_to_check(table, call):
+    store = DynamoStore(table.client, "no-such-table", due_shards=DUE_SHARDS)
+    with pytest.raises(BackendMisconfigured, match="DUETIME_PREFIX"):
+        call(store, fresh(store))
+
+
+def test_a_throttled_heartbeat_or_settle_is_unavailable():
+    claimed = running(MemoryStore())
+    throttled = over(refusing("dynamodb", "ThrottlingException"))
+    with pytest.raises(BackendUnavailable):
+        throttled.renew(claimed, NOON)
+    with pytest.raises(BackendUnavailable):
+        throttled.settle(claimed, end(Status.EXECUTED))
+
+
+def test_a_service_that_is_not_there_is_unavailable():
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        endpoint = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        store = over(boto3.client("dynamodb", endpoint_url=endpoint, config=ONCE, **CREDENTIALS))
+        with pytest.raises(BackendUnavailable, match="Could not connect"):
+            store.put(fresh(store))
+
+
+def test_a_process_without_credentials_is_told_so(monkeypatch, tmp_path):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    store = over(boto3.Session(region_name="eu-west-1").client("dynamodb", config=ONCE))
+    with pytest.raises(BackendMisconfigured, match="Give the process credentials"):
+        store.put(fresh(store))
+
+
+@pytest.mark.parametrize("code", ["ThrottlingException", "ResourceNotFoundException", "ValidationException"])
+def test_a_timer_that_cannot_be_set_is_unavailable_whatever_the_reason(code):
+    timers = EventBridgeTimers(
+        refusing("scheduler", code), Settings(dispatch_arn="arn:x", timer_role_arn="arn:y")
+    )
+    with pytest.raises(BackendUnavailable, match="EventBridge Scheduler"):
+        timers.set(message(), datetime(2030, 1, 1, tzinfo=UTC))
+
+
+def test_a_throttled_queue_is_unavailable():
+    queues = SqsQueues(refusing("sqs", "ThrottlingException"), {"default": "https://sqs/default"})
+    with pytest.raises(BackendUnavailable, match="SQS"):
+        queues.send([Send("default", message(), 0)])
+
+
+def test_bookmarks_of_a_table_that_does_not_exist_are_told_with_what_to_check(table):
+    with pytest.raises(BackendMisconfigured, match="DUETIME_PREFIX"):
+        DynamoBookmarks(table.client, "no-such-table").read("sweep")
+
+
+def test_a_condition_that_did_not_hold_is_no_fault(table):
+    action = scheduled(table.store())
+    table.store().put(action)
+    assert table.store().get(action.ref) == action

@@ -1,0 +1,213 @@
+"""What holds of the actions table when an answer is lost: by a caller's repeat, and by botocore's own."""
+
+import pytest
+
+from duetime.action import Status
+from duetime.errors import BackendUnavailable
+from duetime.lease import Claimed, Moved, SettleResult
+from duetime.testing.contract.changing import CancelContract, RedriveContract
+from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
+from duetime.testing.contract.leasing import LeaseContract
+from duetime.testing.contract.legality import LegalityContract
+from duetime.testing.contract.payloads import PayloadContract
+from duetime.testing.contract.scheduling import LARGE, SchedulingContract
+from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    EXPIRY,
+    HOUR,
+    LEASE_END,
+    MINUTE,
+    NOON,
+    ORPHANED_AT,
+    claim,
+    end,
+    fresh,
+    running,
+    scheduled,
+    standing,
+    terms,
+)
+from tests.contract.networks import LosesAnAnswer, SendsTwice
+
+
+class TestAStoreWhoseWritesAreSentTwice(
+    SchedulingContract,
+    PayloadContract,
+    ClaimContract,
+    TakeOverContract,
+    LeaseContract,
+    SettleContract,
+    RetryContract,
+    AttemptsContract,
+    CancelContract,
+    RedriveContract,
+    LegalityContract,
+):
+    """A reschedule is left out: sent twice it is pending at its new time all the same, two generations on."""
+
+    @pytest.fixture
+    def store(self, moto_table):
+        return moto_table.store(SendsTwice(moto_table.client))
+
+
+@pytest.fixture
+def losing(table):
+    """A store that loses the answer of the first call of an operation."""
+    return lambda operation, meanwhile=lambda: None: table.store(
+        LosesAnAnswer(table.client, operation, meanwhile)
+    )
+
+
+@pytest.fixture
+def steady(table):
+    """A store over the same table, which loses nothing."""
+    return table.store()
+
+
+def test_a_put_whose_answer_was_lost_may_be_repeated_even_after_the_action_has_run(losing, steady):
+    action = fresh(steady)
+    caller = losing("put_item", lambda: steady.settle(claim(steady, action.ref), end(Status.EXECUTED)))
+    with pytest.raises(BackendUnavailable):
+        caller.put(action)
+    caller.put(action)
+    assert standing(steady, action.ref).status is Status.EXECUTED
+
+
+def test_a_payload_whose_answer_was_lost_is_put_again_with_its_row(losing, steady):
+    action = fresh(steady, payload=LARGE, payload_apart=True)
+    caller = losing("put_item")
+    with pytest.raises(BackendUnavailable):
+        caller.put(action)
+    assert steady.get(action.ref) is None
+    caller.put(action)
+    assert steady.get(action.ref) == action
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["small payloads", "large payloads"])
+def test_a_batch_whose_answer_was_lost_is_not_written_over_what_ran_meanwhile(table, steady, apart):
+    actions = [fresh(steady, payload=LARGE, payload_apart=apart) for _ in range(60)]
+    claimed = []
+    single_shot = LosesAnAnswer(
+        table.client, "batch_write_item", lambda: claimed.append(claim(steady, actions[7].ref))
+    )
+    table.store(single_shot=single_shot).put_many(actions)
+    assert steady.get(actions[7].ref) == claimed[0]
+    assert len(steady.get_rows([each.ref for each in actions])) == 60
+
+
+def test_a_bulk_that_failed_midway_may_be_repeated_over_what_has_run(table, steady):
+    actions = [fresh(steady) for _ in range(60)]
+
+    class FailsAfterTheFirstBatch:
+        def __init__(self):
+            self.batches = 0
+
+        def batch_write_item(self, **asked):
+            self.batches += 1
+            if self.batches > 1:
+                raise AssertionError("the caller's machine died")
+            return table.client.batch_write_item(**asked)
+
+    with pytest.raises(AssertionError, match="died"):
+        table.store(single_shot=FailsAfterTheFirstBatch()).put_many(actions)
+    ran = claim(steady, actions[20].ref)
+    steady.put_many(actions)
+    assert steady.get(ran.ref) == ran
+    assert len(steady.get_rows([each.ref for each in actions])) == 60
+
+
+def test_rows_that_dynamodb_left_unprocessed_are_put_one_by_one(table, steady):
+    class LeavesSomeUnprocessed:
+        """DynamoDB may leave a part of a batch to its caller; the engines here never do."""
+
+        def batch_write_item(self, *, RequestItems):  # noqa: N803 - DynamoDB's own name
+            ((name, requests),) = RequestItems.items()
+            table.client.batch_write_item(RequestItems={name: requests[2:]})
+            return {"UnprocessedItems": {name: requests[:2]}}
+
+    actions = [fresh(steady, payload=LARGE, payload_apart=place == 1) for place in range(30)]
+    table.store(single_shot=LeavesSomeUnprocessed()).put_many(actions)
+    assert [steady.get(each.ref) for each in actions] == actions
+
+
+def test_a_claim_whose_answer_was_lost_is_mine_when_repeated_with_its_nonce(losing, steady):
+    action, asked, worker = scheduled(steady), terms(), losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        worker.claim(action.ref, asked)
+    assert worker.claim(action.ref, asked) == Claimed(standing(steady, action.ref))
+    assert standing(steady, action.ref).fence == 1
+
+
+def test_a_claim_whose_answer_was_lost_is_taken_over_in_the_end_if_nobody_repeats_it(losing, steady):
+    action, worker = scheduled(steady), losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        worker.claim(action.ref, terms())
+    assert claim(steady, action.ref, ORPHANED_AT).recoveries == 1
+
+
+def test_a_claim_whose_payload_was_not_read_brings_it_when_repeated(losing, steady):
+    action = fresh(steady, payload=LARGE, payload_apart=True)
+    steady.put(action)
+    worker, asked = losing("get_item"), terms()
+    with pytest.raises(BackendUnavailable):
+        worker.claim(action.ref, asked)
+    claimed = worker.claim(action.ref, asked)
+    assert isinstance(claimed, Claimed)
+    assert (claimed.action.payload, claimed.action.fence) == (LARGE, 1)
+
+
+def test_a_heartbeat_whose_answer_was_lost_may_be_repeated(losing, steady):
+    claimed, worker = running(steady), losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        worker.renew(claimed, LEASE_END + MINUTE)
+    assert worker.renew(claimed, LEASE_END + 2 * MINUTE) is not None
+    assert standing(steady, claimed.ref).lease_until == LEASE_END + 2 * MINUTE
+
+
+@pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
+def test_a_settle_whose_answer_was_lost_is_settled_when_repeated(losing, steady, status):
+    claimed, worker = running(steady), losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        worker.settle(claimed, end(status))
+    before = steady.get(claimed.ref)
+    assert worker.settle(claimed, end(status)) is SettleResult.SETTLED
+    assert steady.get(claimed.ref) == before
+
+
+def test_a_settle_for_retry_whose_answer_was_lost_changes_nothing_in_the_run_that_followed(losing, steady):
+    claimed = running(steady)
+    worker = losing("update_item", lambda: claim(steady, claimed.ref, NOON + 2 * HOUR))
+    with pytest.raises(BackendUnavailable):
+        worker.settle(claimed, end(Status.PENDING))
+    following = steady.get(claimed.ref)
+    assert worker.settle(claimed, end(Status.PENDING)) is SettleResult.LEASE_LOST
+    assert steady.get(claimed.ref) == following
+
+
+def test_a_cancel_whose_answer_was_lost_is_told_when_repeated(losing, steady):
+    action, caller = scheduled(steady), losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+    repeated = caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+    assert repeated == Moved(standing(steady, action.ref))
+
+
+def test_a_redrive_whose_answer_was_lost_is_told_when_repeated(losing, steady):
+    claimed = running(steady)
+    steady.settle(claimed, end(Status.FAILED))
+    caller = losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+    repeated = caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+    assert repeated == Moved(standing(steady, claimed.ref))
+    assert standing(steady, claimed.ref).gen == 2
+
+
+def test_a_reschedule_whose_answer_was_lost_leaves_the_action_at_its_new_time_when_repeated(losing, steady):
+    action, caller = scheduled(steady), losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON)
+    assert isinstance(caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Moved)
+    assert [row.due_at for row in steady.of_tenant(ACME, limit=5, cursor=None)] == [NOON + HOUR]

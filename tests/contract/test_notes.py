@@ -1,0 +1,62 @@
+"""The contracts of routes and bookmarks, over each back end that duetime has."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.aws.notes import DynamoBookmarks, DynamoRoutes, publish
+from duetime.manifest import Manifest
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.testing import TurnedClock
+from duetime.testing.contract import BookmarksContract, RoutesContract
+from duetime.testing.contract.specimens import NOON
+
+
+class TestMemoryRoutes(RoutesContract):
+    def routes(self, manifests):
+        return MemoryRoutes(manifests)
+
+
+class TestDynamoRoutes(RoutesContract):
+    @pytest.fixture(autouse=True)
+    def over_a_table(self, jobs_table):
+        self.client, self.table = jobs_table
+        self.clock = TurnedClock(NOON)
+
+    def routes(self, manifests):
+        for each in manifests:
+            publish(self.client, self.table, each)
+        return DynamoRoutes(self.client, self.table, clock=self.clock)
+
+    def test_a_type_that_is_published_later_is_found_within_seconds(self):
+        routes = self.routes([])
+        assert routes.queue_for("make-report") is None
+        publish(self.client, self.table, Manifest("reports", {"make-report": 1}))
+        self.clock.wait_until(NOON + timedelta(seconds=6))
+        assert routes.queue_for("make-report") == "reports"
+
+    def test_a_type_that_moves_is_followed_within_the_minute(self):
+        routes = self.routes([Manifest("default", {"make-report": 1})])
+        assert routes.queue_for("make-report") == "default"
+        self.routes([Manifest("default", {}), Manifest("reports", {"make-report": 1})])
+        self.clock.wait_until(NOON + timedelta(seconds=61))
+        assert routes.queue_for("make-report") == "reports"
+
+    def test_a_type_that_the_latest_deploy_dropped_leads_nowhere(self):
+        routes = self.routes([Manifest("default", {"make-report": 1, "send-invoice": 1})])
+        assert routes.queue_for("make-report") == "default"
+        publish(self.client, self.table, Manifest("default", {"send-invoice": 1}))
+        self.clock.wait_until(NOON + timedelta(seconds=61))
+        assert routes.queue_for("make-report") is None
+
+
+class TestMemoryBookmarks(BookmarksContract):
+    @pytest.fixture
+    def bookmarks(self):
+        return MemoryBookmarks()
+
+
+class TestDynamoBookmarks(BookmarksContract):
+    @pytest.fixture
+    def bookmarks(self, jobs_table):
+        return DynamoBookmarks(*jobs_table)

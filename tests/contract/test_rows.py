@@ -1,0 +1,173 @@
+"""The rows as DynamoDB keeps them: how large they are, and what happens to one that cannot be read."""
+
+from dataclasses import replace
+
+import pytest
+from botocore.exceptions import ClientError
+
+from duetime.action import Status
+from duetime.aws.items import to_item
+from duetime.aws.keys import payload_key, row_key
+from duetime.lease import Moved
+from duetime.testing.contract.scheduling import LARGE
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    HOUR,
+    NOON,
+    SECOND,
+    claim,
+    due_entries,
+    end,
+    fresh,
+    scheduled,
+    terms,
+)
+
+KILOBYTE = 1_024
+SPOILT = [
+    {"status": {"S": "frozen"}},
+    {"attempts": {"L": [{"M": {}}]}},
+    {"fence": {"S": "one"}},
+    {"gen": {"N": "1.5"}},
+    {"lease_until": {"S": "soon"}},
+    {"ttl": {"N": "1" + "0" * 30}},
+]
+
+
+@pytest.fixture
+def spoil(table):
+    """Write over attributes of a row, as some other program might."""
+
+    def write(action, attributes):
+        item = to_item(action) | attributes
+        table.client.put_item(TableName=table.name, Item=item)
+
+    return write
+
+
+@pytest.mark.parametrize("attributes", SPOILT, ids=lambda each: next(iter(each)))
+def test_an_unreadable_row_is_passed_by_among_good_ones(table, spoil, attributes):
+    store = table.store()
+    actions = [
+        replace(fresh(store, created_at=NOON + place * SECOND, correlation_id="subscription:42"))
+        for place in range(3)
+    ]
+    store.put_many(actions)
+    spoil(actions[1], attributes)
+    good = [actions[0].id, actions[2].id]
+    assert sorted(row.id for row in store.get_rows([each.ref for each in actions])) == good
+    assert [row.id for row in store.of_tenant(ACME, limit=10, cursor=None)] == good[::-1]
+    correlated = store.by_correlation(ACME, "subscription:42", limit=10, cursor=None)
+    assert [row.id for row in correlated] == good
+
+
+def test_a_row_without_a_type_is_passed_by_too(table):
+    store = table.store()
+    good, bad = scheduled(store), fresh(store)
+    item = to_item(bad)
+    del item["type"]
+    table.client.put_item(TableName=table.name, Item=item)
+    assert [row.id for row in store.get_rows([good.ref, bad.ref])] == [good.id]
+
+
+def test_an_unreadable_due_time_holds_up_none_behind_it(table, spoil):
+    store = table.store()
+    shard = store.due_shards[0]
+    good, bad = (replace(fresh(store), due_shard=shard) for _ in range(2))
+    store.put(good)
+    spoil(bad, {"due_at": {"S": "2029-13-45"}})
+    assert [each.ref for each in due_entries(store, shard, limit=1)] == [good.ref]
+
+
+def test_a_payload_set_apart_is_gone_when_it_was_removed(table):
+    store = table.store()
+    action = fresh(store, payload=LARGE, payload_apart=True)
+    store.put(action)
+    store.remove_payload(action.ref)
+    key = payload_key(action.ref)
+    assert "Item" not in table.client.get_item(TableName=table.name, Key=key, ConsistentRead=True)
+    row = store.get(action.ref)
+    assert row == action.without_payload()
+
+
+def test_an_action_whose_payload_is_gone_can_still_be_changed(table):
+    store = table.store()
+    action = fresh(store, payload=LARGE, payload_apart=True)
+    store.put(action)
+    store.remove_payload(action.ref)
+    assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Moved)
+    store.settle(claim(store, action.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR))
+    assert isinstance(store.redrive(action.ref, NOON + 2 * HOUR, by=CALLER, at=NOON + HOUR), Moved)
+
+
+def test_a_payload_set_apart_outlives_a_later_due_time(table):
+    store = table.store()
+    action = fresh(store, payload=LARGE, payload_apart=True)
+    store.put(action)
+    before = _ttl(table, action)
+    store.reschedule(action.ref, NOON + 1_000 * HOUR, by=CALLER, at=NOON)
+    assert _ttl(table, action) == before + 1_000 * 3_600
+
+
+def test_a_row_of_600_bytes_of_payload_fits_one_write_unit_all_its_life(table):
+    store = table.store()
+    payload = '{"text":"' + "x" * 589 + '"}'
+    assert len(payload) == 600
+    action = replace(fresh(store, payload=payload), tenant_id="customer-0042")
+    store.put(action)
+    sizes = [item_size(_item(table, action))]
+    claimed = store.claim(action.ref, replace(terms(), instance="x" * 16, retry="[3,[60,300,900],0.1,null]"))
+    sizes.append(item_size(_item(table, action)))
+    store.settle(claimed.action, end(Status.EXECUTED))
+    sizes.append(item_size(_item(table, action)))
+    assert max(sizes) <= KILOBYTE, sizes
+
+
+def item_size(item):
+    """An item's size as the DynamoDB Developer Guide defines it ("DynamoDB item sizes and formats")."""
+    return sum(len(name.encode()) + _value_size(value) for name, value in item.items())
+
+
+def _value_size(value):
+    ((kind, held),) = value.items()
+    match kind:
+        case "S":
+            return len(held.encode())
+        case "N":
+            digits = held.replace(".", "").strip("-0")
+            return (len(digits) + 1) // 2 + 1 + held.startswith("-")
+        case "BOOL" | "NULL":
+            return 1
+        case "L":
+            return 3 + sum(1 + _value_size(each) for each in held)
+        case "M":
+            return 3 + sum(1 + len(name.encode()) + _value_size(each) for name, each in held.items())
+    raise AssertionError(f"duetime writes no {kind}")
+
+
+@pytest.mark.dynamodb_local
+def test_the_engine_refuses_a_key_of_an_index_that_is_not_a_text(local_table):
+    store = local_table.store()
+    item = to_item(fresh(store)) | {"due_at": {"N": "1"}}
+    with pytest.raises(ClientError, match="Type mismatch for Index Key"):
+        local_table.client.put_item(TableName=local_table.name, Item=item)
+
+
+@pytest.mark.dynamodb_local
+def test_the_engine_refuses_a_reserved_word_that_is_not_an_alias(local_table):
+    action = scheduled(local_table.store())
+    with pytest.raises(ClientError, match="reserved keyword: status"):
+        local_table.client.update_item(
+            TableName=local_table.name, Key=row_key(action.ref), UpdateExpression="REMOVE status"
+        )
+
+
+def _item(table, action):
+    return table.client.get_item(TableName=table.name, Key=row_key(action.ref), ConsistentRead=True)["Item"]
+
+
+def _ttl(table, action):
+    key = payload_key(action.ref)
+    item = table.client.get_item(TableName=table.name, Key=key, ConsistentRead=True)["Item"]
+    return int(item["ttl"]["N"])

@@ -1,0 +1,161 @@
+"""The contract is worth something only if a store that breaks a rule fails it, and if outsiders can run it."""
+
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from duetime.action import Status
+from duetime.lease import Held, Moved, Renewed, SettleResult
+from duetime.memory.store import MemoryStore
+from duetime.ports import Page
+from duetime.testing.contract import ActionStoreContract
+from duetime.testing.contract.specimens import GLOBEX
+
+
+class Fenceless(MemoryStore):
+    def settle(self, claimed, settlement):
+        return super().settle(self.get(claimed.ref) or claimed, settlement)
+
+
+class Hasty(MemoryStore):
+    def claim(self, ref, terms):
+        row = self.get(ref)
+        early = row is not None and row.status is Status.PENDING
+        return super().claim(ref, replace(terms, now=max(terms.now, row.due_at)) if early else terms)
+
+
+class Forgetful(MemoryStore):
+    def claim(self, ref, terms):
+        row = self.get(ref)
+        if row is not None and row.claim_nonce == terms.nonce:
+            return Held(row.lease_until)
+        return super().claim(ref, terms)
+
+
+class Overwriting(MemoryStore):
+    def put(self, action):
+        with self._lock:
+            self._write(self._rows.get(action.ref), action)
+
+
+class Fickle(MemoryStore):
+    def ask_to_cancel(self, ref, *, by, at):
+        asked = super().ask_to_cancel(ref, by=by, at=at)
+        if isinstance(asked, Moved):
+            return Moved(self._write(asked.action, replace(asked.action, cancel_requested_by=by)))
+        return asked
+
+
+class Generationless(MemoryStore):
+    def reschedule(self, ref, due_at, *, by, at):
+        outcome = super().reschedule(ref, due_at, by=by, at=at)
+        if isinstance(outcome, Moved):
+            return Moved(self._write(outcome.action, replace(outcome.action, gen=outcome.action.gen - 1)))
+        return outcome
+
+
+class Shallow(MemoryStore):
+    def of_tenant(self, tenant_id, *, limit, cursor):
+        return Page(super().of_tenant(tenant_id, limit=limit, cursor=cursor).actions, None)
+
+
+class Careless(MemoryStore):
+    def by_correlation(self, tenant_id, correlation_id, *, limit, cursor):
+        mine = super().by_correlation(tenant_id, correlation_id, limit=limit, cursor=cursor)
+        theirs = super().by_correlation(GLOBEX, correlation_id, limit=limit, cursor=cursor)
+        return Page((*mine, *theirs), mine.cursor)
+
+
+class Deaf(MemoryStore):
+    def renew(self, claimed, until):
+        renewed = super().renew(claimed, until)
+        return renewed and Renewed(cancel_requested=False)
+
+
+class Relentless(MemoryStore):
+    def settle(self, claimed, settlement):
+        result = super().settle(claimed, settlement)
+        return SettleResult.SETTLED if result is SettleResult.CANCEL_REQUESTED else result
+
+
+class Inclusive(MemoryStore):
+    def due(self, shard, *, after, until, limit, cursor):
+        before = None if after is None else after - after.resolution
+        return super().due(shard, after=before, until=until, limit=limit, cursor=cursor)
+
+
+class Racy(MemoryStore):
+    """Reads first and decides afterwards; the pause is what a network would be."""
+
+    def claim(self, ref, terms):
+        row = self.get(ref)
+        threading.Event().wait(0.01)
+        if row is not None and row.status is Status.PENDING:
+            with self._lock:
+                self._write(self._rows[ref], row)
+        return super().claim(ref, terms)
+
+
+BROKEN = {
+    Fenceless: "test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended",
+    Hasty: "test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing",
+    Forgetful: "test_a_claim_repeated_with_its_nonce_is_the_same_claim",
+    Overwriting: "test_putting_again_changes_nothing_in_a_row_that_has_run",
+    Fickle: "test_the_first_request_to_cancel_stays",
+    Generationless: "test_a_pending_action_gets_another_due_time",
+    Shallow: "test_what_is_scheduled_while_one_pages_moves_no_page",
+    Careless: "test_another_tenants_same_correlation_id_is_unseen",
+    Deaf: "test_a_heartbeat_tells_of_a_request_to_cancel",
+    Relentless: "test_a_retry_is_refused_when_a_cancel_was_asked_for",
+    Inclusive: "test_the_first_bound_is_excluded_and_the_last_included",
+    Racy: "test_of_many_claims_at_once_exactly_one_wins",
+}
+
+
+@pytest.mark.parametrize(
+    ("store", "sentence"), BROKEN.items(), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_a_store_that_breaks_a_rule_fails_the_sentence_that_says_it(store, sentence):
+    check = getattr(ActionStoreContract(), sentence)
+    check(MemoryStore())
+    with pytest.raises(AssertionError):
+        check(store())
+
+
+def test_a_back_end_that_names_no_store_is_told_what_to_override(tmp_path):
+    outsider = tmp_path / "test_outsider.py"
+    outsider.write_text(
+        "from duetime.testing.contract import ActionStoreContract\n\n\n"
+        "class TestMine(ActionStoreContract):\n    pass\n"
+    )
+    said = _run("-m", "pytest", "-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", str(outsider))
+    assert "override the fixture `store`" in said.stdout
+
+
+def test_an_outsider_may_run_the_whole_contract_from_one_import(tmp_path):
+    outsider = tmp_path / "test_outsider.py"
+    outsider.write_text(
+        "import pytest\n\n"
+        "from duetime.memory.store import MemoryStore\n"
+        "from duetime.testing.contract import ActionStoreContract\n\n\n"
+        "class TestMine(ActionStoreContract):\n"
+        "    @pytest.fixture\n"
+        "    def store(self):\n"
+        "        return MemoryStore()\n"
+    )
+    said = _run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(outsider))
+    assert said.returncode == 0, said.stdout
+
+
+def test_the_testing_package_alone_needs_no_pytest():
+    said = _run("-c", "import sys, duetime.testing; print('pytest' in sys.modules)")
+    assert said.stdout == "False\n"
+
+
+def _run(*arguments):
+    return subprocess.run(  # noqa: S603 - every argument is from this file
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )

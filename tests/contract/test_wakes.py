@@ -1,0 +1,137 @@
+"""The contracts of queues and timers, over memory and moto."""
+# ruff: noqa: ARG002 - a contract hands its hooks more than each needs
+
+import json
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime.aws.messages import from_json
+from duetime.aws.queues import SqsQueues
+from duetime.aws.timers import EventBridgeTimers
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.memory.wakes import MemoryQueues, MemoryTimers
+from duetime.ports import Delivery, Send
+from duetime.settings import Settings
+from duetime.testing import TurnedClock
+from duetime.testing.contract import DueQueuesContract, TimersContract
+from duetime.testing.contract.specimens import HOUR, NOON
+from duetime.testing.contract.wakes import message
+
+ACCOUNT = "123456789012"
+
+
+class TestMemoryQueues(DueQueuesContract):
+    @pytest.fixture
+    def queues(self):
+        self.clock = TurnedClock(NOON)
+        self.put_back = {}
+        return MemoryQueues(self.clock, timedelta(seconds=self.VISIBILITY))
+
+    def receive(self, queues, queue):
+        """One process has one line for all queues: what belongs to another is kept for whoever asks for it."""
+        while (received := queues.receive()) is not None:
+            self.put_back.setdefault(received[0], []).append(received[1])
+        return self.put_back.pop(queue, [])
+
+    def let_pass(self, queues, seconds):
+        self.clock.wait_until(self.clock.now() + timedelta(seconds=seconds))
+
+
+class TestSqsQueues(DueQueuesContract):
+    @pytest.fixture
+    def queues(self, moto):
+        self.client = moto["sqs"]
+        self.urls = {
+            name: self.client.create_queue(
+                QueueName=f"duetime-{name}", Attributes={"VisibilityTimeout": str(self.VISIBILITY)}
+            )["QueueUrl"]
+            for name in self.QUEUES
+        }
+        return SqsQueues(self.client, self.urls)
+
+    def receive(self, queues, queue):
+        answer = self.client.receive_message(
+            QueueUrl=self.urls[queue],
+            MaxNumberOfMessages=10,
+            MessageSystemAttributeNames=["SentTimestamp"],
+        )
+        return [_delivery(each) for each in answer.get("Messages", [])]
+
+    def let_pass(self, queues, seconds):
+        threading.Event().wait(seconds)
+
+    def test_a_queue_that_the_settings_do_not_name_is_a_clear_error(self, queues):
+        with pytest.raises(BackendMisconfigured, match="no queue is named 'invoices'"):
+            queues.send([Send("invoices", message(), 0)])
+
+    def test_a_queue_that_does_not_exist_is_a_clear_error(self, queues):
+        gone = SqsQueues(self.client, {"default": self.urls["default"] + "-gone"})
+        with pytest.raises(BackendMisconfigured, match="DUETIME_QUEUES"):
+            gone.send([Send("default", message(), 0)])
+
+    def test_a_message_that_sqs_does_not_take_is_told_of(self, queues):
+        class TakesAllButOne:
+            """SQS may refuse single messages of a batch; moto never does."""
+
+            def send_message_batch(self, **asked):
+                answer = client.send_message_batch(**asked | {"Entries": asked["Entries"][1:]})
+                return {**answer, "Failed": [{"Id": "0", "Message": "try again"}]}
+
+        client = self.client
+        with pytest.raises(BackendUnavailable, match="1 of 2 messages: try again"):
+            SqsQueues(TakesAllButOne(), self.urls).send([Send("default", message(), 0)] * 2)
+
+
+class TestMemoryTimers(TimersContract):
+    @pytest.fixture
+    def timers(self):
+        return MemoryTimers()
+
+    def wakes(self, timers, until):
+        return timers.fire(until)
+
+
+class TestEventBridgeTimers(TimersContract):
+    @pytest.fixture
+    def timers(self, moto):
+        settings = Settings(
+            dispatch_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:dispatch",
+            timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+        )
+        self.client, self.group = moto["scheduler"], settings.schedule_group
+        self.client.create_schedule_group(Name=self.group)
+        return EventBridgeTimers(self.client, settings)
+
+    def wakes(self, timers, until):
+        """What EventBridge's documentation says of ``at()``: it wakes within the minute that begins then."""
+        schedules = self._schedules()
+        return [from_json(each["Target"]["Input"])[0] for each in schedules if _at(each) <= until]
+
+    def test_a_timer_is_gone_by_itself_once_it_has_fired(self, timers):
+        timers.set(message(NOON + HOUR), NOON)
+        (schedule,) = self._schedules()
+        assert schedule["ActionAfterCompletion"] == "DELETE"
+        assert schedule["ScheduleExpressionTimezone"] == "UTC"
+
+    def test_setting_a_timer_twice_makes_one_schedule(self, timers):
+        wake = message()
+        timers.set(wake, NOON)
+        timers.set(wake, NOON)
+        assert len(self._schedules()) == 1
+
+    def _schedules(self):
+        listed = self.client.list_schedules(GroupName=self.group)["Schedules"]
+        return [self.client.get_schedule(GroupName=self.group, Name=each["Name"]) for each in listed]
+
+
+def _delivery(received):
+    """As the worker's Lambda reads an SQS record."""
+    told, delay = from_json(json.loads(received["Body"]))
+    sent_at = datetime.fromtimestamp(int(received["Attributes"]["SentTimestamp"]) / 1000, UTC)
+    return Delivery(told, sent_at + timedelta(seconds=delay), received["ReceiptHandle"])
+
+
+def _at(schedule):
+    return datetime.strptime(schedule["ScheduleExpression"], "at(%Y-%m-%dT%H:%M:%S)").replace(tzinfo=UTC)

@@ -1,0 +1,3 @@
+"""An app whose import fails."""
+
+ANSWER = 1 // 0

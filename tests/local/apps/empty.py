@@ -1,0 +1,3 @@
+from duetime import App
+
+app = App()

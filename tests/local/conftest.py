@@ -1,0 +1,125 @@
+import threading
+from datetime import timedelta
+
+import pytest
+
+from duetime import App, Payload, Run
+from duetime.local import LocalCloud, Options
+from duetime.settings import Settings
+
+PATIENCE = 30
+"""Seconds, for what comes within one or two: generous, since a busy machine is no fault."""
+
+
+class Note(Payload):
+    text: str
+
+
+class Deadly(Payload):
+    text: str
+
+
+class Notes:
+    """An app whose handlers write down their runs, and kill their worker as often as they are told to."""
+
+    def __init__(self):
+        self.app = App()
+        self.runs: list[tuple[str, Run]] = []
+        self.kills_left = 0
+        self._changed = threading.Condition()
+        self.app.action(self._note())
+        self.app.action(self._deadly())
+
+    def _note(self):
+        def note(payload: Note, run: Run) -> None:
+            self._write(payload.text, run)
+
+        return note
+
+    def _deadly(self):
+        def deadly(payload: Deadly, run: Run) -> None:
+            self._write(payload.text, run)
+            if self.kills_left:
+                self.kills_left -= 1
+                raise SystemExit(f"killed in {payload.text}")
+
+        return deadly
+
+    def _write(self, text, run):
+        with self._changed:
+            self.runs.append((text, run))
+            self._changed.notify_all()
+
+    def of(self, text):
+        return [run for written, run in self.runs if written == text]
+
+    def wait_for(self, text, count=1):
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self.of(text)) >= count, PATIENCE), (
+                f"{text} did not run"
+            )
+        return self.of(text)
+
+
+SHORT = Settings(
+    near_limit=timedelta(seconds=2),
+    wake_early=timedelta(seconds=1),
+    lease=timedelta(seconds=2),
+    heartbeat=timedelta(seconds=0.5),
+    cancel_poll=timedelta(seconds=0.2),
+    clock_skew=timedelta(0),
+    grace=timedelta(seconds=1),
+)
+
+
+@pytest.fixture
+def notes():
+    return Notes()
+
+
+@pytest.fixture
+def cloud(notes):
+    with LocalCloud(notes.app, Options(settings=SHORT)) as cloud:
+        yield cloud
+
+
+def eventually(condition, what="it"):
+    """Wait until `condition` holds; returns what it returned."""
+    waited, tick = 0.0, 0.02
+    while not (found := condition()):
+        assert waited < PATIENCE, f"{what} did not come about"
+        threading.Event().wait(tick)
+        waited += tick
+    return found
+
+
+def status_of(cloud, action):
+    return cloud.scheduler().get(action.id).status
+
+
+def settled(cloud, action):
+    """The action once it is final."""
+
+    def final():
+        found = cloud.scheduler().get(action.id)
+        return found if found.status.is_final else None
+
+    return eventually(final, f"the end of {action.id}")
+
+
+def schedules_in(cloud):
+    group = cloud.settings.schedule_group
+    return [each["Name"] for each in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]]
+
+
+def bodies_in(cloud, queue):
+    """What stands in a queue, by its name without the prefix."""
+    sqs = cloud.client("sqs")
+    url = sqs.get_queue_url(QueueName=cloud.settings.prefix + queue)["QueueUrl"]
+    answer = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)
+    return [each["Body"] for each in answer.get("Messages", [])]
+
+
+def rest(seconds):
+    """Let real time pass in which something must not happen."""
+    threading.Event().wait(seconds)

@@ -1,0 +1,99 @@
+"""What the local cloud suggests works when it is pasted."""
+
+import json
+import shlex
+from datetime import date, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Literal
+from uuid import UUID
+
+import pytest
+from pydantic import BaseModel, Field, model_validator
+
+from duetime import App, Payload
+from duetime.local.example_payload import example_of
+from duetime.local.suggestions import commands
+from examples.billing import app as billing
+
+
+class Plan(StrEnum):
+    SMALL = "small"
+
+
+class Line(BaseModel):
+    sku: str
+    count: Annotated[int, Field(gt=0, multiple_of=5)]
+
+
+class Everything(Payload):
+    id: UUID
+    at: datetime
+    day: date
+    span: timedelta
+    plan: Plan
+    kind: Literal["a", "b"]
+    ratio: Annotated[float, Field(ge=0, lt=1)]
+    few: Annotated[int, Field(le=-3)]
+    code: Annotated[str, Field(min_length=9, max_length=12)]
+    short: Annotated[str, Field(max_length=2)]
+    lines: Annotated[list[Line], Field(min_length=2)]
+    pair: tuple[int, str]
+    names: dict[str, int]
+    maybe: int | None
+    flag: bool
+    shown: Annotated[str, Field(pattern=r"^o-\d$", examples=["o-7"])]
+    note: str = "left out"
+
+
+class Patterned(Payload):
+    code: Annotated[str, Field(pattern=r"^\d{4}$")]
+
+
+class Ruled(Payload):
+    text: str
+
+    @model_validator(mode="after")
+    def refuses(self):
+        raise ValueError("never")
+
+
+class Nested(Payload):
+    inner: "Nested"
+
+
+def test_an_example_is_what_its_model_takes():
+    example = example_of(Everything)
+    read = Everything.from_json(example)
+    assert "note" not in json.loads(example)
+    assert len(read.lines) == 2
+
+
+@pytest.mark.parametrize("payload", [Patterned, Ruled, Nested])
+def test_where_no_example_can_be_made_none_is_claimed(payload):
+    assert example_of(payload) is None
+
+
+def test_the_suggested_command_schedules_what_the_app_takes():
+    words = shlex.split(commands(billing, "http://127.0.0.1:8080")[0])
+    assert words[:3] == ["duetime", "schedule", "apply-plan-change"]
+    assert billing.payload("apply-plan-change", words[words.index("--payload") + 1])
+    assert "--url" not in words
+
+
+def test_another_port_is_said_in_the_commands():
+    url = "http://127.0.0.1:9999"
+    assert all(url in each for each in commands(billing, url))
+
+
+def test_a_type_that_an_example_can_be_made_for_is_preferred():
+    app = App()
+
+    @app.action
+    def first(payload: Patterned) -> None: ...
+
+    assert "'{…}'" in commands(app, "http://127.0.0.1:8080")[0]
+
+    @app.action
+    def second(payload: Everything) -> None: ...
+
+    assert commands(app, "http://127.0.0.1:8080")[0].startswith("duetime schedule everything")

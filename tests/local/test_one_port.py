@@ -1,0 +1,193 @@
+"""The one port: the API behind its gateway, moto for other processes, and the page."""
+
+import base64
+import json
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
+
+import boto3
+import pytest
+from werkzeug.test import Client, EnvironBuilder
+from werkzeug.wrappers import Request
+
+from duetime.local.front import Front
+from duetime.local.functions import Outcome
+from duetime.local.gateway import LARGEST_BODY, Gateway, proxy_event, response_of
+from tests.local.conftest import Note, settled
+
+
+class Answers:
+    """Functions that answer as they are told to, and keep what they were asked."""
+
+    def __init__(self, outcome=None):
+        self.outcome = outcome or Outcome({"statusCode": 200, "body": "{}"})
+        self.event = None
+
+    def invoke(self, _arn, event):
+        self.event = event
+        return self.outcome
+
+
+class Clock:
+    def now(self):
+        return datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class Aws:
+    def serve(self, _environ, start_response):
+        start_response("200 OK", [])
+        return [b"moto"]
+
+
+@pytest.fixture
+def answers():
+    return Answers()
+
+
+@pytest.fixture
+def browser(answers):
+    return Client(Front(Gateway(answers, "api", Clock()), Aws(), lambda: "<!doctype html>page"))
+
+
+def event_of(**request):
+    return proxy_event(Request(EnvironBuilder(**request).get_environ()), now_ms=0)
+
+
+def test_an_http_request_becomes_the_event_that_api_gateway_sends():
+    event = event_of(
+        path="/api/v1/scheduling/query",
+        method="POST",
+        query_string="a=1&a=2&b=",
+        data='{"x": "ü"}',
+        headers={"X-Trace": "t"},
+    )
+    assert event["httpMethod"] == "POST"
+    assert event["path"] == "/api/v1/scheduling/query"
+    assert event["queryStringParameters"] == {"a": "2", "b": ""}
+    assert event["multiValueQueryStringParameters"] == {"a": ["1", "2"], "b": [""]}
+    assert event["multiValueHeaders"]["X-Trace"] == ["t"]
+    assert (event["body"], event["isBase64Encoded"]) == ('{"x": "ü"}', False)
+    assert event["requestContext"]["stage"]
+
+
+def test_a_request_without_query_and_body_has_null_for_them_as_on_aws():
+    event = event_of(path="/api/v1/health")
+    assert event["queryStringParameters"] is None
+    assert event["multiValueQueryStringParameters"] is None
+    assert event["body"] is None
+
+
+def test_a_body_that_is_no_text_comes_in_base64():
+    event = event_of(path="/api/v1/scheduling", method="POST", data=b"\xff\xfe")
+    assert (base64.b64decode(event["body"]), event["isBase64Encoded"]) == (b"\xff\xfe", True)
+
+
+def test_who_calls_is_what_the_development_headers_say():
+    claims = event_of(path="/api/v1/health")["requestContext"]["authorizer"]["claims"]
+    assert (claims["sub"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
+        "developer",
+        "acme",
+        "admin",
+    )
+    said = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
+    claims = event_of(path="/api/v1/health", headers=said)["requestContext"]["authorizer"]["claims"]
+    assert (claims["email"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
+        "eve@x.org",
+        "other",
+        "viewer",
+    )
+
+
+def test_an_answer_becomes_a_response_with_all_its_headers():
+    answer = {
+        "statusCode": 201,
+        "headers": {"Content-Type": "application/json"},
+        "multiValueHeaders": {"Set-Cookie": ["a=1", "b=2"]},
+        "body": base64.b64encode(b"{}").decode(),
+        "isBase64Encoded": True,
+    }
+    response = response_of(Outcome(answer))
+    assert (response.status_code, response.get_data()) == (201, b"{}")
+    assert response.headers.getlist("Set-Cookie") == ["a=1", "b=2"]
+    assert response.content_type == "application/json"
+
+
+@pytest.mark.parametrize(
+    "outcome", [Outcome(error=ValueError("x")), Outcome(None), Outcome({"no": "status"})]
+)
+def test_a_function_without_an_answer_is_a_502(outcome):
+    assert response_of(outcome).status_code == 502
+
+
+def test_a_body_over_the_limit_is_refused_before_the_function_sees_it(browser, answers):
+    response = browser.post("/api/v1/scheduling", data=b"x" * (LARGEST_BODY + 1))
+    assert response.status_code == 413
+    assert response.json["title"]
+    assert answers.event is None
+
+
+def test_an_unknown_path_is_a_problem(browser):
+    response = browser.get("/nowhere")
+    assert (response.status_code, response.content_type) == (404, "application/problem+json")
+    assert "/api/v1" in response.json["detail"]
+
+
+def test_the_page_is_only_read(browser):
+    assert browser.get("/").text == "<!doctype html>page"
+    response = browser.post("/")
+    assert response.status_code == 405
+    assert "GET" in response.headers["Allow"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"Origin": "https://evil.example"}, {"Host": "evil.example"}, {"Origin": "null"}],
+)
+def test_a_page_of_another_site_gets_nothing(browser, answers, headers):
+    for path in ("/", "/api/v1/health"):
+        assert browser.get(path, headers=headers).status_code == 403
+    assert browser.post("/", headers={**headers, "X-Amz-Target": "AmazonSQS.ListQueues"}).status_code == 403
+    assert answers.event is None
+
+
+def test_a_page_of_this_machine_may_ask(browser):
+    assert browser.get("/api/v1/health", headers={"Origin": "http://localhost:5173"}).status_code == 200
+
+
+def test_what_an_sdk_signed_goes_to_moto_unless_it_was_signed_for_the_api(browser):
+    def signed(service):
+        return {
+            "Authorization": f"AWS4-HMAC-SHA256 Credential=x/20260301/us-east-1/{service}/aws4_request, …"
+        }
+
+    assert browser.post("/", headers=signed("sqs")).text == "moto"
+    assert browser.get("/api/v1/health", headers=signed("execute-api")).text == "{}"
+
+
+def ask(cloud, method, path, body=None, **headers):
+    connection = HTTPConnection(cloud.url.removeprefix("http://"))
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def test_everything_answers_on_one_port(cloud, notes):
+    order = json.dumps({"type": "note", "payload": {"text": "by http"}, "in": 0})
+    said = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
+    status, action = ask(cloud, "POST", "/api/v1/scheduling", order, **said)
+    (run,) = notes.wait_for("by http")
+    assert (status, run.id, run.tenant_id) == (201, json.loads(action)["id"], "other")
+    _, page = ask(cloud, "GET", "/")
+    assert "<code>note</code>" in page
+    assert "http://" not in page.replace(cloud.url, "")
+    sqs = boto3.client("sqs", endpoint_url=cloud.url)
+    assert cloud.settings.queues["default"].rpartition("/")[2] in str(sqs.list_queues()["QueueUrls"])
+
+
+def test_a_long_poll_of_another_process_holds_up_nobody(cloud, notes):
+    sqs = boto3.client("sqs", endpoint_url=cloud.url)
+    queue = sqs.create_queue(QueueName="empty")["QueueUrl"]
+    assert "Messages" not in sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=20)
+    settled(cloud, cloud.scheduler().schedule(Note(text="meanwhile"), at=timedelta(0)))

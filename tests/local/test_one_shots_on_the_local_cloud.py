@@ -1,0 +1,189 @@
+"""The road of an action over the very handlers and back ends that a deploy ships."""
+
+import logging
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import timedelta
+
+from duetime.action import Status
+from duetime.clock import SystemClock
+from duetime.local import LocalCloud, Options, Whims
+from duetime.local.expiry_pump import ExpiryPump
+from tests.local.conftest import (
+    SHORT,
+    Deadly,
+    Note,
+    bodies_in,
+    eventually,
+    rest,
+    schedules_in,
+    settled,
+    status_of,
+)
+
+
+def test_a_near_action_runs_when_it_is_due_and_not_before(cloud, notes):
+    action = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=1.2))
+    (run,) = notes.wait_for("near")
+    done = settled(cloud, action)
+    assert done.status is Status.EXECUTED
+    assert done.attempts[0].started_at >= action.due_at
+    assert run.tenant_id == "acme"
+    assert run.actor == "local"
+
+
+def test_an_action_that_is_due_already_runs_at_once(cloud, notes):
+    cloud.scheduler().schedule(Note(text="past"), at=timedelta(hours=-1))
+    assert notes.wait_for("past")
+
+
+def test_a_far_action_is_woken_by_a_schedule_which_is_gone_afterwards(cloud, notes):
+    action = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=3.5))
+    assert eventually(lambda: schedules_in(cloud), "the schedule") == [f"{action.id}.1"]
+    notes.wait_for("far")
+    done = settled(cloud, action)
+    assert done.attempts[0].started_at >= action.due_at
+    assert schedules_in(cloud) == []
+
+
+def test_a_cancelled_action_does_not_run_and_its_schedule_goes(cloud, notes):
+    scheduler = cloud.scheduler()
+    near = scheduler.schedule(Note(text="near"), at=timedelta(seconds=1))
+    far = scheduler.schedule(Note(text="far"), at=timedelta(seconds=4))
+    eventually(lambda: schedules_in(cloud), "the schedule")
+    scheduler.cancel(near.id)
+    scheduler.cancel(far.id)
+    eventually(lambda: not schedules_in(cloud), "the schedule's end")
+    scheduler.schedule(Note(text="later"), at=timedelta(seconds=1.5))
+    notes.wait_for("later")
+    assert notes.of("near") == []
+    assert status_of(cloud, far) is Status.CANCELLED
+
+
+def test_a_rescheduled_action_runs_at_its_new_time_only(cloud, notes):
+    scheduler = cloud.scheduler()
+    action = scheduler.schedule(Note(text="moved"), at=timedelta(seconds=0.8))
+    moved = scheduler.reschedule(action.id, timedelta(seconds=3.5))
+    (run,) = notes.wait_for("moved")
+    assert run.now() >= moved.due_at
+    settled(cloud, action)
+    assert len(notes.of("moved")) == 1
+
+
+def test_the_action_of_a_killed_worker_runs_again_without_using_up_an_attempt(cloud, notes):
+    notes.kills_left = 1
+    action = cloud.scheduler().schedule(Deadly(text="killed"), at=timedelta(0))
+    first, second = notes.wait_for("killed", count=2)
+    done = settled(cloud, action)
+    assert (first.attempt, second.attempt) == (1, 1)
+    assert second.fence > first.fence
+    assert (done.status, done.attempt, done.recoveries) == (Status.EXECUTED, 1, 1)
+
+
+def test_switched_off_nothing_runs_and_switched_on_again_it_runs_once(notes):
+    with LocalCloud(notes.app, Options(settings=replace(SHORT, enabled=False))) as cloud:
+        action = cloud.scheduler().schedule(Note(text="held"), at=timedelta(0))
+        rest(1.2)
+        assert notes.of("held") == []
+        assert status_of(cloud, action) is Status.PENDING
+        cloud.redeploy(enabled=True)
+        cloud.invoke("sweep")
+        notes.wait_for("held")
+        settled(cloud, action)
+        cloud.invoke("sweep")
+        rest(0.5)
+        assert len(notes.of("held")) == 1
+
+
+def test_what_aws_delivers_twice_runs_once(notes):
+    doubled = Options(settings=SHORT, timers=Whims(doubles=1.0), message_doubles=1.0)
+    with LocalCloud(notes.app, doubled) as cloud:
+        near = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=0.5))
+        far = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=2.5))
+        for action in (near, far):
+            settled(cloud, action)
+        rest(1)
+        assert [len(notes.of(each)) for each in ("near", "far")] == [1, 1]
+
+
+def test_a_message_that_nobody_can_read_ends_in_the_dead_letters(notes):
+    impatient = replace(SHORT, queue_visibility=timedelta(seconds=1))
+    with LocalCloud(notes.app, Options(settings=impatient, max_receives=2)) as cloud:
+        cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
+        action = cloud.scheduler().schedule(Note(text="well"), at=timedelta(0))
+        settled(cloud, action)
+        assert eventually(lambda: bodies_in(cloud, "due-default-dead"), "the dead letter") == ["poison"]
+
+
+def test_a_wake_that_dispatch_never_takes_ends_with_the_failures(notes):
+    hasty = Options(settings=SHORT, retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)))
+    with LocalCloud(notes.app, hasty) as cloud:
+        make_schedule(
+            cloud, "strange", "rate(1 minute)", target=cloud.settings.dispatch_arn, told='{"no": "wake"}'
+        )
+        assert eventually(lambda: bodies_in(cloud, "failures"), "the failure") == ['{"no": "wake"}']
+
+
+def test_a_wake_of_a_function_that_is_not_there_ends_with_the_failures(cloud):
+    nobody = "arn:aws:lambda:us-east-1:123456789012:function:nobody"
+    make_schedule(cloud, "lost", "rate(1 minute)", target=nobody, told='{"to": "nobody"}')
+    assert eventually(lambda: bodies_in(cloud, "failures"), "the failure") == ['{"to": "nobody"}']
+
+
+def test_a_schedule_that_aws_would_refuse_is_told_of_and_holds_up_no_other(cloud, notes, caplog):
+    with caplog.at_level(logging.ERROR, "duetime.local"):
+        for name, bad in {"hello": "hello", "cron": "cron(99 99 * * * *)"}.items():
+            make_schedule(cloud, name, bad)
+        make_schedule(cloud, "zone", "cron(0 9 * * ? *)", tz="Mars/X")
+        make_schedule(cloud, "input", "rate(1 minute)", told="no JSON")
+        cloud.scheduler().schedule(Note(text="good"), at=timedelta(seconds=3.5))
+        assert notes.wait_for("good")
+    for name in ("hello", "cron", "zone", "input"):
+        assert f"schedule {name}" in caplog.text
+
+
+def test_another_process_schedules_through_the_sdk(cloud, notes):
+    program = (
+        "from datetime import timedelta\n"
+        "from duetime import Payload, Scheduler\n"
+        "class Note(Payload):\n    text: str\n"
+        "scheduler = Scheduler.from_env(tenant_id='other', actor='process')\n"
+        "print(scheduler.schedule(Note(text='from afar'), at=timedelta(0)).id)\n"
+    )
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", program], env=cloud.environment, capture_output=True, text=True, check=True
+    )
+    (run,) = notes.wait_for("from afar")
+    assert (run.id, run.tenant_id, run.actor) == (done.stdout.strip(), "other", "process")
+
+
+def test_expired_rows_are_removed_and_their_payloads_with_them(cloud):
+    scheduler, dynamodb = cloud.scheduler(), cloud.client("dynamodb")
+    action = scheduler.schedule(Note(text="x" * 3_000), at=timedelta(0))
+    settled(cloud, action)
+    table = cloud.settings.actions_table
+    rows = {
+        "TableName": table,
+        "FilterExpression": "attribute_exists(#s)",
+        "ExpressionAttributeNames": {"#s": "status"},
+    }
+    (row,) = dynamodb.scan(**rows)["Items"]
+    dynamodb.put_item(TableName=table, Item={**row, "ttl": {"N": "1"}})
+    ExpiryPump(dynamodb, table, SystemClock()).turn()
+    eventually(lambda: dynamodb.scan(TableName=table)["Count"] == 0, "the removal")
+
+
+def make_schedule(cloud, name, expression, *, tz="UTC", target=None, told="{}"):
+    cloud.client("scheduler").create_schedule(
+        Name=name,
+        GroupName=cloud.settings.schedule_group,
+        ScheduleExpression=expression,
+        ScheduleExpressionTimezone=tz,
+        FlexibleTimeWindow={"Mode": "OFF"},
+        Target={
+            "Arn": target or cloud.settings.dispatch_arn,
+            "RoleArn": cloud.settings.timer_role_arn,
+            "Input": told,
+        },
+    )

@@ -1,0 +1,58 @@
+import os
+import threading
+from datetime import timedelta
+
+from duetime.action import Status
+from duetime.local import LocalCloud, Options
+from tests.local.conftest import SHORT, Note, settled
+
+LEFT_TO_ITSELF = {"duetime-heartbeat"}
+"""The worker's own thread: it serves a process for as long as that lives, and sleeps."""
+
+
+def threads():
+    names = {each.name for each in threading.enumerate()}
+    return {name for name in names if name.startswith("duetime-") and "waker" not in name} - LEFT_TO_ITSELF
+
+
+def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
+    variables = dict(os.environ)  # noqa: TID251 - what must not change
+    with LocalCloud(notes.app, Options(settings=SHORT)) as cloud:
+        port = int(cloud.url.rpartition(":")[2])
+        settled(cloud, cloud.scheduler().schedule(Note(text="one"), at=timedelta(0)))
+        assert threads()
+    assert threads() == set()
+    assert dict(os.environ) == variables  # noqa: TID251 - as above
+    with LocalCloud(notes.app, Options(port=port)) as again:
+        assert again.url == cloud.url
+        assert list(again.scheduler().list()) == []
+
+
+def test_a_stop_waits_for_a_run_that_is_under_way(notes):
+    entered, ended = threading.Event(), threading.Event()
+
+    class Slow(Note):
+        pass
+
+    @notes.app.action
+    def slow(payload: Slow) -> None:
+        entered.set()
+        threading.Event().wait(0.5)
+        ended.set()
+
+    with LocalCloud(notes.app, Options(settings=SHORT)) as cloud:
+        cloud.scheduler().schedule(Slow(text="slow"), at=timedelta(0))
+        assert entered.wait(30)
+    assert ended.is_set()
+
+
+def test_a_stop_does_not_wait_for_ever(notes, caplog):
+    release = threading.Event()
+    notes._write = lambda *_: release.wait(30)
+    options = Options(settings=SHORT, stop_within=timedelta(seconds=0.2))
+    with LocalCloud(notes.app, options) as cloud:
+        cloud.scheduler().schedule(Note(text="endless"), at=timedelta(0))
+        while cloud.scheduler().list().actions[0].status is Status.PENDING:
+            threading.Event().wait(0.02)
+    assert "1 still running after 0.2 s" in caplog.text
+    release.set()

@@ -1,0 +1,98 @@
+"""How batches of stream records are halved, tried again and given up."""
+
+from datetime import timedelta
+
+from duetime.local.functions import Outcome
+from duetime.local.stream_delivery import TRIES, StreamDelivery
+
+
+class Function:
+    """Takes records, but for those it chokes on; `names` says whether it tells which."""
+
+    def __init__(self, *chokes_on, names=False, recovers_after=None):
+        self.chokes_on, self.names, self.recovers_after = set(chokes_on), names, recovers_after
+        self.batches: list[list[str]] = []
+        self.taken: list[str] = []
+
+    def __call__(self, event):
+        numbers = [each["dynamodb"]["SequenceNumber"] for each in event["Records"]]
+        self.batches.append(numbers)
+        if self.recovers_after is not None and len(self.batches) > self.recovers_after:
+            self.chokes_on = set()
+        bad = [each for each in numbers if each in self.chokes_on]
+        if not bad:
+            self.taken += numbers
+            return Outcome({"batchItemFailures": []})
+        if not self.names:
+            return Outcome(error=ValueError("choked"))
+        self.taken += numbers[: numbers.index(bad[0])]
+        return Outcome({"batchItemFailures": [{"itemIdentifier": each} for each in bad]})
+
+
+def delivered(function, count, *, stops_after=None):
+    """Deliver so many records; returns those given up, and the pauses made."""
+    given_up, pauses = [], []
+    deliver = StreamDelivery(
+        function,
+        lambda record, _reason: given_up.append(record["dynamodb"]["SequenceNumber"]),
+        pause=pauses.append,
+        is_stopping=lambda: stops_after is not None and len(function.batches) >= stops_after,
+    )
+    deliver([{"dynamodb": {"SequenceNumber": str(number)}} for number in range(count)])
+    return given_up, pauses
+
+
+def test_a_batch_that_is_taken_is_delivered_once():
+    function = Function()
+    assert delivered(function, 5) == ([], [])
+    assert function.batches == [["0", "1", "2", "3", "4"]]
+
+
+def test_a_poison_record_is_cornered_by_halving_and_given_up_alone():
+    function = Function("2")
+    given_up, pauses = delivered(function, 8)
+    assert given_up == ["2"]
+    assert function.taken == ["0", "1", "3", "4", "5", "6", "7"]
+    assert function.batches.count(["2"]) == TRIES
+    assert pauses == sorted(pauses[:3]) + pauses[3:]
+
+
+def test_a_record_that_the_function_names_is_tried_again_without_those_before_it():
+    function = Function("2", names=True)
+    given_up, _ = delivered(function, 4)
+    assert given_up == ["2"]
+    assert function.taken == ["0", "1", "3"]
+    assert function.batches[1][0] == "2"
+
+
+def test_a_failure_that_passes_loses_nothing_and_keeps_the_order():
+    function = Function("0", "1", "2", "3", recovers_after=4)
+    given_up, _ = delivered(function, 4)
+    assert given_up == []
+    assert function.taken == ["0", "1", "2", "3"]
+
+
+def test_a_function_that_names_a_record_it_never_had_fails_the_whole_batch():
+    answers = [{"batchItemFailures": [{"itemIdentifier": "99"}]}, None, None]
+    seen = []
+
+    def function(event):
+        seen.append(len(event["Records"]))
+        return Outcome(answers[len(seen) - 1])
+
+    function.batches = seen
+    delivered(function, 2)
+    assert seen == [2, 1, 1]
+
+
+def test_pauses_grow_while_one_record_is_tried():
+    _, pauses = delivered(Function("0"), 1)
+    assert pauses == sorted(pauses)
+    assert pauses[-1] > timedelta(seconds=1)
+
+
+def test_a_stop_ends_the_trying():
+    function = Function("0")
+    given_up, _ = delivered(function, 1, stops_after=2)
+    assert given_up == []
+    assert len(function.batches) == 2

@@ -1,0 +1,111 @@
+import threading
+from datetime import UTC, datetime, timedelta
+
+from duetime.clock import SystemClock
+from duetime.local.alarm import Alarm
+from duetime.local.gate import RECEIVE, Call, Gate, without_long_poll
+from duetime.local.turnstile import Turnstile
+from tests.local.conftest import eventually
+
+CALL = Call("AmazonSQS.SendMessage", "POST", "/", b"{}")
+
+
+def test_one_call_at_a_time_passes():
+    gate, inside, most = Gate(), [], []
+
+    def call():
+        inside.append(1)
+        most.append(len(inside))
+        threading.Event().wait(0.002)
+        inside.pop()
+
+    workers = [threading.Thread(target=lambda: [gate.let_in(CALL, call) for _ in range(5)]) for _ in range(8)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    assert len(most) == 40
+    assert max(most) == 1
+
+
+def test_listeners_learn_of_a_call_after_it_was_made():
+    gate, seen = Gate(), []
+    gate.listen(lambda call: seen.append(("told", call.target)))
+    gate.let_in(CALL, lambda: seen.append("made"))
+    assert seen == ["made", ("told", "AmazonSQS.SendMessage")]
+
+
+def test_a_call_that_fails_lets_the_next_one_in():
+    gate = Gate()
+    try:
+        gate.let_in(CALL, lambda: 1 // 0)
+    except ZeroDivisionError:
+        assert gate.let_in(CALL, lambda: "next") == "next"
+
+
+def test_who_is_in_a_hurry_passes_before_most_of_the_others():
+    turnstile, order, threads = Turnstile(), [], []
+
+    def ordinary(name):
+        with turnstile:
+            order.append(name)
+
+    def hurried(name):
+        with turnstile.hurried():
+            ordinary(name)
+
+    def start(target, name):
+        waiting = len(turnstile._hurried) + len(turnstile._others)
+        threads.append(threading.Thread(target=target, args=(name,)))
+        threads[-1].start()
+        eventually(lambda: len(turnstile._hurried) + len(turnstile._others) > waiting)
+
+    with turnstile:
+        for name in ("a", "b"):
+            start(ordinary, name)
+        for name in ("X", "Y", "Z"):
+            start(hurried, name)
+    for each in threads:
+        each.join()
+    assert order == ["X", "Y", "a", "Z", "b"]
+
+
+def test_who_is_inside_may_enter_again():
+    turnstile = Turnstile()
+    with turnstile, turnstile:
+        pass
+    with turnstile:
+        pass
+
+
+def test_a_long_poll_becomes_a_short_one_of_the_same_length():
+    asked = b'{"QueueUrl": "q", "WaitTimeSeconds": 20, "MaxNumberOfMessages": 10}'
+    passed = without_long_poll(RECEIVE, asked)
+    assert len(passed) == len(asked)
+    assert b'"WaitTimeSeconds":  0,' in passed
+    assert without_long_poll("AmazonSQS.SendMessage", asked) == asked
+
+
+def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():
+    clock = SystemClock()
+    alarm = Alarm(clock)
+    soon = clock.now() + timedelta(milliseconds=30)
+    alarm.set_for(soon + timedelta(hours=1))
+    alarm.set_for(soon)
+    alarm.set_for(soon)
+    alarm.wait(timedelta(minutes=1))
+    assert clock.now() >= soon
+    before = clock.now()
+    alarm.wait(timedelta(milliseconds=30))
+    assert clock.now() - before >= timedelta(milliseconds=30)
+
+
+def test_an_alarm_that_is_rung_beforehand_wakes_at_once():
+    alarm = Alarm(SystemClock())
+    alarm.set_for(datetime(2001, 1, 1, tzinfo=UTC))
+    alarm.wait(timedelta(hours=1))
+    waiter = threading.Thread(target=alarm.wait, args=(timedelta(hours=1),))
+    waiter.start()
+    alarm.ring()
+    waiter.join(30)
+    assert not waiter.is_alive()

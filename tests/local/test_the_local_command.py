@@ -1,0 +1,132 @@
+import logging
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from duetime.cli import main
+from duetime.local.run_lines import RunLines
+from tests.local.conftest import PATIENCE
+
+ROOT = Path(__file__).parents[2]
+DUETIME = [sys.executable, "-m", "duetime"]
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process; returns its status and the lines it wrote to standard error."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def run(*words):
+        try:
+            status = main(["local", *words])
+        except SystemExit as ended:
+            status = ended.code
+        return status, capsys.readouterr().err.strip().splitlines()
+
+    return run
+
+
+def test_it_says_what_to_try_runs_it_and_stops_cleanly():
+    command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0"]
+    with subprocess.Popen(  # noqa: S603 - our own program
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as cloud:
+        try:
+            said = read_until(cloud, "Ctrl-C")
+            (suggested,) = (line.strip() for line in said if "duetime schedule" in line)
+            soon = suggested.replace("--in 3s", "--in 0s")
+            subprocess.run([*DUETIME, *shlex.split(soon)[1:]], check=True, capture_output=True)  # noqa: S603 - as above
+            (ran,) = read_until(cloud, "executed")[-1:]
+            assert re.match(
+                r"\d\d:\d\d:\d\d\.\d{3}  executed +apply-plan-change +…\w{8}  acme .* late, ran ", ran
+            )
+            cloud.send_signal(signal.SIGINT)
+            rest, _ = cloud.communicate(timeout=PATIENCE)
+        finally:
+            cloud.kill()
+    assert cloud.returncode == 0
+    assert "Traceback" not in rest
+
+
+def read_until(process, word):
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if word in line:
+            return lines
+    raise AssertionError(f"{word!r} did not come in {lines}")
+
+
+def test_a_port_in_use_is_told_in_one_line(run):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        status, (line,) = run("--app", "examples.billing:app", "--port", str(port))
+    assert status == 1
+    assert f"port {port} is in use" in line
+    assert "--port" in line
+
+
+@pytest.mark.parametrize(
+    ("app", "told"),
+    [
+        ("examples.nowhere:app", "No module named 'examples.nowhere'"),
+        ("examples.billing:nothing", "has no 'nothing'"),
+        ("examples.billing", "say module:name"),
+        ("examples.billing:RetryPolicy", "not a duetime.App"),
+        ("tests.local.apps.empty:app", "registers no handler"),
+        ("tests.local.apps.broken:app", "ZeroDivisionError"),
+    ],
+)
+def test_an_app_that_cannot_be_had_is_told_in_one_line(run, app, told):
+    status, (line,) = run("--app", app)
+    assert status == 1
+    assert told in line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--port", "70000"],
+        ["--port", "-1"],
+        ["--concurrency", "0"],
+        ["--lease", "soon"],
+        ["--lease", "1s"],
+        ["--near-limit", "3h"],
+        ["--nonsense"],
+    ],
+)
+def test_bad_usage_is_told_in_one_line(run, words):
+    status, (line,) = run("--app", "examples.billing:app", *words)
+    assert status == 2
+    assert line.startswith("duetime: ")
+
+
+def run_record(**more):
+    told = {
+        "action": "0" * 28 + "abcd1234",
+        "tenant": "acme",
+        "type": "send-receipt",
+        "late_ms": 4.2,
+        "ran_ms": 1_500,
+    }
+    return logging.makeLogRecord(
+        {"name": "duetime.work", "levelno": logging.INFO, "msg": "will run again", **told, **more}
+    )
+
+
+def test_a_run_is_one_line_whatever_its_reason_holds():
+    line = RunLines(in_colour=False).format(run_record(reason="first\nsecond"))
+    assert line.endswith("…abcd1234  acme        4 ms late, ran 1.5 s: first second")
+    assert "\n" not in line
+
+
+def test_colour_is_for_terminals():
+    assert "\033[33m" in RunLines(in_colour=True).format(run_record(reason=None))
+    assert "\033" not in RunLines(in_colour=False).format(run_record(reason=None))

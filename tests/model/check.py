@@ -1,0 +1,172 @@
+"""The checker: goes breadth first through every state that can be reached, and tells the shortest way to a broken promise."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+
+from duetime.action import TRANSITIONS
+from tests.model.guards import ALL, Guard
+from tests.model.protocol import Protocol
+from tests.model.states import (
+    ASKED,
+    ENDED,
+    LAST_INSTANT,
+    LIVE,
+    PENDING,
+    PROCESSING,
+    RUNNING,
+    SETTLING,
+    Row,
+    State,
+    Step,
+    starts,
+)
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A promise that does not hold, and how one gets there."""
+
+    promise: str
+    way: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What came of a search."""
+
+    states: int
+    broken: Broken | None
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What may happen, each once, and how many runs there may be: the bounds of one search."""
+
+    name: str
+    most_runs: int
+    left: tuple[str, ...]
+
+
+SCENARIOS = (
+    Scenario("workers die", 3, ("death", "put")),
+    Scenario("workers die while somebody asks them to stop", 2, ("ask", "death", "put")),
+    Scenario("people cancel and reschedule", 2, ("cancel", "put", "reschedule")),
+    Scenario("people ask a run to stop and redrive it", 2, ("ask", "put", "redrive")),
+)
+EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redrive", "reschedule"))
+"""3.7 million states: ``python -m tests.model.check`` goes through them in some minutes."""
+
+
+def check(scenario: Scenario, kept: frozenset[Guard] = ALL, *, at_most: float = inf) -> Checked:
+    """Search until a promise is broken, or until every state, or `at_most` so many, have been seen."""
+    protocol = Protocol(kept, most_runs=scenario.most_runs)
+    frontier = list(starts(scenario.left))
+    came_from: dict[State, tuple[State | None, str]] = dict.fromkeys(frontier, (None, "schedule"))
+    finishes: dict[Row, bool] = {}
+    while frontier and len(came_from) < at_most:
+        following = []
+        for state in frontier:
+            for step in protocol.steps(state):
+                promise = next(_broken_by(step, state), None)
+                if promise is None and step.after in came_from:
+                    continue
+                promise = (
+                    promise or next(_broken_in(step.after), None) or _stuck(protocol, step.after, finishes)
+                )
+                if promise is not None:
+                    return Checked(len(came_from), Broken(promise, (*_way(came_from, state), step.name)))
+                came_from[step.after] = (state, step.name)
+                following.append(step.after)
+        frontier = following
+    return Checked(len(came_from), None)
+
+
+def _way(came_from: dict[State, tuple[State | None, str]], state: State | None) -> tuple[str, ...]:
+    steps = []
+    while state is not None:
+        state, step = came_from[state]
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+def _broken_by(step: Step, before: State) -> Iterator[str]:
+    """Promises about a step."""
+    old, new = before.row, step.after.row
+    if old is None or new is old:
+        return
+    if new is None:
+        if not old.status.is_final:
+            yield "no unsettled action is removed"
+        return
+    if new.status is not old.status and new.status not in TRANSITIONS[old.status]:
+        yield f"no action goes from {old.status} to {new.status}"
+    if new.status.is_final and old.status.is_final and step.name != "the row's lease ends":
+        yield "a settled row stays as it is"
+    if step.by is not None and (old.run != step.by.run or old.status is not PROCESSING):
+        yield "a run that was taken over, or has ended, settles nothing"
+    if new.status is PROCESSING:
+        yield from _broken_by_a_run(before, old, new)
+
+
+def _broken_by_a_run(before: State, old: Row, new: Row) -> Iterator[str]:
+    """Promises about a step that starts a run, or lets one go on."""
+    if old.status is PROCESSING and new.due != old.due:
+        yield "a run's due time does not change under it"
+    if old.status is PENDING and old.due > before.now:
+        yield "nothing runs before it is due"
+    if old.status is PENDING and old.asked:
+        yield "what was asked to stop is not run again"
+
+
+def _broken_in(state: State) -> Iterator[str]:
+    """Promises about a state."""
+    if sum(each.is_live for each in state.workers) > 1:
+        yield "at most one run holds a live lease"
+    row = state.row
+    if row is None:
+        return
+    if row.in_due_index and row.status.is_final:
+        yield "a settled row is not in the due index"
+    if row.status is PENDING and state.is_lossless and not state.stream and not _has_its_wake(state, row):
+        yield "a pending action has its wake where nothing was lost"
+    if row.lease is LIVE and row.status is PROCESSING and not state.has_died and not _is_held(state, row):
+        yield "where no worker died, none waits for a lease to end"
+
+
+def _has_its_wake(state: State, row: Row) -> bool:
+    timers = {(gen, due) for _, gen, due in state.timers}
+    return (row.gen, row.due) in state.wakes | timers
+
+
+def _is_held(state: State, row: Row) -> bool:
+    return any(each.run == row.run and each.phase in {ASKED, RUNNING, SETTLING} for each in state.workers)
+
+
+def _stuck(protocol: Protocol, state: State, finishes: dict[Row, bool]) -> str | None:
+    """Whether the sweep, and nothing else, still brings the action to its end once all workers are gone."""
+    row = state.row
+    if row is None or row.status.is_final:
+        return None
+    if row not in finishes:
+        finishes[row] = _finishes(protocol, row)
+    return None if finishes[row] else "no pending action is lost: the sweep can finish it"
+
+
+def _finishes(protocol: Protocol, row: Row) -> bool:
+    orphaned = row._replace(lease=ENDED if row.lease else None, run=min(row.run, 1))
+    state = starts(())[0]._replace(now=LAST_INSTANT, row=orphaned, stream=())
+    state = _after(protocol, state, "the sweep sends again")
+    state = _after(protocol, state, "claim", "a worker sees a dead run")
+    state = _after(protocol, state, "take over")
+    state = _after(protocol, state, "settle as executed")
+    return state.row is not None and state.row.status.is_final
+
+
+def _after(protocol: Protocol, state: State, *names: str) -> State:
+    """The state after the first step of one of those names; the same one, where there is none."""
+    return next((each.after for each in protocol.steps(state) if each.name in names), state)
+
+
+if __name__ == "__main__":
+    print(check(EVERYTHING))  # noqa: T201 - this is its whole purpose

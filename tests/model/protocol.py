@@ -1,0 +1,188 @@
+"""The protocol of the action row as an explicit-state model: every order of events, within small bounds.
+
+Two workers, a table, its stream, timers and a queue. A message may be lost, doubled, delivered late and in any order;
+an answer may be lost, and the call repeated; a worker may die, or sleep past its lease and go on; people cancel,
+reschedule and redrive at any moment. Each guard of the protocol has a name and can be left out.
+"""
+
+from collections.abc import Callable, Iterator
+
+from duetime.action import Status
+from tests.model.guards import ALL, Guard
+from tests.model.states import (
+    ASKED,
+    CANCELLED,
+    ENDED,
+    FAILED,
+    IDLE,
+    LAST_INSTANT,
+    LIVE,
+    LOOKING,
+    MOST_ATTEMPTS,
+    PENDING,
+    PROCESSING,
+    RUNNING,
+    SETTLING,
+    Row,
+    State,
+    Step,
+    Worker,
+    less,
+    write,
+)
+from tests.model.world import World
+
+
+class Protocol(World):
+    """The steps that may follow a state, under the guards that are kept."""
+
+    def __init__(self, kept: frozenset[Guard] = ALL, *, most_runs: int = 3) -> None:
+        super().__init__(kept)
+        self._most_runs = most_runs
+
+    def steps(self, state: State) -> Iterator[Step]:
+        """Each thing that may happen next, with what comes of it."""
+        yield from self.time(state)
+        yield from self.wakes(state)
+        yield from self.people(state)
+        for place, worker in enumerate(state.workers):
+            yield from self._worker(state, place, worker)
+
+    def _worker(self, state: State, place: int, worker: Worker) -> Iterator[Step]:
+        now_is = _placing(state, place)
+        if worker.phase is IDLE:
+            for wake in state.wakes:
+                if wake[1] <= state.now:
+                    yield from self._claim(state, wake, now_is)
+            return
+        if worker.phase is LOOKING:
+            yield from self._take_over(state, worker, now_is)
+            return
+        if worker.is_live:
+            yield Step(
+                "a worker's lease ends by its own clock", now_is(worker._replace(is_live=False), state)
+            )
+        if "death" in state.left:
+            yield Step("a worker dies", now_is(Worker(), less(state, "death")._replace(has_died=True)))
+        if worker.phase is ASKED:
+            yield Step("a claim is repeated", now_is(self._recognised(state.row, worker), state))
+            return
+        if worker.phase is SETTLING:
+            if self._may_renew(state.row, worker):
+                yield Step("a late heartbeat arrives", state._replace(row=state.row._replace(lease=LIVE)))
+            yield Step(
+                "a settle is repeated", now_is(Worker(), self._settled(state, worker, worker.outcome)), worker
+            )
+            return
+        yield from self._run(state, worker, now_is)
+
+    def _claim(self, state: State, wake: tuple[int, int], now_is: "Placing") -> Iterator[Step]:
+        row = state.row
+        if row is not None and row.run == self._most_runs:
+            return  # as far as this model goes
+        if row is not None and all(
+            (
+                row.status is PENDING or not self.has(Guard.CLAIM_PENDING),
+                row.due <= state.now or not self.has(Guard.CLAIM_DUE),
+            )
+        ):
+            taken = self._taken(row, row.attempts + 1)
+            yield from _won("claim", write(state, taken), taken, now_is)
+        elif row is not None and row.lease is ENDED:
+            yield Step("a worker sees a dead run", now_is(Worker(LOOKING, row.fence, row.run), state))
+        elif row is None or row.lease is None:
+            yield Step("a message finds nothing to do", state._replace(wakes=state.wakes - {wake}))
+
+    def _take_over(self, state: State, worker: Worker, now_is: "Placing") -> Iterator[Step]:
+        row = state.row
+        if row is not None and row.run == self._most_runs:
+            return
+        holds = row is not None and all(
+            (
+                row.status is PROCESSING or not self.has(Guard.TAKE_OVER_PROCESSING),
+                row.fence == worker.fence or not self.has(Guard.TAKE_OVER_FENCE),
+                row.lease is ENDED or not self.has(Guard.TAKE_OVER_LEASE_ENDED),
+            )
+        )
+        if holds:
+            taken = self._taken(row, row.attempts)
+            yield from _won("take over", write(state, taken), taken, now_is)
+        else:
+            yield Step("a take-over is refused", now_is(Worker(), state))
+
+    def _taken(self, row: Row, attempts: int) -> Row:
+        fence = row.fence + self.has(Guard.NEXT_FENCE)
+        return row._replace(status=PROCESSING, fence=fence, run=row.run + 1, lease=LIVE, attempts=attempts)
+
+    def _recognised(self, row: Row | None, worker: Worker) -> Worker:
+        is_mine = row is not None and row.status is PROCESSING and row.run == worker.run
+        return worker._replace(phase=RUNNING) if is_mine and self.has(Guard.NONCE) else Worker()
+
+    def _run(self, state: State, worker: Worker, now_is: "Placing") -> Iterator[Step]:
+        row = state.row
+        if row is None:
+            return
+        if self._may_renew(row, worker):
+            renewed = state._replace(row=row._replace(lease=LIVE))
+            yield Step("renew", now_is(worker._replace(is_live=True), renewed))
+        outcomes = [Status.EXECUTED, FAILED]
+        outcomes += [PENDING] if row.attempts < MOST_ATTEMPTS else []
+        outcomes += [CANCELLED] if row.asked else []
+        for outcome in outcomes:
+            settled = self._settled(state, worker, outcome)
+            if settled is not state:
+                yield Step(f"settle as {outcome}", now_is(Worker(), settled), worker)
+                lost = worker._replace(phase=SETTLING, is_live=False, outcome=outcome)
+                yield Step(f"settle as {outcome}, the answer is lost", now_is(lost, settled), worker)
+        if row.run != worker.run or row.status is not PROCESSING:
+            yield Step("a run finds its lease lost", now_is(Worker(), state))
+
+    def _settled(self, state: State, worker: Worker, outcome: Status | None) -> State:
+        row = state.row
+        if row is None or outcome is None:
+            return state
+        if not self._is_mine(row, worker, Guard.SETTLE_PROCESSING, Guard.SETTLE_FENCE):
+            return state
+        ended = row._replace(status=outcome, lease=None if self.has(Guard.SETTLE_ENDS_LEASE) else row.lease)
+        if outcome is not PENDING:
+            return write(state, self.final(ended))
+        if row.asked and self.has(Guard.RETRY_NO_CANCEL):
+            return state
+        again = ended._replace(
+            due=min(state.now + 1, LAST_INSTANT),
+            gen=row.gen + self.has(Guard.RETRY_GEN),
+            in_due_index=self.has(Guard.RETRY_IN_DUE_INDEX),
+        )
+        return write(state, again)
+
+    def _may_renew(self, row: Row | None, worker: Worker) -> bool:
+        return row is not None and self._is_mine(row, worker, Guard.RENEW_PROCESSING, Guard.RENEW_FENCE)
+
+    def _is_mine(self, row: Row, worker: Worker, processing: Guard, fence: Guard) -> bool:
+        return (row.status is PROCESSING or not self.has(processing)) and (
+            row.fence == worker.fence or not self.has(fence)
+        )
+
+
+Placing = Callable[[Worker, State], State]
+
+
+def _placing(state: State, place: int) -> Placing:
+    """Puts a worker into its place; the two are alike, so their order tells nothing."""
+    other = state.workers[1 - place]
+
+    def now_is(worker: Worker, after: State) -> State:
+        first, second = sorted((worker, other), key=_order)
+        return after._replace(workers=(first, second))
+
+    return now_is
+
+
+def _order(worker: Worker) -> tuple[object, ...]:
+    return (*worker[:4], worker.outcome or "")
+
+
+def _won(name: str, after: State, taken: Row, now_is: Placing) -> Iterator[Step]:
+    holder = Worker(RUNNING, taken.fence, taken.run, is_live=True)
+    yield Step(name, now_is(holder, after))
+    yield Step(f"{name}, the answer is lost", now_is(holder._replace(phase=ASKED), after))

@@ -1,0 +1,117 @@
+"""The reference: the port's sentences over plain rows, as simply as they can be said, with no thought for how."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from duetime.action import KEPT_ATTEMPTS, Action, Ending, Status
+from duetime.lease import ClaimTerms, Settlement, SettleResult
+
+
+@dataclass
+class ReferenceRow:
+    """What a row should look like."""
+
+    due_at: datetime
+    nominal_at: datetime
+    status: Status = Status.PENDING
+    gen: int = 1
+    fence: int = 0
+    attempt: int = 0
+    recoveries: int = 0
+    redriven_after: int = 0
+    lease_until: datetime | None = None
+    nonce: str | None = None
+    retry: str | None = None
+    cancel_requested_by: str | None = None
+    expires_at: datetime | None = None
+    endings: list[Ending | None] = field(default_factory=list)
+
+    def claim(self, terms: ClaimTerms) -> str:
+        """What should come of a claim: claimed, held or nothing."""
+        if self.status is Status.PENDING and self.due_at <= terms.now:
+            self.attempt += 1
+        elif self.status is not Status.PROCESSING:
+            return "nothing"
+        elif self.nonce == terms.nonce:
+            return "claimed"
+        elif self.lease_until + terms.skew < terms.now:
+            self.recoveries += 1
+        else:
+            return "held"
+        self.status, self.fence = Status.PROCESSING, self.fence + 1
+        self.lease_until, self.nonce, self.retry = terms.lease_until, terms.nonce, self.retry or terms.retry
+        self.endings.append(None)
+        return "claimed"
+
+    def renew(self, fence: int, until: datetime) -> bool:
+        """Whether the lease should have moved."""
+        is_mine = self.status is Status.PROCESSING and self.fence == fence
+        if is_mine:
+            self.lease_until = until
+        return is_mine
+
+    def settle(self, fence: int, settlement: Settlement) -> SettleResult:
+        """What should come of a settle."""
+        if self.fence != fence:
+            return SettleResult.LEASE_LOST
+        if self.status is not Status.PROCESSING:
+            return SettleResult.SETTLED
+        if settlement.status is Status.PENDING and self.cancel_requested_by:
+            return SettleResult.CANCEL_REQUESTED
+        self.status, self.expires_at = settlement.status, settlement.expires_at
+        self.lease_until = self.nonce = None
+        self.endings = [*self.endings[:-1], settlement.ending][-KEPT_ATTEMPTS:]
+        if settlement.due_at:
+            self.due_at, self.gen = settlement.due_at, self.gen + 1
+        return SettleResult.SETTLED
+
+    def cancel(self, expires_at: datetime) -> bool:
+        """Whether it should have been cancelled."""
+        if self.status is not Status.PENDING:
+            return False
+        self.status, self.expires_at = Status.CANCELLED, expires_at
+        return True
+
+    def ask_to_cancel(self, by: str) -> bool:
+        """Whether the request should have been left."""
+        if self.status is not Status.PROCESSING:
+            return False
+        self.cancel_requested_by = self.cancel_requested_by or by
+        return True
+
+    def reschedule(self, due_at: datetime) -> bool:
+        """Whether it should have another due time."""
+        if self.status is not Status.PENDING:
+            return False
+        self.due_at = self.nominal_at = due_at
+        self.gen += 1
+        return True
+
+    def redrive(self, due_at: datetime) -> bool:
+        """Whether it should be pending again."""
+        if self.status is not Status.FAILED:
+            return False
+        self.status, self.due_at, self.gen = Status.PENDING, due_at, self.gen + 1
+        self.redriven_after, self.recoveries = self.attempt, 0
+        self.cancel_requested_by = self.expires_at = None
+        return True
+
+
+def as_reference(row: Action) -> ReferenceRow:
+    """A row of a back end, for comparison."""
+    return ReferenceRow(
+        due_at=row.due_at,
+        nominal_at=row.nominal_at,
+        status=row.status,
+        gen=row.gen,
+        fence=row.fence,
+        attempt=row.attempt,
+        recoveries=row.recoveries,
+        redriven_after=row.redriven_after,
+        lease_until=row.lease_until,
+        nonce=row.claim_nonce,
+        retry=row.retry,
+        cancel_requested_by=row.cancel_requested_by,
+        expires_at=row.expires_at,
+        endings=[attempt.ending for attempt in row.attempts],
+    )

@@ -1,0 +1,82 @@
+"""The facts of the model: the row, the workers, and everything else that there is at one moment."""
+
+from typing import NamedTuple
+
+from duetime.action import Status
+
+PENDING, PROCESSING, FAILED, CANCELLED = Status.PENDING, Status.PROCESSING, Status.FAILED, Status.CANCELLED
+LAST_INSTANT, MOST_ATTEMPTS = 1, 2
+LIVE, ENDED = "live", "ended"
+IDLE, LOOKING, ASKED, RUNNING, SETTLING = "idle", "looking", "asked", "running", "settling"
+
+
+class Row(NamedTuple):
+    """The action's row; `run` counts claims as an onlooker would, whatever the fence says."""
+
+    status: Status = PENDING
+    due: int = 0
+    gen: int = 1
+    fence: int = 0
+    run: int = 0
+    lease: str | None = None
+    attempts: int = 0
+    asked: bool = False
+    in_due_index: bool = True
+    expires: bool = False
+
+
+class Worker(NamedTuple):
+    """What a worker is at; `is_live` is its own belief that its lease has not ended."""
+
+    phase: str = IDLE
+    fence: int = 0
+    run: int = 0
+    is_live: bool = False
+    outcome: Status | None = None
+
+
+class State(NamedTuple):
+    """Everything there is; `left` counts what may still go wrong or be asked for."""
+
+    now: int
+    row: Row | None
+    workers: tuple[Worker, Worker]
+    stream: tuple[tuple[int | None, int, int | None], ...]
+    timers: frozenset[tuple[int, int, int]]
+    wakes: frozenset[tuple[int, int]]
+    left: tuple[str, ...]
+    is_lossless: bool = True
+    has_died: bool = False
+
+
+class Step(NamedTuple):
+    """Something that happens, what comes of it, and the worker that did it, if one did."""
+
+    name: str
+    after: State
+    by: Worker | None = None
+
+
+def starts(left: tuple[str, ...]) -> tuple[State, ...]:
+    """An action that has just been put, due at once or later; `left` is what may happen to it, each once."""
+    nothing = frozenset()
+    return tuple(
+        State(0, Row(due=due), (Worker(), Worker()), ((1, due, None),), nothing, nothing, left)
+        for due in (0, LAST_INSTANT)
+    )
+
+
+def write(state: State, new: Row | None) -> State:
+    """The row after a write, and what the stream tells of it: which gen became pending, which one left."""
+    old = state.row
+    became = new is not None and new.status is PENDING and (old is None or old.gen != new.gen)
+    stays = new is not None and new.status is PENDING and old is not None and new.gen == old.gen
+    left = old is not None and old.status is PENDING and not stays
+    if not (became or left):
+        return state._replace(row=new)
+    record = (new.gen if became else None, new.due if became else 0, old.gen if left else None)
+    return state._replace(row=new, stream=(*state.stream, record))
+
+
+def less(state: State, spent: str) -> State:
+    return state._replace(left=tuple(each for each in state.left if each != spent))

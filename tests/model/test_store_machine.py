@@ -1,0 +1,172 @@
+"""Hypothesis drives a store through whatever people and workers may do, and compares it to the reference all the way."""
+
+import boto3
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
+from moto import mock_aws
+
+from duetime.action import Status
+from duetime.aws.store import DynamoStore
+from duetime.aws.tables import ACTIONS, create_table_request
+from duetime.lease import Claimed, Held, Moved
+from duetime.memory.store import MemoryStore
+from duetime.settings import DUE_SHARDS
+from duetime.testing.contract.specimens import (
+    ACME,
+    EXPIRY,
+    GLOBEX,
+    HOUR,
+    LEASE,
+    MINUTE,
+    NOON,
+    SECOND,
+    SKEW,
+    TICK,
+    due_entries,
+    end,
+    fresh,
+    terms,
+)
+from tests.dynamodb_local import CREDENTIALS
+from tests.model.reference import ReferenceRow, as_reference
+
+ENDS = st.sampled_from([Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
+SPANS = st.sampled_from([TICK, SECOND, MINUTE, LEASE, LEASE + SKEW, LEASE + SKEW + TICK, 2 * HOUR])
+PEOPLE = st.sampled_from(["billing-service", "ops"])
+
+
+class StoreMachine(RuleBasedStateMachine):
+    """Actions of two tenants, and runs that hold one of them, or think so."""
+
+    actions = Bundle("actions")
+    runs = Bundle("runs")
+
+    def __init__(self):
+        super().__init__()
+        self.store, self.now = self.make_store(), NOON
+        self.expected: dict[object, ReferenceRow] = {}
+        self.scheduled = []
+
+    def make_store(self):
+        return MemoryStore()
+
+    @rule(target=actions, tenant_id=st.sampled_from([ACME, GLOBEX]), wait=SPANS)
+    def schedule(self, tenant_id, wait):
+        action = fresh(self.store, tenant_id=tenant_id, due_at=self.now + wait, created_at=self.now)
+        self.store.put(action)
+        self.expected[action.ref] = ReferenceRow(due_at=action.due_at, nominal_at=action.due_at)
+        self.scheduled.append(action)
+        return action.ref
+
+    @rule(ref=actions)
+    def put_again(self, ref):
+        self.store.put(next(each for each in self.scheduled if each.ref == ref))
+
+    @rule(span=SPANS)
+    def time_passes(self, span):
+        self.now += span
+
+    @rule(target=runs, ref=actions)
+    def claim(self, ref):
+        return self._claim(ref, terms(self.now))
+
+    @rule(target=runs, run=runs)
+    def claim_again_with_the_same_nonce(self, run):
+        ref, asked, _ = run
+        return self._claim(ref, asked)
+
+    def _claim(self, ref, asked):
+        claim = self.store.claim(ref, asked)
+        told = self.expected[ref].claim(asked)
+        assert told == {Claimed: "claimed", Held: "held", type(None): "nothing"}[type(claim)]
+        if isinstance(claim, Held):
+            assert claim.until == self.expected[ref].lease_until
+        return (ref, asked, claim.action) if isinstance(claim, Claimed) else multiple()
+
+    @rule(run=runs)
+    def heartbeat(self, run):
+        ref, _, claimed = run
+        renewed = self.store.renew(claimed, self.now + LEASE)
+        assert (renewed is not None) == self.expected[ref].renew(claimed.fence, self.now + LEASE)
+        if renewed:
+            assert renewed.cancel_requested == bool(self.expected[ref].cancel_requested_by)
+
+    @rule(run=runs, status=ENDS)
+    def settle_and_keep_the_run_to_settle_again(self, run, status):
+        self._settle(run, status)
+
+    @rule(run=consumes(runs), status=ENDS)
+    def settle(self, run, status):
+        self._settle(run, status)
+
+    def _settle(self, run, status):
+        ref, _, claimed = run
+        settlement = end(status, self.now)
+        assert self.store.settle(claimed, settlement) is self.expected[ref].settle(claimed.fence, settlement)
+
+    @rule(ref=actions, by=PEOPLE)
+    def cancel(self, ref, by):
+        self.now += TICK  # each change has an instant of its own, or it would be a repeated one
+        moved = self.store.cancel(ref, by=by, at=self.now, expires_at=EXPIRY)
+        assert isinstance(moved, Moved) == self.expected[ref].cancel(EXPIRY)
+
+    @rule(ref=actions, by=PEOPLE)
+    def ask_to_cancel(self, ref, by):
+        moved = self.store.ask_to_cancel(ref, by=by, at=self.now)
+        assert isinstance(moved, Moved) == self.expected[ref].ask_to_cancel(by)
+
+    @rule(ref=actions, by=PEOPLE, wait=SPANS)
+    def reschedule(self, ref, by, wait):
+        self.now += TICK
+        moved = self.store.reschedule(ref, self.now + wait, by=by, at=self.now)
+        assert isinstance(moved, Moved) == self.expected[ref].reschedule(self.now + wait)
+
+    @rule(ref=actions, by=PEOPLE, wait=SPANS)
+    def redrive(self, ref, by, wait):
+        self.now += TICK
+        moved = self.store.redrive(ref, self.now + wait, by=by, at=self.now)
+        assert isinstance(moved, Moved) == self.expected[ref].redrive(self.now + wait)
+
+    @invariant()
+    def every_row_is_as_it_should_be(self):
+        found = {row.ref: as_reference(row) for row in self.store.get_rows([*self.expected])}
+        assert found == self.expected
+
+    @invariant()
+    def the_due_index_holds_the_unsettled_rows_at_their_due_times(self):
+        shards = {each.due_shard for each in self.scheduled}
+        listed = [entry for shard in shards for entry in due_entries(self.store, shard, limit=2)]
+        unsettled = {ref: row.due_at for ref, row in self.expected.items() if not row.status.is_final}
+        assert len(listed) == len(unsettled)
+        assert {entry.ref: entry.due_at for entry in listed} == unsettled
+
+    def teardown(self):
+        for tenant_id in (ACME, GLOBEX):
+            listed = self.store.of_tenant(tenant_id, limit=200, cursor=None)
+            mine = {ref for ref in self.expected if ref.tenant_id == tenant_id}
+            assert {row.ref for row in listed} == mine
+
+
+class DynamoMachine(StoreMachine):
+    """The same over moto."""
+
+    client = boto3.client("dynamodb", **CREDENTIALS)
+
+    def make_store(self):
+        self.aws = mock_aws()
+        self.aws.start()
+        self.client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+        return DynamoStore(self.client, "duetime-actions", due_shards=DUE_SHARDS)
+
+    def teardown(self):
+        try:
+            super().teardown()
+        finally:
+            self.aws.stop()
+
+
+TestMemoryStore = StoreMachine.TestCase
+TestMemoryStore.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestDynamoStore = DynamoMachine.TestCase
+TestDynamoStore.settings = settings(max_examples=6, stateful_step_count=30, deadline=None)

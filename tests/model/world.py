@@ -1,0 +1,125 @@
+"""What happens around the workers: time passes, wakes come and get lost, people change their minds."""
+
+from collections.abc import Iterator
+
+from tests.model.guards import Guard
+from tests.model.states import (
+    CANCELLED,
+    ENDED,
+    FAILED,
+    LAST_INSTANT,
+    LIVE,
+    PENDING,
+    PROCESSING,
+    Row,
+    State,
+    Step,
+    less,
+    write,
+)
+
+
+class World:
+    """The steps that nobody's run makes, under the guards that are kept."""
+
+    def __init__(self, kept: frozenset[Guard]) -> None:
+        self._kept = kept
+
+    def has(self, guard: Guard) -> bool:
+        return guard in self._kept
+
+    def time(self, state: State) -> Iterator[Step]:
+        row = state.row
+        if state.now < LAST_INSTANT:
+            yield Step("a moment passes", state._replace(now=state.now + 1))
+        if row is None:
+            return
+        if row.expires:
+            yield Step("the row expires", write(state, None))
+        holder_is_sure = any(each.is_live and each.run == row.run for each in state.workers)
+        if row.lease is LIVE and not (holder_is_sure and self.has(Guard.SKEW)):
+            yield Step("the row's lease ends", state._replace(row=row._replace(lease=ENDED)))
+
+    def wakes(self, state: State) -> Iterator[Step]:
+        if state.stream:
+            yield Step("arm", self._arm(state)._replace(stream=state.stream[1:]))
+            yield Step("arm, and the record will come again", self._arm(state))
+        for timer in state.timers:
+            _, gen, due = timer
+            if due <= state.now:
+                fired = state._replace(timers=state.timers - {timer}, wakes=state.wakes | {(gen, due)})
+                yield Step("a timer fires", fired)
+            yield Step("a timer is lost", state._replace(timers=state.timers - {timer}, is_lossless=False))
+        for wake in state.wakes:
+            yield Step("a message is lost", state._replace(wakes=state.wakes - {wake}, is_lossless=False))
+        if self._is_overdue(state):
+            wake = (state.row.gen, state.row.due)
+            yield Step("the sweep sends again", state._replace(wakes=state.wakes | {wake}))
+
+    def _arm(self, state: State) -> State:
+        gen, due, gone = state.stream[0]
+        timers, wakes = state.timers, state.wakes
+        if gen is not None and due <= state.now:
+            wakes |= {(gen, due)}
+        elif gen is not None and not any(key == self._timer(gen) for key, _, _ in timers):
+            timers |= {(self._timer(gen), gen, due)}
+        if gone is not None:
+            timers = frozenset(each for each in timers if each[0] != self._timer(gone))
+        return state._replace(timers=timers, wakes=wakes)
+
+    def _timer(self, gen: int) -> int:
+        return gen if self.has(Guard.TIMER_OF_A_GEN) else 0
+
+    def _is_overdue(self, state: State) -> bool:
+        row = state.row
+        if row is None or not row.in_due_index or row.due > state.now:
+            return False
+        return row.status is PENDING or row.lease is ENDED
+
+    def people(self, state: State) -> Iterator[Step]:
+        row = state.row
+        for asked, change in (
+            ("put", self._put_again),
+            ("cancel", self._cancel),
+            ("ask", self._ask_to_cancel),
+            ("reschedule", self._reschedule),
+            ("redrive", self._redrive),
+        ):
+            if asked in state.left and row is not None:
+                changed = change(state, row)
+                if changed is not row:
+                    yield Step(asked, write(less(state, asked), changed))
+
+    def _put_again(self, _state: State, row: Row) -> Row:
+        return row if self.has(Guard.ROW_IS_ABSENT) else Row()
+
+    def _cancel(self, _state: State, row: Row) -> Row:
+        if row.status is not PENDING and self.has(Guard.CANCEL_PENDING):
+            return row
+        return self.final(row._replace(status=CANCELLED))
+
+    def _ask_to_cancel(self, _state: State, row: Row) -> Row:
+        if row.status is not PROCESSING and self.has(Guard.ASK_PROCESSING):
+            return row
+        return row._replace(asked=True)
+
+    def _reschedule(self, _state: State, row: Row) -> Row:
+        if row.status is not PENDING and self.has(Guard.RESCHEDULE_PENDING):
+            return row
+        return row._replace(due=LAST_INSTANT, gen=row.gen + self.has(Guard.RESCHEDULE_GEN))
+
+    def _redrive(self, state: State, row: Row) -> Row:
+        if row.status is not FAILED and self.has(Guard.REDRIVE_FAILED):
+            return row
+        return row._replace(
+            status=PENDING,
+            due=state.now,
+            gen=row.gen + self.has(Guard.REDRIVE_GEN),
+            attempts=0,
+            asked=False,
+            in_due_index=self.has(Guard.REDRIVE_IN_DUE_INDEX),
+            expires=not self.has(Guard.REDRIVE_NO_EXPIRY),
+        )
+
+    def final(self, row: Row) -> Row:
+        return row._replace(in_due_index=not self.has(Guard.FINAL_LEAVES_DUE_INDEX), expires=True)
