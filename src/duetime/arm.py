@@ -10,36 +10,18 @@ wake hops through the queue in delays of 15 minutes instead, so that one throttl
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
 
 from duetime.action import Action
 from duetime.change import Change
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable
-from duetime.manifest import DEFAULT_WORKER
-from duetime.ports import LONGEST_DELAY, ActionStore, DueMessage, DueQueues, Routes, Send, Timers
+from duetime.ports import ActionStore, DueQueues, Routes, Timers
 from duetime.settings import Settings
+from duetime.wakes import message_of, send_wakes
 
 log = logging.getLogger(__name__)
-
-_GROUP = 10
-"""As many as SQS takes in one call."""
-
-
-def message_of(action: Action) -> DueMessage:
-    """The wake for the action's present due time."""
-    return DueMessage(ref=action.ref, type=action.type, due_at=action.due_at, gen=action.gen)
-
-
-def delay_until(due_at: datetime, now: datetime) -> int:
-    """Whole seconds that a queue should hold a message back, 0 to 900: the worker waits out the fraction."""
-    return max(0, min(LONGEST_DELAY, int((due_at - now).total_seconds())))
-
-
-def queue_of(routes: Routes, type_name: str) -> str:
-    """The queue for a type; one that no manifest has goes to the default worker, which says so and fails it."""
-    return routes.queue_for(type_name) or DEFAULT_WORKER
 
 
 class Arm:
@@ -77,16 +59,9 @@ class Arm:
     def _is_near(self, action: Action, now: datetime) -> bool:
         return action.due_at - now <= self._settings.near_limit
 
-    def _send(self, actions: Sequence[Action]) -> None:
-        """Send in groups: a delay counts from its own send, and the sends before it took time."""
-        for first in range(0, len(actions), _GROUP):
-            now = self._clock.now()
-            self._queues.send(
-                [
-                    Send(queue_of(self._routes, each.type), message_of(each), delay_until(each.due_at, now))
-                    for each in actions[first : first + _GROUP]
-                ]
-            )
+    def _send(self, actions: Iterable[Action]) -> None:
+        messages = [message_of(each) for each in actions]
+        send_wakes(messages, self._queues, self._routes, self._clock)
 
     def _set_timer(self, action: Action) -> bool:
         try:

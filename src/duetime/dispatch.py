@@ -6,9 +6,9 @@ a stale wake becomes a message whose claim is refused.
 
 from __future__ import annotations
 
-from duetime.arm import delay_until, queue_of
 from duetime.clock import Clock
-from duetime.ports import DueMessage, DueQueues, Routes, Send
+from duetime.ports import DueMessage, DueQueues, Routes
+from duetime.wakes import delay_until, send_wakes
 
 
 class Dispatch:
@@ -18,11 +18,10 @@ class Dispatch:
         self._queues, self._routes, self._clock = queues, routes, clock
 
     def __call__(self, message: DueMessage) -> int:
-        """Send `message` to its worker's queue; returns the delay in seconds that it was given.
+        """Send `message` to its worker's queue; returns the seconds that remain.
 
         Raises:
             BackendUnavailable: the queue did not take it; the wake may be repeated.
         """
-        delay = delay_until(message.due_at, self._clock.now())
-        self._queues.send([Send(queue_of(self._routes, message.type), message, delay)])
-        return delay
+        send_wakes([message], self._queues, self._routes, self._clock)
+        return delay_until(message.due_at, self._clock.now())

@@ -13,11 +13,11 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.action import Action, Status
-from duetime.arm import delay_until, message_of, queue_of
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
-from duetime.ports import ActionStore, DuePage, DueQueues, Routes, Send
+from duetime.ports import ActionStore, DuePage, DueQueues, Routes
 from duetime.settings import Settings
+from duetime.wakes import message_of, send_wakes
 
 log = logging.getLogger(__name__)
 
@@ -122,14 +122,9 @@ class Waker:
     def _send(self, page: DuePage) -> int:
         now = self._clock.now()
         rows = self._store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
-        sends = [
-            Send(queue_of(self._routes, row.type), message_of(row), delay_until(row.due_at, now))
-            for row in rows
-            if self._needs_a_wake(row, now)
-        ]
-        if sends:
-            self._queues.send(sends)
-        return len(sends)
+        messages = [message_of(row) for row in rows if self._needs_a_wake(row, now)]
+        send_wakes(messages, self._queues, self._routes, self._clock)
+        return len(messages)
 
     def _needs_a_wake(self, row: Action, now: datetime) -> bool:
         if row.status is Status.PROCESSING and row.lease_until is not None:

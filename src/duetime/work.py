@@ -23,7 +23,6 @@ from enum import StrEnum
 
 from duetime.action import Action, Status
 from duetime.app import App
-from duetime.arm import delay_until
 from duetime.clock import Clock
 from duetime.errors import InvalidPayload, UnknownType
 from duetime.handler import Handler
@@ -35,6 +34,7 @@ from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Route
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import Run, RunCancelled
 from duetime.settings import Settings
+from duetime.wakes import delay_until
 
 log = logging.getLogger(__name__)
 

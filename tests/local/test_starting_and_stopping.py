@@ -2,8 +2,11 @@ import os
 import threading
 from datetime import timedelta
 
+import pytest
+
 from duetime.action import Status
 from duetime.local import LocalCloud, Options
+from duetime.local.emulator import AlreadyRunning
 from tests.local.conftest import SHORT, Note, settled
 
 LEFT_TO_ITSELF = {"duetime-heartbeat"}
@@ -56,3 +59,10 @@ def test_a_stop_does_not_wait_for_ever(notes, caplog):
             threading.Event().wait(0.02)
     assert "1 still running after 0.2 s" in caplog.text
     release.set()
+
+
+def test_two_at_once_in_one_process_are_refused_and_the_first_goes_on(cloud, notes):
+    with pytest.raises(AlreadyRunning):
+        LocalCloud(notes.app).start()
+    settled(cloud, cloud.scheduler().schedule(Note(text="still"), at=timedelta(0)))
+    assert notes.of("still")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import signal
 import sys
 import threading
@@ -42,6 +43,7 @@ def add_parser(commands: Commands) -> None:
     add("--off", action="store_true", help="begin with the global switch off: nothing fires")
     add("--near-limit", type=_span, metavar="SPAN", help="what is due later needs a timer (default: 15m)")
     add("--lease", type=_span, metavar="SPAN", help="a dead run is taken over after this (default: 5m)")
+    add("--wheel", action="store_true", help="far actions by the minute's sweep instead of a timer each")
     add("--timers-late", action="store_true", help="timers fire up to 60 s late, as EventBridge may")
     add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
     add("--verbose", action="store_true", help="show everything that is logged")
@@ -65,9 +67,19 @@ def _serve(app: App, options: Options, stop: threading.Event, *, verbose: bool) 
     from duetime.local.welcome import welcome  # noqa: PLC0415
 
     with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
-        print(welcome(app, cloud.settings, cloud.url), end="\n\n", flush=True)
+        print(welcome(app, cloud.settings, cloud.url, _program()), end="\n\n", flush=True)
         stop.wait()
         print("stopping: running handlers may finish", flush=True)
+
+
+def _program() -> str:
+    """How the reader may call the command line: by its name where the shell finds it, else by its path from here."""
+    called = Path(sys.argv[0])
+    found = shutil.which("duetime")
+    if called.name != "duetime" or (found and Path(found).samefile(called)):
+        return "duetime"
+    here = Path.cwd()
+    return str(called.absolute().relative_to(here)) if called.absolute().is_relative_to(here) else str(called)
 
 
 def _app(where: str) -> App:
@@ -111,6 +123,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     from duetime.settings import Settings  # noqa: PLC0415 - as above
 
     usual, changes = Settings(), dict[str, Any](enabled=not arguments.off)
+    if arguments.wheel:
+        changes["timers"] = "wheel"
     if (near_limit := arguments.near_limit) is not None:
         changes |= {"near_limit": near_limit, "wake_early": min(usual.wake_early, near_limit / 2)}
     if (lease := arguments.lease) is not None:

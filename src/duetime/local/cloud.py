@@ -19,6 +19,7 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -57,6 +58,7 @@ class LocalCloud:
 
     Raises:
         PortUnavailable: when it starts, and something else listens on its port.
+        AlreadyRunning: when it starts, and another one runs in this process.
         SettingsError: the settings contradict each other.
     """
 
@@ -67,29 +69,43 @@ class LocalCloud:
         self._names = Names(self.settings.prefix, app.worker)
         self._functions = Functions(self._clock)
         self._environment = Environment()
+        self._undo = ExitStack()
 
     def start(self) -> None:
-        """Start everything, and return when it answers."""
-        self._server = Server(self.options.port)
-        self._environment.use_dummy_credentials()
-        self._gate = Gate()
-        self._emulator = Emulator(self._gate, self._clock)
-        self._emulator.start()
-        self._sources: EventSources | None = None
-        try:
-            self._start_what_stands_on_moto()
-        except BaseException:
-            self.stop()
-            raise
+        """Start everything, and return when it answers; what fails half-way is undone."""
+        with ExitStack() as undo:
+            self._server = Server(self.options.port)
+            undo.callback(self._server.stop)
+            self._environment.use_dummy_credentials()
+            undo.callback(self._environment.restore)
+            gate = Gate()
+            emulator = Emulator(gate, self._clock)
+            emulator.start()
+            undo.callback(emulator.stop)
+            self._stack = Stack(self.app, self._names, max_receives=self.options.max_receives)
+            self.redeploy()
+            undo.callback(self._functions.deploy, {})
+            self._start_sources(gate, undo)
+            self._start_answering(emulator, undo)
+            gc.freeze()  # what was imported stays: a full collection of it would hold up a run by 0.2 s
+            undo.callback(gc.unfreeze)
+            self._undo = undo.pop_all()
 
-    def _start_what_stands_on_moto(self) -> None:
-        self._stack = Stack(self.app, self._names, max_receives=self.options.max_receives)
-        self.redeploy()
-        self._sources = EventSources(self.settings, self._names, self._functions, self._gate, self.options)
-        self._sources.start()
+    def _start_sources(self, gate: Gate, undo: ExitStack) -> None:
+        sources = EventSources(self.settings, self._names, self._functions, gate, self.options)
+        sources.start()
+
+        def stop() -> None:
+            longest = self.options.stop_within
+            if left := sources.stop(longest):
+                log.warning("%d still running after %g s, left behind", left, longest.total_seconds())
+
+        undo.callback(stop)
+
+    def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
         gateway = Gateway(self._functions, self._names.function("api"), self._clock)
-        self._server.start(Front(gateway, self._emulator, self._page))
-        gc.freeze()  # what was imported stays: a full collection of it would hold up a run by 0.2 s
+        self._server.start(Front(gateway, emulator, self._page))
+        undo.callback(self._server.stop)  # before the sources are stopped
 
     def redeploy(self, **changes: Any) -> None:
         """Deploy again with other settings, such as ``enabled=False``; all data stays, runs under way end as they began."""
@@ -99,15 +115,7 @@ class LocalCloud:
 
     def stop(self) -> None:
         """Deliver nothing more, let what is running finish for a while, and forget everything."""
-        gc.unfreeze()
-        longest = self.options.stop_within
-        self._server.stop(longest)
-        left = self._sources.stop(longest) if self._sources else 0
-        if left:
-            log.warning("%d still running after %g s, left behind", left, longest.total_seconds())
-        self._functions.deploy({})
-        self._emulator.stop()
-        self._environment.restore()
+        self._undo.close()
 
     @property
     def url(self) -> str:

@@ -11,12 +11,23 @@ from urllib.parse import urlsplit
 from moto import mock_aws
 from moto.core.models import botocore_stubber
 from moto.sqs import models as sqs
+from werkzeug.wrappers import Request
 
 from duetime.clock import Clock
+from duetime.errors import DuetimeError
 from duetime.local.gate import Call, Gate, without_long_poll
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+
+class AlreadyRunning(DuetimeError, RuntimeError):
+    """Another local cloud runs in this process; moto's state is the whole process'."""
+
+    code = "already-running"
+
+    def __init__(self) -> None:
+        super().__init__("a local cloud runs in this process already; stop it first")
 
 
 class Emulator:
@@ -30,6 +41,8 @@ class Emulator:
 
     def start(self) -> None:
         """From here on every boto3 client of this process meets moto, and starts with nothing in it."""
+        if "process_request" in vars(botocore_stubber):
+            raise AlreadyRunning
         self._mock.start()
         into_moto = botocore_stubber.process_request
 
@@ -52,13 +65,12 @@ class Emulator:
 
         It is read before it enters the gate: a slow client holds up nobody.
         """
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         target = environ.get("HTTP_X_AMZ_TARGET", "")
-        body = without_long_poll(target, body)
+        body = without_long_poll(target, Request(environ).get_data(cache=False))
         query = environ.get("QUERY_STRING", "")
         path = environ["PATH_INFO"] + (f"?{query}" if query else "")
         call = Call(target, environ["REQUEST_METHOD"], path, body)
-        ready = {**environ, "wsgi.input": io.BytesIO(body)}
+        ready = {**environ, "wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         return self._gate.let_in(call, lambda: list(self._application()(ready, start_response)))
 
     def _milliseconds(self) -> float:

@@ -69,10 +69,13 @@ class QueuePump(Pump):
         """Learn from each send when its message can be received."""
         if call.target not in _SENDS:
             return
-        sent = json.loads(call.body)
-        if queue_name(sent["QueueUrl"]) == queue_name(self._source.url):
+        try:
+            queue, delays = _send_of(call.body)
+        except (ValueError, TypeError, LookupError, AttributeError):  # it was refused, then
+            return
+        if queue == queue_name(self._source.url):
             now = self.clock.now()
-            for delay in {entry.get("DelaySeconds", 0) for entry in sent.get("Entries", [sent])}:
+            for delay in delays:
                 self.alarm.set_for(now + timedelta(seconds=delay))
 
     def turn(self) -> timedelta:
@@ -92,12 +95,15 @@ class QueuePump(Pump):
         return left
 
     def _delete_taken(self) -> None:
-        """Delete the messages that their invocations took; one that is already gone was delivered twice."""
+        """Delete the messages that their invocations took; one that was delivered twice may be among them twice."""
         while self._taken:
-            receipts = [self._taken.popleft() for _ in range(min(_BATCH, len(self._taken)))]
+            taken = [self._taken.popleft() for _ in range(min(_BATCH, len(self._taken)))]
             self._client.delete_message_batch(
                 QueueUrl=self._source.url,
-                Entries=[{"Id": str(n), "ReceiptHandle": each} for n, each in enumerate(receipts)],
+                Entries=[
+                    {"Id": str(place), "ReceiptHandle": each}
+                    for place, each in enumerate(dict.fromkeys(taken))
+                ],
             )
 
     def _receive(self, most: int) -> list[Any]:
@@ -143,6 +149,14 @@ def as_lambda_has_it(message: Mapping[str, Any], queue: str) -> dict[str, Any]:
         "eventSource": "aws:sqs",
         "eventSourceARN": queue,
         "awsRegion": REGION,
+    }
+
+
+def _send_of(body: bytes) -> tuple[str, set[int]]:
+    """The queue that a call sends to, and the delays of its messages in seconds."""
+    sent = json.loads(body)
+    return queue_name(sent["QueueUrl"]), {
+        int(entry.get("DelaySeconds", 0)) for entry in sent.get("Entries", [sent])
     }
 
 

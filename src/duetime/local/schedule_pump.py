@@ -90,8 +90,7 @@ class SchedulePump(Pump):
             group = parse_qs(where.query).get("groupName", [_DEFAULT_GROUP])[0]
             self._timetable.forget(ScheduleKey(group, name))
         else:
-            group = json.loads(call.body).get("GroupName") or _DEFAULT_GROUP
-            self._learn(ScheduleKey(group, name))
+            self._learn(ScheduleKey(_group_in(call.body), name))
 
     def _learn(self, key: ScheduleKey) -> None:
         try:
@@ -128,6 +127,16 @@ class SchedulePump(Pump):
 
     def _lateness(self) -> timedelta:
         return self._whims.lateness * random.random()  # noqa: S311 - as above
+
+
+def _group_in(body: bytes) -> str:
+    try:
+        return json.loads(body).get("GroupName") or _DEFAULT_GROUP
+    except (
+        ValueError,
+        AttributeError,
+    ):  # another service's path looks the same; then there is no such schedule
+        return _DEFAULT_GROUP
 
 
 def _with_context(schedule: Schedule) -> str:

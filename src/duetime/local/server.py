@@ -6,7 +6,6 @@ import errno
 import logging
 import socket
 import threading
-from datetime import timedelta
 from typing import Any
 
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
@@ -57,11 +56,11 @@ class Server:
         )
         self._thread.start()
 
-    def stop(self, longest: timedelta) -> None:
-        """Answer no more, and free the port."""
+    def stop(self) -> None:
+        """Answer no more, and free the port; a second time does nothing."""
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
-            self._thread.join(longest.total_seconds())
+            self._thread.join()
         self._socket.close()
 
 

@@ -11,13 +11,16 @@ DEFAULT_PORT = 8080
 """The command line talks to this one unless it is told otherwise."""
 
 
-def commands(app: App, url: str) -> tuple[str, str, str]:
-    """Three commands: schedule something, list what there is, and ask the API itself."""
+def commands(app: App, url: str, program: str = "duetime") -> tuple[str, str, str]:
+    """Three commands: schedule something, list what there is, and ask the API itself.
+
+    `program` is how the command line is called from where the reader is.
+    """
     type_name, payload = _example(app)
     elsewhere = "" if url.endswith(f":{DEFAULT_PORT}") else f" --url {url}"
     return (
-        f"duetime schedule {type_name} --payload {shlex.quote(payload)} --in 3s{elsewhere}",
-        f"duetime actions list{elsewhere}",
+        f"{program} schedule {type_name} --payload {shlex.quote(payload)} --in 3s{elsewhere}",
+        f"{program} actions list{elsewhere}",
         f"curl {url}/api/v1/scheduling/query",
     )
 

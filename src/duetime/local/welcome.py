@@ -7,14 +7,14 @@ from duetime.local.suggestions import commands
 from duetime.settings import Settings
 
 
-def welcome(app: App, settings: Settings, url: str) -> str:
+def welcome(app: App, settings: Settings, url: str, program: str = "duetime") -> str:
     """Where it listens, what it runs, and three commands to try."""
     count = len(app.handlers)
     lines = [
         f"duetime runs {count} handler{'s' if count > 1 else ''} at {url}: {', '.join(app.handlers)}",
         "",
         "  In another terminal, try:",
-        *(f"    {each}" for each in commands(app, url)),
+        *(f"    {each}" for each in commands(app, url, program)),
         "",
         "  Ctrl-C stops it. Everything is in memory, and gone then.",
     ]
