@@ -1,0 +1,62 @@
+"""What an import costs is a promise: each Lambda loads what it needs and no more."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+_TELL = "import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules} | set(sys.modules))))"
+
+
+def loaded_by(code):
+    """The modules that a fresh process has loaded after `code`."""
+    run = subprocess.run(  # noqa: S603 - our own code
+        [sys.executable, "-c", f"{code}\n{_TELL}"], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(run.stdout.splitlines()[-1]))
+
+
+def test_importing_duetime_is_lazy():
+    assert not loaded_by("import duetime") & {
+        "pydantic",
+        "boto3",
+        "croniter",
+        "aws_lambda_powertools",
+        "moto",
+    }
+
+
+def test_scheduling_from_another_lambda_loads_no_handler_no_cdk_and_no_moto():
+    loaded = loaded_by(
+        "from duetime import Payload, Scheduler\n"
+        "import duetime.aws\n"
+        "class Ping(Payload): n: int\n"
+        "Ping(n=1).to_json()"
+    )
+    assert {"boto3", "pydantic"} <= loaded
+    assert not loaded & {"moto", "aws_cdk", "croniter", "aws_lambda_powertools", "asyncio"}
+    assert not loaded & {
+        "duetime.app",
+        "duetime.handler",
+        "duetime.work",
+        "duetime.memory",
+        "duetime.lambdas",
+    }
+
+
+@pytest.mark.parametrize("function", ["arm", "dispatch", "passes"])
+def test_the_functions_without_user_code_load_no_pydantic(function):
+    loaded = loaded_by(f"import duetime.lambdas.{function}, duetime.lambdas.logs")
+    assert "boto3" in loaded
+    assert not loaded & {"pydantic", "croniter", "moto", "duetime.app", "duetime.payload", "duetime.work"}
+
+
+def test_every_public_name_is_there_and_no_other():
+    import duetime  # noqa: PLC0415 - the test is about it
+
+    for name in duetime.__all__:
+        assert getattr(duetime, name) is not None
+        assert name in dir(duetime)
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        duetime.Nothing  # noqa: B018
