@@ -1,7 +1,8 @@
 # Two commands are enough: `make run` and `make test`. Each sets up what it needs first.
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
-SOURCES := src tests functions examples bench
+export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION := 1
+SOURCES := src tests functions examples bench infra app.py
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -12,22 +13,36 @@ help: ## what can be made
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-setup: .venv/.ready ## make the virtual environment in .venv
+node_modules/.ready: package.json
+	@npm install --silent --no-audit --no-fund --no-package-lock
+	@touch $@
+
+setup: .venv/.ready node_modules/.ready ## the virtual environment in .venv, and the CDK's command line
 
 run: .venv/.ready ## the local cloud with the example app
 	@.venv/bin/duetime local --app examples.billing:app
 
 test: .venv/.ready ## the suite: memory back ends and moto
-	$(PY) -m pytest -m "not dynamodb_local" -n 2
+	$(PY) -m pytest -m "not dynamodb_local and not e2e" -n 2
 
 contract: .venv/.ready ## the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
 	$(PY) -m pytest -m dynamodb_local tests/contract
 
-check: .venv/.ready ## formatting, lint, types, import rules
+e2e: setup ## deploy onto an emulator and run actions there (a quarter of an hour)
+	$(PY) -m pytest -m e2e tests/e2e
+
+synth: setup ## the CloudFormation template, in cdk.out; without Docker
+	npx --no-install cdk synth --quiet
+
+bench: .venv/.ready ## measure, each beside its reference
+	$(PY) -m bench
+
+check: setup ## formatting, lint, types, import rules, and the stack can be synthesised
 	.venv/bin/ruff format --check $(SOURCES)
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	npx --no-install cdk synth --quiet
 
 lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
 	$(PY) -m pip install --quiet uv
@@ -35,6 +50,6 @@ lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 
 clean: ## remove what was made
-	rm -rf .venv .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv node_modules cdk.out .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-.PHONY: help setup run test contract check lock clean
+.PHONY: help setup run test contract e2e synth bench check lock clean

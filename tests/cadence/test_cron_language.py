@@ -194,6 +194,12 @@ def test_the_special_items_are_the_days_that_a_calendar_shows(expression, days):
     assert found == days
 
 
+def test_the_weekday_nearest_to_a_saturday_the_first_is_monday_the_third():
+    july = datetime(2026, 7, 31, 12, tzinfo=UTC)
+
+    assert cron("0 0 1W * *").next_after(july) == datetime(2026, 8, 3, tzinfo=UTC)
+
+
 def test_ten_thousand_items_are_refused_without_being_repeated():
     with pytest.raises(InvalidCron, match="characters are no cron expression") as caught:
         cron(",".join(["1"] * 10_000) + " * * * *")

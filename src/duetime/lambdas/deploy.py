@@ -9,19 +9,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.request import Request, urlopen
 
-import boto3
-
-from duetime.aws.format import mark_format, read_format
-from duetime.aws.notes import publish, withdraw
+from duetime.aws.deployed import DeployedTables
 from duetime.errors import BackendMisconfigured, DuetimeError, cut
 from duetime.manifest import Manifest
 from duetime.settings import Settings
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 log = logging.getLogger(__name__)
 
@@ -47,11 +41,11 @@ class OtherFormat(DuetimeError, RuntimeError):
 
 def make_handler(settings: Settings) -> Callable[[Event, object], None]:
     """The handler of CloudFormation's requests. Whatever happens it answers: a deploy without an answer hangs."""
-    client = boto3.client("dynamodb")
+    tables = DeployedTables.of(settings)
 
     def handler(event: Event, _context: object) -> None:
         try:
-            _obey(event, client, settings.jobs_table)
+            _obey(event, tables)
         except Exception as error:  # noqa: BLE001 - told to CloudFormation, which rolls back
             log.warning("deploy refused", extra={"reason": str(error)})
             _answer(event, "FAILED", f"{type(error).__name__}: {error}")
@@ -61,28 +55,28 @@ def make_handler(settings: Settings) -> Callable[[Event, object], None]:
     return handler
 
 
-def _obey(event: Event, client: DynamoDBClient, table: str) -> None:
+def _obey(event: Event, tables: DeployedTables) -> None:
     """The wanted format is the request's, not this code's: when a refused deploy is rolled back, the old one is asked."""
     about, leaves = event["ResourceProperties"], event["RequestType"] == "Delete"
     if event["ResourceType"] == FORMAT_RESOURCE and not leaves:
-        _check_format(client, table, int(about["Format"]))
+        _check_format(tables, int(about["Format"]))
     elif event["ResourceType"] == MANIFEST_RESOURCE and leaves:
-        _withdraw(client, table, about["Worker"])
+        _withdraw(tables, about["Worker"])
     elif event["ResourceType"] == MANIFEST_RESOURCE:
-        _check_format(client, table, int(about["Format"]))
-        mark_format(client, table, int(about["Format"]))
-        publish(client, table, Manifest(**json.loads(about["Manifest"])))
+        _check_format(tables, int(about["Format"]))
+        tables.mark(int(about["Format"]))
+        tables.publish(Manifest(**json.loads(about["Manifest"])))
 
 
-def _check_format(client: DynamoDBClient, table: str, wanted: int) -> None:
-    found = read_format(client, table)
+def _check_format(tables: DeployedTables, wanted: int) -> None:
+    found = tables.format()
     if found is not None and found != wanted:
-        raise OtherFormat(table, found, wanted)
+        raise OtherFormat(tables.name, found, wanted)
 
 
-def _withdraw(client: DynamoDBClient, table: str, worker: str) -> None:
+def _withdraw(tables: DeployedTables, worker: str) -> None:
     try:
-        withdraw(client, table, worker)
+        tables.withdraw(worker)
     except BackendMisconfigured as error:  # the table is gone already: a deletion must not fail over that
         log.info("manifest not withdrawn", extra={"reason": str(error)})
 

@@ -14,6 +14,7 @@ from duetime.testing.contract.specimens import (
     ACME,
     GLOBEX,
     HOUR,
+    MOST_PAGES,
     NOON,
     SECOND,
     claim,
@@ -117,10 +118,11 @@ def _in_shard(action: Action, place: int) -> Action:
 def _pages(page_after: Callable[[str | None], Page], limit: int) -> list[Action]:
     listed: list[Action] = []
     cursor = None
-    while True:
+    for _ in range(MOST_PAGES):
         page = page_after(cursor)
         assert len(page) <= limit
         listed += page
         cursor = page.cursor
         if cursor is None:
             return listed
+    raise AssertionError("the list's pages never end")

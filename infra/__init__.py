@@ -1,0 +1,1 @@
+"""This deployment: what is in the stack. What each part is, is in `duetime.cdk`."""

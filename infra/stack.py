@@ -1,0 +1,40 @@
+"""The stack: a scheduler, its workers, and what others must know of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aws_cdk import CfnOutput, Stack
+from constructs import Construct
+
+from duetime.cdk import Deployment, Duetime, Handlers
+from duetime.settings import Settings
+
+
+class DuetimeStack(Stack):
+    """duetime with the handlers that the settings name."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, settings: Settings, deployment: Deployment, **stack: Any
+    ) -> None:
+        super().__init__(scope, construct_id, **stack)
+        self.scheduler = Duetime(
+            self,
+            "Scheduler",
+            settings=settings,
+            deployment=deployment,
+            handlers=[
+                Handlers.from_settings(settings, deployment),
+                # One line more is one worker more, with a role, a queue and a concurrency of its own, such as
+                # that of App(worker="reports"): Handlers(app="reports.handlers:app", worker="reports", concurrency=2),
+            ],
+        )
+        self._tell()
+
+    def _tell(self) -> None:
+        scheduler = self.scheduler
+        CfnOutput(self, "ActionsTable", value=scheduler.tables.actions.table_name)
+        CfnOutput(self, "JobsTable", value=scheduler.tables.jobs.table_name)
+        CfnOutput(self, "Failures", value=scheduler.failures.queue_url)
+        for name, due in scheduler.due.items():
+            CfnOutput(self, f"DeadLetters{name.title().replace('-', '')}", value=due.dead.queue_url)

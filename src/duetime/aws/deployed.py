@@ -1,0 +1,56 @@
+"""What a deploy reads and writes in the jobs table: the mark of the tables' format, and the workers' manifests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+import boto3
+from botocore.exceptions import ClientError
+
+from duetime.aws import notes
+from duetime.aws.faults import code_of, translated
+from duetime.aws.queries import SERVICE
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from duetime.manifest import Manifest
+    from duetime.settings import Settings
+
+_PLACE = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
+
+
+class DeployedTables:
+    """The tables as a deploy sees them: the first one finds none yet."""
+
+    def __init__(self, client: DynamoDBClient, jobs_table: str) -> None:
+        self._client, self.name = client, jobs_table
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """The tables that the settings name."""
+        return cls(boto3.client("dynamodb"), settings.jobs_table)
+
+    def format(self) -> int | None:
+        """The format that they are marked with; None where there is no table, or nothing was ever published."""
+        with translated(SERVICE):
+            try:
+                answer = self._client.get_item(TableName=self.name, Key=_PLACE, ConsistentRead=True)
+            except ClientError as error:
+                if code_of(error) == "ResourceNotFoundException":
+                    return None
+                raise
+        return int(answer["Item"]["version"]["N"]) if "Item" in answer else None
+
+    def mark(self, version: int) -> None:
+        """Mark them as being of this format."""
+        with translated(SERVICE):
+            self._client.put_item(TableName=self.name, Item={**_PLACE, "version": {"N": str(version)}})
+
+    def publish(self, manifest: Manifest) -> None:
+        """Make a worker's types known."""
+        notes.publish(self._client, self.name, manifest)
+
+    def withdraw(self, worker: str) -> None:
+        """Take back what a worker published."""
+        notes.withdraw(self._client, self.name, worker)

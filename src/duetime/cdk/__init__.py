@@ -1,0 +1,19 @@
+"""duetime as CDK constructs: one per concern, and `Duetime`, which wires them. Needs the extra ``cdk``.
+
+::
+
+    tables  failures  a due queue for each worker
+       └── dispatch  sweep  catch up ── timers ── arm
+                           └── manifest ── workers
+
+Everything waits for the check of the tables' format, so that a deploy over another format changes nothing.
+"""
+
+from __future__ import annotations
+
+from duetime.cdk.context import from_context
+from duetime.cdk.deployment import Deployment
+from duetime.cdk.handlers import Handlers
+from duetime.cdk.scheduler import Duetime
+
+__all__ = ["Deployment", "Duetime", "Handlers", "from_context"]

@@ -1,0 +1,53 @@
+"""What contradicts itself between settings, deployment and workers: found at synthesis, all of it at once."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from duetime.cdk.deployment import Deployment, shown
+from duetime.cdk.handlers import Handlers
+from duetime.manifest import DEFAULT_WORKER
+from duetime.settings import Settings
+
+LONGEST_NAME = 64
+"""Of a Lambda function."""
+
+CONCURRENCY = range(2, 1_001)
+"""Of an SQS event source."""
+
+_NAMEABLE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)?")
+_WORKER = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
+    """What is wrong between the two."""
+    if not _NAMEABLE.fullmatch(settings.prefix):
+        yield (
+            f"prefix is {settings.prefix!r}; allowed are letters, digits, - and _, a letter first:"
+            " SQS, Lambda and CloudFormation take no other names"
+        )
+    if settings.timers == "wheel" and deployment.sweep_rate * 2 > settings.near_limit:
+        yield (
+            f"sweep_rate ({shown(deployment.sweep_rate)}) must be at most half of near_limit"
+            f" ({shown(settings.near_limit)}) with timers='wheel': the sweep is what wakes there"
+        )
+
+
+def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[str]:
+    """What is wrong with the workers."""
+    names = Counter(each.worker for each in handlers)
+    if DEFAULT_WORKER not in names:
+        yield f"workers are {sorted(names)}; one must be {DEFAULT_WORKER!r}: what no worker knows is failed there"
+    yield from (f"worker {name!r} is there {count} times" for name, count in names.items() if count > 1)
+    for each in handlers:
+        if not _WORKER.fullmatch(each.worker):
+            yield f"worker is {each.worker!r}; allowed are lower-case letters and digits, in words joined by -"
+        if len(name := f"{settings.prefix}work-{each.worker}") > LONGEST_NAME:
+            yield f"worker is {each.worker!r}, which makes {name!r}; allowed are {LONGEST_NAME} characters"
+        if each.concurrency not in CONCURRENCY:
+            yield (
+                f"concurrency of worker {each.worker!r} is {each.concurrency}; allowed is {CONCURRENCY.start} to"
+                f" {CONCURRENCY.stop - 1}, the range of SQS event sources. For one at a time use a concurrency key"
+            )

@@ -1,0 +1,103 @@
+"""Settings from the CDK context: ``"duetime:lease": 60`` in cdk.json, or ``-c duetime:lease=60`` for one command.
+
+An unknown name is refused like a wrong value: a setting that is misspelt must not be silently its default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, fields
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from constructs import Node
+
+from duetime.cdk.checks import contradictions
+from duetime.cdk.deployment import Deployment, shown
+from duetime.errors import SettingsError
+from duetime.settings import Settings
+
+KEY = "duetime:"
+MADE_BY_THE_STACK = frozenset(
+    {
+        "actions_table", "jobs_table", "schedule_group", "queues", "queue_visibility",
+        "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
+    }
+)  # fmt: skip
+"""What the functions read, but nobody chooses: it follows from the rest."""
+
+_SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
+
+
+def from_context(node: Node) -> tuple[Settings, Deployment]:
+    """The settings that the context has; what is absent keeps its default.
+
+    Raises:
+        SettingsError: every problem at once, each with the setting's name, its value and what is allowed.
+    """
+    context = node.get_all_context()
+    given = {name.removeprefix(KEY): value for name, value in context.items() if name.startswith(KEY)}
+    problems = [*_unknown(given)]
+    settings = _made(Settings, given, problems)
+    deployment = _made(Deployment, given, problems)
+    if settings and deployment:
+        problems += contradictions(settings, deployment)
+    if problems or settings is None or deployment is None:
+        raise SettingsError(problems)
+    return settings, deployment
+
+
+def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
+    """The fields of a settings class that a deployment may choose."""
+    return tuple(each for each in fields(kind) if each.name not in MADE_BY_THE_STACK)
+
+
+def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
+    known = {each.name for kind in (Settings, Deployment) for each in chosen(kind)}
+    for name in sorted(given.keys() - known):
+        reason = "is made by the stack" if name in MADE_BY_THE_STACK else "is no setting"
+        yield f"{KEY}{name} is {given[name]!r}, but {reason}; settings are {', '.join(sorted(known))}"
+
+
+T = TypeVar("T", Settings, Deployment)
+
+
+def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | None:
+    values: dict[str, Any] = {}
+    for each in chosen(kind):
+        if each.name in given:
+            try:
+                values[each.name] = _read(each.default, given[each.name])
+            except (ValueError, OverflowError, KeyError):
+                problems.append(f"{each.name} is {given[each.name]!r}; allowed is {allowed(each)}")
+    try:
+        return kind(**values)
+    except SettingsError as error:
+        problems += error.problems
+        return None
+
+
+def _read(default: object, written: Any) -> object:
+    """A value as cdk.json has it, or as the text that a command line gives."""
+    text = str(written)
+    match default:
+        case bool():
+            return _SWITCH[text.lower()]
+        case timedelta():
+            return timedelta(seconds=float(text))
+        case int():
+            return int(text)
+        case _:
+            return text
+
+
+def allowed(each: Field[Any]) -> str:
+    """What a field admits, in words."""
+    limits = each.metadata
+    if "low" in limits:
+        return f"{shown(limits['low'])} to {shown(limits['high'])}"
+    if "choices" in limits:
+        return ", ".join(map(str, limits["choices"]))
+    if isinstance(each.default, bool):
+        return "true or false"
+    return f"text like {limits['like']}" if limits.get("like", ".*") != ".*" else "text"

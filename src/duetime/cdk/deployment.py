@@ -1,0 +1,155 @@
+"""What only a deployment chooses; what the functions themselves read too is in `duetime.settings`.
+
+A field's metadata says what it means and what is allowed: the same style, so that one page tells of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Any, Literal
+
+from duetime.errors import SettingsError
+
+LOG_DAYS = (
+    1,
+    3,
+    5,
+    7,
+    14,
+    30,
+    60,
+    90,
+    120,
+    150,
+    180,
+    365,
+    400,
+    545,
+    731,
+    1096,
+    1827,
+    2192,
+    2557,
+    2922,
+    3288,
+    3653,
+)
+"""The retentions that CloudWatch Logs admits."""
+
+_MINUTE = timedelta(minutes=1)
+
+
+def _about(text: str, **limits: Any) -> dict[str, Any]:
+    """The metadata of a field: what it means, and what is allowed (``low`` and ``high``, or ``choices``)."""
+    return {"about": text, **limits}
+
+
+def _seconds(low: float, high: float) -> dict[str, timedelta]:
+    return {"low": timedelta(seconds=low), "high": timedelta(seconds=high)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """What only a deployment chooses.
+
+    Raises:
+        SettingsError: a value is out of its range, or two contradict each other.
+    """
+
+    architecture: Literal["arm64", "x86_64"] = field(
+        default="arm64",
+        metadata=_about(
+            "The machines that the functions run on; arm64 costs a fifth less.", choices=("arm64", "x86_64")
+        ),
+    )
+    python: str = field(
+        default="3.13",
+        metadata=_about("The Python of the functions.", choices=("3.11", "3.12", "3.13", "3.14")),
+    )
+    handlers: str = field(
+        default=".", metadata=_about("The directory that holds the app's module, as seen from cdk.json.")
+    )
+    requirements: str = field(
+        default="",
+        metadata=_about("The handlers' requirements file, as seen from cdk.json; pin them. Empty: none."),
+    )
+    worker_concurrency: int = field(
+        default=10,
+        metadata=_about(
+            "How many messages a worker handles at once; the range is that of SQS event sources.",
+            low=2,
+            high=1_000,
+        ),
+    )
+    worker_timeout: timedelta = field(
+        default=timedelta(seconds=330),
+        metadata=_about(
+            "Lambda ends a worker after this; not below its longest handler's.", **_seconds(1, 900)
+        ),
+    )
+    worker_memory: int = field(
+        default=512, metadata=_about("MB of memory of a worker; its CPU grows along.", low=128, high=10_240)
+    )
+    function_memory: int = field(
+        default=512,
+        metadata=_about(
+            "MB of memory of duetime's own functions; their CPU grows along.", low=128, high=10_240
+        ),
+    )
+    max_receives: int = field(
+        default=5,
+        metadata=_about(
+            "After how many receives a message that cannot be handled goes to the dead letters.",
+            low=1,
+            high=1_000,
+        ),
+    )
+    sweep_rate: timedelta = field(
+        default=timedelta(minutes=1),
+        metadata=_about(
+            "How often the sweep looks for what is overdue; whole minutes.", **_seconds(60, 3_600)
+        ),
+    )
+    catch_up_rate: timedelta = field(
+        default=timedelta(hours=6),
+        metadata=_about(
+            "How often the catch-up, the deep pass, looks through all that is overdue; whole minutes.",
+            **_seconds(1_800, 86_400),
+        ),
+    )
+    log_days: int = field(default=30, metadata=_about("How many days logs are kept.", choices=LOG_DAYS))
+    keep_data: bool = field(
+        default=True,
+        metadata=_about("Tables are protected from deletion and outlive the stack; off is for tests."),
+    )
+
+    def __post_init__(self) -> None:
+        if problems := [*self._not_allowed(), *self._contradictions()]:
+            raise SettingsError(problems)
+
+    def _not_allowed(self) -> Iterator[str]:
+        for each in fields(self):
+            value, allowed = getattr(self, each.name), each.metadata
+            if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
+                limits = f"{shown(allowed['low'])} to {shown(allowed['high'])}"
+                yield f"{each.name} is {shown(value)}; allowed is {limits}"
+            if "choices" in allowed and value not in allowed["choices"]:
+                yield f"{each.name} is {value!r}; allowed is " + ", ".join(map(repr, allowed["choices"]))
+
+    def _contradictions(self) -> Iterator[str]:
+        for name in ("worker_timeout", "sweep_rate", "catch_up_rate"):
+            unit = timedelta(seconds=1) if name == "worker_timeout" else _MINUTE
+            if getattr(self, name) % unit:
+                yield f"{name} is {shown(getattr(self, name))}; allowed are whole multiples of {shown(unit)}"
+        if self.sweep_rate > self.catch_up_rate:
+            yield (
+                f"sweep_rate ({shown(self.sweep_rate)}) must not exceed catch_up_rate"
+                f" ({shown(self.catch_up_rate)}): the catch-up is the deeper and rarer pass"
+            )
+
+
+def shown(value: object) -> str:
+    """A value as messages and docs show it: durations in seconds."""
+    return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)

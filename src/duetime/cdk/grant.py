@@ -1,0 +1,72 @@
+"""What a caller's own function is given to schedule, look up and change actions: no more than the SDK calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+
+from duetime import ids
+from duetime.aws.tables import CORRELATION
+from duetime.cdk.rights import may, may_by_key, tenant_keys
+from duetime.cdk.tables import Tables
+from duetime.errors import InvalidIdentifier
+from duetime.settings import Settings
+
+SDK_ACTIONS = (
+    "dynamodb:PutItem",
+    "dynamodb:GetItem",
+    "dynamodb:UpdateItem",
+    "dynamodb:BatchWriteItem",
+    "dynamodb:BatchGetItem",
+    "dynamodb:Query",
+)
+"""No Scan, which reads every tenant's rows; and no index but that of correlation ids: `due` has no tenant in its key."""
+
+_PATTERN = frozenset("*?$")
+
+
+def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
+    """The rights of one who schedules, for all tenants or for some.
+
+    Raises:
+        InvalidIdentifier: a tenant that cannot be part of a key, or that IAM would read as a pattern.
+        ValueError: no tenant at all.
+    """
+    on_table, on_index = tables.actions.table_arn, tables.index_arn(CORRELATION.name)
+    if tenants is None:
+        return [may(*SDK_ACTIONS, on=on_table), may("dynamodb:Query", on=on_index)]
+    keys = tenant_keys(_literal(each) for each in tenants)
+    if not keys:
+        raise ValueError("tenants is empty; name at least one, or leave it out for all")
+    return [
+        may_by_key(*SDK_ACTIONS, on=on_table, keys=keys),
+        may_by_key("dynamodb:Query", on=on_index, keys=keys),
+    ]
+
+
+def _literal(tenant: str) -> str:
+    """A tenant that means only itself in IAM's language: one named ``*`` would be all of them."""
+    if found := _PATTERN & set(ids.tenant(tenant)):
+        raise InvalidIdentifier(
+            "tenant", tenant, f"cannot be granted: {min(found)} means more than itself in IAM"
+        )
+    return tenant
+
+
+def grant_schedule(
+    function: lambda_.Function, tables: Tables, settings: Settings, tenants: Sequence[str] | None
+) -> None:
+    """Give a function the rights, and the environment from which `Scheduler.from_env` finds the table."""
+    for statement in schedule_rights(tables, tenants):
+        function.add_to_role_policy(statement)
+    told = replace(
+        Settings(),
+        actions_table=settings.actions_table,
+        due_shards=settings.due_shards,
+        retention=settings.retention,
+    )
+    for name, value in told.to_env().items():
+        function.add_environment(name, value)

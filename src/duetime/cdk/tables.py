@@ -1,0 +1,70 @@
+"""The two tables: on demand, encrypted, recoverable to any second, and kept when the stack goes."""
+
+from __future__ import annotations
+
+from aws_cdk import RemovalPolicy, Stack
+from aws_cdk import aws_dynamodb as dynamodb
+from constructs import Construct
+
+from duetime.aws.tables import ACTIONS, JOBS, TTL_ATTRIBUTE, TableShape
+from duetime.settings import Settings
+
+
+class Tables(Construct):
+    """The tables of `duetime.aws.tables`, named by the settings."""
+
+    def __init__(self, scope: Construct, construct_id: str, settings: Settings, *, keep_data: bool) -> None:
+        super().__init__(scope, construct_id)
+        self._settings = settings
+        self.actions = self._table("Actions", ACTIONS, settings.actions_table, keep=keep_data)
+        self.jobs = self._table("Jobs", JOBS, settings.jobs_table, keep=keep_data)
+
+    def index_arn(self, index: str) -> str:
+        """The ARN of an index of the actions table."""
+        return f"{self.actions.table_arn}/index/{index}"
+
+    @property
+    def stream_arn(self) -> str:
+        """The ARN of the actions table's stream."""
+        return self.actions.table_stream_arn or ""
+
+    @property
+    def streams_arn(self) -> str:
+        """The ARN of whatever streams the actions table has: their names are times."""
+        name = f"{self._settings.actions_table}/stream/*"
+        return Stack.of(self).format_arn(service="dynamodb", resource="table", resource_name=name)
+
+    def _table(self, construct_id: str, shape: TableShape, name: str, *, keep: bool) -> dynamodb.Table:
+        table = dynamodb.Table(
+            self,
+            construct_id,
+            table_name=name,
+            partition_key=_key("pk"),
+            sort_key=_key("sk"),
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            encryption=dynamodb.TableEncryption.AWS_MANAGED,
+            time_to_live_attribute=TTL_ATTRIBUTE,
+            stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES if shape.has_stream else None,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            deletion_protection=keep,
+            removal_policy=RemovalPolicy.RETAIN if keep else RemovalPolicy.DESTROY,
+        )
+        for index in shape.indexes:
+            table.add_global_secondary_index(
+                index_name=index.name,
+                partition_key=_key(index.partition),
+                sort_key=_key(index.sort),
+                projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+            )
+        return table
+
+
+def jobs_table_arn(scope: Construct, settings: Settings) -> str:
+    """The jobs table's ARN by its name alone: for what must come before the table itself."""
+    return Stack.of(scope).format_arn(service="dynamodb", resource="table", resource_name=settings.jobs_table)
+
+
+def _key(name: str) -> dynamodb.Attribute:
+    return dynamodb.Attribute(name=name, type=dynamodb.AttributeType.STRING)

@@ -1,0 +1,66 @@
+"""A worker: the function that hosts handlers, fed by its own due queue and bounded by its own concurrency."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from duetime.cdk.bundle import Bundle
+from duetime.cdk.deployment import Deployment
+from duetime.cdk.functions import Duty, Function
+from duetime.cdk.handlers import Handlers
+from duetime.cdk.queues import DueQueue, visibility_of
+from duetime.cdk.rights import may, read_manifests, send, take_from
+from duetime.cdk.tables import Tables
+from duetime.settings import Settings
+
+
+class Worker(Construct):
+    """Runs the handlers of one app. Grant `function` whatever the handlers themselves need."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        handlers: Handlers,
+        *,
+        tables: Tables,
+        due: DueQueue,
+        settings: Settings,
+        deployment: Deployment,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        queue = due.queue
+        mine = replace(
+            settings,
+            app=handlers.app,
+            queues={handlers.worker: queue.queue_url},
+            queue_visibility=visibility_of(deployment),
+        )
+        duty = Duty(
+            name=f"{settings.prefix}work-{handlers.worker}",
+            about=f"runs the handlers of {handlers.app}",
+            entry="work",
+            timeout=deployment.worker_timeout,
+            environment=mine.to_env(),
+            is_put_off=True,
+            rights=[
+                may("dynamodb:GetItem", "dynamodb:UpdateItem", on=tables.actions.table_arn),
+                read_manifests(tables.jobs.table_arn),
+                take_from(queue.queue_arn),
+                send(queue.queue_arn),
+            ],
+        )
+        code = Bundle.of(deployment, handlers).code()
+        self.function = Function(self, "Work", duty, code, deployment).function
+        lambda_.EventSourceMapping(
+            self,
+            "Due",
+            target=self.function,
+            event_source_arn=queue.queue_arn,
+            batch_size=1,  # one action waits for no other
+            max_concurrency=handlers.concurrency,
+            report_batch_item_failures=True,
+        )

@@ -1,0 +1,95 @@
+import os
+import threading
+import time
+from dataclasses import dataclass
+
+import boto3
+import pytest
+
+from duetime import Scheduler
+from tests.e2e import emulator
+from tests.e2e.deployment import PREFIX, Deployment
+from tests.e2e.emulator import REGION
+
+ASK_EVERY = 0.5
+"""Seconds."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a test does from outside of the deployed stack."""
+
+    scheduler: Scheduler
+    deployment: Deployment
+
+    def client(self, service: str):
+        return boto3.client(service)
+
+    def timers(self) -> set[str]:
+        """The names of the one-shots that are set."""
+        listed = self.client("scheduler").list_schedules(GroupName=f"{PREFIX}actions")
+        return {each["Name"] for each in listed["Schedules"]}
+
+    def settled(self, action_id: str, *, within: float):
+        """The action, once it is final."""
+        return self.eventually(lambda: self._final(action_id), within=within)
+
+    def _final(self, action_id: str):
+        action = self.scheduler.get(action_id)
+        return action if action.status.is_final else None
+
+    @staticmethod
+    def eventually(look, *, within: float):
+        """What `look` sees as soon as it sees something."""
+        ends = time.monotonic() + within
+        pause = threading.Event()
+        while not (seen := look()):
+            assert time.monotonic() < ends, f"not seen within {within} s"
+            pause.wait(ASK_EVERY)
+        return seen
+
+
+@pytest.fixture(scope="session")
+def directory(tmp_path_factory):
+    """Every AWS client of this process, and of the CDK command line, knows the emulator only."""
+    made = tmp_path_factory.mktemp("e2e")
+    with pytest.MonkeyPatch.context() as patch, emulator.running(made) as endpoint:
+        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
+            patch.delenv(name, raising=False)
+        given = {
+            "AWS_ENDPOINT_URL": endpoint,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_REGION": REGION,
+            "AWS_DEFAULT_REGION": REGION,
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+        }
+        for name, value in given.items():
+            patch.setenv(name, value)
+        yield made
+
+
+@pytest.fixture(scope="session")
+def bench(directory):
+    """A deployed stack, from `cdk bootstrap` to `cdk destroy`."""
+    deployment = Deployment(directory)
+    deployment.bootstrap()
+    outputs = deployment.deploy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DUETIME_ACTIONS_TABLE", outputs["ActionsTable"])
+        yield Bench(Scheduler.from_env(tenant_id="acme", actor="e2e"), deployment)
+    deployment.destroy()
+    _assert_nothing_is_left()
+
+
+def _assert_nothing_is_left():
+    left = {
+        "tables": boto3.client("dynamodb").list_tables()["TableNames"],
+        "queues": boto3.client("sqs").list_queues(QueueNamePrefix=PREFIX).get("QueueUrls", []),
+        "functions": boto3.client("lambda").list_functions()["Functions"],
+        "groups": boto3.client("scheduler").list_schedule_groups(NamePrefix=PREFIX)["ScheduleGroups"],
+    }
+    assert not any(left.values()), f"left after cdk destroy: {left}"

@@ -1,0 +1,71 @@
+"""The real app.py, deployed with the real CDK command line. Only settings differ from what one deploys to AWS."""
+
+import json
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.emulator import ACCOUNT, REGION
+
+ROOT = Path(__file__).parents[2]
+CDK = ROOT / "node_modules" / ".bin" / "cdk"
+PREFIX = "e2e-"
+STACK = f"{PREFIX}scheduler"
+
+SETTINGS = {
+    # the machine and the Python that the emulator runs functions on
+    "architecture": "arm64" if platform.machine() == "aarch64" else "x86_64",
+    "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+    # short enough to be seen; the emulator looks at its schedules every ten seconds
+    "near_limit": 16,
+    "wake_early": 14,
+    "lease": 4,
+    "clock_skew": 1,
+    "heartbeat": 1,
+    "cancel_poll": 0.5,
+    "worker_timeout": 5,
+    "max_receives": 2,
+    # what is deployed, and that it may go again
+    "prefix": PREFIX,
+    "handlers": "tests/e2e/handlers",
+    "app": "errands:app",
+    "keep_data": "false",
+}
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """A deployment's command line; everything that it writes is in `directory`."""
+
+    directory: Path
+
+    def bootstrap(self) -> None:
+        # away from cdk.json: an environment is bootstrapped without any app
+        self._run("bootstrap", f"aws://{ACCOUNT}/{REGION}", cwd=self.directory)
+
+    def deploy(self, **settings: object) -> dict[str, str]:
+        """Deploy with these settings besides; the stack's outputs."""
+        outputs = self.directory / "outputs.json"
+        self._run(
+            "deploy", "--require-approval", "never", "--outputs-file", str(outputs), *self._app(settings)
+        )
+        return json.loads(outputs.read_text())[STACK]
+
+    def destroy(self) -> None:
+        self._run("destroy", "--force", *self._app({}))
+
+    def _app(self, settings: dict[str, object]) -> list[str]:
+        chosen = SETTINGS | settings
+        context = [
+            word for name, value in chosen.items() for word in ("--context", f"duetime:{name}={value}")
+        ]
+        return ["--app", f"{sys.executable} app.py", "--output", str(self.directory / "cdk.out"), *context]
+
+    def _run(self, *words: str, cwd: Path = ROOT) -> None:
+        done = subprocess.run(  # noqa: S603 - every word is from this file
+            [str(CDK), *words], cwd=cwd, capture_output=True, text=True, check=False
+        )
+        (self.directory / f"{words[0]}.log").write_text(done.stdout + done.stderr)
+        assert done.returncode == 0, done.stdout[-3_000:] + done.stderr[-3_000:]

@@ -1,0 +1,37 @@
+"""ministack, mended where it is not like AWS. A program: ``python mended_ministack.py``, settings in its environment.
+
+- The CDK command line deletes a stack by its ARN, as CloudFormation advises. ministack knows stacks by name only, and
+  answers such a deletion with success without deleting anything.
+- A queue made by a stack loses its redrive policy: nothing would ever go to the dead letters.
+"""
+
+import json
+
+from ministack.app import main
+from ministack.services import sqs
+from ministack.services.cloudformation import handlers, provisioners
+from ministack.services.cloudformation.helpers import _p
+
+_delete_by_name = handlers._ACTION_HANDLERS["DeleteStack"]
+_create_queue = provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"]
+
+
+def _delete(params):
+    """``arn:aws:cloudformation:us-east-1:000000000000:stack/NAME/ID`` or NAME."""
+    named = _p(params, "StackName")
+    name = named.split("/")[1] if named.startswith("arn:") else named
+    return _delete_by_name({**params, "StackName": [name]})
+
+
+def _create(logical_id, properties, stack):
+    url, attributes = _create_queue(logical_id, properties, stack)
+    if "RedrivePolicy" in properties:
+        sqs._queues[url]["attributes"]["RedrivePolicy"] = json.dumps(properties["RedrivePolicy"])
+    return url, attributes
+
+
+handlers._ACTION_HANDLERS["DeleteStack"] = _delete
+provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"] = _create
+
+if __name__ == "__main__":
+    main()

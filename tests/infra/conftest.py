@@ -1,0 +1,17 @@
+import pytest
+
+from tests.infra.synthesis import Synthesised, stack
+
+
+@pytest.fixture(scope="session")
+def bundled():
+    """The deployment with its defaults, bundles and all."""
+    made, _ = stack(is_bundled=True)
+    return Synthesised.of(made)
+
+
+@pytest.fixture(scope="session")
+def synthesised():
+    """The deployment with its defaults, without bundles."""
+    made, _ = stack()
+    return Synthesised.of(made)

@@ -1,0 +1,151 @@
+"""Synthesis for the tests: a template as properties that can be asked for, never by logical ids."""
+
+import atexit
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+
+import aws_cdk as cdk
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk.assertions import Template
+
+from duetime.cdk import Deployment, Duetime, Handlers
+from duetime.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+BILLING = Handlers(app="examples.billing:app", source=ROOT)
+
+_OUT = mkdtemp(prefix="duetime-cdk-")
+atexit.register(rmtree, _OUT)
+
+
+def stack(
+    *,
+    settings: Settings | None = None,
+    deployment: Deployment | None = None,
+    handlers: Sequence[Handlers] = (BILLING,),
+    is_bundled: bool = False,
+) -> tuple[cdk.Stack, Duetime]:
+    """A stack with a scheduler. Without bundling nothing is installed or imported, and manifests are empty."""
+    context = {} if is_bundled else {"aws:cdk:bundling-stacks": []}
+    app = cdk.App(outdir=mkdtemp(dir=_OUT), context=context)
+    made = cdk.Stack(app, "test")
+    return made, Duetime(made, "Duetime", settings=settings, deployment=deployment, handlers=handlers)
+
+
+def caller(made: cdk.Stack) -> lambda_.Function:
+    """A function of somebody who schedules."""
+    return lambda_.Function(
+        made,
+        "Caller",
+        runtime=lambda_.Runtime.PYTHON_3_13,
+        handler="index.handler",
+        code=lambda_.Code.from_inline("def handler(event, context): ..."),
+    )
+
+
+@dataclass
+class Synthesised:
+    """A template's resources."""
+
+    resources: dict[str, dict]
+    assets: Path
+    function_names: dict[str, str] = field(init=False)
+
+    def __post_init__(self):
+        self.function_names = {
+            name: each["Properties"].get("FunctionName", name)
+            for name, each in self.resources.items()
+            if each["Type"] == "AWS::Lambda::Function"
+        }
+
+    @classmethod
+    def of(cls, made: cdk.Stack) -> "Synthesised":
+        return cls(Template.from_stack(made).to_json()["Resources"], Path(cdk.App.of(made).outdir))
+
+    def of_type(self, kind: str) -> list[dict]:
+        """The properties of every resource of a type."""
+        return [each["Properties"] for each in self.resources.values() if each["Type"] == kind]
+
+    def one(self, kind: str, **properties: object) -> dict:
+        """The properties of the one resource of a type that has these."""
+        found = [
+            each
+            for each in self.of_type(kind)
+            if all(each.get(name) == value for name, value in properties.items())
+        ]
+        assert len(found) == 1, f"{len(found)} of {kind} with {properties}"
+        return found[0]
+
+    def functions(self) -> dict[str, dict]:
+        """Each function's properties, by its name without the prefix."""
+        return {
+            each["FunctionName"].removeprefix("duetime-"): each
+            for each in self.of_type("AWS::Lambda::Function")
+            if "FunctionName" in each
+        }
+
+    def role_statements(self, role: dict) -> Iterator[dict]:
+        """The statements of a role's own policies."""
+        for policy in role.get("Policies", []):
+            yield from policy["PolicyDocument"]["Statement"]
+
+    def rights(self, function: str) -> list[dict]:
+        """The statements of a function's role."""
+        reference = self.functions()[function]["Role"]["Fn::GetAtt"][0]
+        return list(self.role_statements(self.resources[reference]["Properties"]))
+
+    def all_statements(self) -> Iterator[dict]:
+        """Every statement of every role and policy that allows something to one of our roles."""
+        for each in self.of_type("AWS::IAM::Role"):
+            yield from self.role_statements(each)
+        for each in self.of_type("AWS::IAM::Policy"):
+            yield from each["PolicyDocument"]["Statement"]
+
+    def environment(self, function: str) -> dict:
+        return self.functions()[function]["Environment"]["Variables"]
+
+    def depends_on(self, resource: str) -> set[str]:
+        """All that a resource waits for, by reference or by word, through any number of others."""
+        seen: set[str] = set()
+        waiting = [resource]
+        while waiting:
+            for name in _mentioned(self.resources[waiting.pop()]):
+                if name in self.resources and name not in seen:
+                    seen.add(name)
+                    waiting.append(name)
+        return seen
+
+
+def listed(value: object) -> list:
+    return value if isinstance(value, list) else [value]
+
+
+def text(value: object) -> str:
+    """A property with its references as ``<Name.Attribute>``."""
+    match value:
+        case {"Ref": name}:
+            return f"<{name}>"
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"<{name}.{attribute}>"
+        case {"Fn::Join": [between, parts]}:
+            return between.join(text(each) for each in parts)
+        case _:
+            return str(value)
+
+
+def _mentioned(value: object) -> Iterator[str]:
+    match value:
+        case {"Ref": str(name)}:
+            yield name
+        case {"Fn::GetAtt": [str(name), *_]}:
+            yield name
+        case dict():
+            yield from listed(value.get("DependsOn", []))
+            for each in value.values():
+                yield from _mentioned(each)
+        case list():
+            for each in value:
+                yield from _mentioned(each)

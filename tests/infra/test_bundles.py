@@ -1,0 +1,191 @@
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from duetime.cdk.bundle import Bundle, entry_points
+from duetime.cdk.handlers import Handlers, HandlersRefused
+from duetime.cdk.install import NotInstalled, Target, install
+from duetime.cdk.requirements import LAMBDA_HAS, Requirements
+from tests.infra.synthesis import BILLING, Synthesised, stack
+
+HERE = Target(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
+STEPS = ("arm", "catch_up", "deploy", "dispatch", "sweep")
+
+ENVIRONMENT = {
+    "AWS_DEFAULT_REGION": "eu-west-1",
+    "DUETIME_APP": "examples.billing:app",
+    "DUETIME_QUEUES": "{}",
+}
+
+
+@pytest.fixture(scope="session")
+def steps(tmp_path_factory):
+    made = tmp_path_factory.mktemp("steps")
+    Bundle(HERE).make(made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def worker(tmp_path_factory):
+    made = tmp_path_factory.mktemp("worker")
+    Bundle(HERE, BILLING).make(made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def what_lambda_has(tmp_path_factory):
+    """Lambda's own boto3, and nothing else of this environment."""
+    made = tmp_path_factory.mktemp("lambda")
+    install(Requirements(tuple(LAMBDA_HAS)), made, HERE)
+    return made
+
+
+def imported(bundle, what_lambda_has, entry):
+    """Import an entry point with nothing but its bundle and what Lambda has; the modules that this loaded."""
+    program = (
+        f"import sys; sys.path[:0] = [{str(bundle)!r}, {str(what_lambda_has)!r}]\n"
+        f"import duetime.functions.{entry} as entry; assert callable(entry.handler)\n"
+        "print(*sys.modules)"
+    )
+    command = [sys.executable, "-I", "-S", "-B", "-c", program]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert not done.returncode, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("entry", STEPS)
+def test_a_step_starts_from_its_bundle_alone_and_loads_no_pydantic(steps, what_lambda_has, entry):
+    assert "pydantic" not in imported(steps, what_lambda_has, entry)
+
+
+def test_a_worker_starts_from_its_bundle_alone(worker, what_lambda_has):
+    assert "examples.billing" in imported(worker, what_lambda_has, "work")
+
+
+def test_only_a_worker_carries_users_code_and_pydantic(steps, worker):
+    for name in ("pydantic", "examples", "croniter"):
+        assert not (steps / name).exists()
+        assert (worker / name).exists()
+
+
+def test_no_bundle_carries_what_lambda_has_or_never_needs(steps, worker):
+    for bundle in (steps, worker):
+        for name in (
+            "boto3",
+            "botocore",
+            "bin",
+            "duetime/cdk",
+            "duetime/local",
+            "duetime/cli",
+            "duetime/testing",
+        ):
+            assert not (bundle / name).exists()
+        assert not list(bundle.rglob("__pycache__"))
+
+
+def test_every_entry_point_is_in_the_bundle(steps):
+    there = {each.name for each in (steps / "duetime" / "functions").glob("*.py")}
+    assert there == {each.name for each in entry_points().glob("*.py")} - {"api.py"}
+
+
+def contents(directory):
+    return {
+        str(each.relative_to(directory)): each.read_bytes()
+        for each in Path(directory).rglob("*")
+        if each.is_file()
+    }
+
+
+def test_the_same_code_makes_the_same_bundle(worker, tmp_path):
+    Bundle(HERE, BILLING).make(tmp_path)
+    assert contents(tmp_path) == contents(worker)
+
+
+def test_an_asset_is_named_by_its_content_so_nothing_changes_where_nothing_changed(bundled):
+    made, _ = stack(is_bundled=True)
+    again = Synthesised.of(made)
+    assert {name: each["Code"] for name, each in again.functions().items()} == {
+        name: each["Code"] for name, each in bundled.functions().items()
+    }
+
+
+def test_the_steps_share_one_asset_and_the_worker_has_its_own(bundled):
+    keys = {name: each["Code"]["S3Key"] for name, each in bundled.functions().items()}
+    worker = keys.pop("work-default")
+    assert len(set(keys.values())) == 1
+    assert worker not in keys.values()
+
+
+def test_libraries_are_for_lambdas_machines_and_not_for_this_one(bundled):
+    key = bundled.functions()["work-default"]["Code"]["S3Key"].removesuffix(".zip")
+    [compiled] = (bundled.assets / f"asset.{key}" / "pydantic_core").glob("*.so")
+    assert "313-aarch64-linux" in compiled.name
+
+
+def test_handlers_requirements_are_bundled_beside_duetimes_own(tmp_path):
+    needed = tmp_path / "requirements.txt"
+    needed.write_text("six==1.17.0  # a small one\n")
+    (tmp_path / "mine.py").write_text("app = None\n")
+    made = tmp_path / "made"
+    Bundle(HERE, Handlers(app="mine:app", source=tmp_path, requirements=needed)).make(made)
+    assert (made / "six.py").exists()
+    assert (made / "mine.py").exists()
+    assert (made / "pydantic").exists()
+
+
+def test_handlers_named_like_a_library_are_refused(tmp_path):
+    (tmp_path / "pydantic.py").write_text("app = None\n")
+    with pytest.raises(HandlersRefused, match="a library of the bundle is named 'pydantic' too"):
+        Bundle(HERE, Handlers(app="pydantic:app", source=tmp_path)).make(tmp_path / "made")
+
+
+def test_nothing_that_may_hold_secrets_beside_the_code_is_bundled(tmp_path):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    for name in ("__init__.py", ".env"):
+        (mine / name).write_text("")
+    (tmp_path / "copied").mkdir()
+    Handlers(app="mine:app", source=tmp_path).copy_to(tmp_path / "copied")
+    assert [each.name for each in (tmp_path / "copied/mine").iterdir()] == ["__init__.py"]
+
+
+def test_a_version_that_the_handlers_name_is_not_pinned_by_duetime(tmp_path):
+    needed = tmp_path / "requirements.txt"
+    needed.write_text("Pydantic_Core>=2\n")
+    whole = Requirements.of_duetime(without=LAMBDA_HAS)
+    assert any(each.startswith("pydantic-core==") for each in whole.pinned)
+    assert not any(each.startswith("pydantic-core==") for each in whole.and_file(needed).pinned)
+
+
+def test_a_library_that_no_index_has_is_told_of_in_the_installers_words(tmp_path):
+    with pytest.raises(NotInstalled, match="no-such-library-at-all"):
+        install(Requirements(("no-such-library-at-all==1.0",)), tmp_path, HERE)
+
+
+@pytest.mark.parametrize(("python", "glibc"), [("3.11", 17), ("3.12", 34), ("3.13", 34)])
+def test_wheels_are_for_the_glibc_of_that_pythons_lambda(python, glibc):
+    target = Target("aarch64", python)
+    assert f"aarch64-manylinux_2_{glibc}" in target.for_uv()
+    assert f"manylinux_2_{glibc}_aarch64" in target.for_pip()
+    assert "manylinux2014_aarch64" in target.for_pip()
+
+
+def test_pip_does_where_there_is_no_uv_and_makes_the_same(tmp_path, monkeypatch):
+    wanted = Requirements(("six==1.17.0",))
+    install(wanted, tmp_path / "uv", HERE)
+    monkeypatch.setattr("duetime.cdk.install._uv", lambda: None)
+    monkeypatch.setattr("duetime.cdk.install._WHEELS", tmp_path / "wheels")
+    install(wanted, tmp_path / "pip", HERE)
+    assert contents(tmp_path / "pip") == contents(tmp_path / "uv")
+
+
+def test_pip_asks_no_index_for_wheels_that_it_has(tmp_path, monkeypatch):
+    monkeypatch.setattr("duetime.cdk.install._uv", lambda: None)
+    monkeypatch.setattr("duetime.cdk.install._WHEELS", tmp_path / "wheels")
+    install(Requirements(("six==1.17.0",)), tmp_path / "first", HERE)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")
+    install(Requirements(("six==1.17.0",)), tmp_path / "second", HERE)
+    assert (tmp_path / "second" / "six.py").exists()

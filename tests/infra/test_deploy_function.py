@@ -1,0 +1,138 @@
+"""The function that CloudFormation calls, on moto's tables, with its answers caught by a server of the test's own."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from duetime.aws.notes import DynamoRoutes
+from duetime.aws.tables import JOBS, create_table_request
+from duetime.clock import SystemClock
+from duetime.lambdas.deploy import make_handler
+from duetime.manifest import Manifest
+from duetime.settings import Settings
+
+MANIFEST = Manifest("default", {"ping": 1})
+
+
+@pytest.fixture
+def client(monkeypatch):
+    for name, value in (
+        ("ACCESS_KEY_ID", "test"),
+        ("SECRET_ACCESS_KEY", "test"),
+        ("DEFAULT_REGION", "eu-west-1"),
+    ):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    with mock_aws(config={"core": {"mock_credentials": False, "passthrough": {"urls": ["127.0.0.1"]}}}):
+        yield boto3.client("dynamodb")
+
+
+@pytest.fixture
+def tables(client):
+    client.create_table(**create_table_request(JOBS, Settings().jobs_table))
+
+
+@pytest.fixture
+def answers():
+    """What was put to the address that the request named."""
+    caught = []
+
+    class Catch(BaseHTTPRequestHandler):
+        def do_PUT(self):
+            caught.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_about):
+            """Nothing is told."""
+
+    server = HTTPServer(("127.0.0.1", 0), Catch)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server.server_port, caught
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def deploy(client, answers):
+    """Call the function as CloudFormation does; the answer it was given."""
+    port, caught = answers
+    handler = make_handler(Settings())
+
+    def call(request, kind, **about):
+        event = {
+            "RequestType": request,
+            "ResourceType": f"Custom::Duetime{kind}",
+            "ResourceProperties": {"Format": "1", **about},
+            "ResponseURL": f"http://127.0.0.1:{port}/answer",
+            "StackId": "stack",
+            "RequestId": "request",
+            "LogicalResourceId": f"{kind}Resource",
+        }
+        handler(event, None)
+        return caught.pop()
+
+    return call
+
+
+def published():
+    return {"Worker": "default", "Manifest": MANIFEST.to_json()}
+
+
+def queue_for(client, type_name):
+    return DynamoRoutes(client, Settings().jobs_table, clock=SystemClock()).queue_for(type_name)
+
+
+def test_a_first_deploy_finds_no_table_and_goes_on(deploy):
+    answer = deploy("Create", "Format")
+    assert answer["Status"] == "SUCCESS"
+    assert answer["PhysicalResourceId"] == "FormatResource"
+
+
+def test_a_manifest_is_published_and_the_tables_are_marked(deploy, tables, client):
+    assert deploy("Create", "Manifest", **published())["Status"] == "SUCCESS"
+    assert queue_for(client, "ping") == "default"
+    assert deploy("Update", "Format")["Status"] == "SUCCESS"
+
+
+def test_tables_of_another_format_refuse_a_deploy_and_say_which(deploy, tables):
+    deploy("Create", "Manifest", **published())
+    answer = deploy("Update", "Format", Format="2")
+    assert answer["Status"] == "FAILED"
+    assert "duetime-jobs are of format 1, this version of duetime reads 2" in answer["Reason"]
+
+
+def test_a_refused_deploy_can_be_rolled_back(deploy, tables):
+    deploy("Create", "Manifest", **published())
+    deploy("Update", "Format", Format="2")
+    assert deploy("Update", "Format", Format="1")["Status"] == "SUCCESS"
+
+
+def test_a_manifest_is_not_published_into_tables_of_another_format(deploy, tables, client):
+    deploy(
+        "Create", "Manifest", Format="2", Worker="default", Manifest=Manifest("default", {"old": 1}).to_json()
+    )
+    assert deploy("Update", "Manifest", **published())["Status"] == "FAILED"
+    assert queue_for(client, "ping") is None
+
+
+def test_a_worker_that_goes_takes_its_manifest_along(deploy, tables, client):
+    deploy("Create", "Manifest", **published())
+    assert deploy("Delete", "Manifest", **published())["Status"] == "SUCCESS"
+    assert queue_for(client, "ping") is None
+
+
+def test_a_stack_whose_tables_are_gone_can_still_be_deleted(deploy):
+    assert deploy("Delete", "Manifest", **published())["Status"] == "SUCCESS"
+    assert deploy("Delete", "Format")["Status"] == "SUCCESS"
+
+
+def test_whatever_goes_wrong_is_answered(deploy, tables):
+    answer = deploy("Create", "Manifest", Worker="default", Manifest="no json")
+    assert answer["Status"] == "FAILED"
+    assert answer["Reason"].startswith("JSONDecodeError")

@@ -1,0 +1,94 @@
+"""The pages about deploying, held against the template and the settings."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from duetime.cdk.settings_doc import page
+from tests.infra.synthesis import ROOT, Synthesised, caller, listed, stack, text
+
+
+def test_the_page_of_settings_is_what_their_own_texts_say():
+    assert (ROOT / "docs/settings.md").read_text() == page(), (
+        "python -m duetime.cdk.settings_doc docs/settings.md"
+    )
+
+
+LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
+
+
+def documented():
+    """(action, resource, keys) of each role, as the page tells."""
+    sections = re.split(r"^### (\S+)$", (ROOT / "docs/security.md").read_text(), flags=re.MULTILINE)[1:]
+    told = {}
+    for name, section in zip(sections[::2], sections[1::2], strict=True):
+        rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| (?:`([^`]+)`)? ?\|", section, re.MULTILINE)
+        told[name] = set(rows)
+    return told
+
+
+def named(synthesised, resource):
+    """A resource in the page's words."""
+    whole = text(resource)
+    if found := re.fullmatch(r"<(\w+)\.(\w+)>(.*)", whole):
+        properties = synthesised.resources[found[1]]["Properties"]
+        names = (properties.get(each) for each in ("TableName", "QueueName", "FunctionName"))
+        name = next((each.removeprefix("duetime-") for each in names if each), "timers")
+        stream = "/stream" if found[2] == "StreamArn" else ""
+        return f"{name}{stream}{found[3].replace('/index', '')}"
+    kind, _, rest = whole.rpartition(":")[2].partition("/")
+    return {"table": "", "schedule": "schedules/"}[kind] + rest.removeprefix("duetime-")
+
+
+def given(synthesised, statements):
+    return {
+        (action, named(synthesised, resource), keys)
+        for each in statements
+        for action in listed(each["Action"])
+        if action not in LOGS
+        for resource in listed(each["Resource"])
+        for keys in each.get("Condition", {})
+        .get("ForAllValues:StringLike", {})
+        .get("dynamodb:LeadingKeys", [""])
+    }
+
+
+def test_the_page_of_rights_is_what_the_template_gives(synthesised):
+    template = {name: given(synthesised, synthesised.rights(name)) for name in synthesised.functions()}
+    for role in synthesised.of_type("AWS::IAM::Role"):
+        if "scheduler.amazonaws.com" in str(role["AssumeRolePolicyDocument"]):
+            group = "timers" if role["Description"].endswith("-actions") else "passes"
+            template[group] = given(synthesised, synthesised.role_statements(role))
+    made, scheduler = stack()
+    scheduler.grant_schedule(caller(made), tenants=["acme"])
+    granted = Synthesised.of(made)
+    [policy] = granted.of_type("AWS::IAM::Policy")
+    template["caller"] = given(granted, policy["PolicyDocument"]["Statement"])
+    assert documented() == template
+
+
+@pytest.fixture
+def somebodys_project(tmp_path):
+    """A project with handlers of its own, as the page has it."""
+    (tmp_path / "src/billing").mkdir(parents=True)
+    (tmp_path / "src/billing/handlers.py").write_text((ROOT / "examples/billing.py").read_text())
+    (tmp_path / "src/checkout").mkdir()
+    (tmp_path / "src/checkout/checkout.py").write_text("def handler(event, context): ...\n")
+    return tmp_path
+
+
+def test_the_app_of_the_page_on_deploying_synthesises_in_a_project_of_ones_own(
+    somebodys_project, monkeypatch
+):
+    marked = (ROOT / "docs/deploy.md").read_text().partition("<!-- own-app -->\n```py\n")[2]
+    (somebodys_project / "app.py").write_text(marked.partition("```")[0])
+    monkeypatch.setenv("CDK_OUTDIR", "out")
+    command = [sys.executable, "app.py"]
+    done = subprocess.run(  # noqa: S603 - our own page
+        command, cwd=somebodys_project, capture_output=True, text=True, check=False
+    )
+    assert not done.returncode, done.stderr
+    template = (somebodys_project / "out" / "Billing.template.json").read_text()
+    assert '"billing-work-default"' in template

@@ -1,0 +1,143 @@
+import json
+from datetime import timedelta
+
+import pytest
+
+from duetime.cdk import Deployment, Handlers
+from duetime.lambdas.arm import FILTERS
+from duetime.settings import Settings
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+
+ALL = ("deploy", "dispatch", "arm", "sweep", "catch-up", "work-default")
+
+
+def test_there_is_one_function_for_each_step_and_each_has_a_role_of_its_own(synthesised):
+    functions = synthesised.functions()
+    assert sorted(functions) == sorted(ALL)
+    assert len({text(each["Role"]) for each in functions.values()}) == len(ALL)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_function_runs_on_arm64_and_its_log_is_kept_for_a_month(synthesised, name):
+    function = synthesised.functions()[name]
+    assert function["Architectures"] == ["arm64"]
+    assert function["Runtime"] == "python3.13"
+    log = synthesised.resources[function["LoggingConfig"]["LogGroup"]["Ref"]]["Properties"]
+    assert log["LogGroupName"] == f"/aws/lambda/duetime-{name}"
+    assert log["RetentionInDays"] == 30
+
+
+def test_machines_python_memory_and_logs_are_settings():
+    made, _ = stack(
+        deployment=Deployment(architecture="x86_64", python="3.12", worker_memory=1024, log_days=7)
+    )
+    chosen = Synthesised.of(made)
+    work = chosen.functions()["work-default"]
+    assert (work["Architectures"], work["Runtime"], work["MemorySize"]) == (["x86_64"], "python3.12", 1024)
+    assert {each["RetentionInDays"] for each in chosen.of_type("AWS::Logs::LogGroup")} == {7}
+
+
+def test_the_functions_read_the_settings_that_the_deployment_was_given():
+    settings = Settings(prefix="x-", lease=timedelta(minutes=2), enabled=False, due_shards=32)
+    made, _ = stack(settings=settings)
+    chosen = Synthesised.of(made)
+    for function in chosen.of_type("AWS::Lambda::Function"):
+        told = function["Environment"]["Variables"]
+        assert told["DUETIME_PREFIX"] == "x-"
+        assert told["DUETIME_LEASE"] == "120"
+        assert told["DUETIME_ENABLED"] == "false"
+        assert told["DUETIME_DUE_SHARDS"] == "32"
+
+
+@pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up"])
+def test_each_step_knows_every_workers_queue(name):
+    other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
+    made, _ = stack(handlers=[BILLING, other])
+    told = text(Synthesised.of(made).environment(name)["DUETIME_QUEUES"])
+    assert json.loads(told).keys() == {"default", "reports"}
+
+
+def test_arm_and_the_sweep_know_what_a_timer_wakes_and_how(synthesised):
+    for name in ("arm", "sweep"):
+        told = synthesised.environment(name)
+        dispatch = told["DUETIME_DISPATCH_ARN"]["Fn::GetAtt"][0]
+        assert synthesised.resources[dispatch]["Properties"]["FunctionName"] == "duetime-dispatch"
+        role = synthesised.resources[told["DUETIME_TIMER_ROLE_ARN"]["Fn::GetAtt"][0]]["Properties"]
+        assert role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {
+            "Service": "scheduler.amazonaws.com"
+        }
+
+
+def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
+    other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
+    made, scheduler = stack(handlers=[BILLING, other])
+    two = Synthesised.of(made)
+    bounds = {
+        two.function_names[each["FunctionName"]["Ref"]]: each["ScalingConfig"]["MaximumConcurrency"]
+        for each in two.of_type("AWS::Lambda::EventSourceMapping")
+        if "ScalingConfig" in each
+    }
+    assert bounds == {"duetime-work-default": 10, "duetime-work-reports": 2}
+    assert two.one("AWS::SQS::Queue", QueueName="duetime-due-reports")
+    assert two.environment("work-reports")["DUETIME_APP"] == "tests.infra.apps.reports:app"
+    assert two.functions()["work-reports"]["Role"] != two.functions()["work-default"]["Role"]
+    assert scheduler.worker("reports").role is not scheduler.worker("default").role
+
+
+def test_a_worker_takes_one_message_at_a_time_and_answers_for_each(synthesised):
+    [source] = [
+        each for each in synthesised.of_type("AWS::Lambda::EventSourceMapping") if "ScalingConfig" in each
+    ]
+    assert source["BatchSize"] == 1
+    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_a_worker_may_put_off_a_message_more_often_than_lambda_takes_for_a_loop(synthesised):
+    assert synthesised.functions()["work-default"]["RecursiveLoop"] == "Allow"
+
+
+def test_arm_gets_only_the_changes_it_needs_and_a_bad_batch_does_not_stop_it(synthesised):
+    [source] = [
+        each for each in synthesised.of_type("AWS::Lambda::EventSourceMapping") if "FilterCriteria" in each
+    ]
+    assert [json.loads(each["Pattern"]) for each in source["FilterCriteria"]["Filters"]] == list(FILTERS)
+    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert source["BisectBatchOnFunctionError"]
+    assert 0 < source["MaximumRetryAttempts"] <= 10
+    assert 0 < source["MaximumRecordAgeInSeconds"] <= 3_600
+    failures = synthesised.resources[source["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0]]
+    assert failures["Properties"]["QueueName"] == "duetime-failures"
+
+
+def test_what_is_called_asynchronously_is_retried_within_bounds_and_then_told_of(synthesised):
+    bounded = synthesised.of_type("AWS::Lambda::EventInvokeConfig")
+    names = {synthesised.function_names[each["FunctionName"]["Ref"]] for each in bounded}
+    assert names == {"duetime-dispatch", "duetime-sweep", "duetime-catch-up"}
+    for each in bounded:
+        assert each["MaximumRetryAttempts"] <= 2
+        assert each["MaximumEventAgeInSeconds"] <= 3_600
+        assert "Destination" in each["DestinationConfig"]["OnFailure"]
+
+
+def test_the_sweep_comes_each_minute_and_the_catch_up_every_six_hours(synthesised):
+    passes = {each["Name"]: each for each in synthesised.of_type("AWS::Scheduler::Schedule")}
+    assert passes["sweep"]["ScheduleExpression"] == "rate(1 minute)"
+    assert passes["catch-up"]["ScheduleExpression"] == "rate(6 hours)"
+    for name, each in passes.items():
+        woken = synthesised.resources[each["Target"]["Arn"]["Fn::GetAtt"][0]]["Properties"]
+        assert woken["FunctionName"] == f"duetime-{name}"
+        assert each["GroupName"] == "duetime-passes"
+        assert each["FlexibleTimeWindow"] == {"Mode": "OFF"}
+        assert "DeadLetterConfig" in each["Target"]
+
+
+def test_the_rates_of_the_passes_are_settings():
+    made, _ = stack(deployment=Deployment(sweep_rate=timedelta(minutes=2), catch_up_rate=timedelta(days=1)))
+    expressions = {
+        each["ScheduleExpression"] for each in Synthesised.of(made).of_type("AWS::Scheduler::Schedule")
+    }
+    assert expressions == {"rate(2 minutes)", "rate(1 day)"}
+
+
+def test_a_sweep_has_ended_before_the_next_one(synthesised):
+    assert synthesised.functions()["sweep"]["Timeout"] < 60

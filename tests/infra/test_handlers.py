@@ -1,0 +1,103 @@
+from datetime import timedelta
+
+import pytest
+
+from duetime.cdk.handlers import Handlers, HandlersRefused
+from duetime.cdk.requirements import RequirementsMissing
+
+LIMIT = timedelta(minutes=10)
+
+GOOD = """
+from datetime import timedelta
+from duetime import App, Payload
+
+app = App({name})
+
+class Ping(Payload, name="ping", version=3):
+    pass
+
+@app.action(timeout=timedelta(seconds={seconds}))
+def ping(payload: Ping) -> None:
+    pass
+"""
+
+
+@pytest.fixture
+def handlers(tmp_path):
+    def write(code, **given):
+        (tmp_path / "mine.py").write_text(code)
+        return Handlers(**{"app": "mine:app", "source": tmp_path, **given})
+
+    return write
+
+
+def good(name="", seconds=5):
+    return GOOD.format(name=name, seconds=seconds)
+
+
+def test_what_an_app_registers_is_its_manifest(handlers):
+    assert handlers(good()).manifest(at_most=LIMIT).types == {"ping": 3}
+
+
+def test_what_an_app_prints_when_it_is_imported_does_no_harm(handlers):
+    assert handlers('print("hello")\n' + good()).manifest(at_most=LIMIT).types == {"ping": 3}
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("import requests_that_nobody_has", r"mine\.py.*ModuleNotFoundError: No module named 'requests_that"),
+        ("def broken(:", r"SyntaxError"),
+        ('raise RuntimeError("no service")', r'File ".*mine.py", line 1.*RuntimeError: no service'),
+        ("app = 5", r"mine:app is int, not a duetime.App"),
+        ("x = 5", r"the module 'mine' has no 'app'"),
+        ("from duetime import App\napp = App()", r"mine:app registers no handler"),
+    ],
+)
+def test_a_module_that_cannot_work_is_refused_with_its_own_traceback(handlers, code, told):
+    with pytest.raises(
+        HandlersRefused, match=rf"(?s)app is 'mine:app', and importing it fails:.*Traceback.*{told}"
+    ):
+        handlers(code).manifest(at_most=LIMIT)
+
+
+def test_a_module_of_the_deploying_program_is_not_taken_for_one_of_the_bundle(handlers):
+    with pytest.raises(HandlersRefused, match="No module named 'worker'"):
+        handlers("import worker\n" + good()).manifest(at_most=LIMIT)
+
+
+def test_a_module_that_is_not_there_is_refused_by_name(tmp_path):
+    with pytest.raises(HandlersRefused, match=r"app is 'mine.sub:app'; allowed is module:name, .* in .*"):
+        Handlers(app="mine.sub:app", source=tmp_path).manifest(at_most=LIMIT)
+
+
+@pytest.mark.parametrize("app", ["", ":app", ".mine:app"])
+def test_a_text_that_names_no_module_is_refused(tmp_path, app):
+    with pytest.raises(HandlersRefused, match="allowed is module:name"):
+        Handlers(app=app, source=tmp_path).manifest(at_most=LIMIT)
+
+
+def test_an_app_of_another_worker_is_refused(handlers):
+    with pytest.raises(
+        HandlersRefused, match=r"App\(worker='reports'\), but the stack gives it to the worker 'default'"
+    ):
+        handlers(good('worker="reports"')).manifest(at_most=LIMIT)
+
+
+def test_a_handler_that_may_run_longer_than_its_worker_is_refused(handlers):
+    with pytest.raises(
+        HandlersRefused, match=r"worker_timeout is 60 s, but mine.ping has a time-out of 61 s"
+    ):
+        handlers(good(seconds=61)).manifest(at_most=timedelta(minutes=1))
+
+
+def test_a_requirements_file_that_is_not_there_is_refused(handlers, tmp_path):
+    with pytest.raises(RequirementsMissing, match="allowed is a file that pip reads"):
+        handlers(good(), requirements=tmp_path / "none.txt").manifest(at_most=LIMIT)
+
+
+def test_what_the_handlers_require_is_there_when_they_are_imported(handlers, tmp_path):
+    needed = tmp_path / "requirements.txt"
+    needed.write_text("six==1.16.0\n")
+    code = 'import six\nassert six.__version__ == "1.16.0", six.__version__\n' + good()
+    assert handlers(code, requirements=needed).manifest(at_most=LIMIT).types == {"ping": 3}

@@ -1,0 +1,94 @@
+from datetime import timedelta
+
+import aws_cdk as cdk
+import pytest
+
+from duetime.cdk import Deployment, Handlers, from_context
+from duetime.errors import SettingsError
+from duetime.settings import Settings
+from tests.infra.synthesis import BILLING, stack
+
+
+def read(**context):
+    return from_context(cdk.App(context={f"duetime:{name}": value for name, value in context.items()}).node)
+
+
+def test_without_any_setting_the_defaults_hold():
+    assert read() == (Settings(), Deployment())
+
+
+def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
+    as_json = read(
+        lease=60, heartbeat=20, enabled=False, due_shards=32, architecture="x86_64", sweep_rate=120
+    )
+    as_text = read(
+        lease="60", heartbeat="20", enabled="false", due_shards="32", architecture="x86_64", sweep_rate="120"
+    )
+    settings, deployment = as_json
+    assert as_json == as_text
+    assert settings == Settings(
+        lease=timedelta(minutes=1), heartbeat=timedelta(seconds=20), enabled=False, due_shards=32
+    )
+    assert deployment == Deployment(architecture="x86_64", sweep_rate=timedelta(minutes=2))
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        ({"lease": "soon"}, r"lease is 'soon'; allowed is 2 s to 43000 s"),
+        ({"enabled": "perhaps"}, r"enabled is 'perhaps'; allowed is true or false"),
+        ({"near_limit": 3_600}, r"near_limit is 3600 s; allowed is 1 s to 900 s"),
+        ({"worker_concurrency": 1}, r"worker_concurrency is 1; allowed is 2 to 1000"),
+        ({"worker_timeout": 901}, r"worker_timeout is 901 s; allowed is 1 s to 900 s"),
+        ({"worker_timeout": 1.5}, r"worker_timeout is 1.5 s; allowed are whole multiples of 1 s"),
+        ({"sweep_rate": 90}, r"sweep_rate is 90 s; allowed are whole multiples of 60 s"),
+        ({"log_days": 31}, r"log_days is 31; allowed is 1, 3, 5,"),
+        ({"python": "3.9"}, r"python is '3.9'; allowed is '3.11', '3.12', '3.13', '3.14'"),
+        ({"architecture": "riscv"}, r"architecture is 'riscv'; allowed is 'arm64', 'x86_64'"),
+        ({"worker_memory": "1 GB"}, r"worker_memory is '1 GB'; allowed is 128 to 10240"),
+        ({"prefix": "a.b"}, r"prefix is 'a.b'; allowed are letters, digits, - and _"),
+        ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
+        ({"laese": 60}, r"duetime:laese is 60, but is no setting; settings are app, architecture,"),
+        ({"queues": "{}"}, r"duetime:queues is '{}', but is made by the stack"),
+        (
+            {"sweep_rate": 3_600, "catch_up_rate": 1_800},
+            r"sweep_rate \(3600 s\) must not exceed catch_up_rate \(1800 s\)",
+        ),
+        (
+            {"timers": "wheel", "sweep_rate": 600},
+            r"sweep_rate \(600 s\) must be at most half of near_limit \(900 s\) with timers='wheel'",
+        ),
+        ({"wake_early": 840, "near_limit": 800}, r"wake_early \(840 s\) must be below near_limit \(800 s\)"),
+    ],
+)
+def test_what_contradicts_itself_or_aws_is_refused_by_name_value_and_what_is_allowed(context, told):
+    with pytest.raises(SettingsError, match=told):
+        read(**context)
+
+
+def test_every_problem_of_both_kinds_is_named_at_once():
+    with pytest.raises(SettingsError) as caught:
+        read(lease="soon", log_days=31, laese=1)
+    assert len(caught.value.problems) == 3
+
+
+@pytest.mark.parametrize(
+    ("handlers", "told"),
+    [
+        ([], r"workers are \[\]; one must be 'default'"),
+        ([Handlers(app="a:app", worker="reports")], r"workers are \['reports'\]; one must be 'default'"),
+        ([BILLING, BILLING], r"worker 'default' is there 2 times"),
+        (
+            [BILLING, Handlers(app="a:app", worker="Re ports")],
+            r"worker is 'Re ports'; allowed are lower-case",
+        ),
+        ([BILLING, Handlers(app="a:app", worker="r" * 60)], r"worker is 'r+', which makes .* allowed are 64"),
+        (
+            [Handlers(app="a:app", concurrency=1)],
+            r"concurrency of worker 'default' is 1; allowed is 2 to 1000",
+        ),
+    ],
+)
+def test_workers_that_contradict_each_other_or_aws_are_refused(handlers, told):
+    with pytest.raises(SettingsError, match=told):
+        stack(handlers=handlers)

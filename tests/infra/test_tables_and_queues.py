@@ -1,0 +1,89 @@
+import pytest
+
+from duetime.aws.tables import ACTIONS, JOBS, create_table_request
+from duetime.cdk import Deployment
+from duetime.settings import Settings
+from tests.infra.synthesis import Synthesised, stack
+
+
+@pytest.fixture(params=[ACTIONS, JOBS], ids=lambda shape: shape.name)
+def shape(request):
+    return request.param
+
+
+def table(synthesised, shape):
+    return synthesised.one("AWS::DynamoDB::Table", TableName=f"duetime-{shape.name}")
+
+
+def test_a_table_has_the_shape_that_the_back_end_was_written_for(synthesised, shape):
+    deployed, wanted = table(synthesised, shape), create_table_request(shape, f"duetime-{shape.name}")
+    for name in ("KeySchema", "BillingMode"):
+        assert deployed[name] == wanted[name]
+    assert deployed.get("GlobalSecondaryIndexes", []) == wanted.get("GlobalSecondaryIndexes", [])
+    assert sorted(deployed["AttributeDefinitions"], key=str) == sorted(
+        wanted["AttributeDefinitions"], key=str
+    )
+    stream = wanted.get("StreamSpecification", {}).get("StreamViewType")
+    assert deployed.get("StreamSpecification", {}).get("StreamViewType") == stream
+
+
+def test_a_table_is_encrypted_recoverable_and_protected(synthesised, shape):
+    deployed = table(synthesised, shape)
+    assert deployed["SSESpecification"] == {"SSEEnabled": True}
+    assert deployed["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
+    assert deployed["DeletionProtectionEnabled"]
+    assert deployed["TimeToLiveSpecification"] == {"AttributeName": "ttl", "Enabled": True}
+
+
+def policies(synthesised):
+    tables = [each for each in synthesised.resources.values() if each["Type"] == "AWS::DynamoDB::Table"]
+    return {(each["DeletionPolicy"], each["UpdateReplacePolicy"]) for each in tables}
+
+
+def test_tables_outlive_the_stack_unless_a_test_says_otherwise(synthesised):
+    assert policies(synthesised) == {("Retain", "Retain")}
+    made, _ = stack(deployment=Deployment(keep_data=False))
+    thrown_away = Synthesised.of(made)
+    assert policies(thrown_away) == {("Delete", "Delete")}
+    assert not any(each["DeletionProtectionEnabled"] for each in thrown_away.of_type("AWS::DynamoDB::Table"))
+
+
+def test_a_due_queue_hides_a_message_longer_than_its_worker_may_run(synthesised):
+    queue = synthesised.one("AWS::SQS::Queue", QueueName="duetime-due-default")
+    worker = synthesised.functions()["work-default"]
+    assert queue["VisibilityTimeout"] == worker["Timeout"] + 5
+    assert synthesised.environment("work-default")["DUETIME_QUEUE_VISIBILITY"] == str(
+        queue["VisibilityTimeout"]
+    )
+
+
+def test_what_cannot_be_handled_goes_to_the_workers_own_dead_letters(synthesised):
+    queue = synthesised.one("AWS::SQS::Queue", QueueName="duetime-due-default")
+    dead = synthesised.resources[queue["RedrivePolicy"]["deadLetterTargetArn"]["Fn::GetAtt"][0]]
+    assert dead["Properties"]["QueueName"] == "duetime-due-default-dead"
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
+
+
+def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(synthesised):
+    queues = synthesised.of_type("AWS::SQS::Queue")
+    assert len(queues) == 3
+    assert all(each["SqsManagedSseEnabled"] for each in queues)
+    assert all(each["MessageRetentionPeriod"] == 14 * 86_400 for each in queues)
+    refused = [
+        statement["Effect"]
+        for policy in synthesised.of_type("AWS::SQS::QueuePolicy")
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    ]
+    assert refused == ["Deny"] * 3
+
+
+def test_everything_is_named_by_the_prefix():
+    made, _ = stack(settings=Settings(prefix="eu_"))
+    named = Synthesised.of(made)
+    assert {each["TableName"] for each in named.of_type("AWS::DynamoDB::Table")} == {"eu_actions", "eu_jobs"}
+    assert all(each["FunctionName"].startswith("eu_") for each in named.of_type("AWS::Lambda::Function"))
+    assert {each["Name"] for each in named.of_type("AWS::Scheduler::ScheduleGroup")} == {
+        "eu_actions",
+        "eu_passes",
+    }
