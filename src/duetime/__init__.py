@@ -12,6 +12,17 @@ if TYPE_CHECKING:
     from duetime.action import Action as Action
     from duetime.action import Status as Status
     from duetime.app import App as App
+    from duetime.cadence import Calendar as Calendar
+    from duetime.cadence import cron as cron
+    from duetime.cadence import daily as daily
+    from duetime.cadence import every as every
+    from duetime.cadence import interval as interval
+    from duetime.cadence import manual as manual
+    from duetime.cadence import monthly as monthly
+    from duetime.cadence import nth_weekday as nth_weekday
+    from duetime.cadence import on_event as on_event
+    from duetime.cadence import once as once
+    from duetime.cadence import weekly as weekly
     from duetime.errors import DuetimeError as DuetimeError
     from duetime.payload import Payload as Payload
     from duetime.retry import Fatal as Fatal
@@ -35,7 +46,22 @@ _HOMES = {
     "Scheduler": "scheduler",
     "Status": "action",
     "exponential": "retry",
-}
+} | dict.fromkeys(
+    (
+        "Calendar",
+        "cron",
+        "daily",
+        "every",
+        "interval",
+        "manual",
+        "monthly",
+        "nth_weekday",
+        "on_event",
+        "once",
+        "weekly",
+    ),
+    "cadence",
+)
 
 __all__ = [*_HOMES]  # noqa: PLE0604 - the names are texts
 
