@@ -52,7 +52,9 @@ def _arguments() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; all by default")
-    parser.add_argument("--json", action="store_true", help="JSON lines on standard output; the table goes to standard error")
+    parser.add_argument(
+        "--json", action="store_true", help="JSON lines on standard output; the table goes to standard error"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the JSON lines there too")
     arguments = parser.parse_args()
     if unknown := sorted({*arguments.names} - {*MEASUREMENTS}):

@@ -30,7 +30,9 @@ def costliest(code: str, base: str) -> str:
     common = _modules(base)
     packages: Counter[str] = Counter()
     for module, microseconds in _modules(code).items():
-        if module not in common and not module.startswith("functions"):  # whose own time is that of its clients
+        if module not in common and not module.startswith(
+            "functions"
+        ):  # whose own time is that of its clients
             packages[module.partition(".")[0]] += microseconds
     dear = ", ".join(f"{name} {spent / 1e3:.0f} ms" for name, spent in packages.most_common(SHOWN))
     return f"{dear}; clients: {_clients(code)}"

@@ -120,5 +120,3 @@ class _Body:
 
 def _answer(request: Any, **_rest: Any) -> AWSResponse:
     return AWSResponse(request.url, 200, {"x-amzn-requestid": "bench"}, _Body())
-
-

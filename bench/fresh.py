@@ -10,7 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 ENVIRONMENT = {
-    **{name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "DUETIME_", "PYTHON"))},
+    **{
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("AWS_", "DUETIME_", "PYTHON"))
+    },
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_DEFAULT_REGION": "eu-west-1",

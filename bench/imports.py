@@ -75,9 +75,7 @@ def _samples(codes: Mapping[str, str]) -> Mapping[str, list[Sample]]:
     return samples
 
 
-def _time(
-    name: str, samples: Mapping[str, list[Sample]], budget: Budget | None, code: str | None
-) -> Result:
+def _time(name: str, samples: Mapping[str, list[Sample]], budget: Budget | None, code: str | None) -> Result:
     ours, theirs = ([each.cpu for each in samples[which]] for which in (name, "boto3"))
     median = f"{statistics.median(ours) / statistics.median(theirs):.2f}x by the medians"
     return Result(

@@ -66,7 +66,9 @@ class RawLoop:
         bodies = {to_json(message_of(each)): each for each in actions}
         for first in range(0, len(bodies), _BATCH):
             batch = list(bodies)[first : first + _BATCH]
-            entries: Any = [{"Id": str(n), "MessageBody": body} for n, body in zip(count(), batch, strict=False)]
+            entries: Any = [
+                {"Id": str(n), "MessageBody": body} for n, body in zip(count(), batch, strict=False)
+            ]
             self._sqs.send_message_batch(QueueUrl=self._url, Entries=entries)
         return {body: self._updates(action) for body, action in bodies.items()}
 

@@ -130,7 +130,7 @@ def together(calls: Sequence[Callable[[], object]]) -> list[object]:
     barrier = Barrier(len(calls))
 
     def run(call: Callable[[], object]) -> object:
-        barrier.wait()
+        barrier.wait(timeout=60)
         return call()
 
     with ThreadPoolExecutor(len(calls)) as pool:

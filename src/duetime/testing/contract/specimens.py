@@ -35,7 +35,7 @@ POLICY = "[3,[60],0.1,null]"
 ACME, GLOBEX = TenantId("acme"), TenantId("globex")
 CALLER = "billing-service"
 
-MOST_PAGES = 500
+MOST_PAGES = 200
 """More than any test fills: a list that goes on after so many does not move its cursor."""
 
 _ENDINGS = {

@@ -1,0 +1,136 @@
+"""The due scan: what a sweep and a catch-up take, with a fixed number of rows due and ever more that are not.
+
+The real passes on DynamoDB Local; only the queue is none. The tables stand side by side and take turns.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from bench.meter import metered
+from bench.result import Result, ratio_at_most
+from bench.stand import Stand, emulated, made
+from duetime.action import Action
+from duetime.aws.items import to_item
+from duetime.catch_up import CatchUp
+from duetime.ids import TenantId, due_shard_of, new_action_id
+from duetime.memory.notes import MemoryBookmarks
+from duetime.sweep import Sweep
+from duetime.waking import Passed, Waker
+
+PENDING = (0, 10_000, 100_000)
+DUE = 400
+ROUNDS = 7
+NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
+_OVERDUE, _FAR = timedelta(minutes=7), timedelta(days=30)
+_BATCH, _WRITERS = 25, 4
+
+
+class _Noon:
+    def now(self) -> datetime:
+        return NOON
+
+    def wait_until(self, instant: datetime) -> None: ...
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What a pass took, round by round."""
+
+    read_units: float = 0.0
+    seconds: list[float] = field(default_factory=list)
+
+
+def measure() -> list[Result]:
+    """Each pass over each table; the one with nothing else pending is the reference."""
+    chance = random.Random(42)  # noqa: S311 - the same rows in every run
+    with emulated() as dynamodb:
+        stands = [Stand(dynamodb, _filled(dynamodb, count, chance), clock=_Noon()) for count in PENDING]
+        taken = {(name, place): _Taken() for name in _PASSES for place in range(len(PENDING))}
+        for _ in range(ROUNDS):
+            for (name, place), each in taken.items():
+                _pass(stands[place], _PASSES[name], each)
+    return [result for name in _PASSES for result in _results(name, taken)]
+
+
+def _filled(dynamodb: Any, pending: int, chance: random.Random) -> str:
+    """A table with rows that are overdue and `pending` others that are due within a month."""
+    table = made(dynamodb, f"actions-{pending}")
+    rows = [_row(NOON - _OVERDUE - chance.random() * timedelta(minutes=1)) for _ in range(DUE)]
+    rows += [_row(NOON + chance.random() * _FAR) for _ in range(pending)]
+
+    def write(first: int) -> None:
+        asked = [{"PutRequest": {"Item": to_item(row)}} for row in rows[first : first + _BATCH]]
+        while asked:
+            answer = dynamodb.batch_write_item(RequestItems={table: asked})
+            asked = answer.get("UnprocessedItems", {}).get(table, [])
+
+    with ThreadPoolExecutor(_WRITERS) as pool:
+        list(pool.map(write, range(0, len(rows), _BATCH)))
+    return table
+
+
+def _row(due_at: datetime) -> Action:
+    action_id = new_action_id(NOON - timedelta(days=1))
+    return Action(
+        tenant_id=TenantId("acme"),
+        id=action_id,
+        type="letter",
+        due_at=due_at,
+        due_shard=due_shard_of(action_id, 16),
+        created_by="bench",
+        payload="{}",
+    )
+
+
+def _sweep(stand: Stand, waker: Waker) -> Passed:
+    sweep = Sweep(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
+    return sweep(stop_at=NOON + timedelta(hours=1))
+
+
+def _catch_up(stand: Stand, waker: Waker) -> Passed:
+    catch_up = CatchUp(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
+    return catch_up(stop_at=NOON + timedelta(hours=1))
+
+
+_Pass = Callable[[Stand, Waker], Passed]
+_PASSES: dict[str, _Pass] = {"sweep": _sweep, "catch-up": _catch_up}
+
+
+def _pass(stand: Stand, run: _Pass, taken: _Taken) -> None:
+    """One pass, one shard after the other: side by side they would wait for each other here, not for a network."""
+    waker = Waker(stand.store, stand.queues, stand.queues, clock=stand.clock, settings=stand.settings)
+    with metered(stand.client) as bill:
+        before = time.perf_counter()
+        passed = run(stand, waker)
+        taken.seconds.append(time.perf_counter() - before)
+    if passed.sent != DUE:
+        raise RuntimeError(f"{passed.sent} messages were sent for {DUE} rows that are due")
+    taken.read_units = bill.read_units
+
+
+def _results(name: str, taken: dict[tuple[str, int], _Taken]) -> Iterator[Result]:
+    least = taken[name, 0]
+    for place, pending in enumerate(PENDING[1:], start=1):
+        each, case = taken[name, place], f"{name}, {DUE} due, {pending:,} pending"
+        budget = ratio_at_most(1.2)
+        against = "the same pass with nothing else pending"
+        yield Result(
+            bench="scan", name=f"{case}: read units", measured=each.read_units, unit="units",
+            reference=least.read_units, against=against, budget=budget,
+        )  # fmt: skip
+        yield Result(
+            bench="scan", name=f"{case}: time", measured=_typical(each.seconds), unit="s",
+            reference=_typical(least.seconds), against=against, budget=budget,
+        )  # fmt: skip
+
+
+def _typical(seconds: Sequence[float]) -> float:
+    return statistics.median(seconds)

@@ -1,0 +1,46 @@
+"""The sleeper: a process that does nothing but sleep until given instants, and tells how late it woke.
+
+It runs beside what is measured: what it is late, this machine is. ``python -m bench.sleeper`` reads seconds since 1970, one
+a line, soonest first, and writes the lateness of each.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+
+from bench.fresh import ENVIRONMENT, ROOT
+
+
+def started(instants: Iterable[float]) -> subprocess.Popen[str]:
+    """A sleeper for these instants; `woken` waits for it."""
+    process = subprocess.Popen(  # noqa: S603 - this very module
+        [sys.executable, "-m", __spec__.name],
+        cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdin is not None
+    process.stdin.writelines(f"{each!r}\n" for each in sorted(instants))
+    process.stdin.close()
+    return process
+
+
+def woken(process: subprocess.Popen[str]) -> list[float]:
+    """How late, in seconds, it woke for each instant."""
+    assert process.stdout is not None
+    with process.stdout as told:
+        late = [float(line) for line in told]
+    process.wait()
+    return late
+
+
+def main() -> None:
+    for instant in [float(line) for line in sys.stdin]:
+        while (left := instant - time.time()) > 0:
+            time.sleep(left)
+        print(time.time() - instant)
+
+
+if __name__ == "__main__":
+    main()
