@@ -29,7 +29,7 @@ contract: .venv/.ready ## the contract suite on Amazon's DynamoDB Local (needs J
 	$(PY) -m pytest -m dynamodb_local tests/contract
 
 e2e: setup ## deploy onto an emulator and run actions there (a quarter of an hour)
-	$(PY) -m pytest -m e2e tests/e2e
+	$(PY) -m pytest -m e2e -p no:randomly tests/e2e
 
 synth: setup ## the CloudFormation template, in cdk.out; without Docker
 	npx --no-install cdk synth --quiet
@@ -45,7 +45,6 @@ check: setup ## formatting, lint, types, import rules, and the stack can be synt
 	npx --no-install cdk synth --quiet
 
 lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
-	$(PY) -m pip install --quiet uv
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 

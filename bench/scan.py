@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from bench.result import Result, ratio_at_most
 from bench.stand import Stand, emulated, made
 from duetime.action import Action
 from duetime.aws.items import to_item
+from duetime.aws.tables import ACTIONS
 from duetime.catch_up import CatchUp
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.memory.notes import MemoryBookmarks
@@ -62,7 +63,7 @@ def measure() -> list[Result]:
 
 def _filled(dynamodb: Any, pending: int, chance: random.Random) -> str:
     """A table with rows that are overdue and `pending` others that are due within a month."""
-    table = made(dynamodb, f"actions-{pending}")
+    table = made(dynamodb, f"actions-{pending}", replace(ACTIONS, has_stream=False))
     rows = [_row(NOON - _OVERDUE - chance.random() * timedelta(minutes=1)) for _ in range(DUE)]
     rows += [_row(NOON + chance.random() * _FAR) for _ in range(pending)]
 

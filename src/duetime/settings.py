@@ -51,7 +51,7 @@ class Settings:
     """
 
     prefix: str = _text(
-        "duetime-", "Begins the name of every table, queue and group.", like=r"[A-Za-z0-9_.-]{0,40}"
+        "duetime-", "Begins the name of every table, queue and group.", like=r"([A-Za-z][A-Za-z0-9_-]{0,39})?"
     )
     enabled: bool = field(
         default=True,
@@ -218,7 +218,7 @@ def _written(value: Any) -> str:
         case bool():
             return str(value).lower()
         case timedelta():
-            return f"{value.total_seconds():g}"
+            return f"{value.total_seconds():.12g}"
         case Mapping():
             return json.dumps(dict(value), sort_keys=True)
         case _:
@@ -230,4 +230,4 @@ def _default(each: Field[Any]) -> Any:
 
 
 def _shown(value: object) -> str:
-    return f"{value.total_seconds():g} s" if isinstance(value, timedelta) else str(value)
+    return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)

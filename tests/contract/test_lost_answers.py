@@ -5,11 +5,12 @@ import pytest
 from duetime.action import Status
 from duetime.errors import BackendUnavailable
 from duetime.lease import Claimed, Moved, SettleResult
-from duetime.testing.contract.changing import CancelContract, RedriveContract
+from duetime.testing.contract.changing import CancelContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.leasing import LeaseContract
 from duetime.testing.contract.legality import LegalityContract
 from duetime.testing.contract.payloads import PayloadContract
+from duetime.testing.contract.redriving import RedriveContract
 from duetime.testing.contract.scheduling import LARGE, SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
 from duetime.testing.contract.specimens import (
@@ -83,53 +84,6 @@ def test_a_payload_whose_answer_was_lost_is_put_again_with_its_row(losing, stead
     assert steady.get(action.ref) is None
     caller.put(action)
     assert steady.get(action.ref) == action
-
-
-@pytest.mark.parametrize("apart", [False, True], ids=["small payloads", "large payloads"])
-def test_a_batch_whose_answer_was_lost_is_not_written_over_what_ran_meanwhile(table, steady, apart):
-    actions = [fresh(steady, payload=LARGE, payload_apart=apart) for _ in range(60)]
-    claimed = []
-    single_shot = LosesAnAnswer(
-        table.client, "batch_write_item", lambda: claimed.append(claim(steady, actions[7].ref))
-    )
-    table.store(single_shot=single_shot).put_many(actions)
-    assert steady.get(actions[7].ref) == claimed[0]
-    assert len(steady.get_rows([each.ref for each in actions])) == 60
-
-
-def test_a_bulk_that_failed_midway_may_be_repeated_over_what_has_run(table, steady):
-    actions = [fresh(steady) for _ in range(60)]
-
-    class FailsAfterTheFirstBatch:
-        def __init__(self):
-            self.batches = 0
-
-        def batch_write_item(self, **asked):
-            self.batches += 1
-            if self.batches > 1:
-                raise AssertionError("the caller's machine died")
-            return table.client.batch_write_item(**asked)
-
-    with pytest.raises(AssertionError, match="died"):
-        table.store(single_shot=FailsAfterTheFirstBatch()).put_many(actions)
-    ran = claim(steady, actions[20].ref)
-    steady.put_many(actions)
-    assert steady.get(ran.ref) == ran
-    assert len(steady.get_rows([each.ref for each in actions])) == 60
-
-
-def test_rows_that_dynamodb_left_unprocessed_are_put_one_by_one(table, steady):
-    class LeavesSomeUnprocessed:
-        """DynamoDB may leave a part of a batch to its caller; the engines here never do."""
-
-        def batch_write_item(self, *, RequestItems):  # noqa: N803 - DynamoDB's own name
-            ((name, requests),) = RequestItems.items()
-            table.client.batch_write_item(RequestItems={name: requests[2:]})
-            return {"UnprocessedItems": {name: requests[:2]}}
-
-    actions = [fresh(steady, payload=LARGE, payload_apart=place == 1) for place in range(30)]
-    table.store(single_shot=LeavesSomeUnprocessed()).put_many(actions)
-    assert [steady.get(each.ref) for each in actions] == actions
 
 
 def test_a_claim_whose_answer_was_lost_is_mine_when_repeated_with_its_nonce(losing, steady):

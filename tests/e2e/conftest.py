@@ -65,7 +65,6 @@ def directory(tmp_path_factory):
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             "AWS_EC2_METADATA_DISABLED": "true",
-            "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
         }
         for name, value in given.items():
             patch.setenv(name, value)

@@ -93,3 +93,8 @@ def test_an_instance_is_named_after_its_log_stream_where_there_is_one():
     stream = "2026/11/21/[$LATEST]0123456789abcdef0123456789abcdef"
     assert instance_name({"AWS_LAMBDA_LOG_STREAM_NAME": stream}) == "0123456789abcdef"
     assert ":" in instance_name({})
+
+
+def test_a_long_duration_loses_no_digit_in_the_environment():
+    settings = Settings(retention=timedelta(days=30, seconds=1))
+    assert Settings.from_env(settings.to_env()).retention == settings.retention

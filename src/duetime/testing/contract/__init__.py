@@ -29,6 +29,7 @@ pytest.register_assert_rewrite(
             "leasing",
             "settling",
             "changing",
+            "redriving",
             "legality",
             "lists",
             "due",
@@ -42,7 +43,6 @@ pytest.register_assert_rewrite(
 # ruff: noqa: E402
 from duetime.testing.contract.changing import (
     CancelContract,
-    RedriveContract,
     RescheduleContract,
     StrangerContract,
 )
@@ -54,6 +54,7 @@ from duetime.testing.contract.lists import ListContract
 from duetime.testing.contract.notes import BookmarksContract, RoutesContract
 from duetime.testing.contract.payloads import PayloadContract
 from duetime.testing.contract.races import RaceContract
+from duetime.testing.contract.redriving import RedriveContract
 from duetime.testing.contract.scheduling import SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
 from duetime.testing.contract.wakes import DueQueuesContract, TimersContract

@@ -1,0 +1,147 @@
+"""A model: one million actions that are due at the same instant, with the wheel and with EventBridge's one-shots.
+
+Nothing is measured here. It goes second by second through what bounds a drain on AWS, under the assumptions of one
+dataclass: how soon messages are in the queue, how many workers take them, and how many writes the tables' partitions take.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from bench.result import Result, at_most
+
+BUDGET = 165
+_LONGEST = 7_200
+"""Seconds after which a drain is given up as endless."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumptions:
+    """What the model takes for granted. Durations are in seconds; quotas are AWS' defaults in a primary region.
+
+    Attributes:
+        actions: due at one instant, long known.
+        tenants: over whom they are spread evenly.
+        run: of one invocation: claim, handler, settle.
+        table_writes: units a second that the table is warmed for.
+        partition_writes: units a second that one partition takes, of the table or of an index.
+        tenant_shards, due_shards: partitions of a tenant's rows, and of the due index.
+        row_units, due_units: a claim and a settle in the row's partition; the entry that the settle removes.
+        first_pollers, pollers_a_minute, most_pollers: Lambda's ramp for an SQS source, one message an invocation.
+        worker_concurrency: the deployment's own bound.
+        invocations_a_second: Lambda's bound, ten for each of 1,000 concurrent executions.
+        first_receive: from a message's due second to its first invocation.
+        looks_ahead, turn, every: the wheel sees a row this long before; it works so long in each of its minutes.
+        in_parallel, page, page_calls: its threads, rows a page, and what the page's two reads take.
+        batch, batch_call: messages in one call of SQS, and what the call takes.
+        row_cpu, cpus: of one row in the wheel, on one whole CPU; the part of one that its memory buys.
+        timer_fires: EventBridge Scheduler's invocations a second.
+        wakes_early, timer_precision: how long before the due time a one-shot is set, and how late it may fire.
+    """
+
+    actions: int = 1_000_000
+    tenants: int = 10
+    run: float = 0.05
+    table_writes: int = 40_000
+    partition_writes: int = 1_000
+    tenant_shards: int = 16
+    due_shards: int = 16
+    row_units: int = 2
+    due_units: int = 1
+    first_pollers: int = 5
+    pollers_a_minute: int = 300
+    most_pollers: int = 1_000
+    worker_concurrency: int = 1_000
+    invocations_a_second: int = 10_000
+    first_receive: float = 1.0
+    looks_ahead: float = 14 * 60
+    turn: float = 50
+    every: float = 60
+    in_parallel: int = 16
+    page: int = 100
+    page_calls: float = 0.03
+    batch: int = 10
+    batch_call: float = 0.015
+    row_cpu: float = 0.0003
+    cpus: float = 512 / 1_769
+    timer_fires: int = 1_000
+    wakes_early: float = 90
+    timer_precision: float = 60
+
+    @property
+    def settles_a_second(self) -> float:
+        """How many lives the tables' partitions take."""
+        rows = self.tenants * self.tenant_shards * self.partition_writes / self.row_units
+        due = self.due_shards * self.partition_writes / self.due_units
+        return min(rows, due, self.table_writes / self.row_units)
+
+    @property
+    def wheel_sends_a_second(self) -> float:
+        """How many messages the wheel sends while it turns: bound by its calls, or by its CPU."""
+        one_page = self.page_calls + self.page / self.batch * self.batch_call
+        return min(self.in_parallel * self.page / one_page, self.cpus / self.row_cpu)
+
+    def workers(self, after: float) -> float:
+        """Invocations at once, so long after the first message could be received."""
+        ramp = self.first_pollers + self.pollers_a_minute * after / 60
+        return min(ramp, self.most_pollers, self.worker_concurrency)
+
+
+def sent_by_wheel(given: Assumptions, second: int) -> float:
+    """How many messages can be received, so many seconds after the due time."""
+    elapsed = given.looks_ahead + second
+    turns, rest = divmod(elapsed, given.every)
+    busy = turns * given.turn + min(rest, given.turn)
+    return given.wheel_sends_a_second * busy
+
+
+def sent_by_timers(given: Assumptions, second: int) -> float:
+    """The same; the one-shots fire at the quota's pace, from when they are due, and at most a minute late."""
+    elapsed = second + given.wakes_early - given.timer_precision
+    return given.timer_fires * max(0.0, elapsed)
+
+
+def drained_after(given: Assumptions, sent: object) -> float:
+    """Seconds from the due time until the last action is settled."""
+    done, first = 0.0, math.ceil(given.first_receive)
+    for second in range(first, _LONGEST):
+        there = min(given.actions, sent(given, second))  # type: ignore[operator]
+        pace = min(
+            given.workers(second - first) / given.run, given.invocations_a_second, given.settles_a_second
+        )
+        done += min(pace, there - done)
+        if done >= given.actions:
+            return second + 1 + given.run
+    return math.inf
+
+
+def measure() -> list[Result]:
+    """Both timers; then the wheel with one assumption changed at a time."""
+    given = Assumptions()
+    wheel, timers = drained_after(given, sent_by_wheel), drained_after(given, sent_by_timers)
+    cases = {
+        "one tenant": replace(given, tenants=1),
+        "a run of 100 ms": replace(given, run=0.1),
+        "worker concurrency 100": replace(given, worker_concurrency=100),
+        "the wheel on a whole CPU (1,769 MB)": replace(given, cpus=1),
+        "the wheel's messages all there in time": replace(given, row_cpu=1e-9, batch_call=1e-9),
+    }
+    return [
+        _line("wheel", wheel, timers, budget=True),
+        _line("EventBridge's one-shots", timers, None),
+        *(_line(f"wheel, {name}", drained_after(case, sent_by_wheel), wheel) for name, case in cases.items()),
+    ]
+
+
+def _line(name: str, seconds: float, reference: float | None, *, budget: bool = False) -> Result:
+    against = "EventBridge's one-shots" if budget else "the wheel under the assumptions as they stand"
+    return Result(
+        bench="million",
+        name=name,
+        measured=seconds,
+        unit="s",
+        reference=reference,
+        against=against if reference else "",
+        budget=at_most(BUDGET) if budget else None,
+    )
