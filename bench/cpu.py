@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-import boto3
-from botocore.awsrequest import AWSResponse
-
 from bench.result import Result, ratio_at_most
 from bench.stand import CALLER, TENANT
+from bench.stubs import stubbed_client
 from duetime import Payload, Scheduler
 from duetime.aws import action_store
 from duetime.aws.conditions import ROW_IS_ABSENT
 from duetime.aws.items import to_item
 from duetime.clock import SystemClock
 from duetime.settings import Settings
-from tests.dynamodb_local import CREDENTIALS
 
 ROUNDS, AT_ONCE = 120, 20
 MICRO = 1e6
@@ -41,7 +38,7 @@ class ApplyPlanChange(Payload):
 
 def measure() -> list[Result]:
     """The usual call, and the one that asks for most."""
-    client = stubbed_client()
+    client = stubbed_client("dynamodb", b"{}")
     settings = Settings()
     scheduler = Scheduler(
         action_store(settings, client),
@@ -104,19 +101,3 @@ def _cpu(function: Callable[[], Any]) -> float:
     for _ in range(AT_ONCE):
         function()
     return (time.process_time() - before) / AT_ONCE * MICRO
-
-
-def stubbed_client() -> Any:
-    """A client whose every request is answered by ``{}``, without a connection."""
-    client = boto3.client("dynamodb", endpoint_url="http://127.0.0.1:1", **CREDENTIALS)
-    client.meta.events.register("before-send.dynamodb.*", _answer)
-    return client
-
-
-class _Body:
-    def stream(self) -> Iterator[bytes]:
-        yield b"{}"
-
-
-def _answer(request: Any, **_rest: Any) -> AWSResponse:
-    return AWSResponse(request.url, 200, {"x-amzn-requestid": "bench"}, _Body())

@@ -34,7 +34,9 @@ _OVERDUE, _FAR = timedelta(minutes=7), timedelta(days=30)
 _BATCH, _WRITERS = 25, 4
 
 
-class _Noon:
+class Noon:
+    """A clock that stands still."""
+
     def now(self) -> datetime:
         return NOON
 
@@ -53,7 +55,7 @@ def measure() -> list[Result]:
     """Each pass over each table; the one with nothing else pending is the reference."""
     chance = random.Random(42)  # noqa: S311 - the same rows in every run
     with emulated() as dynamodb:
-        stands = [Stand(dynamodb, _filled(dynamodb, count, chance), clock=_Noon()) for count in PENDING]
+        stands = [Stand(dynamodb, _filled(dynamodb, count, chance), clock=Noon()) for count in PENDING]
         taken = {(name, place): _Taken() for name in _PASSES for place in range(len(PENDING))}
         for _ in range(ROUNDS):
             for (name, place), each in taken.items():
@@ -62,10 +64,19 @@ def measure() -> list[Result]:
 
 
 def _filled(dynamodb: Any, pending: int, chance: random.Random) -> str:
-    """A table with rows that are overdue and `pending` others that are due within a month."""
+    """A table with rows that are overdue and `pending` others that are due within a month.
+
+    Without its stream, which nobody reads here: several of them make DynamoDB Local's writes slower and slower.
+    """
     table = made(dynamodb, f"actions-{pending}", replace(ACTIONS, has_stream=False))
-    rows = [_row(NOON - _OVERDUE - chance.random() * timedelta(minutes=1)) for _ in range(DUE)]
-    rows += [_row(NOON + chance.random() * _FAR) for _ in range(pending)]
+    rows = [row_due(NOON - _OVERDUE - chance.random() * timedelta(minutes=1)) for _ in range(DUE)]
+    rows += [row_due(NOON + chance.random() * _FAR) for _ in range(pending)]
+    fill(dynamodb, table, rows)
+    return table
+
+
+def fill(dynamodb: Any, table: str, rows: Sequence[Action]) -> None:
+    """Write rows, several batches at a time."""
 
     def write(first: int) -> None:
         asked = [{"PutRequest": {"Item": to_item(row)}} for row in rows[first : first + _BATCH]]
@@ -75,10 +86,9 @@ def _filled(dynamodb: Any, pending: int, chance: random.Random) -> str:
 
     with ThreadPoolExecutor(_WRITERS) as pool:
         list(pool.map(write, range(0, len(rows), _BATCH)))
-    return table
 
 
-def _row(due_at: datetime) -> Action:
+def row_due(due_at: datetime) -> Action:
     action_id = new_action_id(NOON - timedelta(days=1))
     return Action(
         tenant_id=TenantId("acme"),

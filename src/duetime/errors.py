@@ -132,6 +132,18 @@ class Unsupported(DuetimeError, NotImplementedError):
     code = "unsupported"
 
 
+class UnreadableRow(DuetimeError, ValueError):
+    """An item of the actions table that duetime did not write, or that was damaged; it blocks no other."""
+
+    code = "unreadable-row"
+
+    def __init__(self, key: object, problem: BaseException) -> None:
+        self.key = key
+        super().__init__(
+            f"the row {cut(key, 150)} cannot be read: {type(problem).__name__}: {cut(problem, 150)}"
+        )
+
+
 class BackendUnavailable(DuetimeError, ConnectionError):
     """A service did not answer, or asked to be called later; the call may be repeated."""
 

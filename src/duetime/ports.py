@@ -110,7 +110,10 @@ class ActionStore(Protocol):
         ...
 
     def peek(self, claimed: Action) -> Renewed | None:
-        """Look, without writing and without consistency, whether a cancel was asked for; None if the fence moved on."""
+        """Look, without writing and without consistency, whether a cancel was asked for.
+
+        None if the row is no longer processing under this fence.
+        """
         ...
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
@@ -216,7 +219,9 @@ class Timers(Protocol):
     """What wakes a far action: one timer for each `gen` of it."""
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        """Wake the dispatcher with `message` at `wake_at` or up to a minute later, at least once; setting it again is safe.
+        """Wake the dispatcher with `message` at `wake_at` (its whole second) or up to a minute later, at least once.
+
+        Setting it again is safe.
 
         Raises:
             BackendUnavailable: it may not be set.

@@ -172,3 +172,17 @@ def test_from_the_wheel_to_eventbridge_every_far_row_gets_its_schedule_once(func
     assert [sweep(sample("sweep"), Context())["ahead"] for _ in range(3)] == [3, 0, 0]
     group = deployed.schedule_group
     assert len(boto3.client("scheduler").list_schedules(GroupName=group)["Schedules"]) == 3
+
+
+def test_a_row_that_cannot_be_read_goes_to_the_dead_letters_alone(function, deployed):
+    row = _row_of(sample("arm"))
+    boto3.client("dynamodb").put_item(
+        TableName=deployed.actions_table,
+        Item=row | {"created_by": {"N": "7"}, "attempts": {"L": [{"S": "x"}]}},
+    )
+    event = sample("work")
+    good = copy.deepcopy(event["Records"][0]) | {"messageId": "good"}
+    good["body"] = good["body"].replace(row["sk"]["S"], "019ca932-7c00-735e-a389-000000000005")
+    event["Records"].append(good)
+    failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
+    assert function("work")(event, Context()) == {"batchItemFailures": failed}

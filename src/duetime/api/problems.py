@@ -43,6 +43,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "bad-declaration": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "bad-settings": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "misconfigured": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
+        "unreadable-row": (HTTPStatus.INTERNAL_SERVER_ERROR, "The stored action cannot be read"),
         "unsupported": (HTTPStatus.NOT_IMPLEMENTED, "This deployment cannot do that"),
         "unavailable": (HTTPStatus.SERVICE_UNAVAILABLE, "A service did not answer"),
         "unhealthy": (HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service is ill"),

@@ -8,6 +8,7 @@ from typing import Any
 from duetime import instant
 from duetime.action import Action, Attempt, Ending, Status
 from duetime.aws.keys import Item, correlation_key, payload_key, ref_of, row_key
+from duetime.errors import DuetimeError, UnreadableRow
 from duetime.ids import SEPARATOR
 from duetime.lease import ClaimTerms
 
@@ -53,8 +54,23 @@ def from_item(item: Item) -> Action:
     """The action of a row.
 
     Raises:
-        KeyError, ValueError: this is no row that duetime wrote.
+        UnreadableRow: this is no row that duetime wrote.
     """
+    try:
+        return _read(item)
+    except (
+        LookupError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        OSError,
+        DuetimeError,
+    ) as error:
+        raise UnreadableRow([item.get("pk"), item.get("sk")], error) from error
+
+
+def _read(item: Item) -> Action:
     ref = ref_of(item)
     given: dict[str, Any] = {}
     for name in _INSTANTS:

@@ -40,8 +40,9 @@ class Queries:
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         """See `duetime.ports.ActionStore`, here and below."""
         rows: list[Action] = []
-        for first in range(0, len(refs), _GET_AT_ONCE):
-            keys = [row_key(ref) for ref in refs[first : first + _GET_AT_ONCE]]
+        asked = list(dict.fromkeys(refs))  # a lagging index may name a row twice; a doubled key is refused
+        for first in range(0, len(asked), _GET_AT_ONCE):
+            keys = [row_key(ref) for ref in asked[first : first + _GET_AT_ONCE]]
             rows.extend(row for item in self._get_items(keys) if (row := _readable(item)))
         return rows
 

@@ -141,9 +141,11 @@ class DynamoStore(Queries):
             item = self._client.get_item(
                 TableName=self._table,
                 Key=row_key(claimed.ref),
-                ProjectionExpression="fence, cancel_requested_at",
+                ProjectionExpression="fence, #status, cancel_requested_at",
+                ExpressionAttributeNames={"#status": "status"},
             ).get("Item")
-        if item is None or int(item["fence"]["N"]) > claimed.fence:
+        mine = (Status.PROCESSING, str(claimed.fence))
+        if item is None or (item["status"]["S"], item["fence"]["N"]) != mine:
             return None
         return Renewed(cancel_requested="cancel_requested_at" in item)
 

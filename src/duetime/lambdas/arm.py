@@ -12,7 +12,7 @@ from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
 from duetime.change import Change
 from duetime.clock import SystemClock
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -61,6 +61,6 @@ def _change(record: Mapping[str, Any]) -> Change | None:
         return None
     try:
         return Change(from_item(old) if old else None, from_item(new) if new else None)
-    except (KeyError, ValueError):
+    except UnreadableRow:
         log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
         return None

@@ -52,7 +52,7 @@ class MemoryStore:
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         with self._lock:
-            return [_small(self._rows[ref]) for ref in refs if ref in self._rows]
+            return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
         with self._lock:

@@ -15,30 +15,14 @@ never at the calls that made them.
 
 from __future__ import annotations
 
+import pkgutil
+
 import pytest
 
-pytest.register_assert_rewrite(
-    *(
-        f"{__name__}.{part}"
-        for part in (
-            "specimens",
-            "subject",
-            "scheduling",
-            "payloads",
-            "claiming",
-            "leasing",
-            "settling",
-            "changing",
-            "redriving",
-            "legality",
-            "lists",
-            "due",
-            "races",
-            "wakes",
-            "notes",
-        )
-    )
-)  # a failure then shows what was compared; it must be said before they are imported
+for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
+    pytest.register_assert_rewrite(
+        _part.name
+    )  # said before they are imported: a failure shows what was compared
 
 # ruff: noqa: E402
 from duetime.testing.contract.changing import (

@@ -20,7 +20,6 @@ from duetime.testing.contract.specimens import (
     HOUR,
     MINUTE,
     NOON,
-    ORPHANED_AT,
     SECOND,
     TICK,
     claim,

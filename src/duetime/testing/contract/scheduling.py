@@ -78,6 +78,10 @@ class SchedulingContract(StoreContract):
         found = store.get_rows([*strangers, *(each.ref for each in actions)])
         assert sorted(row.id for row in found) == sorted(each.id for each in actions)
 
+    def test_a_row_asked_for_twice_is_read_once(self, store: ActionStore) -> None:
+        action = scheduled(store)
+        assert store.get_rows([action.ref, action.ref]) == [action]
+
     def test_no_rows_are_read_for_no_references(self, store: ActionStore) -> None:
         assert store.get_rows([]) == []
 

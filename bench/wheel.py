@@ -1,0 +1,50 @@
+"""The wheel: what one row costs it in CPU, from the due index to the queue; the model in `million` goes by that."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from datetime import timedelta
+
+from bench.million import Assumptions
+from bench.result import Result
+from bench.scan import NOON, Noon, fill, row_due
+from bench.stand import Stand, emulated, made
+from bench.stubs import NOWHERE, stubbed_client
+from duetime.aws.queues import SqsQueues
+from duetime.memory.notes import MemoryBookmarks
+from duetime.waking import Waker
+from duetime.wheel import Wheel
+
+ROWS, ROUNDS = 4_000, 5
+MILLI = 1e3
+
+
+def measure() -> list[Result]:
+    """Turns of the wheel over rows that are all in its window; DynamoDB Local answers, and a hook in SQS' place."""
+    with emulated() as dynamodb:
+        stand = Stand(dynamodb, made(dynamodb, "actions"), clock=Noon())
+        fill(dynamodb, stand.table, [row_due(NOON + timedelta(minutes=10)) for _ in range(ROWS)])
+        queues = SqsQueues(stubbed_client("sqs", b'{"Successful": []}'), {"default": f"{NOWHERE}/due"})
+        waker = Waker(stand.store, queues, stand.queues, clock=stand.clock, settings=stand.settings)
+        taken = [_turn(stand, waker) for _ in range(ROUNDS)]
+    return [
+        Result(
+            bench="wheel",
+            name="CPU of one row",
+            measured=statistics.median(taken) / ROWS * MILLI,
+            unit="ms",
+            reference=Assumptions().row_cpu * MILLI,
+            against="what the model of one million assumes",
+        )
+    ]
+
+
+def _turn(stand: Stand, waker: Waker) -> float:
+    wheel = Wheel(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
+    before = time.process_time()
+    passed = wheel(stop_at=NOON + timedelta(hours=1))
+    taken = time.process_time() - before
+    if passed.sent != ROWS:
+        raise RuntimeError(f"{passed.sent} of {ROWS} rows were sent")
+    return taken
