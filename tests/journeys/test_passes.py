@@ -1,0 +1,147 @@
+"""The sweep and the catch-up among rows that stay stuck, shards that fail, and time that runs out."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.catch_up import CatchUp
+from duetime.errors import BackendUnavailable
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.store import MemoryStore
+from duetime.schedule import new_action
+from duetime.settings import Settings
+from duetime.sweep import Sweep, bands
+from duetime.testing import TurnedClock
+from duetime.waking import PAGE, Waker
+from tests.journeys.conftest import NOON, Charge
+
+MINUTE = timedelta(minutes=1)
+
+
+class Queue:
+    """Remembers what was sent; each send may take time, or fail."""
+
+    def __init__(self, clock):
+        self.clock, self.sent, self.takes, self.fails_for = clock, [], timedelta(0), set()
+
+    def send(self, sends):
+        self.clock.wait_until(self.clock.now() + self.takes)
+        if any(each.message.ref.id in self.fails_for for each in sends):
+            raise BackendUnavailable("SQS", "this one never works")
+        self.sent += [each.message.ref.id for each in sends]
+
+
+@pytest.fixture
+def clock():
+    return TurnedClock(NOON)
+
+
+@pytest.fixture
+def store():
+    return MemoryStore()
+
+
+@pytest.fixture
+def queue(clock):
+    return Queue(clock)
+
+
+@pytest.fixture
+def waker(store, queue, clock):
+    return Waker(store, queue, MemoryRoutes([]), clock=clock, settings=Settings())
+
+
+@pytest.fixture
+def sweep(waker, clock):
+    return Sweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())
+
+
+@pytest.fixture
+def overdue(store, clock):
+    """Put rows that are late by so much; all in one shard if one is given."""
+
+    def put(count, late, shard=None):
+        made = []
+        for _ in range(count):
+            action = new_action(
+                Charge(), due_at=clock.now() - late, now=clock.now(), tenant_id="acme", actor="t",
+                correlation_id=None, due_shards=16,
+            )  # fmt: skip
+            action = action if shard is None else replace(action, due_shard=shard)
+            store.put(action)
+            made.append(action.id)
+        return made
+
+    return put
+
+
+def _each_minute(run, clock, minutes):
+    for _ in range(minutes):
+        run(stop_at=clock.now() + timedelta(seconds=50))
+        clock.wait_until(clock.now() + MINUTE)
+
+
+def test_the_bands_double_up_to_six_hours():
+    assert [each // MINUTE for each in bands(timedelta(minutes=5))] == [5, 10, 20, 40, 80, 160, 320]
+
+
+def test_a_stuck_row_is_sent_in_each_band_once_not_every_minute(sweep, queue, overdue, clock):
+    [stuck] = overdue(1, timedelta(0))
+    _each_minute(sweep, clock, 330)
+    assert queue.sent == [stuck] * 7
+
+
+def test_stuck_rows_at_the_head_starve_nobody_behind_them(sweep, queue, overdue, clock):
+    stuck = overdue(5 * PAGE, timedelta(minutes=5), shard="3")
+    _each_minute(sweep, clock, 2)
+    fresh = overdue(3, timedelta(minutes=4), shard="3")
+    _each_minute(sweep, clock, 3)
+    assert set(fresh) <= set(queue.sent)
+    assert len(queue.sent) == len(stuck) + len(fresh)
+
+
+def test_a_pass_that_runs_out_of_time_goes_on_where_it_ended_also_among_equal_due_times(
+    sweep, queue, overdue, clock
+):
+    rows = overdue(10 * PAGE, timedelta(minutes=5), shard="0")
+    queue.takes = timedelta(seconds=1)
+    passes = [sweep(stop_at=clock.now() + timedelta(seconds=25)) for _ in range(6)]
+    assert [each.is_whole for each in passes][:2] == [False, False]
+    assert sorted(queue.sent) == sorted(rows)
+
+
+def test_a_shard_that_fails_is_told_and_holds_up_no_other(sweep, store, queue, overdue):
+    rows = {shard: overdue(1, timedelta(minutes=7), shard=shard)[0] for shard in store.due_shards}
+    queue.fails_for = {rows["5"]}
+    passed = sweep(stop_at=NOON + MINUTE)
+    assert passed.failed_shards == ("5",)
+    assert not passed.is_whole
+    assert set(queue.sent) == set(rows.values()) - {rows["5"]}
+    queue.fails_for = set()
+    sweep(stop_at=NOON + MINUTE)
+    assert rows["5"] in queue.sent
+    assert len(queue.sent) == len(rows)
+
+
+def test_the_catch_up_takes_all_that_is_overdue_and_leaves_off_where_time_ran_out(
+    waker, queue, overdue, clock
+):
+    rows = overdue(8 * PAGE, timedelta(days=3), shard="0") + overdue(10, timedelta(minutes=6), shard="1")
+    early = overdue(5, timedelta(minutes=1))
+    catch_up = CatchUp(waker, MemoryBookmarks(), clock=clock, settings=Settings())
+    queue.takes = timedelta(seconds=1)
+    passes = [catch_up(stop_at=clock.now() + timedelta(seconds=25)) for _ in range(2)]
+    assert [each.is_whole for each in passes] == [False, False]
+    queue.takes = timedelta(0)
+    assert catch_up(stop_at=clock.now() + MINUTE).is_whole
+    assert set(rows) <= set(queue.sent)
+    assert not set(early) & set(queue.sent)
+
+
+def test_passes_read_nothing_while_the_switch_is_off(waker, queue, overdue, clock):
+    overdue(3, timedelta(hours=1))
+    off = Settings(enabled=False)
+    for step in (Sweep, CatchUp):
+        passed = step(waker, MemoryBookmarks(), clock=clock, settings=off)(stop_at=NOON + MINUTE)
+        assert (passed.sent, queue.sent) == (0, [])
