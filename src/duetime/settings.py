@@ -33,8 +33,8 @@ def _number(default: int, about: str, *, low: int, high: int) -> Any:
     return field(default=default, metadata={"about": about, "low": low, "high": high})
 
 
-def _text(default: str, about: str, *, like: str = r".*") -> Any:
-    return field(default=default, metadata={"about": about, "like": like})
+def _text(default: str, about: str, *, like: str = r".*", told: str = "text") -> Any:
+    return field(default=default, metadata={"about": about, "like": like, "told": told})
 
 
 _DAY = 86_400
@@ -51,7 +51,10 @@ class Settings:
     """
 
     prefix: str = _text(
-        "duetime-", "Begins the name of every table, queue and group.", like=r"([A-Za-z][A-Za-z0-9_-]{0,39})?"
+        "duetime-",
+        "Begins the name of every table, queue and group.",
+        like=r"([A-Za-z][A-Za-z0-9_-]{0,39})?",
+        told="letters, digits, - and _, a letter first, 40 characters at most",
     )
     enabled: bool = field(
         default=True,
@@ -132,7 +135,7 @@ class Settings:
             if "choices" in allowed and value not in allowed["choices"]:
                 yield f"{each.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
             if "like" in allowed and not re.fullmatch(allowed["like"], value):
-                yield f"{each.name} is {value!r}; it must match {allowed['like']}"
+                yield f"{each.name} is {value!r}; allowed are {allowed['told']}"
 
     def _contradictions(self) -> Iterator[str]:
         if self.heartbeat * 2 > self.lease:

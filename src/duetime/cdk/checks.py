@@ -17,17 +17,11 @@ LONGEST_NAME = 64
 CONCURRENCY = range(2, 1_001)
 """Of an SQS event source."""
 
-_NAMEABLE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)?")
 _WORKER = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
     """What is wrong between the two."""
-    if not _NAMEABLE.fullmatch(settings.prefix):
-        yield (
-            f"prefix is {settings.prefix!r}; allowed are letters, digits, - and _, a letter first:"
-            " SQS, Lambda and CloudFormation take no other names"
-        )
     if settings.timers == "wheel" and deployment.sweep_rate * 2 > settings.near_limit:
         yield (
             f"sweep_rate ({shown(deployment.sweep_rate)}) must be at most half of near_limit"

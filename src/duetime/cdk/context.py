@@ -100,4 +100,4 @@ def allowed(each: Field[Any]) -> str:
         return ", ".join(map(str, limits["choices"]))
     if isinstance(each.default, bool):
         return "true or false"
-    return f"text like {limits['like']}" if limits.get("like", ".*") != ".*" else "text"
+    return str(limits.get("told", "text"))
