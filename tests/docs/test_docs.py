@@ -78,3 +78,9 @@ def test_every_attribute_of_a_row_is_told_in_the_architecture_page():
     assert written
     for attribute in written:
         assert f"`{attribute}`" in page, attribute
+
+
+def test_every_function_has_a_sample_event():
+    functions = {page.stem for page in (ROOT / "functions").glob("*.py")}
+    samples = {page.stem.partition("-")[0] for page in (ROOT / "events").glob("*.json")}
+    assert functions == samples

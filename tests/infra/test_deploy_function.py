@@ -3,6 +3,7 @@
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import boto3
 import pytest
@@ -16,6 +17,7 @@ from duetime.manifest import Manifest
 from duetime.settings import Settings
 
 MANIFEST = Manifest("default", {"ping": 1})
+SAMPLE = json.loads((Path(__file__).parents[2] / "events/deploy.json").read_text())
 
 
 @pytest.fixture
@@ -65,13 +67,11 @@ def deploy(client, answers):
     handler = make_handler(Settings())
 
     def call(request, kind, **about):
-        event = {
+        event = SAMPLE | {
             "RequestType": request,
             "ResourceType": f"Custom::Duetime{kind}",
             "ResourceProperties": {"Format": "1", **about},
             "ResponseURL": f"http://127.0.0.1:{port}/answer",
-            "StackId": "stack",
-            "RequestId": "request",
             "LogicalResourceId": f"{kind}Resource",
         }
         handler(event, None)
@@ -92,6 +92,12 @@ def test_a_first_deploy_finds_no_table_and_goes_on(deploy):
     answer = deploy("Create", "Format")
     assert answer["Status"] == "SUCCESS"
     assert answer["PhysicalResourceId"] == "FormatResource"
+
+
+def test_the_sample_event_publishes_the_example_apps_types(deploy, tables, client):
+    about = {name: SAMPLE["ResourceProperties"][name] for name in ("Worker", "Manifest")}
+    assert deploy(SAMPLE["RequestType"], "Manifest", **about)["Status"] == "SUCCESS"
+    assert queue_for(client, "send-receipt") == "default"
 
 
 def test_a_manifest_is_published_and_the_tables_are_marked(deploy, tables, client):
