@@ -58,7 +58,8 @@ class Scheduler:
         Args:
             tenant_id: whose actions; IAM bounds which tenants the caller's role may write.
             actor: who schedules, for the audit: a service's name.
-            client: a boto3 DynamoDB client to use instead of a new one.
+            client: a boto3 DynamoDB client to use instead of a new one; `schedule_many` then goes one by one, since
+                that client may repeat a batch by itself.
 
         Raises:
             SettingsError: the environment contradicts itself.

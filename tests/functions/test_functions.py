@@ -7,7 +7,10 @@ import boto3
 import pytest
 
 from duetime import Scheduler
+from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable
+from duetime.testing import TurnedClock
+from duetime.waking import Passed
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
 
@@ -186,3 +189,21 @@ def test_a_row_that_cannot_be_read_goes_to_the_dead_letters_alone(function, depl
     event["Records"].append(good)
     failed = [{"itemIdentifier": event["Records"][0]["messageId"]}]
     assert function("work")(event, Context()) == {"batchItemFailures": failed}
+
+
+def test_a_wheel_that_takes_all_its_time_leaves_the_sweep_some(function, deployed, monkeypatch):
+    class Greedy:
+        def __init__(self, _waker, _bookmarks, *, clock, settings):  # noqa: ARG002 - called by name
+            self.clock = clock
+
+        def __call__(self, *, stop_at):
+            self.clock.wait_until(stop_at)
+            return Passed()
+
+    clock = TurnedClock(SystemClock().now())
+    monkeypatch.setenv("DUETIME_TIMERS", "wheel")
+    monkeypatch.setattr("duetime.lambdas.passes.SystemClock", lambda: clock)
+    monkeypatch.setattr("duetime.lambdas.passes.Wheel", Greedy)
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(minutes=-7))
+    assert function("sweep")(sample("sweep"), Context())["sent"] == 1

@@ -47,7 +47,8 @@ def make_sweep_handler(settings: Settings) -> Handler:
     ahead = _ahead(backends, waker, settings, clock)
 
     def both(stop_at: datetime) -> Mapping[str, Any]:
-        sent_ahead = ahead(stop_at)
+        now = clock.now()
+        sent_ahead = ahead(now + (stop_at - now) / 2)  # a long backlog ahead must not starve what is overdue
         return {**asdict(sweep(stop_at=stop_at)), "ahead": sent_ahead}
 
     return _handler(both, clock, "swept")
