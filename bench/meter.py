@@ -18,21 +18,26 @@ class Bill:
     """What was asked of DynamoDB, and what it took for it."""
 
     calls: int = 0
+    writes: int = 0
+    """Of the calls, those that write."""
     write_units: float = 0.0
     read_units: float = 0.0
 
 
 class _Meter:
-    def __init__(self) -> None:
-        self.bill = Bill()
-        self._transaction = 0
+    def __init__(self, client: Any) -> None:
+        self.bill, self._client = Bill(), client
+        self._transaction: list[Any] = []
+        self._is_reading = False
 
     def ask(self, params: Mapping[str, Any], model: Any, **_rest: Any) -> Mapping[str, Any]:
         if model.name == _TRANSACTION:
-            self._transaction = transaction_units(params["TransactItems"])
+            self._transaction = params["TransactItems"]
         return {**params, "ReturnConsumedCapacity": "TOTAL"}
 
     def read(self, parsed: Mapping[str, Any], model: Any, **_rest: Any) -> None:
+        if self._is_reading:
+            return
         self.bill.calls += 1
         consumed = parsed.get("ConsumedCapacity", {})
         each = consumed if isinstance(consumed, list) else [consumed]
@@ -40,7 +45,18 @@ class _Meter:
         if model.name in _READS:
             self.bill.read_units += units
         else:
-            self.bill.write_units += self._transaction if model.name == _TRANSACTION else units
+            self.bill.writes += 1
+            self.bill.write_units += self._of_transaction() if model.name == _TRANSACTION else units
+
+    def _of_transaction(self) -> int:
+        self._is_reading = True
+        try:
+            return transaction_units(self._transaction, self._item_at)
+        finally:
+            self._is_reading = False
+
+    def _item_at(self, table: str, key: Any) -> Any:
+        return self._client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item", key)
 
 
 @contextmanager
@@ -49,7 +65,7 @@ def metered(client: Any) -> Iterator[Bill]:
 
     For one thread at a time.
     """
-    meter, events = _Meter(), client.meta.events
+    meter, events = _Meter(client), client.meta.events
     events.register("provide-client-params.dynamodb.*", meter.ask)
     events.register("after-call.dynamodb.*", meter.read)
     try:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from duetime import App, Payload, Run, Scheduler
+from duetime import App, Payload, Run, Scheduler, every
 from duetime.action import Action
 from duetime.arm import Arm
+from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, TableShape, create_table_request
 from duetime.change import Change
@@ -41,6 +42,11 @@ def send_letter(payload: Letter, run: Run) -> None:
     """Nothing: the bench measures what is around a handler."""
 
 
+@app.job(every(minutes=1), name="bench-each-minute")
+def each_minute(run: Run) -> None:
+    """Nothing, as above."""
+
+
 @dataclass(slots=True)
 class Remembered:
     """Queues, timers and routes that do nothing but remember."""
@@ -59,11 +65,14 @@ class Remembered:
     def queue_for(self, type_name: str) -> str | None:
         return app.worker if type_name in app.handlers else None
 
+    def types(self) -> Sequence[str]:
+        return sorted(app.handlers)
+
 
 class Stand:
     """A scheduler, `arm` and `work` over one table."""
 
-    def __init__(self, dynamodb: Any, table: str, *, clock: Clock | None = None) -> None:
+    def __init__(self, dynamodb: Any, table: str, *, clock: Clock | None = None, jobs: str = "jobs") -> None:
         self.client, self.table, self.clock = dynamodb, table, clock or SystemClock()
         self.settings = Settings(actions_table=table)
         self.store = DynamoStore(dynamodb, table, due_shards=self.settings.due_shards, single_shot=dynamodb)
@@ -73,9 +82,9 @@ class Stand:
         )
         common: Mapping[str, Any] = {"clock": self.clock, "settings": self.settings}
         self._arm = Arm(self.store, self.queues, self.queues, self.queues, **common)
-        ports = WorkerPorts(
-            self.store, self.queues, self.queues, Heartbeat(self.store, self.queues, **common)
-        )
+        self.jobs = DynamoJobStore(dynamodb, table, jobs, due_shards=self.settings.due_shards)
+        heartbeat = Heartbeat(self.store, self.queues, **common)
+        ports = WorkerPorts(self.store, self.jobs, self.queues, self.queues, heartbeat)
         self._work = Work(app, ports, **common, instance="bench-1")
 
     def run(self, action: Action) -> None:

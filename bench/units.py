@@ -7,10 +7,10 @@ two, for each of its items. A sparse index takes one more, outside of the transa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from duetime.aws.tables import ACTIONS
+from duetime.aws.tables import ACTIONS, JOBS
 
 KB = 1_024
 Item = Mapping[str, Mapping[str, Any]]
@@ -26,17 +26,25 @@ def write_units(item: Item) -> int:
     return max(1, math.ceil(item_size(item) / KB))
 
 
-def transaction_units(entries: list[Mapping[str, Mapping[str, Any]]]) -> int:
-    """Of a ``TransactWriteItems`` that puts: two for each KB begun of each item, and one for each index' entry.
+def transaction_units(
+    entries: list[Mapping[str, Mapping[str, Any]]], item_at: Callable[[str, Item], Item]
+) -> int:
+    """Of a ``TransactWriteItems``: two for each KB begun of each item, and one for each index' entry that it changes.
 
-    The due index' entries are far below a KB: they are keys only.
+    The indexes' entries are far below a KB: they are keys only. `item_at` reads an item that is updated or checked,
+    by its table and key, as the transaction has left it.
     """
-    items = [each["Put"]["Item"] for each in entries]
-    return sum(2 * write_units(item) + _indexes(item) for item in items)
+    return sum(_entry_units(*next(iter(each.items())), item_at) for each in entries)
 
 
-def _indexes(item: Item) -> int:
-    return sum(index.partition in item for index in ACTIONS.indexes)
+def _entry_units(kind: str, entry: Mapping[str, Any], item_at: Callable[[str, Item], Item]) -> int:
+    item = entry["Item"] if kind == "Put" else item_at(entry["TableName"], entry["Key"])
+    changed = item if kind == "Put" else entry.get("UpdateExpression", "")
+    touched = sum(index.partition in changed or index.sort in changed for index in _INDEXES)
+    return 2 * write_units(item) + touched
+
+
+_INDEXES = (*ACTIONS.indexes, *JOBS.indexes)
 
 
 def _size(value: Mapping[str, Any]) -> int:

@@ -1,11 +1,11 @@
-"""The example app: what a subscription service schedules. ``make run`` runs it on the local cloud."""
+"""The example app: what a subscription service schedules, and its jobs. ``make run`` runs it on the local cloud."""
 
 from datetime import timedelta
 from uuid import UUID
 
-from duetime import App, Payload, RetryPolicy, Run
+from duetime import App, Payload, RetryPolicy, Run, daily, every, on_event, weekly
 
-app = App()
+app = App(default_tz="Europe/Paris")
 
 
 class ApplyPlanChange(Payload):
@@ -35,3 +35,40 @@ async def send_receipt(payload: SendReceipt, run: Run) -> None:
     if run.attempt <= payload.fails:
         raise ConnectionError(f"the mail server did not answer for order {payload.order}")
     run.log.info("receipt for order %s sent", payload.order)
+
+
+class Report(Payload):
+    """Which figures a report has."""
+
+    of: str
+
+
+class PaymentReceived(Payload):
+    """What the bank's event tells of a payment."""
+
+    order: str
+    cents: int
+
+
+@app.job(every(seconds=10), title="Queue of payments")
+def watch_payments(run: Run) -> None:
+    """Look at what the bank has not answered yet."""
+    run.log.info("no payment has waited since %s", run.nominal_at)
+
+
+@app.job(daily("03:15"), retry=RetryPolicy(attempts=3, backoff=60), catch_up=1, title="Nightly clean-up")
+def clean_up(run: Run) -> None:
+    """Remove carts that nobody came back to; a night that was missed is made up for."""
+    run.log.info("carts from before %s are gone", run.nominal_at)
+
+
+@app.job(weekly("mon", "08:00"), payload=Report(of="sales"), overlap="queue_one", title="Weekly report")
+def write_report(payload: Report, run: Run) -> None:
+    """Write last week's report, on Monday morning in Paris."""
+    run.log.info("the report of %s is written", payload.of)
+
+
+@app.job(on_event("bank", "PaymentReceived"), title="Payments booked")
+def book_payment(payload: PaymentReceived, run: Run) -> None:
+    """Book a payment, once for each event of the bank, however often the event comes."""
+    run.log.info("%d cents booked for order %s", payload.cents, payload.order)

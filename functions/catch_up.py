@@ -1,8 +1,11 @@
 """The entry point of the catch_up function."""
 
-from duetime.lambdas.logs import write_json_logs
-from duetime.lambdas.passes import make_catch_up_handler
-from duetime.settings import Settings
+from duetime.lambdas.cold_start import cold_start
 
-write_json_logs()
-handler = make_catch_up_handler(Settings.from_env())
+with cold_start():
+    from duetime.lambdas.logs import write_json_logs
+    from duetime.lambdas.passes import make_catch_up_handler
+    from duetime.settings import Settings, instance_name
+
+    write_json_logs()
+    handler = make_catch_up_handler(Settings.from_env(), instance=instance_name())

@@ -1,8 +1,11 @@
 """The entry point of the dispatch function."""
 
-from duetime.lambdas.dispatch import make_handler
-from duetime.lambdas.logs import write_json_logs
-from duetime.settings import Settings
+from duetime.lambdas.cold_start import cold_start
 
-write_json_logs()
-handler = make_handler(Settings.from_env())
+with cold_start():
+    from duetime.lambdas.dispatch import make_handler
+    from duetime.lambdas.logs import write_json_logs
+    from duetime.settings import Settings
+
+    write_json_logs()
+    handler = make_handler(Settings.from_env())

@@ -1,8 +1,11 @@
 """The entry point of the sweep function."""
 
-from duetime.lambdas.logs import write_json_logs
-from duetime.lambdas.passes import make_sweep_handler
-from duetime.settings import Settings
+from duetime.lambdas.cold_start import cold_start
 
-write_json_logs()
-handler = make_sweep_handler(Settings.from_env())
+with cold_start():
+    from duetime.lambdas.logs import write_json_logs
+    from duetime.lambdas.passes import make_sweep_handler
+    from duetime.settings import Settings, instance_name
+
+    write_json_logs()
+    handler = make_sweep_handler(Settings.from_env(), instance=instance_name())

@@ -1,10 +1,13 @@
 """The entry point of a worker: it hosts the handlers of the app that ``DUETIME_APP`` names."""
 
-from duetime.lambdas.loading import load_app
-from duetime.lambdas.logs import write_json_logs
-from duetime.lambdas.work import make_handler
-from duetime.settings import Settings, instance_name
+from duetime.lambdas.cold_start import cold_start
 
-write_json_logs()
-settings = Settings.from_env()
-handler = make_handler(settings, load_app(settings.app), instance=instance_name())
+with cold_start():
+    from duetime.lambdas.loading import load_app
+    from duetime.lambdas.logs import write_json_logs
+    from duetime.lambdas.work import make_handler
+    from duetime.settings import Settings, instance_name
+
+    write_json_logs()
+    settings = Settings.from_env()
+    handler = make_handler(settings, load_app(settings.app), instance=instance_name())

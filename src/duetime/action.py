@@ -17,7 +17,8 @@ from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
 
-from duetime.ids import ActionId, TenantId, created_at
+from duetime import ids
+from duetime.ids import ActionId, JobName, TenantId
 
 
 class Status(StrEnum):
@@ -56,6 +57,36 @@ class Ending(StrEnum):
     FAILED = "failed"
     RETRY = "retry"
     CANCELLED = "cancelled"
+
+
+class SkipReason(StrEnum):
+    """Why an occurrence was not run."""
+
+    OVERLAP = "overlap"
+    """Another run of its job held the lock."""
+    PAUSED = "paused"
+    DISABLED = "disabled"
+    """Its job is no longer declared, or was unregistered."""
+    MISSED = "missed"
+    """It could be claimed only when its job's grace was over."""
+    RETIRED = "retired"
+    """Its job's schedule changed before it was due; the new version has occurrences of its own."""
+    ASKED = "asked"
+    """Somebody had it skipped."""
+    REFUSED = "refused"
+    """The event that would have started it names no tenant, and its trigger asks for one."""
+
+
+class Trigger(StrEnum):
+    """What made an action due."""
+
+    SCHEDULED = "scheduled"
+    """Somebody scheduled it for an instant."""
+    CADENCE = "cadence"
+    CATCH_UP = "catch-up"
+    """An occurrence that its job missed, and makes up for."""
+    EVENT = "event"
+    MANUAL = "manual"
 
 
 KEPT_ATTEMPTS = 20
@@ -126,6 +157,18 @@ class Action:
     changed_by: str | None = None
     expires_at: datetime | None = None
     """When the settled row is removed."""
+    cadence: str | None = None
+    """Of an occurrence: the name of the cadence that made it due; of an event run, of its trigger."""
+    job_tenant: TenantId | None = None
+    """Whose the job is, where an event started a run of it for another tenant."""
+    planned_at: datetime | None = None
+    """Of a job's run: when its row was made."""
+    catches_up: bool = False
+    """An occurrence that was missed; it waits for its job's lock instead of being skipped."""
+    skip_reason: SkipReason | None = None
+    """Why a skipped row was not run."""
+    note: str | None = None
+    """More on that, in at most 500 characters."""
 
     @property
     def ref(self) -> ActionRef:
@@ -139,8 +182,24 @@ class Action:
 
     @property
     def created_at(self) -> datetime:
-        """When it was scheduled, to the millisecond: its id carries it."""
-        return created_at(self.id)
+        """When it was scheduled, to the millisecond: its id carries it; or when its job's run was planned."""
+        return self.planned_at or ids.created_at(self.id)
+
+    @property
+    def job(self) -> JobName | None:
+        """The job whose run it is; None for a one-shot."""
+        return ids.job_of(self.id)
+
+    @property
+    def trigger(self) -> Trigger:
+        """What made it due."""
+        if ids.is_one_shot(self.id):
+            return Trigger.SCHEDULED
+        if ids.is_event_run(self.id):
+            return Trigger.EVENT
+        if ids.is_manual_run(self.id):
+            return Trigger.MANUAL
+        return Trigger.CATCH_UP if self.catches_up else Trigger.CADENCE
 
     @property
     def modified_at(self) -> datetime:

@@ -1,4 +1,4 @@
-"""The app: the handlers that code registered. Only names registered here are ever resolved to code."""
+"""The app: the handlers and jobs that code registered. Only names registered here are ever resolved to code."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
+from duetime.declare import Home, JobOptions, job_handler_of, stacked_on
 from duetime.errors import DeclarationError, UnknownType
-from duetime.handler import Function, Handler, handler_of
+from duetime.handler import Function, Handler, handler_of, where_of
+from duetime.ids import JobName
+from duetime.job import Definition, Overlap, Precision
 from duetime.manifest import DEFAULT_WORKER, Manifest
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
 
 if TYPE_CHECKING:
+    from duetime.cadence import Cadence
     from duetime.scheduler import Scheduler
 
 F = TypeVar("F", bound=Function)
@@ -22,15 +26,31 @@ F = TypeVar("F", bound=Function)
 LONGEST_RUN = timedelta(minutes=15)
 """Lambda ends a function after 15 minutes."""
 
+OverlapWord = Literal["skip", "queue_one", "allow", "cancel_running"]
+
 
 class App:
     """Gathers the functions that run when something is due.
 
-    A function is registered for the payload type that it is annotated with; it stays the plain function it was.
+    A function is registered for the payload type that it is annotated with, or as a job; it stays the plain function it was.
     """
 
-    def __init__(self, worker: str = DEFAULT_WORKER) -> None:
+    def __init__(self, worker: str = DEFAULT_WORKER, *, default_tz: str | None = None) -> None:
+        """Make an app.
+
+        Args:
+            worker: the name of the worker that runs it.
+            default_tz: the IANA zone of its jobs' cadences that name none, such as ``"Europe/Paris"``.
+
+        Raises:
+            UnknownZone: there is no such zone.
+        """
+        if default_tz is not None:
+            from duetime.cadence.zones import zone  # noqa: PLC0415 - an app without jobs loads no zone
+
+            zone(default_tz)
         self.worker = worker
+        self._home = Home(worker, default_tz)
         self._handlers: dict[str, Handler] = {}
 
     @overload
@@ -59,60 +79,139 @@ class App:
         """
 
         def register(registered: F) -> F:
-            limit = duration("timeout", timeout)
-            if not timedelta(0) < limit <= LONGEST_RUN:
-                raise DeclarationError(
-                    f"timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
-                )
-            self._add(handler_of(registered, retry or RetryPolicy(), limit))
+            self.add(handler_of(registered, retry or RetryPolicy(), _checked(timeout, registered)))
             return registered
 
         return register if function is None else register(function)
 
-    def include(self, *others: App | ModuleType) -> None:
-        """Take in the handlers of other apps, or of every app that a module holds.
+    @overload
+    def job(self, function: F, /) -> F: ...
+    @overload
+    def job(
+        self,
+        *cadences: Cadence | str,
+        name: str | None = None,
+        payload: Payload | None = None,
+        retry: RetryPolicy | None = None,
+        title: str = "",
+        category: str = "",
+        description: str = "",
+        overlap: Overlap | OverlapWord | None = None,
+        catch_up: int = 0,
+        precision: Precision = "second",
+        timeout: Duration = ...,
+        failure_threshold: int = 3,
+    ) -> Callable[[F], F]: ...
+    def job(  # noqa: D417 - the options are named above
+        self, *cadences: Any, timeout: Duration = timedelta(minutes=5), **options: Any
+    ) -> Any:
+        """Register a function as a job, which is run whenever one of its cadences is due.
+
+        Several cadences, or several decorators, make one job; its options are said in the lowest decorator.
+
+        Args:
+            cadences: such as ``daily("09:00")``, or their texts, such as ``"0 9 * * *"``; a job without any is run when it
+                is triggered, and only then. The function takes the `Run` and a `Payload`, if it wants; plain or async.
+            name: two or more kebab-case segments; without it ``nightly-cleanup-old`` for ``billing.nightly.cleanup_old``.
+            payload: what each run is given, at most 2 KB as JSON; must be said if the function takes one and a time makes
+                it due. What an event starts is given the event's detail, a triggered run what its trigger says.
+            retry: how often an occurrence is run; three runs with growing pauses by default.
+            title: what a list shows, at most 100 characters.
+            category: what lists are grouped by, at most 50 characters.
+            description: at most 500 characters.
+            overlap: what becomes of an occurrence that is due while another runs: ``skip`` (the default), ``queue_one``,
+                ``cancel_running``, or ``allow`` (the default of a job that only events start).
+            catch_up: how many of the latest missed occurrences are made up for: 0 to 100.
+            precision: ``minute`` if it may be up to a minute late; its cadences are then of whole minutes.
+            timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no more.
+            failure_threshold: how many failures in a row are worth an alarm.
 
         Raises:
-            DeclarationError: a module holds no app, or a type has two handlers.
+            DeclarationError: it cannot work so, or its name is taken.
+            InvalidCadence: a cadence is mistyped, or never fires.
+        """
+
+        def register(registered: F) -> F:
+            said = JobOptions(timeout=_checked(timeout, registered), **options)
+            self._declare(registered, () if bare else cadences, said)
+            return registered
+
+        bare = len(cadences) == 1 and callable(cadences[0])
+        return register(cadences[0]) if bare else register
+
+    def _declare(self, function: Function, cadences: tuple[Cadence | str, ...], options: JobOptions) -> None:
+        for standing in self._handlers.values():
+            if standing.job and standing.function is function:
+                self._handlers[standing.name] = stacked_on(standing, cadences, options, self._home)
+                return
+        self.add(job_handler_of(function, cadences, options, self._home))
+
+    def include(self, *others: App | ModuleType) -> None:
+        """Take in the handlers and jobs of other apps, or of every app that a module holds.
+
+        Jobs become this app's worker's. What has a zone from its own app's `default_tz` keeps it.
+
+        Raises:
+            DeclarationError: a module holds no app, or a name has two handlers.
         """
         for other in others:
             apps = [other] if isinstance(other, App) else _apps_in(other)
-            for app in apps:
-                for handler in app.handlers.values():
-                    if self._handlers.get(handler.type_name) != handler:
-                        self._add(handler)
+            for handler in (each for app in apps for each in app.handlers.values()):
+                own = self._owned(handler)
+                if self._handlers.get(own.name) != own:
+                    self.add(own)
 
-    def _add(self, handler: Handler) -> None:
-        standing = self._handlers.get(handler.type_name)
+    def _owned(self, handler: Handler) -> Handler:
+        if handler.job is None or handler.options is None:
+            return handler
+        return job_handler_of(handler.function, handler.job.cadences, handler.options, self._home)
+
+    def add(self, handler: Handler) -> None:
+        """Register a handler that is made already; `action` and `job` make one of a function.
+
+        Raises:
+            DeclarationError: its name has another one.
+        """
+        standing = self._handlers.get(handler.name)
         if standing is not None:
-            raise DeclarationError(
-                f"the type {handler.type_name!r} has two handlers, {standing.where} and {handler.where};"
-                " one type has one handler"
+            kind = (
+                "job" if handler.job and standing.job else "name" if handler.job or standing.job else "type"
             )
-        self._handlers[handler.type_name] = handler
+            raise DeclarationError(
+                f"the {kind} {handler.name!r} has two handlers, {standing.where} and {handler.where};"
+                f" one {kind} has one handler"
+            )
+        self._handlers[handler.name] = handler
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
-        """Each registered type's handler, by the type's name."""
+        """Each registered handler, by its payload type's name or its job's."""
         return MappingProxyType(self._handlers)
 
     @property
+    def jobs(self) -> Mapping[JobName, Definition]:
+        """Each job's definition, by its name."""
+        return MappingProxyType({each.job.name: each.job for each in self._handlers.values() if each.job})
+
+    @property
     def manifest(self) -> Manifest:
-        """What a deploy publishes: the types that this app's worker runs."""
-        return Manifest(
-            self.worker, {name: each.payload.type_version for name, each in sorted(self._handlers.items())}
-        )
+        """What a deploy publishes, and reconciles: the types and the jobs that this app's worker runs."""
+        types = {
+            name: each.payload.type_version if each.payload else 1
+            for name, each in sorted(self._handlers.items())
+        }
+        return Manifest(self.worker, types, tuple(job for _, job in sorted(self.jobs.items())))
 
     def payload(self, type_name: str, written: str | bytes) -> Payload:
         """Read a payload of a registered type.
 
         Raises:
-            UnknownType: no handler is registered for it.
+            UnknownType: no handler is registered for it; a job's name is no type that could be scheduled.
             InvalidPayload: its model refuses it.
         """
         handler = self._handlers.get(type_name)
-        if handler is None:
-            raise UnknownType(type_name, self._handlers)
+        if handler is None or handler.job is not None or handler.payload is None:
+            raise UnknownType(type_name, (name for name, each in self._handlers.items() if each.job is None))
         return handler.payload.from_json(written)
 
     def embedded(
@@ -125,6 +224,18 @@ class App:
         from duetime.memory.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
         return embedded(self, tenant_id=tenant_id, actor=actor)
+
+
+def _checked(timeout: Duration, function: Function) -> timedelta:
+    try:
+        limit = duration("timeout", timeout)
+    except DeclarationError as refused:
+        raise DeclarationError(f"{where_of(function)}: {refused}") from None
+    if not timedelta(0) < limit <= LONGEST_RUN:
+        raise DeclarationError(
+            f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
+        )
+    return limit
 
 
 def _apps_in(module: ModuleType) -> list[App]:

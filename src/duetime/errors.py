@@ -117,6 +117,36 @@ class ActionConflict(DuetimeError, RuntimeError):
         super().__init__(f"cannot {asked} action {action_id}: it is {status}, and only {possible} can be")
 
 
+class JobNotFound(DuetimeError, LookupError):
+    """No such job that this caller may see; another tenant's job looks just the same."""
+
+    code = "job-not-found"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"there is no job {cut(name, 100)!r}")
+
+
+class JobConflict(DuetimeError, RuntimeError):
+    """What was asked of a job is not possible as it stands; nothing was changed."""
+
+    code = "job-conflict"
+
+    def __init__(self, name: str, *, asked: str, problem: str) -> None:
+        self.name, self.asked, self.problem = name, asked, problem
+        super().__init__(f"cannot {asked} job {name}: {problem}")
+
+
+class JobNameTaken(DuetimeError, RuntimeError):
+    """A registration under a name that another job has."""
+
+    code = "job-name-taken"
+
+    def __init__(self, name: str, owner: str) -> None:
+        self.name, self.owner = name, owner
+        super().__init__(f"the name {name!r} is taken by {owner}; choose another")
+
+
 class InvalidCursor(DuetimeError, ValueError):
     """A page cursor that this query did not give out."""
 

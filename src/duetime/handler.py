@@ -1,4 +1,4 @@
-"""The handler: a plain function that code registered for a payload type, and how it is called."""
+"""The handler: a plain function that code registered for a payload type or as a job, and how it is called."""
 
 from __future__ import annotations
 
@@ -8,40 +8,61 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any
 
-from duetime.errors import DeclarationError
+from duetime.errors import DeclarationError, InvalidPayload
 from duetime.payload import Payload
 from duetime.retry import RetryPolicy
 from duetime.run import Run, RunTimedOut
+
+if TYPE_CHECKING:
+    from duetime.declare import JobOptions
+    from duetime.job import Definition
 
 Function = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """A registered function: for which payloads, under which names it takes them, and how it is retried."""
+    """A registered function: under which names it takes payload and run, and how it is retried."""
 
+    name: str
+    """What rows name it by: its payload type's name, or its job's."""
     function: Function
-    payload: type[Payload]
-    payload_parameter: str
+    payload: type[Payload] | None
+    """None for a job that takes none."""
+    payload_parameter: str | None
     run_parameter: str | None
     retry: RetryPolicy
     timeout: timedelta
-
-    @property
-    def type_name(self) -> str:
-        """The payload type's stable name."""
-        return self.payload.type_name
+    job: Definition | None = None
+    """What was declared of the job; None for the handler of a payload type."""
+    options: JobOptions | None = None
+    """What the job's decorator said, for those that are stacked on it."""
 
     @property
     def where(self) -> str:
         """Where it is defined, for messages."""
-        return f"{self.function.__module__}.{self.function.__qualname__}"
+        return where_of(self.function)
 
-    def __call__(self, payload: Payload, run: Run) -> None:
+    def read(self, written: str | None) -> Payload | None:
+        """The payload that a row carries, as the function takes it; None if it takes none.
+
+        Raises:
+            InvalidPayload: its model refuses it, or there is none.
+        """
+        if self.payload is None:
+            return None
+        if written is None:
+            raise InvalidPayload(self.name, [f"there is none; {self.where} takes one"])
+        return self.payload.from_json(written)
+
+    def __call__(self, payload: Payload | None, run: Run) -> None:
         """Run the function to its end, on an event loop of its own if it is async; whatever it raises passes through."""
-        given: dict[str, object] = {self.payload_parameter: payload}
+        given: dict[str, object] = {}
+        if self.payload_parameter is not None:
+            given[self.payload_parameter] = payload
         if self.run_parameter is not None:
             given[self.run_parameter] = run
         if inspect.iscoroutinefunction(self.function):
@@ -60,37 +81,78 @@ class Handler:
             raise
 
 
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What a function takes, read off its annotations."""
+
+    payloads: tuple[str, ...]
+    runs: tuple[str, ...]
+    others: tuple[str, ...]
+    """Parameters that nobody could fill."""
+    payload: type[Payload] | None
+
+    @classmethod
+    def of(cls, function: Function) -> Takes:
+        """Read a function.
+
+        Raises:
+            DeclarationError: an annotation cannot be resolved.
+        """
+        annotations = _annotations(function)
+        parameters = inspect.signature(function).parameters.values()
+        named = [each.name for each in parameters if each.kind in _NAMED]
+        payloads = tuple(name for name in named if _is_a(annotations.get(name), Payload))
+        runs = tuple(name for name in named if _is_a(annotations.get(name), Run))
+        others = tuple(
+            each.name
+            for each in parameters
+            if each.name not in {*payloads, *runs}
+            and each.kind not in _VARIADIC
+            and (each.default is each.empty or _hints(annotations.get(each.name)))
+        )
+        return cls(payloads, runs, others, annotations[payloads[0]] if payloads else None)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether there is at most one of each, and no other."""
+        return len(self.payloads) <= 1 and len(self.runs) <= 1 and not self.others
+
+    @property
+    def told(self) -> str:
+        """What is in the way, for messages."""
+        return f"; it has {', '.join(self.others)}" if self.others else ""
+
+
 def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Handler:
-    """Read off a function's annotations how it is to be called.
+    """The handler of the payload type that a function takes.
 
     Raises:
         DeclarationError: it does not take exactly one payload, or asks for something nobody could give it.
     """
-    parameters = inspect.signature(function).parameters
-    annotations = _annotations(function)
-    payloads = [name for name in parameters if _is_a(annotations.get(name), Payload)]
-    runs = [name for name in parameters if _is_a(annotations.get(name), Run)]
-    others = [
-        name
-        for name, each in parameters.items()
-        if name not in {*payloads, *runs} and each.default is each.empty and each.kind not in _VARIADIC
-    ]
-    if len(payloads) != 1 or len(runs) > 1 or others:
+    takes = Takes.of(function)
+    if takes.payload is None or not takes.are_few:
         raise DeclarationError(
-            f"{_name(function)} must take one parameter annotated with a subclass of Payload, may take one annotated"
-            " with Run, and no other without a default: say (payload: MyPayload, run: Run)"
-            + (f"; it has {', '.join(others)}" if others else "")
+            f"{where_of(function)} must take one parameter annotated with a subclass of Payload, may take one annotated"
+            f" with Run, and no other without a default: say (payload: MyPayload, run: Run){takes.told}"
         )
     return Handler(
+        name=takes.payload.type_name,
         function=function,
-        payload=annotations[payloads[0]],
-        payload_parameter=payloads[0],
-        run_parameter=runs[0] if runs else None,
+        payload=takes.payload,
+        payload_parameter=takes.payloads[0],
+        run_parameter=next(iter(takes.runs), None),
         retry=retry,
         timeout=timeout,
     )
 
 
+def where_of(function: Function) -> str:
+    """Where a function is defined, for messages."""
+    named = getattr(function, "__qualname__", None)
+    return f"{function.__module__}.{named}" if named else repr(function)
+
+
+_NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
 _VARIADIC = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
@@ -99,13 +161,19 @@ def _annotations(function: Function) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except NameError as error:
         raise DeclarationError(
-            f"{_name(function)}: an annotation cannot be resolved ({error}); define the payload at module level"
+            f"{where_of(function)}: an annotation cannot be resolved ({error}); define the payload at module level"
+        ) from error
+    except TypeError as error:
+        raise DeclarationError(
+            f"{where_of(function)} cannot be read ({error}); decorate a plain function"
         ) from error
 
 
-def _is_a(annotation: object, base: type) -> bool:
+def _is_a(annotation: object, base: type | UnionType) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, base) and annotation is not Payload
 
 
-def _name(function: Function) -> str:
-    return getattr(function, "__qualname__", repr(function))
+def _hints(annotation: object) -> bool:
+    """Whether it means a payload or a run in a way that is not understood: ``Payload`` itself, or one type among others."""
+    parts = typing.get_args(annotation)
+    return Payload in (annotation, *parts) or any(_is_a(each, Payload | Run) for each in parts)

@@ -1,20 +1,29 @@
-"""Names of things: action ids, tenants, correlation ids; what they may look like and what is read off them.
+"""Names of things: action ids, jobs, tenants, correlation ids; what they may look like and what is read off them.
 
-An action's id is a UUIDv7: it sorts by creation, carries the instant of creation, and its last digit is its shard,
-so id and tenant lead to the row without an index.
+Id and tenant lead to an action's row without an index. Of ids there are four kinds::
+
+    0199c1d2-…-7…-…-…3                           one-shot: a UUIDv7, made at random
+    billing-nightly.000003.20260601T011500Z      occurrence: job, schedule version, nominal time
+    billing-nightly.000003.20260601T011502Z.m1f… manual run: the same, and eight random digits
+    kb-reindex.e20260601T011500Z.9c2e…           event run: job, the event's time, a hash of the event's id
+
+Two planners make the same id for the same occurrence, and two deliveries of an event the same for the same run.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import zlib
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import NewType
 
 from duetime.errors import InvalidIdentifier
 
 ActionId = NewType("ActionId", str)
 TenantId = NewType("TenantId", str)
+JobName = NewType("JobName", str)
 
 SEPARATOR = "#"
 """Joins the parts of a key; no part may hold it."""
@@ -25,10 +34,17 @@ SHARDS = "0123456789abcdef"
 SYSTEM_TENANT = TenantId("system")
 """Owns the jobs that code declares; no caller may claim to be it."""
 
+JOB_NAME_LIMIT = 64
 TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT = 64, 128, 256
 """Characters; short names keep a row within one write unit."""
 
 _ACTION_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
+_JOB_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+", re.ASCII)
+_RUN_ID = re.compile(
+    r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+\.(?:e\d{8}T\d{6}Z\.[0-9a-f]{16}|\d{6}\.\d{8}T\d{6}Z(?:\.m[0-9a-f]{8})?)",
+    re.ASCII,
+)
+_SECOND_FORM = "%Y%m%dT%H%M%SZ"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -44,24 +60,115 @@ def new_action_id(now: datetime) -> ActionId:
     return ActionId(f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}")
 
 
+def occurrence_id(job: JobName, version: int, nominal_at: datetime) -> ActionId:
+    """The id of a job's occurrence; whoever makes it makes the same."""
+    return ActionId(f"{job}.{version:06d}.{_second(nominal_at)}")
+
+
+def manual_run_id(job: JobName, version: int, at: datetime) -> ActionId:
+    """A fresh id for a run that somebody triggered at `at`; it sorts among the occurrences."""
+    return ActionId(f"{occurrence_id(job, version, at)}.m{os.urandom(4).hex()}")
+
+
+def event_run_id(job: JobName, event_at: datetime, event_id: str) -> ActionId:
+    """The id of the run that an event starts; a doubled event makes the same."""
+    return ActionId(f"{job}.e{_second(event_at)}.{sha256(event_id.encode()).hexdigest()[:16]}")
+
+
 def is_action_id(text: object) -> bool:
     """Whether `text` could name an action; what could not is simply not found."""
-    return isinstance(text, str) and _ACTION_ID.fullmatch(text) is not None
+    return isinstance(text, str) and bool(
+        _ACTION_ID.fullmatch(text) or (_RUN_ID.fullmatch(text) and text.index(".") <= JOB_NAME_LIMIT)
+    )
+
+
+def is_one_shot(action_id: str) -> bool:
+    """Whether the id is one of no job."""
+    return "." not in action_id
+
+
+def job_of(action_id: str) -> JobName | None:
+    """The job whose run it is; None for a one-shot."""
+    return None if is_one_shot(action_id) else JobName(action_id.partition(".")[0])
+
+
+def version_of(action_id: str) -> int | None:
+    """The job's version that an occurrence or a manual run belongs to."""
+    part = action_id.split(".")[1:2]
+    return int(part[0]) if part and part[0].isdigit() else None
 
 
 def created_at(action_id: str) -> datetime:
-    """The instant, to the millisecond, at which the id was made."""
-    return _EPOCH + int(action_id[:8] + action_id[9:13], 16) * _MILLISECOND
+    """The instant, to the millisecond, at which a one-shot's id was made; the nominal time of a job's run."""
+    if is_one_shot(action_id):
+        return _EPOCH + int(action_id[:8] + action_id[9:13], 16) * _MILLISECOND
+    return nominal_at(action_id)
+
+
+def nominal_at(action_id: str) -> datetime:
+    """The second that a job's run is for: its nominal time, when it was triggered, or the event's time."""
+    first, *rest = action_id.split(".")[1:]
+    written = first.removeprefix("e") if first.startswith("e") else rest[0]
+    return datetime.strptime(written, _SECOND_FORM).replace(tzinfo=UTC)
+
+
+def is_manual_run(action_id: str) -> bool:
+    """Whether somebody triggered it."""
+    return action_id.count(".") == 3  # noqa: PLR2004 - the fourth part is what makes it manual
+
+
+def is_event_run(action_id: str) -> bool:
+    """Whether an event started it."""
+    return not is_one_shot(action_id) and action_id.split(".")[1].startswith("e")
+
+
+def place_of(action_id: str) -> str:
+    """Which of its tenant's partitions an action's row is in: one of the `SHARDS`, or its job's.
+
+    A job's history is one partition; event runs, of which there may be thousands a second, are spread over 16.
+    """
+    job = job_of(action_id)
+    if job is None:
+        return action_id[-1]
+    return f"{job}{SEPARATOR}{action_id[-1]}" if is_event_run(action_id) else job
 
 
 def shard_of(action_id: str) -> str:
-    """Which of the `SHARDS` the action's row is in: its id's last digit."""
-    return action_id[-1]
+    """Which of the `SHARDS` spreads what belongs to an action: its id's last digit, of an occurrence a hash's."""
+    last = action_id[-1]
+    return last if last in SHARDS else f"{zlib.crc32(action_id.encode()) % 16:x}"
 
 
 def due_shard_of(action_id: str, shards: int) -> str:
     """Which partition of the due index the row is in, out of `shards`; recorded in the row, so `shards` may grow."""
-    return str(int(action_id[-5:-1], 16) % shards)
+    number = int(action_id[-5:-1], 16) if is_one_shot(action_id) else zlib.crc32(action_id.encode())
+    return str(number % shards)
+
+
+def _second(instant: datetime) -> str:
+    return instant.astimezone(UTC).strftime(_SECOND_FORM)
+
+
+def is_job_name(text: str) -> bool:
+    """Whether `text` could name a job."""
+    return len(text) <= JOB_NAME_LIMIT and _JOB_NAME.fullmatch(text) is not None
+
+
+def job_name(value: object) -> JobName:
+    """Check a job's name: two or more kebab-case segments, such as ``billing-nightly-cleanup``; 64 characters at most.
+
+    Raises:
+        InvalidIdentifier: it has another form.
+    """
+    if not isinstance(value, str) or not _JOB_NAME.fullmatch(value):
+        raise InvalidIdentifier(
+            "job", value, "must be two or more kebab-case segments, such as billing-nightly-cleanup"
+        )
+    if len(value) > JOB_NAME_LIMIT:
+        raise InvalidIdentifier(
+            "job", value, f"has {len(value)} characters; at most {JOB_NAME_LIMIT} are allowed"
+        )
+    return JobName(value)
 
 
 def tenant(value: object) -> TenantId:

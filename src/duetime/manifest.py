@@ -1,4 +1,4 @@
-"""The manifest: which payload types a worker runs. A deploy publishes it; `arm` and the sweeps route by it."""
+"""The manifest: what a worker runs. A deploy publishes its types, by which `arm` and the sweeps route, and reconciles its jobs."""
 
 from __future__ import annotations
 
@@ -6,25 +6,42 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from duetime.job import Definition
 
 DEFAULT_WORKER = "default"
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One worker's types, each with the newest payload version that it reads."""
+    """One worker's types, each with the newest payload version that it reads, and its jobs, whose names are types too."""
 
     worker: str
     types: Mapping[str, int]
+    jobs: tuple[Definition, ...] = ()
 
     @property
     def hash(self) -> str:
         """Changes when, and only when, the content does."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return hashlib.sha256(f"{self.to_json()}\n{self.jobs_json()}".encode()).hexdigest()
 
     def to_json(self) -> str:
-        """A text form; the same content gives the same text."""
+        """Worker and types, which a deploy publishes; the same content gives the same text."""
         return json.dumps({"worker": self.worker, "types": dict(self.types)}, sort_keys=True)
+
+    def jobs_json(self) -> str:
+        """The jobs' definitions, by name: too much for one item. The same content gives the same text."""
+        return f"[{','.join(each.to_json() for each in sorted(self.jobs, key=lambda job: job.name))}]"
+
+    @classmethod
+    def from_json(cls, written: str, jobs: str = "[]") -> Self:
+        """Read what `to_json` and `jobs_json` wrote."""
+        from duetime.job import Definition  # noqa: PLC0415 - a job names its manifest's worker; and routing needs none
+
+        definitions = tuple(Definition.from_json(json.dumps(each)) for each in json.loads(jobs))
+        return cls(**json.loads(written), jobs=definitions)
 
 
 def workers_by_type(manifests: Iterable[Manifest]) -> dict[str, str]:

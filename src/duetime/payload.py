@@ -44,7 +44,7 @@ class Payload(BaseModel):
             DeclarationError: the name is not kebab-case, or the version no positive number.
         """
         super().__init_subclass__(**rest)
-        cls.type_name = _HUMPS.sub("-", cls.__name__).lower() if name is None else name
+        cls.type_name = kebab(cls.__name__) if name is None else name
         cls.type_version = version
         if not TYPE_NAME.fullmatch(cls.type_name) or len(cls.type_name) > TYPE_NAME_LIMIT:
             raise DeclarationError(
@@ -86,6 +86,11 @@ class Payload(BaseModel):
         except ValidationError as error:
             problems = [_told(each) for each in error.errors(include_url=False, include_input=False)]
             raise InvalidPayload(cls.type_name, problems) from None
+
+
+def kebab(name: str) -> str:
+    """A class's name in kebab-case: ``ApplyPlanChange`` is ``apply-plan-change``."""
+    return _HUMPS.sub("-", name).lower()
 
 
 def _told(problem: Any) -> str:

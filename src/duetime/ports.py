@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from duetime.action import Action, ActionRef
-from duetime.ids import TenantId
+from duetime.action import Action, ActionRef, SkipReason
+from duetime.ids import JobName, TenantId
 from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
 
 
@@ -59,7 +59,8 @@ class ActionStore(Protocol):
     def put(self, action: Action) -> None:
         """*schedule*: add a pending row if there is none with this id.
 
-        An id is random, so a row that is there already is this one: its answer was lost. That is success.
+        An id is random, or names one occurrence of one job, so a row that is there already is this one: its answer was
+        lost, or another planner came first. That is success.
         A payload set apart is written first, so no row is ever without its payload.
         """
         ...
@@ -137,6 +138,16 @@ class ActionStore(Protocol):
         """*reschedule*: pending → pending, with a new due time and the next `gen`."""
         ...
 
+    def skip(
+        self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
+    ) -> Moved | Refused:
+        """*skip*: pending → skipped, if the row is pending under the `gen` of `row`; it leaves the due index."""
+        ...
+
+    def record(self, action: Action) -> None:
+        """Add a row that is settled already: what ran outside the road. Nothing happens if there is one."""
+        ...
+
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
         """*redrive*: failed → pending, with the next `gen`, in the due index again, and no longer expiring."""
         ...
@@ -148,7 +159,36 @@ class ActionStore(Protocol):
         ...
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
-        """A tenant's actions, newest first."""
+        """A tenant's one-shots, newest first; runs of jobs are in `of_job`."""
+        ...
+
+    def of_job(
+        self,
+        tenant_id: TenantId,
+        job: JobName,
+        *,
+        limit: int,
+        cursor: str | None,
+        has_events: bool = False,
+    ) -> Page:
+        """A tenant's runs of a job, newest first, by version and nominal time; one partition is read.
+
+        Those that events started are in partitions of their own, which are read only if `has_events`.
+        """
+        ...
+
+    def occurrences(
+        self,
+        tenant_id: TenantId,
+        job: JobName,
+        version: int,
+        *,
+        after: datetime,
+        until: datetime,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        """Rows of a job's version with a nominal time in (after, until], oldest first; manual runs, too."""
         ...
 
     def due(
@@ -238,6 +278,10 @@ class Routes(Protocol):
 
     def queue_for(self, type_name: str) -> str | None:
         """The worker's queue, or None when no published manifest has the type. May lag by a minute for known types."""
+        ...
+
+    def types(self) -> Sequence[str]:
+        """Every type that has a worker, in order. May lag by a minute."""
         ...
 
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from duetime import instant
+from duetime.action import Trigger
 from duetime.clock import Clock
-from duetime.ids import ActionId, TenantId
+from duetime.ids import ActionId, JobName, TenantId
 
 
 class RunCancelled(BaseException):
@@ -33,6 +34,7 @@ class Run:
 
     id: ActionId
     type: str
+    """The name of its payload's type; of a job's run, the job's."""
     tenant_id: TenantId
     actor: str
     """Who scheduled it: the identity that the run acts for."""
@@ -50,6 +52,12 @@ class Run:
     clock: Clock
     log: logging.LoggerAdapter[logging.Logger]
     """Writes with the action's id on each line."""
+    job: JobName | None = None
+    """The job whose run it is; None for a one-shot."""
+    cadence: str | None = None
+    """The name of the job's cadence, or of its trigger, that made it due; None where none did."""
+    trigger: Trigger = Trigger.SCHEDULED
+    """What made it due: it was scheduled, or a cadence did, an event, a person, or its job makes up for a miss."""
     stop: threading.Event = field(default_factory=threading.Event)
     """Set from outside when the cancel was asked for, or the lease was lost."""
 

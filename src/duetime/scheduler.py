@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from duetime import ids, instant
-from duetime.action import Action, ActionRef
+from duetime import ids, instant, transition
+from duetime.action import Action, ActionRef, Status
 from duetime.clock import Clock, SystemClock
-from duetime.errors import ActionConflict, ActionNotFound, BackendUnavailable, InvalidCursor
+from duetime.errors import ActionConflict, ActionNotFound, BackendUnavailable, InvalidCursor, Unsupported
+from duetime.job import JobRef
 from duetime.lease import Moved, Refused
 from duetime.ports import ActionStore, Page
 from duetime.schedule import new_action
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
+    from duetime.job_ports import JobPorts
+    from duetime.jobs import Jobs
     from duetime.payload import Payload
 
 When = datetime | timedelta
@@ -43,9 +47,30 @@ class Scheduler:
     """
 
     def __init__(
-        self, store: ActionStore, *, tenant_id: str, actor: str, clock: Clock, settings: Settings
+        self,
+        store: ActionStore,
+        *,
+        tenant_id: str,
+        actor: str,
+        clock: Clock,
+        settings: Settings,
+        jobs: JobPorts | None = None,
+        sees_system: bool = True,
     ) -> None:
+        """Make one over given back ends; `from_env` does it for DynamoDB.
+
+        Args:
+            store: the actions.
+            tenant_id: whose actions.
+            actor: in whose name.
+            clock: what tells the time.
+            settings: the deployment's.
+            jobs: the jobs' back ends, for `jobs`.
+            sees_system: whether code's jobs, and their runs, are shown and changed beside the tenant's own.
+        """
         self._store = store
+        self._job_ports = (lambda: jobs) if jobs else None
+        self._sees_system = sees_system
         self._clock = clock
         self._settings = settings
         self.tenant_id = ids.tenant(tenant_id)
@@ -65,16 +90,38 @@ class Scheduler:
             SettingsError: the environment contradicts itself.
             InvalidIdentifier: the tenant or the actor cannot be part of a key.
         """
-        from duetime.aws import action_store  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
+        from duetime.aws import action_store, job_ports  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
 
-        settings = Settings.from_env()
-        return cls(
-            action_store(settings, client),
-            tenant_id=tenant_id,
-            actor=actor,
-            clock=SystemClock(),
-            settings=settings,
+        settings, clock = Settings.from_env(), SystemClock()
+        made = cls(
+            action_store(settings, client), tenant_id=tenant_id, actor=actor, clock=clock, settings=settings
         )
+        made._job_ports = lambda: job_ports(settings, clock, client)
+        return made
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The jobs that code declares, and this tenant's own.
+
+        Raises:
+            Unsupported: this scheduler was made without back ends for jobs.
+        """
+        from duetime.jobs import Jobs  # noqa: PLC0415 - who only schedules loads no cadences
+
+        return Jobs(
+            self._store,
+            self._ports_of_jobs(),
+            tenant_id=self.tenant_id,
+            actor=self.actor,
+            clock=self._clock,
+            settings=self._settings,
+            sees_system=self._sees_system,
+        )
+
+    def _ports_of_jobs(self) -> JobPorts:
+        if self._job_ports is None:
+            raise Unsupported("this scheduler was made without back ends for jobs; pass jobs=JobPorts(…)")
+        return self._job_ports()
 
     def schedule(
         self, payload: Payload, *, at: When, tz: str | None = None, correlation_id: str | None = None
@@ -161,7 +208,7 @@ class Scheduler:
         ref, now = self._ref(action_id), self._clock.now()
         expires_at = now + self._settings.retention
         for _ in range(_RACES):
-            pending = self._store.cancel(ref, by=self.actor, at=now, expires_at=expires_at)
+            pending = self._cancel_pending(ref, now, expires_at)
             if isinstance(pending, Moved):
                 return pending.action
             if pending.action is None or pending.action.status.is_final:
@@ -170,6 +217,19 @@ class Scheduler:
             if isinstance(running, Moved):
                 return running.action
         raise BackendUnavailable("the actions table", "the action kept changing while it was being cancelled")
+
+    def _cancel_pending(self, ref: ActionRef, now: datetime, expires_at: datetime) -> Moved | Refused:
+        """Cancel a pending action; the lock of its job, which it may hold between two attempts, is freed with it."""
+        job = ids.job_of(ref.id)
+        if job is None or self._job_ports is None:
+            return self._store.cancel(ref, by=self.actor, at=now, expires_at=expires_at)
+        row = self._store.get(ref)
+        if row is None or row.status is not Status.PENDING:
+            return Refused(row)
+        ended = transition.cancelled(row, by=self.actor, at=now, expires_at=expires_at)
+        owner = JobRef(row.job_tenant or row.tenant_id, job)
+        is_done = self._ports_of_jobs().jobs.end_pending(row, ended, owner)
+        return Moved(ended) if is_done else Refused(row)
 
     def reschedule(self, action_id: str, at: When, *, tz: str | None = None) -> Action:
         """Give a pending action another due time; an earlier wake of it then changes nothing.
@@ -215,7 +275,9 @@ class Scheduler:
     def _ref(self, action_id: str) -> ActionRef:
         if not ids.is_action_id(action_id):
             raise ActionNotFound(action_id)
-        return ActionRef(self.tenant_id, ids.ActionId(action_id))
+        own = ActionRef(self.tenant_id, ids.ActionId(action_id))
+        is_own = ids.is_one_shot(action_id) or not self._sees_system or self._store.get(own) is not None
+        return own if is_own else ActionRef(ids.SYSTEM_TENANT, own.id)
 
 
 def _refusal(ref: ActionRef, refused: Refused, asked: str, possible: str) -> ActionNotFound | ActionConflict:

@@ -38,6 +38,7 @@ def _text(default: str, about: str, *, like: str = r".*", told: str = "text") ->
 
 
 _DAY = 86_400
+_SWEEP_EVERY = timedelta(minutes=1)
 _LEAST_WITH_WHEEL = timedelta(minutes=3)
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
@@ -93,6 +94,17 @@ class Settings:
         low=1,
         high=3_600,
     )
+    job_grace: timedelta = _seconds(
+        600,
+        "How late an occurrence may be claimed or planned; later, its job has missed it. More than grace and a minute:"
+        " the sweep finds a lost wake only then.",
+        low=62,
+        high=_DAY,
+    )
+    catch_up_spread: timedelta = _seconds(
+        5, "Between the occurrences of one job that are made up for.", low=0, high=3_600
+    )
+    default_tz: str = _text("", "The zone of cadences that say none, as Europe/Paris; UTC when empty.")
     retention: timedelta = _seconds(
         30 * _DAY, "How long a settled action is kept.", low=_DAY, high=3_650 * _DAY
     )
@@ -109,6 +121,10 @@ class Settings:
     schedule_group: str = _text(
         "", "EventBridge Scheduler's group of one-shots; made from the prefix when empty."
     )
+    job_group: str = _text(
+        "", "EventBridge Scheduler's group of the jobs' wakes; made from the prefix when empty."
+    )
+    event_bus: str = _text("default", "The event bus whose events start jobs.")
     queues: Mapping[str, str] = field(
         default_factory=dict, metadata={"about": "Each worker's due queue: name to URL."}
     )
@@ -121,6 +137,7 @@ class Settings:
             ("actions_table", "actions"),
             ("jobs_table", "jobs"),
             ("schedule_group", "actions"),
+            ("job_group", "jobs"),
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, self.prefix + made)
@@ -154,6 +171,11 @@ class Settings:
             yield (
                 f"near_limit ({_shown(self.near_limit)}) must be at least {_shown(_LEAST_WITH_WHEEL)} with"
                 " timers='wheel': it turns once a minute, and looks a minute less than that ahead"
+            )
+        if self.job_grace < self.grace + _SWEEP_EVERY:
+            yield (
+                f"job_grace ({_shown(self.job_grace)}) must be at least a minute more than grace ({_shown(self.grace)}):"
+                " the sweep sends an occurrence whose wake was lost again only then, and it would be missed"
             )
         if self.clock_skew >= self.lease:
             yield f"clock_skew ({_shown(self.clock_skew)}) must be below the lease ({_shown(self.lease)})"

@@ -7,6 +7,8 @@
                   └─ a fresh message for later        └─ lost: a live lease is looked at again when it ends;
                                                          anything else needs nothing more
 
+A one-shot is claimed by one write; a job's run is admitted (see `admit`), since its job has a say in it, and it may be skipped.
+
 A message is only a wake-up: whatever comes of it, it is consumed, and one that must wait is replaced by a fresh
 delayed one, so that SQS' count of receives never carries a healthy action into the dead letters.
 """
@@ -22,15 +24,20 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from duetime.action import Action, Status
+from duetime.admit import Admit, Admitted, Waiting
 from duetime.app import App
 from duetime.clock import Clock
-from duetime.errors import InvalidPayload, UnknownType
+from duetime.errors import DuetimeError, InvalidPayload, UnknownType
 from duetime.handler import Handler
 from duetime.heartbeat import Heartbeat, visibility
+from duetime.ids import is_one_shot
+from duetime.job_ports import Hold, JobStore
 from duetime.lease import Claimed, ClaimTerms, Held, SettleResult
 from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, settlement
 from duetime.payload import Payload
+from duetime.plan import Plan, is_behind
 from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Routes, Send
+from duetime.release import Release
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import Run, RunCancelled
 from duetime.settings import Settings
@@ -52,6 +59,7 @@ class WorkerPorts:
     """What a worker needs of the world."""
 
     store: ActionStore
+    jobs: JobStore
     queues: DueQueues
     routes: Routes
     heartbeat: Heartbeat
@@ -65,6 +73,9 @@ class Work:
     ) -> None:
         self._app, self._ports = app, ports
         self._clock, self._settings, self._instance = clock, settings, instance
+        self._admit = Admit(ports.store, ports.jobs, settings=settings)
+        self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings)
+        self._release = Release(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
     def __call__(self, delivery: Delivery) -> Result:
         """Handle one delivery; the message may be deleted when this returns.
@@ -79,9 +90,12 @@ class Work:
         claim = self._claim(delivery)
         if isinstance(claim, Held):
             return self._put_off(delivery, self._until(claim.until + self._settings.clock_skew) + 1)
+        if isinstance(claim, Waiting):
+            return self._put_off(delivery, claim.seconds)
         if claim is None:
             return Result.NOTHING_TO_DO
-        self._settle(claim.action, self._run(claim.action, delivery))
+        self._plan_ahead(claim)
+        self._settle(claim, self._run(claim.action, delivery))
         return Result.RAN
 
     def _must_wait(self, delivery: Delivery) -> int | None:
@@ -104,9 +118,10 @@ class Work:
         log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
         return Result.PUT_OFF
 
-    def _claim(self, delivery: Delivery) -> Claimed | Held | None:
-        now = self._clock.now()
+    def _claim(self, delivery: Delivery) -> Admitted | Held | Waiting | None:
+        now, ref = self._clock.now(), delivery.message.ref
         handler = self._app.handlers.get(delivery.message.type)
+        policy = handler.retry if handler else NEVER
         terms = ClaimTerms(
             now=now,
             lease_until=now + self._settings.lease,
@@ -114,12 +129,24 @@ class Work:
             nonce=secrets.token_urlsafe(9),
             instance=self._instance,
             queued_at=delivery.queued_at,
-            retry=(handler.retry if handler else NEVER).text(),
+            retry=policy.text(),
         )
-        claim = self._ports.store.claim(delivery.message.ref, terms)
-        if isinstance(claim, Claimed) and self._settings.queue_visibility > self._settings.lease + _SLACK:
+        claim = (
+            self._ports.store.claim(ref, terms) if is_one_shot(ref.id) else self._admit(ref, terms, policy)
+        )
+        if isinstance(claim, Claimed):
+            claim = Admitted(claim.action, None, Hold.NOTHING)
+        if isinstance(claim, Admitted) and self._settings.queue_visibility > self._settings.lease + _SLACK:
             self._ports.queues.extend(self._app.worker, delivery.receipt, visibility(self._settings))
         return claim
+
+    def _plan_ahead(self, claim: Admitted) -> None:
+        """Plan the job's next occurrence with this one, if no wake has done it: whoever runs it proves that it lives."""
+        if claim.job is not None and is_behind(claim.job, claim.action.attempts[-1].started_at):
+            try:
+                self._plan(claim.job.ref)
+            except DuetimeError as error:
+                log.warning("not planned ahead", extra={"job": claim.job.name, "reason": str(error)})
 
     def _run(self, action: Action, delivery: Delivery) -> Outcome:
         try:
@@ -135,15 +162,15 @@ class Work:
             return of_error(error)
         return SUCCEEDED
 
-    def _prepare(self, action: Action) -> tuple[Handler, Payload]:
+    def _prepare(self, action: Action) -> tuple[Handler, Payload | None]:
         if action.recoveries > self._settings.max_recoveries:
             raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
         handler = self._app.handlers.get(action.type)
         if handler is None:
             raise UnknownType(action.type, self._app.handlers)
-        if action.payload is None:
+        if action.payload is None and action.payload_apart:
             raise Fatal("its payload, an item of its own, is gone")
-        return handler, handler.payload.from_json(action.payload)
+        return handler, handler.read(action.payload)
 
     def _run_of(self, action: Action, handler: Handler) -> Run:
         return Run(
@@ -152,6 +179,9 @@ class Work:
             tenant_id=action.tenant_id,
             actor=action.created_by,
             correlation_id=action.correlation_id,
+            job=action.job,
+            cadence=action.cadence,
+            trigger=action.trigger,
             attempt=action.attempt,
             fence=action.fence,
             nominal_at=action.nominal_at,
@@ -162,7 +192,8 @@ class Work:
             stop=threading.Event(),
         )
 
-    def _settle(self, action: Action, outcome: Outcome) -> None:
+    def _settle(self, held: Admitted, outcome: Outcome) -> None:
+        action = held.action
         settled = settlement(
             outcome,
             action,
@@ -171,10 +202,10 @@ class Work:
             retention=self._settings.retention,
             chance=random.random(),  # noqa: S311 - spreads retries, guards nothing
         )
-        result = self._ports.store.settle(action, settled)
+        result = self._release(held, settled)
         if result is SettleResult.CANCEL_REQUESTED:
             settled = final_instead(settled, retention=self._settings.retention)
-            result = self._ports.store.settle(action, settled)
+            result = self._release(held, settled)
         if result is SettleResult.SETTLED:
             log.info(_WORDS[settled.status], extra=_told(action, outcome, settled.finished_at))
         else:

@@ -9,14 +9,17 @@ from uuid import UUID
 
 import pytest
 
-from duetime import App, Payload, Run
+from duetime import App, Payload, RetryPolicy, Run
 from duetime.action import ActionRef
+from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health, probes
-from duetime.api.scheduling import Scheduling
 from duetime.ids import ActionId, TenantId
+from duetime.job_ports import JobPorts
 from duetime.lease import ClaimTerms, Settlement
-from duetime.memory.notes import MemoryBookmarks
+from duetime.memory.cloud import MemoryCloud
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
@@ -24,6 +27,10 @@ from duetime.testing import TurnedClock
 EVENTS = Path(__file__).parents[2] / "events"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SOON = timedelta(minutes=5)
+
+
+ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
+OPERATOR = {**ADA, "cognito:groups": "operators"}
 
 
 class ApplyPlanChange(Payload):
@@ -47,6 +54,24 @@ def shop_app() -> App:
 
     @app.action
     def remark(payload: Remark, run: Run) -> None:
+        pass
+
+    return app
+
+
+def jobs_app() -> App:
+    app = shop_app()
+
+    @app.job("daily 02:30 tz=Europe/Paris", "weekly mon 06:00", name="billing-nightly", title="Nightly bills")
+    def bill(run: Run) -> None:
+        pass
+
+    @app.job(name="billing-rebuild")
+    def rebuild(payload: Remark, run: Run) -> None:
+        pass
+
+    @app.job("every 1h", name="billing-hourly", payload=Remark(text="hourly"), retry=RetryPolicy(5, 10))
+    def hourly(payload: Remark, run: Run) -> None:
         pass
 
     return app
@@ -77,7 +102,13 @@ class Client:
         self.handler = handler
 
     def __call__(self, sample, **changes) -> Answer:
-        event = sample_event(sample, **changes)
+        return self.send(sample_event(sample, **changes))
+
+    def jobs(self, method, path="", **changes) -> Answer:
+        """Calls a route of jobs, as an operator of acme unless the test says otherwise."""
+        return self.send(jobs_event(method, path, **{"claims": OPERATOR, **changes}))
+
+    def send(self, event) -> Answer:
         answer = self.handler(event, None)
         headers = {name: values[0] for name, values in answer["multiValueHeaders"].items()}
         return Answer(answer["statusCode"], headers, answer["body"])
@@ -101,6 +132,12 @@ def sample_event(sample, *, action_id=None, body=..., claims=None, query=None, h
         event["multiValueQueryStringParameters"] = {name: [value] for name, value in query.items()}
     event["headers"] |= headers or {}
     return event | fields
+
+
+def jobs_event(method, path, **changes):
+    event = sample_event("cancel", httpMethod=method, path=f"/api/v1/background-jobs{path}", **changes)
+    event["requestContext"]["path"] = f"/prod{event['path']}"
+    return event
 
 
 class Worker:
@@ -155,9 +192,10 @@ def app():
 def call_over(app, clock, settings):
     """Makes a client of the API over some back ends."""
 
-    def make(store, bookmarks=None, **more):
+    def make(store, bookmarks=None, jobs=None, **more):
         health = Health(probes(store, bookmarks or MemoryBookmarks()))
-        return Client(make_door(Scheduling(store, app, clock, settings), health, **more))
+        jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
+        return Client(make_door(Desk(store, jobs, app, clock, settings), health, **more))
 
     return make
 
@@ -170,3 +208,38 @@ def call(call_over, store):
 @pytest.fixture
 def worker(store, clock):
     return Worker(store, clock)
+
+
+@pytest.fixture
+def cloud(clock, settings):
+    """A cloud whose app declares jobs."""
+    return MemoryCloud(jobs_app(), clock=clock, settings=settings)
+
+
+@pytest.fixture
+def call_cloud(cloud, clock, settings):
+    """Calls the API over that cloud, with a sample event."""
+    desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
+    return Client(make_door(desk, Health({})))
+
+
+@pytest.fixture
+def ask(call_cloud):
+    """Calls routes of jobs over that cloud: ``ask("GET", "/billing-nightly")``."""
+    return call_cloud.jobs
+
+
+@pytest.fixture
+def run_until(cloud, clock):
+    """Runs all that is due up to an instant."""
+
+    def run(instant):
+        while True:
+            while delivery := cloud.turn():
+                cloud.run(delivery)
+            if (following := cloud.next_at()) > instant:
+                break
+            clock.wait_until(following)
+        clock.wait_until(instant)
+
+    return run

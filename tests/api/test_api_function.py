@@ -8,6 +8,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from duetime.aws.notes import publish
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.lambdas.api import make_handler
 from duetime.settings import Settings
@@ -50,6 +51,55 @@ def test_a_payload_kept_apart_comes_back_whole(deployed):
     made = deployed.schedule(body=LARGE)
     assert deployed("get", action_id=made["id"]).json["payload"]["text"] == LARGE["payload"]["text"]
     assert deployed("query", query={}).json["items"][0]["id"] == made["id"]
+
+
+@pytest.fixture
+def jobs(aws, deployed, app):
+    """Calls routes of jobs of a deployment whose worker runs the app."""
+    publish(aws, "duetime-jobs", app.manifest)
+    return deployed.jobs
+
+
+REPORT = {"name": "acme-report", "type": "remark", "payload": {"text": "hourly"}, "cadences": ["every 1h"]}
+
+
+def test_a_job_is_registered_paused_triggered_and_taken_back(jobs, deployed):
+    made = jobs("POST", body=REPORT | {"trigger": True, "idempotency_key": "k-1"})
+    assert made.status == 201, made.text
+    again = jobs("POST", body=REPORT | {"trigger": True, "idempotency_key": "k-1"})
+    assert (again.status, again.json["run_id"]) == (200, made.json["run_id"])
+    assert deployed("get", action_id=made.json["run_id"]).json["payload"]["text"] == "hourly"
+    assert [each["name"] for each in jobs("GET").json["items"]] == ["acme-report"]
+    skipped = jobs("POST", "/acme-report/skip-next").json["nominal_at"]
+    assert skipped not in [each["at"] for each in jobs("GET", "/acme-report").json["next_runs"]]
+    assert jobs("POST", "/acme-report/pause", body={"reason": "audit"}).status == 204
+    assert jobs("GET", "/acme-report").json["paused"]["reason"] == "audit"
+    assert jobs("POST", "/acme-report/resume").status == 204
+    assert jobs("PUT", "/acme-report/settings", body={"attempts": 2}).json["tuning"][0]["attempts"] == 2
+    assert jobs("POST", "/acme-report/trigger").status == 202
+    replaced = jobs("PUT", "/acme-report", body={"type": "remark", "payload": {}, "cadences": ["every 2h"]})
+    assert (replaced.status, replaced.json["version"]) == (200, 2)
+    assert jobs("DELETE", "/acme-report").status == 204
+    assert jobs("GET", "/acme-report").code == "job-not-found"
+
+
+def test_runs_and_occurrences_are_told(jobs):
+    run = jobs("POST", body=REPORT | {"trigger": True}).json["run_id"]
+    first = jobs("GET", "/acme-report/runs", query={"limit": "1"}).json
+    rest = jobs("GET", "/acme-report/runs", query={"cursor": first["next_cursor"]}).json
+    assert run in [each["id"] for each in [*first["items"], *rest["items"]]]
+    accounts = {each["account"] for each in jobs("GET", "/acme-report/occurrences").json["items"]}
+    assert accounts <= {"pending", "upcoming"}
+    assert accounts
+
+
+@pytest.mark.parametrize(
+    "cursor", ["x", "", "acme-report", "acme-other.000001.20260101T000000Z", "\ud800", "9" * 9_000]
+)
+def test_a_cursor_of_runs_that_somebody_made_up_is_refused(jobs, cursor):
+    jobs("POST", body=REPORT)
+    answer = jobs("GET", "/acme-report/runs", query={"cursor": cursor})
+    assert (answer.status, answer.code) == (400, "invalid-cursor")
 
 
 def test_the_deployed_parts_are_well(deployed):

@@ -8,6 +8,7 @@ import pytest
 from duetime import errors
 from duetime.api import refusals
 from duetime.api.problems import PROBLEMS, of_error
+from duetime.cadence import errors as cadence_errors
 from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError
 
 SECRET = "arn:aws:dynamodb:eu-west-1:123456789012:table/duetime-actions"
@@ -61,7 +62,7 @@ def test_a_fault_of_ours_is_logged_in_full_and_told_without_a_traceback(call_ove
     "error",
     [
         each
-        for module in (errors, refusals)
+        for module in (errors, refusals, cadence_errors)
         for _, each in inspect.getmembers(module, inspect.isclass)
         if issubclass(each, DuetimeError)
     ],

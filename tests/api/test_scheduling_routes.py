@@ -9,7 +9,7 @@ from duetime.action import Ending, Status
 ACTION_MEMBERS = {
     "id", "type", "status", "due_at", "nominal_at", "tenant_id", "correlation_id", "created_at", "created_by",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
-    "recoveries", "attempts",
+    "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
 }  # fmt: skip
 ADA = "ada@acme.example"
 
@@ -27,6 +27,8 @@ def test_a_scheduled_action_is_answered_in_full_with_the_place_where_it_is_found
     assert action["correlation_id"] == "subscription:42"
     assert action["payload"]["new_plan_id"] == "e902893a-9d22-3c7e-a7b8-d6e313b71d9f"
     assert action["attempts"] == []
+    assert action["trigger"] == "scheduled"
+    assert {action[name] for name in ("job", "cadence", "skip_reason", "note")} == {None}
 
 
 def test_an_action_can_be_due_in_some_seconds(call):

@@ -58,6 +58,26 @@ WRITTEN = [
     (interval(minutes=7), "interval 7m", "Interval_7m"),
     (interval(minutes=7).starting(NOON), "interval 7m start=2026-01-15T12:00:00Z", "Interval_7m"),
     (on_event("orders", "OrderPlaced"), "on_event orders OrderPlaced", "OnEvent_orders_OrderPlaced"),
+    (
+        on_event("orders", "Placed", match={"kind": ["gift"]}),
+        'on_event orders Placed match={"kind":["gift"]}',
+        "OnEvent_orders_Placed_aa129a3e",
+    ),
+    (
+        on_event("orders", "Placed", tenant="detail.tenant_id"),
+        "on_event orders Placed tenant=detail.tenant_id",
+        "OnEvent_orders_Placed_b1ab5473",
+    ),
+    (
+        on_event("orders", "Placed", tenant="detail.tenant_id", no_tenant="refuse"),
+        "on_event orders Placed tenant=detail.tenant_id no_tenant=refuse",
+        "OnEvent_orders_Placed_a5362303",
+    ),
+    (
+        on_event("orders", "Placed", tenant="detail.tenant_id", match={"kind": ["gift"]}),
+        'on_event orders Placed match={"kind":["gift"]} tenant=detail.tenant_id',
+        "OnEvent_orders_Placed_11419115",
+    ),
     (manual(), "manual", "Manual"),
 ]
 
@@ -148,6 +168,9 @@ def test_people_may_write_it_loosely(written):
         ("once 2027-02-30T09:00", "2027-02-30T09:00", "no such date"),
         ("on_event orders", "on_event orders", "1 words where 2 belong"),
         ("on_event orders OrderPlaced match={", "{", "not JSON"),
+        ("on_event orders OrderPlaced tenant=detail..id", "detail..id", "tenant is no path"),
+        ("on_event orders OrderPlaced tenant=id no_tenant=drop", "drop", "no such rule for no_tenant"),
+        ("on_event orders OrderPlaced no_tenant=refuse", "refuse", "said without tenant"),
         ("manual now", "manual now", "1 words where 0 belong"),
         ("61 * * * *", "61", "minute: 61 is out of range"),
         ("cron 61 * * * * tz=Europe/Paris", "61", "minute: 61 is out of range"),
@@ -202,6 +225,10 @@ def test_a_mistake_is_shown_where_it_stands_in_what_was_written(written, under, 
         (interval(minutes=7), "every 7 minutes of elapsed time"),
         (interval(hours=1), "every hour of elapsed time"),
         (on_event("orders", "OrderPlaced"), "on each event OrderPlaced from orders"),
+        (
+            on_event("orders", "OrderPlaced", tenant="detail.tenant_id", no_tenant="refuse"),
+            "on each event OrderPlaced from orders, for the tenant in detail.tenant_id, refused without one",
+        ),
         (manual(), "only when it is triggered"),
     ],
     ids=str,
@@ -228,3 +255,28 @@ def test_every_cron_has_a_text_a_name_and_a_sentence(expression, **options):
     assert parse(cadence.text) == cadence
     assert re.fullmatch(r"Cron_[A-Za-z0-9_.-]{1,59}", cadence.name)
     assert cadence.describe()
+
+
+PLACED = on_event("orders", "Placed", tenant="detail.buyer.tenant_id")
+
+
+@pytest.mark.parametrize(
+    ("event", "tenant"),
+    [
+        ({"detail": {"buyer": {"tenant_id": "acme"}}}, "acme"),
+        ({"detail": {"buyer": {"tenant_id": ""}}}, None),
+        ({"detail": {"buyer": {"tenant_id": 7}}}, None),
+        ({"detail": {"buyer": {}}}, None),
+        ({"detail": {"buyer": "acme"}}, None),
+        ({"detail": None}, None),
+        ({}, None),
+    ],
+    ids=str,
+)
+def test_an_events_tenant_is_the_text_where_the_path_leads(event, tenant):
+    assert PLACED.tenant_of(event) == tenant
+    assert on_event("orders", "Placed").tenant_of(event) is None
+
+
+def test_where_the_tenant_stands_changes_no_pattern():
+    assert PLACED.pattern() == on_event("orders", "Placed").pattern()

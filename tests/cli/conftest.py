@@ -7,10 +7,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from duetime import App, Fatal, Payload, Run
+from duetime import App, Fatal, Payload, RetryPolicy, Run
+from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health
-from duetime.api.scheduling import Scheduling
 from duetime.cli import main
 
 
@@ -32,6 +32,14 @@ def shop_app() -> App:
     @app.action
     def doomed(payload: Doomed, run: Run) -> None:
         raise Fatal("the \x1b[31mcard\x1b[0m\nwas stolen")
+
+    @app.job("daily 02:30 tz=Europe/Paris", name="billing-nightly", title="Nightly bills")
+    def bill(run: Run) -> None:
+        pass
+
+    @app.job(name="billing-rebuild", description="builds all bills anew", retry=RetryPolicy(1))
+    def rebuild(payload: Remark, run: Run) -> None:
+        raise Fatal("no bank")
 
     return app
 
@@ -88,6 +96,7 @@ def gateway(door):
         claims = {
             "custom:tenant_id": headers.get("X-Duetime-Tenant", "acme"),
             "sub": headers.get("X-Duetime-User", "developer"),
+            "cognito:groups": headers.get("X-Duetime-Groups", "admins"),
         }
         event = {
             "httpMethod": method,
@@ -100,7 +109,8 @@ def gateway(door):
             "isBase64Encoded": False,
         }
         answered = door(event, None)
-        return answered["statusCode"], answered["multiValueHeaders"]["Content-Type"][0], answered["body"]
+        kind = answered["multiValueHeaders"].get("Content-Type", [""])[0]
+        return answered["statusCode"], kind, answered["body"] or ""
 
     return answer
 
@@ -114,8 +124,10 @@ def scheduler():
 
 @pytest.fixture
 def url(scheduler, serve):
-    scheduling = Scheduling(scheduler._store, shop_app(), scheduler._clock, scheduler._settings)
-    return serve(gateway(make_door(scheduling, Health({}))))
+    desk = Desk(
+        scheduler._store, scheduler._ports_of_jobs(), shop_app(), scheduler._clock, scheduler._settings
+    )
+    return serve(gateway(make_door(desk, Health({}))))
 
 
 class Shell:

@@ -1,12 +1,14 @@
 """Durations, instants and tables in the words of the command line."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from duetime.cli.arguments import instant
 from duetime.cli.duration import duration
-from duetime.cli.tables import coloured, table
-from duetime.cli.times import both, relative
+from duetime.cli.tables import coloured, drawn, table
+from duetime.cli.times import both, local, relative
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -57,6 +59,32 @@ def test_an_instant_is_told_by_how_far_off_it_is(ahead, told):
 def test_an_instant_is_shown_to_the_second_and_with_its_distance():
     assert both("2026-03-01T12:00:03.200000Z", NOON) == "2026-03-01T12:00:03Z (in 3 s)"
     assert both(None, NOON) == "-"
+
+
+@pytest.fixture
+def in_paris(monkeypatch):
+    """A machine whose clock is in Paris."""
+    monkeypatch.setenv("TZ", "Europe/Paris")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_local_time_is_this_machines_and_has_its_offset(in_paris):
+    assert local("2026-07-01T12:00:00Z", NOON) == "Wed 2026-07-01 14:00:00 +02:00 (in 122 d)"
+    assert local(None, NOON) == "-"
+
+
+def test_a_time_without_an_offset_is_read_on_this_machines_clock(in_paris):
+    assert instant("2026-07-01T14:00") == "2026-07-01T12:00:00Z"
+    assert instant("2026-07-01") == "2026-06-30T22:00:00Z"
+    assert instant("2026-07-01T14:00Z") == "2026-07-01T14:00:00Z"
+
+
+def test_a_message_keeps_the_lines_that_are_indented_and_no_others():
+    assert drawn("bad\n    61 *\n    ^^") == "bad\n    61 *\n    ^^"
+    assert drawn("one\ntwo\x1b[31m") == "one two [31m"
 
 
 def test_columns_are_as_wide_as_their_widest_cell_and_end_without_blanks():

@@ -1,6 +1,7 @@
 """The stores that the contract is run over: memory, moto, and Amazon's DynamoDB Local."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +9,16 @@ import boto3
 import pytest
 from moto import mock_aws
 
+from duetime import instant
+from duetime.action import ActionRef
+from duetime.aws.jobs import DynamoJobStore
+from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
+from duetime.job_ports import JobStore
+from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
+from duetime.ports import ActionStore
 from duetime.settings import DUE_SHARDS
 from tests import dynamodb_local
 
@@ -59,7 +67,7 @@ def moto_clients():
     """Clients that talk to moto while it is on; they are costly to make, and keep nothing."""
     return {
         service: boto3.client(service, **dynamodb_local.CREDENTIALS)
-        for service in ("dynamodb", "sqs", "scheduler")
+        for service in ("dynamodb", "sqs", "scheduler", "events")
     }
 
 
@@ -124,3 +132,31 @@ def jobs_table(request):
     client.create_table(**create_table_request(JOBS, "duetime-jobs"))
     yield client, "duetime-jobs"
     client.delete_table(TableName="duetime-jobs")
+
+
+@dataclass
+class BackEnd:
+    """Actions and jobs over the same tables, both empty; `remove` takes a settled row away, as the time to live does."""
+
+    store: ActionStore
+    jobs: JobStore
+    remove: Callable[[ActionRef], object]
+
+
+@pytest.fixture(params=["memory", MOTO, LOCAL])
+def back_end(request):
+    """Each back end's actions and jobs."""
+    if request.param == "memory":
+        store = MemoryStore()
+        yield BackEnd(store, MemoryJobStore(store), lambda _ref: store.remove_expired(instant.LATEST))
+        return
+    tables = {"moto": "moto_table", "dynamodb-local": "local_table"}
+    actions = request.getfixturevalue(tables[request.param])
+    actions.client.create_table(**create_table_request(JOBS, "duetime-jobs"))
+    jobs = DynamoJobStore(actions.client, actions.name, "duetime-jobs", due_shards=DUE_SHARDS)
+    yield BackEnd(
+        actions.store(),
+        jobs,
+        lambda ref: actions.client.delete_item(TableName=actions.name, Key=row_key(ref)),
+    )
+    actions.client.delete_table(TableName="duetime-jobs")

@@ -7,6 +7,7 @@ from duetime.errors import BackendUnavailable
 from duetime.lease import Claimed, Moved, SettleResult
 from duetime.testing.contract.changing import CancelContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
+from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
 from duetime.testing.contract.leasing import LeaseContract
 from duetime.testing.contract.legality import LegalityContract
 from duetime.testing.contract.payloads import PayloadContract
@@ -45,6 +46,9 @@ class TestAStoreWhoseWritesAreSentTwice(
     CancelContract,
     RedriveContract,
     LegalityContract,
+    JobRunContract,
+    SkipContract,
+    RecordContract,
 ):
     """A reschedule is left out: sent twice it is pending at its new time all the same, two generations on."""
 

@@ -1,17 +1,22 @@
 """The contract is worth something only if a store that breaks a rule fails it, and if outsiders can run it."""
+# ruff: noqa: ARG002 - what a broken store does not look at is what it breaks
 
+import inspect
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
 
 from duetime.action import Status
+from duetime.job_ports import Hold
 from duetime.lease import Held, Moved, Renewed, SettleResult
+from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.ports import Page
-from duetime.testing.contract import ActionStoreContract
+from duetime.testing.contract import ActionStoreContract, JobStoreContract
 from duetime.testing.contract.specimens import GLOBEX
 
 
@@ -37,15 +42,15 @@ class Forgetful(MemoryStore):
 
 class Overwriting(MemoryStore):
     def put(self, action):
-        with self._lock:
-            self._write(self._rows.get(action.ref), action)
+        with self.lock:
+            self.write(self._rows.get(action.ref), action)
 
 
 class Fickle(MemoryStore):
     def ask_to_cancel(self, ref, *, by, at):
         asked = super().ask_to_cancel(ref, by=by, at=at)
         if isinstance(asked, Moved):
-            return Moved(self._write(asked.action, replace(asked.action, cancel_requested_by=by)))
+            return Moved(self.write(asked.action, replace(asked.action, cancel_requested_by=by)))
         return asked
 
 
@@ -53,7 +58,7 @@ class Generationless(MemoryStore):
     def reschedule(self, ref, due_at, *, by, at):
         outcome = super().reschedule(ref, due_at, by=by, at=at)
         if isinstance(outcome, Moved):
-            return Moved(self._write(outcome.action, replace(outcome.action, gen=outcome.action.gen - 1)))
+            return Moved(self.write(outcome.action, replace(outcome.action, gen=outcome.action.gen - 1)))
         return outcome
 
 
@@ -94,8 +99,8 @@ class Racy(MemoryStore):
         row = self.get(ref)
         threading.Event().wait(0.01)
         if row is not None and row.status is Status.PENDING:
-            with self._lock:
-                self._write(self._rows[ref], row)
+            with self.lock:
+                self.write(self._rows[ref], row)
         return super().claim(ref, terms)
 
 
@@ -123,6 +128,86 @@ def test_a_store_that_breaks_a_rule_fails_the_sentence_that_says_it(store, sente
     check(MemoryStore())
     with pytest.raises(AssertionError):
         check(store())
+
+
+class Unrevised(MemoryJobStore):
+    def change(self, old, new, *, spans=()):
+        return super().change(self.get(old.ref) or old, new, spans=spans)
+
+
+class Lockless(MemoryJobStore):
+    def claim(self, taking):
+        hold = Hold.UNCHANGED if taking.hold is Hold.LOCK else taking.hold
+        return super().claim(replace(taking, hold=hold))
+
+
+class Grasping(MemoryJobStore):
+    def _is_dead(self, holder, dead):
+        return True
+
+
+class Negligent(MemoryJobStore):
+    def claim(self, taking):
+        return super().claim(replace(taking, job=self.get(taking.job.ref) or taking.job))
+
+
+class Recounting(MemoryJobStore):
+    def settle(self, claimed, settlement, ref, ended):
+        result = super().settle(claimed, settlement, ref, ended)
+        self.count(ref, ended)
+        return result
+
+
+class Unlocking(MemoryJobStore):
+    def _unlock(self, ref, holder):
+        return super()._unlock(ref, self.get(ref).running)
+
+
+class Impatient(MemoryJobStore):
+    def wait(self, job, waiting):
+        return super().wait(self.get(job.ref) or job, waiting)
+
+
+class Hurried(MemoryJobStore):
+    def move_cursor(self, job, cursor, attend_at, *, missed=()):
+        read = replace(job, cursor=self.get(job.ref).cursor)
+        return super().move_cursor(read, cursor, attend_at, missed=missed)
+
+
+BROKEN_JOBS = {
+    Unrevised: "test_a_change_of_an_older_revision_changes_nothing",
+    Lockless: "test_of_many_occurrences_that_claim_the_lock_at_once_exactly_one_wins",
+    Grasping: "test_a_holder_that_renewed_its_lease_meanwhile_keeps_the_lock",
+    Recounting: "test_a_repeated_settle_is_settled_and_counted_once",
+    Unlocking: "test_the_lock_of_another_is_left_alone",
+    Impatient: "test_an_action_does_not_wait_in_place_of_one_that_came_before_it",
+    Hurried: "test_a_plan_from_an_older_cursor_moves_nothing",
+}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "sentence"), BROKEN_JOBS.items(), ids=lambda each: getattr(each, "__name__", "")
+)
+def test_a_job_store_that_breaks_a_rule_fails_the_sentence_that_says_it(jobs, sentence):
+    check = getattr(JobStoreContract(), sentence)
+    faces = set(inspect.signature(check).parameters)
+
+    def over(kind):
+        store = MemoryStore()
+        return {name: face for name, face in (("store", store), ("jobs", kind(store))) if name in faces}
+
+    check(**over(MemoryJobStore))
+    with pytest.raises(AssertionError):
+        check(**over(jobs))
+
+
+def test_a_job_store_that_does_not_look_at_its_job_fails_for_each_hold_that_asks_for_it():
+    check = JobStoreContract().test_a_job_that_was_changed_since_it_was_read_refuses_the_claim
+    for hold in (Hold.LOCK, Hold.UNCHANGED):
+        for kind in (MemoryJobStore, Negligent):
+            store = MemoryStore()
+            with nullcontext() if kind is MemoryJobStore else pytest.raises(AssertionError):
+                check(store, kind(store), hold)
 
 
 def test_a_back_end_that_names_no_store_is_told_what_to_override(tmp_path):

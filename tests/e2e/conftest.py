@@ -27,8 +27,15 @@ class Bench:
 
     def timers(self) -> set[str]:
         """The names of the one-shots that are set."""
-        listed = self.client("scheduler").list_schedules(GroupName=f"{PREFIX}actions")
-        return {each["Name"] for each in listed["Schedules"]}
+        return set(self._schedules("actions"))
+
+    def job_schedules(self) -> dict[str, str]:
+        """The schedules that wake jobs: name to state."""
+        return self._schedules("jobs")
+
+    def _schedules(self, group: str) -> dict[str, str]:
+        listed = self.client("scheduler").list_schedules(GroupName=f"{PREFIX}{group}")
+        return {each["Name"]: each["State"] for each in listed["Schedules"]}
 
     def settled(self, action_id: str, *, within: float):
         """The action, once it is final."""
@@ -79,9 +86,17 @@ def bench(directory):
     outputs = deployment.deploy()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DUETIME_ACTIONS_TABLE", outputs["ActionsTable"])
+        patch.setenv("DUETIME_JOBS_TABLE", outputs["JobsTable"])
         yield Bench(Scheduler.from_env(tenant_id="acme", actor="e2e"), deployment)
+    _assert_nothing_failed()
     deployment.destroy()
     _assert_nothing_is_left()
+
+
+def _assert_nothing_failed():
+    sqs = boto3.client("sqs")
+    failures = sqs.get_queue_url(QueueName=f"{PREFIX}failures")["QueueUrl"]
+    assert not sqs.receive_message(QueueUrl=failures).get("Messages"), "wakes or passes failed for good"
 
 
 def _assert_nothing_is_left():
@@ -89,6 +104,7 @@ def _assert_nothing_is_left():
         "tables": boto3.client("dynamodb").list_tables()["TableNames"],
         "queues": boto3.client("sqs").list_queues(QueueNamePrefix=PREFIX).get("QueueUrls", []),
         "functions": boto3.client("lambda").list_functions()["Functions"],
+        "rules": boto3.client("events").list_rules(NamePrefix=PREFIX)["Rules"],
         "groups": boto3.client("scheduler").list_schedule_groups(NamePrefix=PREFIX)["ScheduleGroups"],
     }
     assert not any(left.values()), f"left after cdk destroy: {left}"

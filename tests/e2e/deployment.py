@@ -30,7 +30,7 @@ SETTINGS = {
     # what is deployed, and that it may go again
     "prefix": PREFIX,
     "handlers": "tests/e2e/handlers",
-    "app": "errands:app",
+    "app": "errands.first:app",
     "keep_data": "false",
 }
 

@@ -1,5 +1,5 @@
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -83,3 +83,100 @@ def test_any_text_is_either_taken_as_it_is_or_refused_with_a_reason(text):
         assert ids.correlation_id(text) == text
     except InvalidIdentifier as error:
         assert error.problem  # noqa: PT017 - either outcome is right
+
+
+JOB = "billing-nightly"
+AT = datetime(2026, 6, 1, 1, 15, tzinfo=UTC)
+
+
+def run_ids():
+    return [
+        ids.occurrence_id(JOB, 3, AT),
+        ids.manual_run_id(JOB, 3, AT),
+        ids.event_run_id(JOB, AT, "6f2fb6b5-d775"),
+    ]
+
+
+def test_whoever_makes_an_occurrences_id_makes_the_same():
+    assert ids.occurrence_id(JOB, 3, AT) == "billing-nightly.000003.20260601T011500Z"
+    paris = timezone(timedelta(hours=2))
+    assert ids.occurrence_id(JOB, 3, AT.astimezone(paris)) == ids.occurrence_id(JOB, 3, AT)
+
+
+def test_occurrences_sort_by_version_and_then_by_nominal_time():
+    made = [
+        ids.occurrence_id(JOB, version, AT + timedelta(days=day))
+        for version in (1, 2, 10)
+        for day in range(3)
+    ]
+    assert made == sorted(made)
+    assert ids.occurrence_id(JOB, 1, AT) < ids.manual_run_id(JOB, 1, AT) < made[1]
+
+
+def test_two_deliveries_of_an_event_start_one_run_and_two_triggers_two():
+    assert ids.event_run_id(JOB, AT, "one") == ids.event_run_id(JOB, AT, "one")
+    assert ids.event_run_id(JOB, AT, "one") != ids.event_run_id(JOB, AT, "other")
+    assert ids.manual_run_id(JOB, 1, AT) != ids.manual_run_id(JOB, 1, AT)
+
+
+@pytest.mark.parametrize("made", run_ids(), ids=["occurrence", "manual", "event"])
+def test_job_and_nominal_time_are_read_off_a_runs_id(made):
+    assert ids.is_action_id(made)
+    assert not ids.is_one_shot(made)
+    assert ids.job_of(made) == JOB
+    assert ids.nominal_at(made) == ids.created_at(made) == AT
+    assert ids.version_of(made) == (None if ids.is_event_run(made) else 3)
+
+
+def test_kinds_of_runs_are_told_apart():
+    occurrence, manual, event = run_ids()
+    one_shot = ids.new_action_id(NOW)
+    assert [ids.is_manual_run(each) for each in (one_shot, occurrence, manual, event)] == [0, 0, 1, 0]
+    assert [ids.is_event_run(each) for each in (one_shot, occurrence, manual, event)] == [0, 0, 0, 1]
+    assert ids.is_one_shot(one_shot)
+    assert ids.job_of(one_shot) is ids.version_of(one_shot) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "billing.000003.20260601T011500Z",
+        "billing-nightly.3.20260601T011500Z",
+        "billing-nightly.000003.2026-06-01T01:15:00Z",
+        "billing-nightly.000003.20260601T011500Z.m12",
+        "billing-nightly.000003.20260601T011500Z.x12345678",
+        "billing-nightly.e20260601T011500Z",
+        "billing-nightly.000003.20260601T011500Z\n",
+        f"billing-{'x' * 60}.000003.20260601T011500Z",
+    ],
+)
+def test_what_could_not_name_a_run_is_told_apart(text):
+    assert not ids.is_action_id(text)
+
+
+def test_a_jobs_history_is_in_one_partition_and_its_events_are_spread():
+    occurrence, manual, _ = run_ids()
+    assert ids.place_of(occurrence) == ids.place_of(manual) == JOB
+    events = {ids.place_of(ids.event_run_id(JOB, AT, str(each))) for each in range(500)}
+    assert events == {f"{JOB}#{shard}" for shard in ids.SHARDS}
+    one_shot = ids.new_action_id(NOW)
+    assert ids.place_of(one_shot) == one_shot[-1]
+
+
+def test_runs_are_spread_over_the_shards_of_the_due_index():
+    made = [ids.occurrence_id(JOB, 1, AT + timedelta(minutes=each)) for each in range(500)]
+    assert {ids.shard_of(each) for each in made} == set(ids.SHARDS)
+    assert {ids.due_shard_of(each, 16) for each in made} == {str(each) for each in range(16)}
+
+
+@pytest.mark.parametrize("name", ["billing-nightly", "a-b", "kb-2-reindex", "a-" + "x" * 62])
+def test_a_jobs_name_has_two_or_more_segments(name):
+    assert ids.job_name(name) == name
+
+
+@pytest.mark.parametrize(
+    "name", ["billing", "Billing-x", "1a-b", "a--b", "a-b-", "a_b-c", "a-b\n", "a-" + "x" * 63]
+)
+def test_a_jobs_name_of_another_form_is_refused(name):
+    with pytest.raises(InvalidIdentifier, match="job"):
+        ids.job_name(name)

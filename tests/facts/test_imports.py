@@ -45,6 +45,29 @@ def test_scheduling_from_another_lambda_loads_no_handler_no_cdk_and_no_moto():
     }
 
 
+def test_an_app_without_jobs_loads_no_cadence():
+    loaded = loaded_by("from duetime import App, Payload, Run\nApp()")
+    assert {each for each in loaded if each.startswith("duetime.cadence")} == {
+        "duetime.cadence",
+        "duetime.cadence.errors",
+    }
+
+
+def test_a_job_loads_the_kinds_of_cadence_that_it_has_and_no_other():
+    loaded = loaded_by(
+        "from duetime import App, daily\n"
+        "app = App()\n"
+        "@app.job(daily('09:00'), name='billing-nightly')\n"
+        "def nightly() -> None: ...\n"
+        "app.manifest.hash"
+    )
+    assert "duetime.cadence.at_a_time" in loaded
+    assert not loaded & {
+        "croniter",
+        *(f"duetime.cadence.{each}" for each in ("crontab", "weeks", "months", "spaced", "eventbridge")),
+    }
+
+
 @pytest.mark.parametrize("function", ["arm", "dispatch", "passes"])
 def test_the_functions_without_user_code_load_no_pydantic(function):
     loaded = loaded_by(f"import duetime.lambdas.{function}, duetime.lambdas.logs")

@@ -42,7 +42,7 @@ def test_what_to_env_writes_from_env_reads():
 
 def test_defaults_are_left_out_of_the_environment():
     assert Settings().to_env().keys() == {
-        "DUETIME_ACTIONS_TABLE", "DUETIME_JOBS_TABLE", "DUETIME_SCHEDULE_GROUP"
+        "DUETIME_ACTIONS_TABLE", "DUETIME_JOBS_TABLE", "DUETIME_SCHEDULE_GROUP", "DUETIME_JOB_GROUP"
     }  # fmt: skip
 
 

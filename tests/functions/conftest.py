@@ -1,11 +1,16 @@
 import json
 import logging
 import sys
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from pathlib import Path
 
 import boto3
 import pytest
+
+from duetime import Scheduler
 
 EVENTS = Path(__file__).parents[2] / "events"
 
@@ -48,6 +53,63 @@ def _quiet_again():
     root = logging.getLogger("duetime")
     root.handlers, root.propagate = [], True
     root.setLevel(logging.NOTSET)
+
+
+@pytest.fixture
+def answers():
+    """What was put to the address that CloudFormation names, and that address."""
+    caught = []
+
+    class Catch(BaseHTTPRequestHandler):
+        def do_PUT(self):
+            caught.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_about):
+            """Nothing is told."""
+
+    server = HTTPServer(("127.0.0.1", 0), Catch)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/answer", caught
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def with_jobs(deployed, monkeypatch):
+    """The deployment with what jobs need beside the tables."""
+    sqs, scheduler = boto3.client("sqs"), boto3.client("scheduler")
+    scheduler.create_schedule_group(Name=deployed.job_group)
+    system = sqs.create_queue(QueueName="duetime-due-system")["QueueUrl"]
+    settings = replace(deployed, queues={**deployed.queues, "system": system})
+    for name, value in settings.to_env().items():
+        monkeypatch.setenv(name, value)
+    return settings
+
+
+@pytest.fixture
+def deploy(function, with_jobs, answers):
+    """Call the deploy function as CloudFormation does; its answer."""
+    address, caught = answers
+
+    def call(request="Update", sampled="deploy-jobs", **about):
+        event = sample(sampled) | {"RequestType": request, "ResponseURL": address}
+        event["ResourceProperties"] |= about
+        function("deploy")(event, Context())
+        answer = caught.pop()
+        assert len(answer) <= 4_096
+        return json.loads(answer)
+
+    return call
+
+
+@pytest.fixture
+def jobs(with_jobs):
+    """The jobs as an operator sees them."""
+    return Scheduler.from_env(tenant_id="acme", actor="ann").jobs
 
 
 @pytest.fixture

@@ -203,7 +203,7 @@ def test_a_wheel_that_takes_all_its_time_leaves_the_sweep_some(function, deploye
     clock = TurnedClock(SystemClock().now())
     monkeypatch.setenv("DUETIME_TIMERS", "wheel")
     monkeypatch.setattr("duetime.lambdas.passes.SystemClock", lambda: clock)
-    monkeypatch.setattr("duetime.lambdas.passes.Wheel", Greedy)
+    monkeypatch.setattr("duetime.lambdas.parts.Wheel", Greedy)
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(minutes=-7))
     assert function("sweep")(sample("sweep"), Context())["sent"] == 1

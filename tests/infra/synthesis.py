@@ -1,6 +1,7 @@
 """Synthesis for the tests: a template as properties that can be asked for, never by logical ids."""
 
 import atexit
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,11 +36,11 @@ def stack(
     return made, Duetime(made, "Duetime", settings=settings, deployment=deployment, handlers=handlers)
 
 
-def caller(made: cdk.Stack) -> lambda_.Function:
+def caller(made: cdk.Stack, name: str = "Caller") -> lambda_.Function:
     """A function of somebody who schedules."""
     return lambda_.Function(
         made,
-        "Caller",
+        name,
         runtime=lambda_.Runtime.PYTHON_3_13,
         handler="index.handler",
         code=lambda_.Code.from_inline("def handler(event, context): ..."),
@@ -134,6 +135,22 @@ def text(value: object) -> str:
             return between.join(text(each) for each in parts)
         case _:
             return str(value)
+
+
+KINDS = {"": "", "table": "", "schedule": "schedules/", "rule": "rules/"}
+
+
+def named(synthesised, resource):
+    """A resource in the words of docs/security.md."""
+    whole = text(resource)
+    if found := re.fullmatch(r"<(\w+)\.(\w+)>(.*)", whole):
+        properties = synthesised.resources[found[1]]["Properties"]
+        names = (properties.get(each) for each in ("TableName", "QueueName", "FunctionName"))
+        name = next((each.removeprefix("duetime-") for each in names if each), "wakes")
+        stream = "/stream" if found[2] == "StreamArn" else ""
+        return f"{name}{stream}{found[3].replace('/index', '')}"
+    *kind, rest = whole.rpartition(":")[2].split("/", 1)
+    return KINDS["".join(kind)] + rest.removeprefix("duetime-").replace("/index", "")
 
 
 def _mentioned(value: object) -> Iterator[str]:

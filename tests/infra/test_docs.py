@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
+from duetime.cdk import Duetime
 from duetime.cdk.settings_doc import page
-from tests.infra.synthesis import ROOT, Synthesised, caller, listed, stack, text
+from tests.infra.synthesis import ROOT, Synthesised, caller, listed, named, stack
 
 
 def test_the_page_of_settings_is_what_their_own_texts_say():
@@ -29,19 +30,6 @@ def documented():
     return told
 
 
-def named(synthesised, resource):
-    """A resource in the page's words."""
-    whole = text(resource)
-    if found := re.fullmatch(r"<(\w+)\.(\w+)>(.*)", whole):
-        properties = synthesised.resources[found[1]]["Properties"]
-        names = (properties.get(each) for each in ("TableName", "QueueName", "FunctionName"))
-        name = next((each.removeprefix("duetime-") for each in names if each), "timers")
-        stream = "/stream" if found[2] == "StreamArn" else ""
-        return f"{name}{stream}{found[3].replace('/index', '')}"
-    kind, _, rest = whole.rpartition(":")[2].partition("/")
-    return {"table": "", "schedule": "schedules/"}[kind] + rest.removeprefix("duetime-")
-
-
 def given(synthesised, statements):
     return {
         (action, named(synthesised, resource), keys)
@@ -55,17 +43,28 @@ def given(synthesised, statements):
     }
 
 
+CALLERS = {
+    "caller": (Duetime.grant_schedule, ["acme"]),
+    "operator": (Duetime.grant_manage_jobs, None),
+    "tenants-operator": (Duetime.grant_manage_jobs, ["acme"]),
+}
+
+
+def granted(grant, tenants):
+    made, scheduler = stack()
+    grant(scheduler, caller(made), tenants=tenants)
+    synthesised = Synthesised.of(made)
+    [policy] = synthesised.of_type("AWS::IAM::Policy")
+    return given(synthesised, policy["PolicyDocument"]["Statement"])
+
+
 def test_the_page_of_rights_is_what_the_template_gives(synthesised):
     template = {name: given(synthesised, synthesised.rights(name)) for name in synthesised.functions()}
     for role in synthesised.of_type("AWS::IAM::Role"):
         if "scheduler.amazonaws.com" in str(role["AssumeRolePolicyDocument"]):
-            group = "timers" if role["Description"].endswith("-actions") else "passes"
+            group = "passes" if role["Description"].endswith("-passes") else "wakes"
             template[group] = given(synthesised, synthesised.role_statements(role))
-    made, scheduler = stack()
-    scheduler.grant_schedule(caller(made), tenants=["acme"])
-    granted = Synthesised.of(made)
-    [policy] = granted.of_type("AWS::IAM::Policy")
-    template["caller"] = given(granted, policy["PolicyDocument"]["Statement"])
+    template |= {name: granted(grant, tenants) for name, (grant, tenants) in CALLERS.items()}
     assert documented() == template
 
 

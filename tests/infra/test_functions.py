@@ -54,18 +54,18 @@ def test_each_step_knows_every_workers_queue(name):
     other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
     made, _ = stack(handlers=[BILLING, other])
     told = text(Synthesised.of(made).environment(name)["DUETIME_QUEUES"])
-    assert json.loads(told).keys() == {"default", "reports"}
+    assert json.loads(told).keys() == {"default", "reports", "system"}
 
 
-def test_arm_and_the_sweep_know_what_a_timer_wakes_and_how(synthesised):
-    for name in ("arm", "sweep"):
-        told = synthesised.environment(name)
-        dispatch = told["DUETIME_DISPATCH_ARN"]["Fn::GetAtt"][0]
-        assert synthesised.resources[dispatch]["Properties"]["FunctionName"] == "duetime-dispatch"
-        role = synthesised.resources[told["DUETIME_TIMER_ROLE_ARN"]["Fn::GetAtt"][0]]["Properties"]
-        assert role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {
-            "Service": "scheduler.amazonaws.com"
-        }
+@pytest.mark.parametrize("name", ["arm", "sweep", "catch-up", "deploy"])
+def test_whoever_sets_wakes_knows_what_they_call_and_how(synthesised, name):
+    told = synthesised.environment(name)
+    assert text(told["DUETIME_DISPATCH_ARN"]).endswith(":function:duetime-dispatch")
+    assert text(told["DUETIME_TIMER_DLQ_ARN"]).endswith(":duetime-failures")
+    role = synthesised.resources[told["DUETIME_TIMER_ROLE_ARN"]["Fn::GetAtt"][0]]["Properties"]
+    assert role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {
+        "Service": "scheduler.amazonaws.com"
+    }
 
 
 def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
@@ -77,7 +77,7 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
         for each in two.of_type("AWS::Lambda::EventSourceMapping")
         if "ScalingConfig" in each
     }
-    assert bounds == {"duetime-work-default": 10, "duetime-work-reports": 2}
+    assert bounds == {"duetime-work-default": 10, "duetime-work-reports": 2, "duetime-catch-up": 2}
     assert two.one("AWS::SQS::Queue", QueueName="duetime-due-reports")
     assert two.environment("work-reports")["DUETIME_APP"] == "tests.infra.apps.reports:app"
     assert two.functions()["work-reports"]["Role"] != two.functions()["work-default"]["Role"]
@@ -85,15 +85,64 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
 
 
 def test_a_worker_takes_one_message_at_a_time_and_answers_for_each(synthesised):
-    [source] = [
+    sources = [
         each for each in synthesised.of_type("AWS::Lambda::EventSourceMapping") if "ScalingConfig" in each
     ]
-    assert source["BatchSize"] == 1
-    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert len(sources) == 2
+    for source in sources:
+        assert source["BatchSize"] == 1
+        assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_a_worker_may_put_off_a_message_more_often_than_lambda_takes_for_a_loop(synthesised):
-    assert synthesised.functions()["work-default"]["RecursiveLoop"] == "Allow"
+def test_the_catch_up_serves_the_queue_of_triggered_passes(synthesised):
+    [queue] = [
+        synthesised.resources[each["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
+        for each in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if synthesised.function_names[each["FunctionName"]["Ref"]] == "duetime-catch-up"
+    ]
+    assert queue["QueueName"] == "duetime-due-system"
+    assert queue["VisibilityTimeout"] > synthesised.functions()["catch-up"]["Timeout"]
+    told = synthesised.environment("catch-up")["DUETIME_QUEUE_VISIBILITY"]
+    assert told == str(queue["VisibilityTimeout"])
+
+
+@pytest.mark.parametrize("name", ["work-default", "catch-up"])
+def test_a_worker_may_put_off_a_message_more_often_than_lambda_takes_for_a_loop(synthesised, name):
+    assert synthesised.functions()[name]["RecursiveLoop"] == "Allow"
+
+
+def test_a_deploy_is_given_up_only_when_its_function_cannot_answer_any_more(synthesised):
+    timeout = synthesised.functions()["deploy"]["Timeout"]
+    for kind in ("Custom::DuetimeFormat", "Custom::DuetimeManifest"):
+        for each in synthesised.of_type(kind):
+            assert int(each["ServiceTimeout"]) > timeout
+
+
+def test_rules_of_jobs_may_call_dispatch_and_leave_what_fails_in_the_failure_queue(synthesised):
+    permission = synthesised.one("AWS::Lambda::Permission")
+    assert permission["Principal"] == "events.amazonaws.com"
+    called = permission["FunctionName"]["Fn::GetAtt"][0]
+    assert synthesised.function_names[called] == "duetime-dispatch"
+    assert text(permission["SourceArn"]).endswith(":rule/duetime-*")
+    [letter] = [
+        (policy["Queues"], statement)
+        for policy in synthesised.of_type("AWS::SQS::QueuePolicy")
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+    ]
+    [queue], statement = letter
+    assert synthesised.resources[queue["Ref"]]["Properties"]["QueueName"] == "duetime-failures"
+    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+    assert statement["Action"] == "sqs:SendMessage"
+    assert statement["Condition"] == {"ArnLike": {"aws:SourceArn": permission["SourceArn"]}}
+
+
+def test_rules_of_another_bus_are_named_with_it():
+    made, _ = stack(settings=Settings(event_bus="orders"))
+    there = Synthesised.of(made)
+    assert text(there.one("AWS::Lambda::Permission")["SourceArn"]).endswith(":rule/orders/duetime-*")
+    put = [each for each in there.rights("deploy") if "events:PutRule" in each["Action"]]
+    assert [text(each["Resource"]).rpartition(":")[2] for each in put] == ["rule/orders/duetime-*"]
 
 
 def test_arm_gets_only_the_changes_it_needs_and_a_bad_batch_does_not_stop_it(synthesised):

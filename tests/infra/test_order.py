@@ -1,8 +1,25 @@
 """What a deploy does first, and what it does not do at all when it must refuse."""
 
+from datetime import timedelta
+
 import pytest
 
+from duetime import system_jobs
 from duetime.aws.tables import FORMAT
+from duetime.cdk import Handlers
+from duetime.lambdas.job_manifest import unpacked
+from duetime.manifest import Manifest
+from duetime.settings import Settings
+from tests.infra.synthesis import ROOT, Synthesised, stack
+
+
+def manifest_of(synthesised, worker):
+    [found] = [
+        name
+        for name in names(synthesised, "Custom::DuetimeManifest")
+        if synthesised.resources[name]["Properties"]["Worker"] == worker
+    ]
+    return found
 
 
 def names(synthesised, kind):
@@ -28,6 +45,13 @@ def test_nothing_of_the_scheduler_changes_before_the_tables_format_is_checked(sy
         assert check in synthesised.depends_on(name)
 
 
+def test_what_wakes_dispatch_from_outside_changes_nothing_before_the_check(synthesised):
+    [check] = names(synthesised, "Custom::DuetimeFormat")
+    for kind in ("AWS::Lambda::Permission", "AWS::SQS::QueuePolicy"):
+        for name in names(synthesised, kind):
+            assert check in synthesised.depends_on(name)
+
+
 def test_no_function_but_the_one_that_checks_changes_before_the_check(synthesised):
     [check] = names(synthesised, "Custom::DuetimeFormat")
     early = [
@@ -49,7 +73,7 @@ def test_the_check_is_made_again_when_the_format_changes(synthesised):
 
 
 def test_types_are_published_after_those_who_send_and_before_the_worker(bundled):
-    [published] = names(bundled, "Custom::DuetimeManifest")
+    published = manifest_of(bundled, "default")
     functions = {bundled.function_names.get(name) for name in bundled.depends_on(published)}
     assert {"duetime-arm", "duetime-dispatch", "duetime-sweep", "duetime-catch-up"} <= functions
     assert "duetime-work-default" not in functions
@@ -57,8 +81,41 @@ def test_types_are_published_after_those_who_send_and_before_the_worker(bundled)
     assert published in bundled.depends_on(worker)
 
 
-def test_the_manifest_is_what_the_app_registers(bundled):
-    published = bundled.one("Custom::DuetimeManifest")
-    assert (
-        published["Manifest"] == '{"types": {"apply-plan-change": 1, "send-receipt": 1}, "worker": "default"}'
+def test_jobs_are_reconciled_when_all_that_wakes_them_is_there(bundled):
+    for worker in ("default", "system"):
+        awaited = {
+            bundled.resources[name]["Type"] for name in bundled.depends_on(manifest_of(bundled, worker))
+        }
+        assert awaited >= {
+            "AWS::DynamoDB::Table",
+            "AWS::Scheduler::ScheduleGroup",
+            "AWS::Lambda::Permission",
+            "AWS::SQS::QueuePolicy",
+        }
+
+
+@pytest.mark.parametrize("changed", [{"event_bus": "orders"}, {"default_tz": "Europe/Paris"}])
+def test_a_setting_that_decides_on_jobs_has_them_reconciled(synthesised, changed):
+    made, _ = stack(settings=Settings(**changed))
+    before, after = (
+        {each["Worker"]: each for each in template.of_type("Custom::DuetimeManifest")}
+        for template in (synthesised, Synthesised.of(made))
     )
+    assert all(before[worker] != after[worker] for worker in ("default", "system"))
+
+
+def test_the_systems_types_are_published_after_the_function_that_runs_them(bundled):
+    functions = {
+        bundled.function_names.get(name) for name in bundled.depends_on(manifest_of(bundled, "system"))
+    }
+    assert "duetime-catch-up" in functions
+
+
+def test_the_manifests_are_what_the_apps_register(bundled):
+    published = {each["Worker"]: each for each in bundled.of_type("Custom::DuetimeManifest")}
+    app = Handlers(app="examples.billing:app", source=ROOT).manifest(at_most=timedelta(minutes=10))
+    read = {
+        name: Manifest.from_json(each["Manifest"], unpacked(each["Jobs"])).hash
+        for name, each in published.items()
+    }
+    assert read == {"default": app.hash, "system": system_jobs.manifest().hash}

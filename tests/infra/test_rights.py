@@ -1,9 +1,18 @@
 import re
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
 
 import pytest
 
+from duetime import ids
+from duetime.action import ActionRef
+from duetime.aws.job_items import job_key
+from duetime.aws.keys import payload_key, row_key
 from duetime.cdk import Duetime
+from duetime.cdk.job_rights import JOBS
+from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS
 from duetime.errors import InvalidIdentifier
+from duetime.job import JobRef
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, caller, listed, stack, text
 
@@ -24,17 +33,71 @@ def actions(statements):
 
 
 def test_no_role_may_do_everything_or_touch_anything(synthesised):
-    for action, resource in allowed(synthesised.all_statements()):
-        assert "*" not in action
-        assert resource != "*"
+    everything = {action for action, resource in allowed(synthesised.all_statements()) if resource == "*"}
+    assert everything == {"scheduler:ListSchedules", "events:ListRuleNamesByTarget"}  # names alone
+    assert not any("*" in action for action in actions(synthesised.all_statements()))
 
 
-def test_a_wildcard_stands_only_where_aws_makes_up_the_name(synthesised):
-    wild = {resource for _, resource in allowed(synthesised.all_statements()) if "*" in resource}
+def test_a_wildcard_stands_only_where_something_else_makes_up_the_name(synthesised):
+    wild = {resource for _, resource in allowed(synthesised.all_statements()) if "*" in resource} - {"*"}
     assert {resource.partition("<AWS::AccountId>:")[2] for resource in wild} == {
         "schedule/duetime-actions/*",
+        "schedule/duetime-jobs/*",
+        "rule/duetime-*",
         "table/duetime-actions/stream/*",
     }
+
+
+EVENTBRIDGE = ("events:", "scheduler:", "iam:")
+
+
+def those_who_may(synthesised, action):
+    return {name for name in synthesised.functions() if action in actions(synthesised.rights(name))}
+
+
+def test_only_who_attends_to_jobs_may_change_what_wakes_them(synthesised):
+    writers = {"deploy", "sweep", "catch-up"}
+    for action in ("scheduler:UpdateSchedule", "events:PutRule", "events:PutTargets", "events:DeleteRule"):
+        assert those_who_may(synthesised, action) == writers
+    for name in synthesised.functions().keys() - writers - {"arm"}:
+        assert not any(each.startswith(EVENTBRIDGE) for each in actions(synthesised.rights(name)))
+
+
+@pytest.mark.parametrize("name", ["deploy", "sweep", "catch-up"])
+def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only(synthesised, name):
+    rights = allowed(synthesised.rights(name))
+    rules = {resource for action, resource in rights if action.startswith("events:") and "List" not in action}
+    assert [each.rpartition(":")[2] for each in rules] == ["rule/duetime-*"]
+    updated = {resource for action, resource in rights if action == "scheduler:UpdateSchedule"}
+    assert [each.rpartition(":")[2] for each in updated] == ["schedule/duetime-jobs/*"]
+
+
+@pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "work-default"])
+def test_who_plans_jobs_can_put_nothing_but_jobs_runs_and_publish_nothing(synthesised, name):
+    puts = [
+        keys
+        for each in synthesised.rights(name)
+        if "dynamodb:PutItem" in listed(each["Action"])
+        for keys in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    ]
+    notes = {"deploy": {"system#manifest", "system#format"}, "dispatch": {"*#payload#*"}}
+    bookmark = {"system#bookmark"} if name in {"sweep", "catch-up"} else set()
+    assert set(puts) == {"*#*-*"} | notes.get(name, bookmark)
+
+
+def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
+    job = ids.job_name("billing-nightly")
+    event_run = ids.event_run_id(job, datetime(2026, 6, 1, tzinfo=UTC), "e")
+    theirs = [JobRef("my-tenant", job), JobRef(ids.SYSTEM_TENANT, job)]
+    keys = [job_key(each, "")["pk"]["S"] for each in theirs]
+    keys += [
+        row_key(ActionRef("acme", each))["pk"]["S"] for each in (job + ".000001.20260601T000000Z", event_run)
+    ]
+    assert all(fnmatchcase(each, JOBS[0]) for each in keys)
+    one_shot = ActionRef("my-tenant", ids.new_action_id(datetime(2026, 6, 1, tzinfo=UTC)))
+    others = [row_key(one_shot), payload_key(one_shot), payload_key(ActionRef("my-tenant", event_run))]
+    notes = [MANIFESTS, BOOKMARKS, FORMAT]
+    assert not any(fnmatchcase(each, JOBS[0]) for each in (*(item["pk"]["S"] for item in others), *notes))
 
 
 def test_no_managed_policy_is_attached(synthesised):
@@ -49,9 +112,15 @@ def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own
     rights = actions(synthesised.rights("work-default"))
     assert {each for each in rights if each.startswith("dynamodb:")} == {
         "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query",
+        "dynamodb:PutItem", "dynamodb:ConditionCheckItem",
     }  # fmt: skip
-    [query] = [each for each in synthesised.rights("work-default") if each["Action"] == "dynamodb:Query"]
-    assert query["Condition"]["ForAllValues:StringLike"] == {"dynamodb:LeadingKeys": ["system#manifest"]}
+    queried = [
+        keys
+        for each in synthesised.rights("work-default")
+        if "dynamodb:Query" in listed(each["Action"])
+        for keys in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    ]
+    assert sorted(queried) == ["*#*-*", "system#manifest"]
     queues = {
         text(each["Resource"]) for each in synthesised.rights("work-default") if "sqs:" in str(each["Action"])
     }
@@ -76,31 +145,44 @@ def test_arm_may_set_timers_in_their_group_only_and_hand_over_one_role_to_the_sc
 def test_with_the_wheel_nobody_may_set_timers():
     made, _ = stack(settings=Settings(timers="wheel"))
     wheel = Synthesised.of(made)
-    assert not {each for each in actions(wheel.all_statements()) if each.startswith(("scheduler:", "iam:"))}
+    assert not any("schedule/duetime-actions/" in each for _, each in allowed(wheel.all_statements()))
+    assert not any(each.startswith(EVENTBRIDGE) for each in actions(wheel.rights("arm")))
+
+
+def groups(role):
+    """The groups whose schedules may act in a role."""
+    trust = role["AssumeRolePolicyDocument"]["Statement"][0]["Condition"]["ArnEquals"]["aws:SourceArn"]
+    return tuple(text(each).rpartition("/")[2] for each in listed(trust))
+
+
+def called_by(synthesised, role):
+    """The names of the functions that a role may call, which it knows by reference or by name."""
+    arns = [
+        arn
+        for each in synthesised.role_statements(role)
+        if each["Action"] == "lambda:InvokeFunction"
+        for arn in listed(each["Resource"])
+    ]
+    return {
+        synthesised.function_names[arn["Fn::GetAtt"][0]]
+        if "Fn::GetAtt" in arn
+        else text(arn).rpartition(":")[2]
+        for arn in arns
+    }
 
 
 def test_a_timer_may_call_dispatch_and_a_pass_its_own_function_each_for_its_own_group_only(synthesised):
-    wakers = {
-        text(
-            role["AssumeRolePolicyDocument"]["Statement"][0]["Condition"]["ArnEquals"]["aws:SourceArn"]
-        ): role
+    wakers = [
+        role
         for role in synthesised.of_type("AWS::IAM::Role")
         if "scheduler" in str(role["AssumeRolePolicyDocument"])
-    }
-    called = {
-        source.rpartition("/")[2]: {
-            synthesised.function_names[arn["Fn::GetAtt"][0]]
-            for each in synthesised.role_statements(role)
-            if each["Action"] == "lambda:InvokeFunction"
-            for arn in listed(each["Resource"])
-        }
-        for source, role in wakers.items()
-    }
+    ]
+    called = {groups(role): called_by(synthesised, role) for role in wakers}
     assert called == {
-        "duetime-actions": {"duetime-dispatch"},
-        "duetime-passes": {"duetime-sweep", "duetime-catch-up"},
+        ("duetime-actions", "duetime-jobs"): {"duetime-dispatch"},
+        ("duetime-passes",): {"duetime-sweep", "duetime-catch-up"},
     }
-    for role in wakers.values():
+    for role in wakers:
         assert actions(synthesised.role_statements(role)) == {"lambda:InvokeFunction", "sqs:SendMessage"}
         trust = role["AssumeRolePolicyDocument"]["Statement"][0]["Condition"]
         assert trust["StringEquals"] == {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
@@ -114,10 +196,10 @@ def test_a_function_writes_to_its_own_log_only(synthesised):
         ]
 
 
-def granted(**given):
-    made, scheduler = stack(settings=Settings(prefix="b-", due_shards=32))
+def granted(grant=Duetime.grant_schedule, **given):
+    made, scheduler = stack(settings=Settings(prefix="b-", due_shards=32, job_grace=timedelta(hours=1)))
     function = caller(made)
-    scheduler.grant_schedule(function, **given)
+    grant(scheduler, function, **given)
     synthesised = Synthesised.of(made)
     [policy] = synthesised.of_type("AWS::IAM::Policy")
     environment = next(
@@ -147,15 +229,52 @@ def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_inde
         }
 
 
-@pytest.mark.parametrize("tenant", ["*", "a#b", "", "a?c"])
-def test_a_grant_refuses_a_tenant_that_would_widen_it(tenant):
+def keys_of(statements, action, resource):
+    return {
+        key
+        for each in statements
+        if action in listed(each["Action"])
+        and resource in {re.sub(r"<\w+\.(\w+)>", r"<\1>", text(arn)) for arn in listed(each["Resource"])}
+        for key in each.get("Condition", {})
+        .get("ForAllValues:StringLike", {})
+        .get("dynamodb:LeadingKeys", ["any"])
+    }
+
+
+def test_who_manages_jobs_may_do_so_in_the_tables_alone():
+    statements, _ = granted(Duetime.grant_manage_jobs)
+    assert actions(statements) == {
+        "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem",
+        "dynamodb:BatchGetItem", "dynamodb:Query",
+    }  # fmt: skip
+    assert keys_of(statements, "dynamodb:UpdateItem", "<Arn>") == {"*#*-*"}
+
+
+def test_who_manages_some_tenants_jobs_sees_codes_and_changes_none_of_them():
+    statements, _ = granted(Duetime.grant_manage_jobs, tenants=["acme"])
+    for action in ("dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem"):
+        assert {each.partition("#")[0] for each in keys_of(statements, action, "<Arn>")} == {"acme"}
+    seen = keys_of(statements, "dynamodb:BatchGetItem", "<Arn>")
+    assert seen == {"acme#*-*", "system#*-*"}
+    assert keys_of(statements, "dynamodb:Query", "<Arn>/index/jobs") == {"acme", "system"}
+    runs = [each for each in statements if "dynamodb:UpdateItem" in each["Action"]]
+    assert {text(each["Resource"]) for each in runs if "system" in str(each["Condition"])} == set()
+
+
+GRANTS = (Duetime.grant_schedule, Duetime.grant_manage_jobs)
+
+
+@pytest.mark.parametrize("grant", GRANTS)
+@pytest.mark.parametrize("tenant", ["*", "a#b", "", "a?c", "system"])
+def test_a_grant_refuses_a_tenant_that_would_widen_it(grant, tenant):
     with pytest.raises(InvalidIdentifier):
-        granted(tenants=[tenant])
+        granted(grant, tenants=[tenant])
 
 
-def test_a_grant_for_no_tenant_at_all_is_refused():
+@pytest.mark.parametrize("grant", GRANTS)
+def test_a_grant_for_no_tenant_at_all_is_refused(grant):
     with pytest.raises(ValueError, match="at least one"):
-        granted(tenants=[])
+        granted(grant, tenants=[])
 
 
 def test_a_grant_tells_the_function_where_the_table_is():
@@ -164,6 +283,14 @@ def test_a_grant_tells_the_function_where_the_table_is():
     settings = Settings.from_env(told)
     assert settings.actions_table == "b-actions"
     assert settings.due_shards == 32
+
+
+def test_who_manages_jobs_plans_as_the_deployment_does():
+    _, environment = granted(Duetime.grant_manage_jobs)
+    settings = Settings.from_env({name: text(value) for name, value in environment.items()})
+    assert (settings.actions_table, settings.jobs_table) == ("b-actions", "b-jobs")
+    assert settings.due_shards == 32
+    assert settings.job_grace == timedelta(hours=1)
 
 
 def test_the_construct_is_importable_from_the_package_alone():

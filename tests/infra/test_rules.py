@@ -47,7 +47,8 @@ def test_the_rules_are_really_asked():
 
 def test_cloudformations_own_rules_pass(synthesised_twice):
     made, scheduler = synthesised_twice
-    scheduler.grant_schedule(caller(made), tenants=["acme"])
+    for grant in (scheduler.grant_schedule, scheduler.grant_manage_jobs):
+        grant(caller(made, grant.__name__), tenants=["acme"])
     template = Path(cdk.App.of(made).synth().directory, "test.template.json").read_text()
     found = lint(template, config=ManualArgs(ignore_checks=list(NOT_OURS), regions=["eu-west-1"]))
     assert [str(each) for each in found] == []

@@ -49,6 +49,11 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"prefix": "a.b"}, r"prefix is 'a.b'; allowed are letters, digits, - and _"),
         ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
         ({"laese": 60}, r"duetime:laese is 60, but is no setting; settings are app, architecture,"),
+        ({"job_group": "mine"}, r"duetime:job_group is 'mine', but is made by the stack"),
+        (
+            {"event_bus": "arn:aws:events:eu-west-1:1:event-bus/x"},
+            r"event_bus is 'arn:.*not the ARN, of a bus",
+        ),
         ({"queues": "{}"}, r"duetime:queues is '{}', but is made by the stack"),
         (
             {"sweep_rate": 3_600, "catch_up_rate": 1_800},
@@ -78,6 +83,10 @@ def test_every_problem_of_both_kinds_is_named_at_once():
         ([], r"workers are \[\]; one must be 'default'"),
         ([Handlers(app="a:app", worker="reports")], r"workers are \['reports'\]; one must be 'default'"),
         ([BILLING, BILLING], r"worker 'default' is there 2 times"),
+        (
+            [BILLING, Handlers(app="a:app", worker="system")],
+            r"worker 'system' is reserved for duetime's own jobs",
+        ),
         (
             [BILLING, Handlers(app="a:app", worker="Re ports")],
             r"worker is 'Re ports'; allowed are lower-case",

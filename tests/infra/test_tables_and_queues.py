@@ -66,7 +66,7 @@ def test_what_cannot_be_handled_goes_to_the_workers_own_dead_letters(synthesised
 
 def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(synthesised):
     queues = synthesised.of_type("AWS::SQS::Queue")
-    assert len(queues) == 3
+    assert len(queues) == 5
     assert all(each["SqsManagedSseEnabled"] for each in queues)
     assert all(each["MessageRetentionPeriod"] == 14 * 86_400 for each in queues)
     refused = [
@@ -75,7 +75,7 @@ def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(syn
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     ]
-    assert refused == ["Deny"] * 3
+    assert refused == ["Deny"] * 5
 
 
 def test_everything_is_named_by_the_prefix():
@@ -85,5 +85,6 @@ def test_everything_is_named_by_the_prefix():
     assert all(each["FunctionName"].startswith("eu_") for each in named.of_type("AWS::Lambda::Function"))
     assert {each["Name"] for each in named.of_type("AWS::Scheduler::ScheduleGroup")} == {
         "eu_actions",
+        "eu_jobs",
         "eu_passes",
     }

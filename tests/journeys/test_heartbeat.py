@@ -105,8 +105,8 @@ def test_a_run_that_was_taken_over_is_told_to_stop_and_settles_nothing(process):
     running = process()
     store = running.cloud.store
     row = store.get(running.action.ref)
-    with store._lock:
-        taken_over = store._write(row, _under_another_fence(row))
+    with store.lock:
+        taken_over = store.write(row, _under_another_fence(row))
     running.thread.join(30)
     assert running.run.cancelled
     assert store.get(running.action.ref) == taken_over

@@ -6,7 +6,10 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, Run, Status
+from duetime.admit import Admitted
 from duetime.errors import BackendUnavailable
+from duetime.job_ports import Hold
+from duetime.outcome import CANCELLED
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON, Charge
@@ -158,7 +161,7 @@ def test_a_run_that_lost_its_lease_settles_nothing(mortal):
     held = cloud._cloud.store.get(action.ref)
     _advance_over_deaths(cloud, timedelta(minutes=15))
     executed = cloud.scheduler.get(action.id)
-    cloud._cloud.work._settle(held, __import__("duetime.outcome").outcome.CANCELLED)
+    cloud._cloud._work["default"]._settle(Admitted(held, None, Hold.NOTHING), CANCELLED)
     assert cloud.scheduler.get(action.id) == executed
 
 
@@ -171,7 +174,7 @@ def test_a_type_in_no_manifest_fails_at_once_and_says_so(cloud):
 
 
 def test_a_type_that_another_manifest_has_waits_for_the_roll_over(cloud, memory):
-    memory.work._ports.routes._workers["ping"] = "default"
+    memory._routes._workers["ping"] = "default"
     action = cloud.scheduler.schedule(Ping(), at=timedelta(seconds=5))
     cloud.advance(minutes=4)
     assert cloud.scheduler.get(action.id).status is Status.PENDING

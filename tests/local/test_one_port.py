@@ -87,7 +87,7 @@ def test_who_calls_is_what_the_development_headers_say():
     assert (claims["sub"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
         "developer",
         "acme",
-        "admin",
+        "admins",
     )
     said = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
     claims = event_of(path="/api/v1/health", headers=said)["requestContext"]["authorizer"]["claims"]

@@ -43,10 +43,13 @@ def test_it_says_what_to_try_runs_it_and_stops_cleanly():
             (suggested,) = (line.strip() for line in said if "duetime schedule" in line)
             soon = suggested.replace("--in 3s", "--in 0s")
             subprocess.run([*DUETIME, *shlex.split(soon)[1:]], check=True, capture_output=True)  # noqa: S603 - as above
-            (ran,) = read_until(cloud, "executed")[-1:]
+            (ran,) = read_until(cloud, "late, ran", "apply-plan-change")[-1:]
             assert re.match(
                 r"\d\d:\d\d:\d\d\.\d{3}  executed +apply-plan-change +…\w{8}  acme .* late, ran ", ran
             )
+            assert any("deployed        jobs: 4 added" in line for line in said)
+            assert any("billing-clean-up " in line and "03:15" in line and "next " in line for line in said)
+            assert any(line.strip().startswith("duetime jobs trigger billing-") for line in said)
             cloud.send_signal(signal.SIGINT)
             rest, _ = cloud.communicate(timeout=PATIENCE)
         finally:
@@ -55,13 +58,13 @@ def test_it_says_what_to_try_runs_it_and_stops_cleanly():
     assert "Traceback" not in rest
 
 
-def read_until(process, word):
+def read_until(process, *words):
     lines = []
     for line in process.stdout:
         lines.append(line)
-        if word in line:
+        if all(word in line for word in words):
             return lines
-    raise AssertionError(f"{word!r} did not come in {lines}")
+    raise AssertionError(f"{words} did not come in {lines}")
 
 
 def test_a_port_in_use_is_told_in_one_line(run):
@@ -78,7 +81,6 @@ def test_a_port_in_use_is_told_in_one_line(run):
     [
         ("examples.nowhere:app", "No module named 'examples.nowhere'"),
         ("examples.billing:nothing", "has no 'nothing'"),
-        ("examples.billing", "say module:name"),
         ("examples.billing:RetryPolicy", "not a duetime.App"),
         ("tests.local.apps.empty:app", "registers no handler"),
         ("tests.local.apps.broken:app", "ZeroDivisionError"),
@@ -108,6 +110,12 @@ def test_bad_usage_is_told_in_one_line(run, words):
     assert line.startswith("duetime: ")
 
 
+def test_an_app_that_is_not_named_as_one_is_bad_usage(run):
+    status, (line,) = run("--app", "examples.billing")
+    assert status == 2
+    assert "is not module:name" in line
+
+
 def run_record(**more):
     told = {
         "action": "0" * 28 + "abcd1234",
@@ -125,6 +133,12 @@ def test_a_run_is_one_line_whatever_its_reason_holds():
     line = RunLines(in_colour=False).format(run_record(reason="first\nsecond"))
     assert line.endswith("…abcd1234  acme        4 ms late, ran 1.5 s: first second")
     assert "\n" not in line
+
+
+def test_what_a_deploy_changed_is_a_line():
+    record = {"name": "duetime.local.news", "levelno": logging.INFO, "msg": "jobs: 3 added"}
+    line = RunLines(in_colour=True).format(logging.makeLogRecord(record))
+    assert line.endswith("  deployed        jobs: 3 added")
 
 
 def test_colour_is_for_terminals():

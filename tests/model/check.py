@@ -1,4 +1,4 @@
-"""The checker: goes breadth first through every state that can be reached, and tells the shortest way to a broken promise."""
+"""The promises of the action row's protocol, and the scenarios in which they are checked."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from math import inf
 from duetime.action import TRANSITIONS
 from tests.model.guards import ALL, Guard
 from tests.model.protocol import Protocol
+from tests.model.search import Checked, Model, search
 from tests.model.states import (
     ASKED,
     ENDED,
@@ -21,22 +22,6 @@ from tests.model.states import (
     Step,
     starts,
 )
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A promise that does not hold, and how one gets there."""
-
-    promise: str
-    way: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What came of a search."""
-
-    states: int
-    broken: Broken | None
 
 
 @dataclass(frozen=True)
@@ -59,35 +44,16 @@ EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redriv
 
 
 def check(scenario: Scenario, kept: frozenset[Guard] = ALL, *, at_most: float = inf) -> Checked:
-    """Search until a promise is broken, or until every state, or `at_most` so many, have been seen."""
+    """Search a scenario under the guards that are kept."""
     protocol = Protocol(kept, most_runs=scenario.most_runs)
-    frontier = list(starts(scenario.left))
-    came_from: dict[State, tuple[State | None, str]] = dict.fromkeys(frontier, (None, "schedule"))
     finishes: dict[Row, bool] = {}
-    while frontier and len(came_from) < at_most:
-        following = []
-        for state in frontier:
-            for step in protocol.steps(state):
-                promise = next(_broken_by(step, state), None)
-                if promise is None and step.after in came_from:
-                    continue
-                promise = (
-                    promise or next(_broken_in(step.after), None) or _stuck(protocol, step.after, finishes)
-                )
-                if promise is not None:
-                    return Checked(len(came_from), Broken(promise, (*_way(came_from, state), step.name)))
-                came_from[step.after] = (state, step.name)
-                following.append(step.after)
-        frontier = following
-    return Checked(len(came_from), None)
 
+    def broken_in(state: State) -> Iterator[str]:
+        yield from _broken_in(state)
+        yield from _stuck(protocol, state, finishes)
 
-def _way(came_from: dict[State, tuple[State | None, str]], state: State | None) -> tuple[str, ...]:
-    steps = []
-    while state is not None:
-        state, step = came_from[state]
-        steps.append(step)
-    return tuple(reversed(steps))
+    model = Model(starts(scenario.left), protocol.steps, _broken_by, broken_in)
+    return search(model, at_most=at_most)
 
 
 def _broken_by(step: Step, before: State) -> Iterator[str]:
@@ -143,14 +109,15 @@ def _is_held(state: State, row: Row) -> bool:
     return any(each.run == row.run and each.phase in {ASKED, RUNNING, SETTLING} for each in state.workers)
 
 
-def _stuck(protocol: Protocol, state: State, finishes: dict[Row, bool]) -> str | None:
+def _stuck(protocol: Protocol, state: State, finishes: dict[Row, bool]) -> Iterator[str]:
     """Whether the sweep, and nothing else, still brings the action to its end once all workers are gone."""
     row = state.row
     if row is None or row.status.is_final:
-        return None
+        return
     if row not in finishes:
         finishes[row] = _finishes(protocol, row)
-    return None if finishes[row] else "no pending action is lost: the sweep can finish it"
+    if not finishes[row]:
+        yield "no pending action is lost: the sweep can finish it"
 
 
 def _finishes(protocol: Protocol, row: Row) -> bool:

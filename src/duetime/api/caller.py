@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,10 @@ from duetime.api.refusals import Forbidden
 from duetime.errors import InvalidIdentifier
 
 TENANT_CLAIM = "custom:tenant_id"
+GROUPS_CLAIM = "cognito:groups"
+
+OPERATORS = frozenset({"operators", "admins"})
+"""The groups of those who see and manage code's jobs beside their own tenant's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,7 @@ class Caller:
 
     tenant_id: ids.TenantId
     actor: str
+    is_operator: bool = False
 
 
 def caller_of(event: Mapping[str, Any]) -> Caller:
@@ -34,7 +40,7 @@ def caller_of(event: Mapping[str, Any]) -> Caller:
         tenant_id = ids.tenant(claims[TENANT_CLAIM])
     except InvalidIdentifier as error:
         raise Forbidden(f"the caller's claim {TENANT_CLAIM} names no tenant: {error.problem}") from None
-    return Caller(tenant_id, _actor(claims))
+    return Caller(tenant_id, _actor(claims), is_operator=not OPERATORS.isdisjoint(_groups(claims)))
 
 
 def _claims(event: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -52,3 +58,10 @@ def _actor(claims: Mapping[str, Any]) -> str:
         except InvalidIdentifier:  # an address may hold the key separator; the subject never does
             continue
     raise Forbidden("the caller's token names nobody; it needs the claim email or sub")
+
+
+def _groups(claims: Mapping[str, Any]) -> set[str]:
+    """The groups, which API Gateway passes as one text: ``admins operators``, ``[admins operators]``, or with commas."""
+    said = claims.get(GROUPS_CLAIM) or ""
+    many = said if isinstance(said, list) else re.split(r"[\s,\[\]]+", str(said))
+    return {str(each) for each in many}

@@ -18,10 +18,13 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
 from duetime.api import PREFIX, routes
+from duetime.api.background_jobs import BackgroundJobs
 from duetime.api.body import body_text, strict_json
 from duetime.api.caller import caller_of
+from duetime.api.desk import Desk
 from duetime.api.health import PATH as HEALTH_PATH
 from duetime.api.health import Health
+from duetime.api.job_operations import JobOperations
 from duetime.api.problems import of_error
 from duetime.api.refusals import RouteNotFound
 from duetime.api.requests import refused
@@ -34,14 +37,15 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
-def make_door(scheduling: Scheduling, health: Health, *, prefix: str = PREFIX) -> Handler:
+def make_door(desk: Desk, health: Health, *, prefix: str = PREFIX) -> Handler:
     """The handler of API Gateway's REST proxy events (payload version 1).
 
     Safe to call from several threads: the resolver keeps the request it is at in a variable of its class, so that two
     at once could see each other's caller. A Lambda's process is given one request at a time and never waits here.
     """
     resolver = _resolver(prefix)
-    routes.add(resolver, (*scheduling.routes(), *health.routes()), prefix)
+    served = (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), health)
+    routes.add(resolver, (route for each in served for route in each.routes()), prefix)
     is_open = {prefix + HEALTH_PATH}
     lock = threading.Lock()
 
@@ -52,10 +56,16 @@ def make_door(scheduling: Scheduling, health: Health, *, prefix: str = PREFIX) -
         except DuetimeError as refusal:
             return of_error(refusal).proxy_answer()
         with lock:
-            resolver.context.update(caller=caller)
+            resolver.context.update(caller=caller, base=_base(event, prefix))
             return resolver.resolve(sound, context)
 
     return handler
+
+
+def _base(event: Event, prefix: str) -> str:
+    """The prefix as the client called it: with the stage, or the base of a custom domain."""
+    called = str(event["requestContext"].get("path") or event["path"])
+    return called.removesuffix(event["path"].removeprefix(prefix))
 
 
 def _sound(event: Event) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import Response
 
 from duetime.api.refusals import InvalidRequest, Unhealthy, WrongMethod
+from duetime.cadence.errors import InvalidText
 from duetime.errors import DuetimeError
 
 MEDIA_TYPE = "application/problem+json"
@@ -26,11 +27,26 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
     {
         "malformed-body": (HTTPStatus.BAD_REQUEST, "The body is no JSON"),
         "invalid-cursor": (HTTPStatus.BAD_REQUEST, "The cursor belongs to another query"),
+        **dict.fromkeys(
+            (
+                "invalid-text",
+                "invalid-cadence",
+                "invalid-cron",
+                "ambiguous-days",
+                "never-fires",
+                "unknown-zone",
+                "invalid-expression",
+            ),
+            (HTTPStatus.BAD_REQUEST, "The cadence cannot be read, or never fires"),
+        ),
         "forbidden": (HTTPStatus.FORBIDDEN, "The caller may not do this"),
         "action-not-found": (HTTPStatus.NOT_FOUND, "There is no such action"),
+        "job-not-found": (HTTPStatus.NOT_FOUND, "There is no such job"),
         "route-not-found": (HTTPStatus.NOT_FOUND, "There is no such route"),
         "wrong-method": (HTTPStatus.METHOD_NOT_ALLOWED, "The route has no such method"),
         "action-conflict": (HTTPStatus.CONFLICT, "The action's status does not allow this"),
+        "job-conflict": (HTTPStatus.CONFLICT, "The job as it stands does not allow this"),
+        "job-name-taken": (HTTPStatus.CONFLICT, "Another job has the name"),
         "body-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
         "payload-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The payload is too large"),
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
@@ -39,8 +55,9 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
         "invalid-payload": (HTTPStatus.UNPROCESSABLE_ENTITY, "The payload's own model refuses it"),
         "unknown-type": (HTTPStatus.UNPROCESSABLE_ENTITY, "No handler is registered for the type"),
+        "bad-declaration": (HTTPStatus.UNPROCESSABLE_ENTITY, "The job cannot work as it was said"),
+        "naive-instant": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
         "error": (HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here"),
-        "bad-declaration": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "bad-settings": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "misconfigured": (HTTPStatus.INTERNAL_SERVER_ERROR, "The service is misconfigured"),
         "unreadable-row": (HTTPStatus.INTERNAL_SERVER_ERROR, "The stored action cannot be read"),
@@ -123,4 +140,6 @@ def _headers(error: DuetimeError, code: str) -> Mapping[str, str]:
 def _more(error: DuetimeError) -> Mapping[str, Any]:
     if isinstance(error, InvalidRequest):
         return {"errors": [asdict(each) for each in error.flaws]}
+    if isinstance(error, InvalidText):
+        return {name: getattr(error, name) for name in ("text", "problem", "remedy", "start", "width")}
     return {"parts": error.parts} if isinstance(error, Unhealthy) else {}

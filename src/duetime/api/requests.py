@@ -62,13 +62,22 @@ class DueTime(RequestBody):
         """
         if self.at is None:
             return timedelta(seconds=self.in_ or 0)
-        try:
-            at = datetime.fromisoformat(self.at)
-        except ValueError:
-            raise InvalidTime(self.at, "is no ISO 8601 time such as 2027-06-01T09:00:00Z") from None
-        if at.tzinfo is None and self.tz is None:
-            raise InvalidTime(self.at, "has no offset; say …Z or …+02:00, or its zone as tz")
-        return at
+        return read_time(self.at, remedy=", or its zone as tz", is_local=self.tz is not None)
+
+
+def read_time(written: str, *, remedy: str = "", is_local: bool = False) -> datetime:
+    """A time as a client writes it; a naive one only if it `is_local` to a zone that is said beside it.
+
+    Raises:
+        InvalidTime: it is no ISO 8601 time, or has no offset.
+    """
+    try:
+        at = datetime.fromisoformat(written)
+    except ValueError:
+        raise InvalidTime(written, "is no ISO 8601 time such as 2027-06-01T09:00:00Z") from None
+    if at.tzinfo is None and not is_local:
+        raise InvalidTime(written, f"has no offset; say …Z or …+02:00{remedy}")
+    return at
 
 
 class ScheduleRequest(DueTime):

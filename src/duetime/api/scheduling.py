@@ -13,17 +13,11 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.action import Status
-from duetime.api.caller import Caller
-from duetime.api.refusals import Flaw, InvalidRequest
-from duetime.api.requests import IDENTITY, DueRequest, ScheduleRequest
+from duetime.api.desk import SCHEDULING, Desk, place_of
+from duetime.api.parameters import refuse_unknown
+from duetime.api.requests import DueRequest, ScheduleRequest
 from duetime.api.routes import Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
-from duetime.app import App
-from duetime.clock import Clock
-from duetime.errors import cut
-from duetime.ports import ActionStore
-from duetime.scheduler import Scheduler
-from duetime.settings import Settings
 
 LARGEST_PAGE = 100
 """Actions in a page: with every attempt's longest message they stay below the 6 MB that a Lambda may answer."""
@@ -34,31 +28,28 @@ _ASKED = ("correlation_id", "limit", "cursor")
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """Actions over HTTP, each caller's in the caller's own tenant."""
+    """Actions over HTTP, each caller's in the caller's own tenant, and the runs of the jobs that the caller sees."""
 
-    store: ActionStore
-    app: App
-    clock: Clock
-    settings: Settings
+    desk: Desk
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
         return (
-            Route("POST", "/scheduling", self.schedule, HTTPStatus.CREATED),
-            Route("GET", "/scheduling/query", self.query),
-            Route("GET", "/scheduling/<action_id>", self.get),
-            Route("DELETE", "/scheduling/<action_id>", self.cancel),
-            Route("PUT", "/scheduling/<action_id>/reschedule", self.reschedule),
-            Route("POST", "/scheduling/<action_id>/redrive", self.redrive),
+            Route("POST", SCHEDULING, self.schedule, HTTPStatus.CREATED),
+            Route("GET", f"{SCHEDULING}/query", self.query),
+            Route("GET", f"{SCHEDULING}/<action_id>", self.get),
+            Route("DELETE", f"{SCHEDULING}/<action_id>", self.cancel),
+            Route("PUT", f"{SCHEDULING}/<action_id>/reschedule", self.reschedule),
+            Route("POST", f"{SCHEDULING}/<action_id>/redrive", self.redrive),
         )
 
     def schedule(self, order: Annotated[ScheduleRequest, Body()], request: Request) -> Response[ActionView]:
         """Schedule an action; its type is looked up among the registered ones and never imported."""
-        payload = self.app.payload(order.type, json.dumps(order.payload))
-        action = self._scheduler(request).schedule(
+        payload = self.desk.app.payload(order.type, json.dumps(order.payload))
+        action = self.desk.scheduler(request).schedule(
             payload, at=order.when(), tz=order.tz, correlation_id=order.correlation_id
         )
-        location = {"Location": f"{_called_path(request)}/{action.id}"}
+        location = {"Location": place_of(request, SCHEDULING, action.id)}
         return Response(HTTPStatus.CREATED, _JSON, ActionView.of(action), headers=location)
 
     def query(
@@ -69,17 +60,17 @@ class Scheduling:
         cursor: Annotated[str | None, Query()] = None,
     ) -> ActionPage:
         """A page of actions: those of a correlation id, oldest first; or all, newest first."""
-        _refuse_unknown(request)
-        page = self._scheduler(request).list(correlation_id=correlation_id, limit=limit, cursor=cursor)
+        refuse_unknown(request, _ASKED)
+        page = self.desk.scheduler(request).list(correlation_id=correlation_id, limit=limit, cursor=cursor)
         return ActionPage(items=[ActionSummary.of(each) for each in page], next_cursor=page.cursor)
 
     def get(self, action_id: str, request: Request) -> ActionView:
         """The action as of now."""
-        return ActionView.of(self._scheduler(request).get(action_id))
+        return ActionView.of(self.desk.scheduler(request).get(action_id))
 
     def cancel(self, action_id: str, request: Request) -> Response[ActionSummary]:
         """Cancel a pending action (200), or ask a running one to stop (202)."""
-        action = self._scheduler(request).cancel(action_id)
+        action = self.desk.scheduler(request).cancel(action_id)
         is_done = action.status is Status.CANCELLED
         return Response(HTTPStatus.OK if is_done else HTTPStatus.ACCEPTED, _JSON, ActionSummary.of(action))
 
@@ -87,39 +78,13 @@ class Scheduling:
         self, action_id: str, due: Annotated[DueRequest, Body()], request: Request
     ) -> ActionSummary:
         """Give a pending action another due time."""
-        return ActionSummary.of(self._scheduler(request).reschedule(action_id, due.when(), tz=due.tz))
+        return ActionSummary.of(self.desk.scheduler(request).reschedule(action_id, due.when(), tz=due.tz))
 
     def redrive(
         self, action_id: str, request: Request, due: Annotated[DueRequest | None, Body()] = None
     ) -> ActionSummary:
         """Run a failed action again: at once, or when the body says."""
-        scheduler = self._scheduler(request)
+        scheduler = self.desk.scheduler(request)
         if due is None:
             return ActionSummary.of(scheduler.redrive(action_id))
         return ActionSummary.of(scheduler.redrive(action_id, at=due.when(), tz=due.tz))
-
-    def _scheduler(self, request: Request) -> Scheduler:
-        caller: Caller = request.context["caller"]
-        return Scheduler(
-            self.store,
-            tenant_id=caller.tenant_id,
-            actor=caller.actor,
-            clock=self.clock,
-            settings=self.settings,
-        )
-
-
-def _called_path(request: Request) -> str:
-    """The path as the client called it: with the stage, or the base of a custom domain."""
-    event = request.resolved_event
-    return str(event["requestContext"].get("path") or event["path"]).rstrip("/")
-
-
-def _refuse_unknown(request: Request) -> None:
-    """A misspelt filter must not silently list everything."""
-    unknown = sorted({*(request.query_parameters or {})} - {*_ASKED, *IDENTITY})
-    if unknown:
-        known = ", ".join(_ASKED)
-        raise InvalidRequest(
-            [Flaw(cut(each, 100), f"is not known here; known are {known}") for each in unknown]
-        )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, PlainSerializer, WithJsonSchema
 
-from duetime.action import Action, Attempt, Status
+from duetime.action import Action, Attempt, SkipReason, Status, Trigger
 
 
 def instant_text(instant: datetime) -> str:
@@ -69,6 +69,13 @@ class ActionSummary(BaseModel):
     cancelled_by: str | None
     failure_reason: str | None
     recoveries: int
+    job: str | None
+    """The job whose run it is; null for an action of its own."""
+    cadence: str | None
+    """Which of the job's cadences made it due."""
+    trigger: Trigger
+    skip_reason: SkipReason | None
+    note: str | None
     attempts: list[AttemptView]
 
     @classmethod

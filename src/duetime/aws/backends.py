@@ -20,6 +20,10 @@ from duetime.wheel import WheelTimers
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from duetime.aws.job_wakes import EventBridgeJobWakes
+    from duetime.aws.jobs import DynamoJobStore
+    from duetime.job_ports import JobPorts
+
 _PATIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 5},
     connect_timeout=2,
@@ -40,6 +44,27 @@ def action_store(settings: Settings, client: Any = None) -> DynamoStore:
     )
 
 
+def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
+    """The jobs table as the SDK uses it; over `client`, if one is given."""
+    from duetime.aws.jobs import DynamoJobStore  # noqa: PLC0415 - who only schedules loads no cadences
+
+    return DynamoJobStore(
+        client or boto3.client("dynamodb", config=_PATIENT),
+        settings.actions_table,
+        settings.jobs_table,
+        due_shards=settings.due_shards,
+    )
+
+
+def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
+    """The jobs' back ends as the SDK uses them; over `client`, if one is given."""
+    from duetime.job_ports import JobPorts  # noqa: PLC0415 - who only schedules needs no jobs
+
+    dynamodb = client or boto3.client("dynamodb", config=_PATIENT)
+    routes = DynamoRoutes(dynamodb, settings.jobs_table, clock=clock)
+    return JobPorts(job_store(settings, dynamodb), routes)
+
+
 class Backends:
     """What the steps need, over one client a service; each is made when it is first asked for."""
 
@@ -50,6 +75,22 @@ class Backends:
     def store(self) -> DynamoStore:
         """The actions table."""
         return DynamoStore(self._dynamodb, self._settings.actions_table, due_shards=self._settings.due_shards)
+
+    @cached_property
+    def jobs(self) -> DynamoJobStore:
+        """The jobs table."""
+        return job_store(self._settings, self._dynamodb)
+
+    @cached_property
+    def job_wakes(self) -> EventBridgeJobWakes:
+        """EventBridge's schedules and rules for jobs."""
+        from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
+
+        return EventBridgeJobWakes(
+            boto3.client("scheduler", config=_PATIENT),
+            boto3.client("events", config=_PATIENT),
+            self._settings,
+        )
 
     @cached_property
     def queues(self) -> SqsQueues:

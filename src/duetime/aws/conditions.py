@@ -16,8 +16,8 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.action import KEPT_ATTEMPTS, Action, Status
-from duetime.aws.items import started_attempt, to_epoch
+from duetime.action import KEPT_ATTEMPTS, Action, Attempt, Status
+from duetime.aws.items import attempt_entry, to_epoch, to_item
 from duetime.lease import ClaimTerms, Settlement
 
 ROW_IS_ABSENT = "attribute_not_exists(pk)"
@@ -27,6 +27,7 @@ IS_DUE = "due_at <= :now"
 IS_PROCESSING = "#status = :processing"
 IS_FAILED = "#status = :failed"
 FENCE_IS_MINE = "fence = :fence"
+GEN_IS_AS_READ = "gen = :gen"
 LEASE_HAS_ENDED = "lease_until < :ended_before"
 NO_CANCEL_WAS_ASKED_FOR = "attribute_not_exists(cancel_requested_at)"
 
@@ -77,12 +78,16 @@ def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[st
             ":lease_until": _at(terms.lease_until),
             ":nonce": {"S": terms.nonce},
             ":none": {"L": []},
-            ":started": {"L": [started_attempt(terms)]},
+            ":started": {"L": [attempt_entry(_begun(terms))]},
             ":retry": {"S": terms.retry},
             **values,
         },
         "ReturnValues": "ALL_NEW",
     }
+
+
+def _begun(terms: ClaimTerms) -> Attempt:
+    return Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
 
 
 def renew(claimed: Action, until: datetime) -> Update:
@@ -141,6 +146,25 @@ def cancel(*, by: str, at: datetime, expires_at: datetime) -> Update:
             ":ttl": {"N": to_epoch(expires_at)},
         },
         "ReturnValues": "ALL_NEW",
+    }
+
+
+def end_pending(row: Action, ended: Action) -> Update:
+    """Pending as it was read: it will not run, and `ended` says why."""
+    became = to_item(ended)
+    said = [name for name in ("changed_by", "changed_at", "skip_reason", "note") if name in became]
+    sets = "".join(f", {name} = :{name}" for name in said)
+    return {
+        "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
+        "UpdateExpression": f"SET #status = :ended, #ttl = :ttl{sets} REMOVE due_shard",
+        "ExpressionAttributeNames": _STATUS_AND_TTL,
+        "ExpressionAttributeValues": {
+            **{f":{name}": became[name] for name in said},
+            ":pending": _status(Status.PENDING),
+            ":gen": {"N": str(row.gen)},
+            ":ended": became["status"],
+            ":ttl": became["ttl"],
+        },
     }
 
 

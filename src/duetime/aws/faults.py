@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError
 
@@ -11,16 +12,22 @@ from duetime.aws.keys import Item
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 
 _CONDITION_FAILED = "ConditionalCheckFailedException"
+_CONFLICT = "TransactionConflictException"
+_CANCELLED = "TransactionCanceledException"
 
 _CURES = {
     "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that the stack is deployed",
     "QueueDoesNotExist": "Check DUETIME_QUEUES, and that the stack is deployed",
     "AWS.SimpleQueueService.NonExistentQueue": "Check DUETIME_QUEUES, and that the stack is deployed",
-    "AccessDeniedException": "Give this role what scheduler.grant_schedule gives, for this tenant",
+    "DynamoDB AccessDeniedException": "Give this role what scheduler.grant_schedule gives, for this tenant",
+    "AccessDeniedException": "Give this role what the stack gives the function",
     "AccessDenied": "Give this role what the stack gives the function",
     "ValidationException": "The request itself is refused; repeating it will not help",
     "UnrecognizedClientException": "Check the credentials",
     "ExpiredTokenException": "Renew the credentials",
+    "ServiceQuotaExceededException": "Raise the quota for this account in Service Quotas",
+    "LimitExceededException": "Raise the quota for this account in Service Quotas",
+    "InvalidEventPatternException": "EventBridge does not take what the trigger must match; change its match=",
 }
 
 
@@ -32,6 +39,21 @@ class ConditionFailed(Exception):
         super().__init__("the condition of a write did not hold")
 
 
+class TransactionFailed(Exception):
+    """A transaction changed nothing, since some of its conditions did not hold.
+
+    `failed` has the place of each in the transaction, and the item that stood in its way, if there is one.
+    """
+
+    def __init__(self, failed: Mapping[int, Item | None]) -> None:
+        self.failed = failed
+        super().__init__("a condition of a transaction did not hold")
+
+
+class Conflict(BackendUnavailable):
+    """A transaction was at work on the same item; nothing was changed, and the call may be repeated at once."""
+
+
 def code_of(error: ClientError) -> str:
     """The service's own word for what went wrong."""
     return str(error.response.get("Error", {}).get("Code", ""))
@@ -41,14 +63,17 @@ def code_of(error: ClientError) -> str:
 def translated(service: str) -> Iterator[None]:
     """Raise what goes wrong inside as `BackendMisconfigured` (it will not pass) or `BackendUnavailable` (it may).
 
-    A condition that did not hold is neither: that is `ConditionFailed`, and the store's own to answer.
+    A condition that did not hold is neither: that is `ConditionFailed`, in a transaction `TransactionFailed`, and the
+    store's own to answer.
     """
     try:
         yield
     except ClientError as error:
         if code_of(error) == _CONDITION_FAILED:
             raise ConditionFailed(dict(error.response).get("Item")) from None  # type: ignore[arg-type]
-        raise _of_client_error(service, error) from error
+        if code_of(error) == _CANCELLED:
+            raise _of_reasons(service, error) from error
+        raise _of_refusal(service, code_of(error), str(error)) from error
     except (NoCredentialsError, NoRegionError) as error:
         raise BackendMisconfigured(
             service, str(error), "Give the process credentials and a region"
@@ -57,9 +82,24 @@ def translated(service: str) -> Iterator[None]:
         raise BackendUnavailable(service, str(error)) from error
 
 
-def _of_client_error(service: str, error: ClientError) -> BackendMisconfigured | BackendUnavailable:
+def _of_reasons(service: str, error: ClientError) -> Exception:
+    """Why a transaction was cancelled: its entries have a reason each, most of them none."""
+    reasons: list[Any] = dict(error.response).get("CancellationReasons") or []  # type: ignore[assignment]
+    codes = [each.get("Code", "None") for each in reasons]
+    if "ConditionalCheckFailed" in codes:
+        places = (place for place, code in enumerate(codes) if code == "ConditionalCheckFailed")
+        return TransactionFailed({place: reasons[place].get("Item") for place in places})
+    code = next((named for reason, named in _REASONS.items() if reason in codes), "")
+    return _of_refusal(service, code, str(error))
+
+
+_REASONS = {"ValidationError": "ValidationException", "TransactionConflict": _CONFLICT}
+"""The errors that two of the reasons stand for, the graver one first; the others pass by themselves."""
+
+
+def _of_refusal(service: str, code: str, reason: str) -> BackendMisconfigured | BackendUnavailable:
     """A service's refusal: with its cure where repeating the call is no use."""
-    cure = _CURES.get(code_of(error))
+    cure = _CURES.get(f"{service} {code}") or _CURES.get(code)
     if cure is not None:
-        return BackendMisconfigured(service, str(error), cure)
-    return BackendUnavailable(service, str(error))
+        return BackendMisconfigured(service, reason, cure)
+    return Conflict(service, reason) if code == _CONFLICT else BackendUnavailable(service, reason)

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from duetime import instant
-from duetime.action import Action, Attempt, Ending, Status
+from duetime.action import Action, Attempt, Ending, SkipReason, Status
 from duetime.aws.keys import Item, correlation_key, payload_key, ref_of, row_key
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.ids import SEPARATOR
-from duetime.lease import ClaimTerms
 
-_INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at")
-_TEXTS = ("retry", "cancel_requested_by", "changed_by")
+_INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
+_TEXTS: Mapping[str, Callable[[str], object]] = {
+    **dict.fromkeys(("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"), str),
+    "skip_reason": SkipReason,
+}
 _COUNTS = ("recoveries", "redriven_after")
 
 
 def to_item(action: Action) -> Item:
-    """The row of an action that has just been scheduled."""
+    """The row of an action that has just been scheduled, or of one that ran outside the road."""
     item: Item = {
         **row_key(action.ref),
         "type": {"S": action.type},
         "status": {"S": action.status.value},
         "due_at": {"S": instant.text(action.due_at)},
-        "due_shard": {"S": action.due_shard},
         "gen": {"N": str(action.gen)},
-        "fence": {"N": "0"},
-        "attempt": {"N": "0"},
+        "fence": {"N": str(action.fence)},
+        "attempt": {"N": str(action.attempt)},
         "created_by": {"S": action.created_by},
+        **_plain(action),
     }
+    if not action.status.is_final:
+        item["due_shard"] = {"S": action.due_shard}
     if action.payload_apart:
         item["payload_apart"] = {"BOOL": True}
     elif action.payload is not None:
@@ -38,7 +43,30 @@ def to_item(action: Action) -> Item:
         item["payload_version"] = {"N": str(action.payload_version)}
     if action.correlation_id is not None:
         item["correlation"] = {"S": correlation_key(action.tenant_id, action.correlation_id)}
-    return item
+    if action.catches_up:
+        item["catches_up"] = {"BOOL": True}
+    return item | _of_runs(action)
+
+
+def _plain(action: Action) -> Item:
+    """The attributes that are written as they are named, where they have not their default."""
+    said: Item = {
+        name: {"S": instant.text(when)} for name in _INSTANTS if (when := getattr(action, name)) is not None
+    }
+    said |= {name: {"S": str(text)} for name in _TEXTS if (text := getattr(action, name)) is not None}
+    return said | {name: {"N": str(count)} for name in _COUNTS if (count := getattr(action, name))}
+
+
+def _of_runs(action: Action) -> Item:
+    """What runs have left: a fresh row has nothing of it."""
+    left: Item = {}
+    if action.claim_nonce is not None:
+        left["nonce"] = {"S": action.claim_nonce}
+    if action.attempts:
+        left["attempts"] = {"L": [attempt_entry(each) for each in action.attempts]}
+    if action.expires_at is not None:
+        left["ttl"] = {"N": to_epoch(action.expires_at)}
+    return left
 
 
 def to_payload_item(action: Action, expires_at: datetime) -> Item:
@@ -76,9 +104,9 @@ def _read(item: Item) -> Action:
     for name in _INSTANTS:
         if name in item:
             given[name] = instant.parse(item[name]["S"])
-    for name in _TEXTS:
+    for name, read in _TEXTS.items():
         if name in item:
-            given[name] = item[name]["S"]
+            given[name] = read(item[name]["S"])
     for name in _COUNTS:
         if name in item:
             given[name] = int(item[name]["N"])
@@ -100,21 +128,27 @@ def _read(item: Item) -> Action:
         payload=item.get("payload", {}).get("S"),
         payload_apart="payload_apart" in item,
         payload_version=int(item.get("payload_version", {}).get("N", "1")),
+        catches_up="catches_up" in item,
         claim_nonce=item.get("nonce", {}).get("S"),
         attempts=tuple(_to_attempt(each["M"]) for each in item.get("attempts", {}).get("L", ())),
         **given,
     )
 
 
-def started_attempt(terms: ClaimTerms) -> Item:
-    """The entry of ``attempts`` for a run that begins; one-letter names, since each row has several."""
-    return {
-        "M": {
-            "q": {"S": instant.text(terms.queued_at)},
-            "s": {"S": instant.text(terms.now)},
-            "i": {"S": terms.instance},
-        }
+def attempt_entry(attempt: Attempt) -> Item:
+    """The entry of ``attempts`` for a run; one-letter names, since each row has several."""
+    told = {
+        "q": instant.text(attempt.queued_at),
+        "s": instant.text(attempt.started_at),
+        "i": attempt.instance,
     }
+    if attempt.finished_at is not None:
+        told["f"] = instant.text(attempt.finished_at)
+    if attempt.ending is not None:
+        told["e"] = attempt.ending.value
+    if attempt.message is not None:
+        told["m"] = attempt.message
+    return {"M": {name: {"S": text} for name, text in told.items()}}
 
 
 def _to_attempt(entry: Item) -> Attempt:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from duetime.action import ActionRef
-from duetime.ids import SEPARATOR, ActionId, TenantId, shard_of
+from duetime.ids import SEPARATOR, ActionId, TenantId, place_of, shard_of
 
 Item = dict[str, Any]
 """An item in DynamoDB's own typed form: ``{"status": {"S": "pending"}}``."""
 
 
-def partition(tenant_id: str, shard: str) -> str:
-    """Where a shard of a tenant's actions is: ``acme#7``."""
-    return f"{tenant_id}{SEPARATOR}{shard}"
+def partition(tenant_id: str, place: str) -> str:
+    """Where a shard of a tenant's actions, or a job of its, is: ``acme#7``, ``acme#billing-nightly``."""
+    return f"{tenant_id}{SEPARATOR}{place}"
 
 
 def row_key(ref: ActionRef) -> Item:
     """The key of an action's row."""
-    return {"pk": {"S": partition(ref.tenant_id, shard_of(ref.id))}, "sk": {"S": ref.id}}
+    return {"pk": {"S": partition(ref.tenant_id, place_of(ref.id))}, "sk": {"S": ref.id}}
 
 
 def payload_key(ref: ActionRef) -> Item:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -30,13 +30,17 @@ class DynamoRoutes:
         self._read_at: datetime | None = None
 
     def queue_for(self, type_name: str) -> str | None:
-        """See `duetime.ports.Routes`."""
+        """See `duetime.ports.Routes`, here and below."""
         known = self._workers.get(type_name)
         now = self._clock.now()
         keep = _REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER
         if self._read_at is None or now - self._read_at > keep:
             self._workers, self._read_at = self._read(), now
         return self._workers.get(type_name)
+
+    def types(self) -> Sequence[str]:
+        self._workers, self._read_at = self._read(), self._clock.now()
+        return sorted(self._workers)
 
     def _read(self) -> Mapping[str, str]:
         with translated(SERVICE):

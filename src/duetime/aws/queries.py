@@ -5,18 +5,18 @@ from __future__ import annotations
 import heapq
 import logging
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from duetime import instant
+from duetime import ids, instant
 from duetime.action import Action, ActionRef
 from duetime.aws.faults import translated
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE
 from duetime.errors import BackendUnavailable, InvalidCursor
-from duetime.ids import SHARDS, TenantId
+from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.ports import DueEntry, DuePage, Page
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 SERVICE = "DynamoDB"
 _GET_AT_ONCE = 100
 _ASK_AGAIN = 8
+_SECOND = timedelta(seconds=1)
+_BETWEEN_MARKS = "|"
 _UNREADABLE = (KeyError, ValueError, OverflowError)
 
 
@@ -43,19 +45,9 @@ class Queries:
         asked = list(dict.fromkeys(refs))  # a lagging index may name a row twice; a doubled key is refused
         for first in range(0, len(asked), _GET_AT_ONCE):
             keys = [row_key(ref) for ref in asked[first : first + _GET_AT_ONCE]]
-            rows.extend(row for item in self._get_items(keys) if (row := _readable(item)))
+            found = get_items(self._client, self._table, keys)
+            rows.extend(row for item in found if (row := _readable(item)))
         return rows
-
-    def _get_items(self, keys: list[Item]) -> Iterator[Item]:
-        asked: Any = {self._table: {"Keys": keys, "ConsistentRead": True}}
-        for _ in range(_ASK_AGAIN):
-            with translated(SERVICE):
-                answer: Any = self._client.batch_get_item(RequestItems=asked)
-            yield from answer.get("Responses", {}).get(self._table, [])
-            asked = answer.get("UnprocessedKeys")
-            if not asked:
-                return
-        raise BackendUnavailable(SERVICE, "it keeps leaving keys of a batch unread")
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
@@ -75,12 +67,68 @@ class Queries:
         return Page(tuple(row.without_payload() for row in rows), refs[-1].id if more and refs else None)
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
-        at_once = max(4, 2 * limit // len(SHARDS))
-        shards = [self._newest_first(partition(tenant_id, each), cursor, at_once) for each in SHARDS]
-        merged = heapq.merge(*shards, key=lambda row: row.id, reverse=True)
-        found = tuple(islice(merged, limit + 1))
+        found = tuple(islice(self._of_shards(f"{tenant_id}{SEPARATOR}", cursor, limit), limit + 1))
         shown = tuple(row.without_payload() for row in found[:limit])
         return Page(shown, shown[-1].id if len(found) > limit else None)
+
+    def of_job(
+        self,
+        tenant_id: TenantId,
+        job: JobName,
+        *,
+        limit: int,
+        cursor: str | None,
+        has_events: bool = False,
+    ) -> Page:
+        marks = _marks(job, cursor, has_events=has_events)
+        place = partition(tenant_id, job)
+        runs = self._newest_first(place, marks[False], limit + 1)
+        if has_events:
+            started = self._of_shards(f"{place}{SEPARATOR}", marks[True], limit)
+            runs = heapq.merge(runs, started, key=lambda row: ids.nominal_at(row.id), reverse=True)
+        found = tuple(islice(runs, limit + 1))
+        shown = tuple(row.without_payload() for row in found[:limit])
+        marks |= {ids.is_event_run(row.id): row.id for row in shown}
+        return Page(shown, _BETWEEN_MARKS.join(marks.values()) if len(found) > limit else None)
+
+    def occurrences(
+        self,
+        tenant_id: TenantId,
+        job: JobName,
+        version: int,
+        *,
+        after: datetime,
+        until: datetime,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        first = str(ids.occurrence_id(job, version, after + _SECOND))
+        last = ids.occurrence_id(job, version, until) + "~"
+        if cursor is not None:
+            if ids.job_of(cursor) != job or not first <= cursor <= last:
+                raise InvalidCursor
+            first = cursor + "!"
+        if first > last:
+            return Page((), None)  # DynamoDB refuses a BETWEEN whose bounds are turned round
+        answer = self._query(
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            ExpressionAttributeValues={
+                ":pk": {"S": partition(tenant_id, job)},
+                ":first": {"S": first},
+                ":last": {"S": last},
+            },
+            ConsistentRead=True,
+            Limit=limit,
+        )
+        rows = (row for item in answer["Items"] if (row := _readable(item)))
+        more: Item | None = answer.get("LastEvaluatedKey")
+        return Page(tuple(row.without_payload() for row in rows), more["sk"]["S"] if more else None)
+
+    def _of_shards(self, start: str, cursor: str | None, limit: int) -> Iterator[Action]:
+        """The rows of 16 partitions, newest first."""
+        at_once = max(4, 2 * limit // len(SHARDS))
+        shards = [self._newest_first(start + each, cursor, at_once) for each in SHARDS]
+        return heapq.merge(*shards, key=lambda row: row.id, reverse=True)
 
     def _newest_first(self, partition_key: str, cursor: str | None, at_once: int) -> Iterator[Action]:
         """A shard's rows, read page by page as the merge asks for them."""
@@ -124,6 +172,23 @@ class Queries:
             return self._client.query(TableName=self._table, **asked)
 
 
+def get_items(client: DynamoDBClient, table: str, keys: Sequence[Item]) -> Iterator[Item]:
+    """At most 100 items as of now, in no order; missing ones are left out.
+
+    Raises:
+        BackendUnavailable: some were not read, however often they were asked for.
+    """
+    asked: Any = {table: {"Keys": keys, "ConsistentRead": True}}
+    for _ in range(_ASK_AGAIN):
+        with translated(SERVICE):
+            answer: Any = client.batch_get_item(RequestItems=asked)
+        yield from answer.get("Responses", {}).get(table, [])
+        asked = answer.get("UnprocessedKeys")
+        if not asked:
+            return
+    raise BackendUnavailable(SERVICE, "it keeps leaving keys of a batch unread")
+
+
 def _readable(item: Item) -> Action | None:
     """A row that cannot be read is told of and passed by: it must not hold up the others."""
     try:
@@ -140,6 +205,21 @@ def _readable_entry(item: Item) -> DueEntry | None:
     except _UNREADABLE:
         log.exception("due entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
         return None
+
+
+def _marks(job: JobName, cursor: str | None, *, has_events: bool) -> dict[bool, str]:
+    """The last id shown of a job's runs, and of those that events started, which are listed only if asked for."""
+    kinds = [False, True] if has_events else [False]
+    texts = [""] * len(kinds) if cursor is None else cursor.split(_BETWEEN_MARKS)
+    marks = dict(zip(kinds, texts, strict=False))
+    are_mine = all(not text or _is_run(text, job, is_event=kind) for kind, text in marks.items())
+    if len(texts) != len(kinds) or not are_mine or (cursor is not None and not any(texts)):
+        raise InvalidCursor
+    return marks
+
+
+def _is_run(text: str, job: JobName, *, is_event: bool) -> bool:
+    return ids.is_action_id(text) and ids.job_of(text) == job and ids.is_event_run(text) == is_event
 
 
 def _due_cursor(last: Item) -> str:

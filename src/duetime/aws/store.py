@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from duetime.action import Action, ActionRef, Status
+from duetime import transition
+from duetime.action import Action, ActionRef, SkipReason, Status
 from duetime.aws import conditions
 from duetime.aws.faults import ConditionFailed, translated
 from duetime.aws.items import from_item, to_epoch, to_item, to_payload_item
@@ -50,7 +51,7 @@ class DynamoStore(Queries):
         self._put_row(action)
 
     def _put_row(self, action: Action) -> bool:
-        """Whether the row was absent; if not, it is this very one, since ids are random."""
+        """Whether the row was absent; if not, it is this very one: an id names one action alone."""
         try:
             with translated(SERVICE):
                 self._client.put_item(
@@ -153,7 +154,7 @@ class DynamoStore(Queries):
         try:
             self._update(claimed.ref, conditions.settle(claimed, settlement))
         except ConditionFailed as failed:
-            return _not_settled(failed.item, claimed)
+            return not_settled(failed.item, claimed)
         return SettleResult.SETTLED
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
@@ -166,6 +167,24 @@ class DynamoStore(Queries):
     def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
         outcome = self._change(ref, conditions.reschedule(due_at, by=by, at=at))
         return self._keeping_payload(outcome)
+
+    def skip(
+        self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
+    ) -> Moved | Refused:
+        return self.end_pending(
+            row, transition.skipped(row, reason, note=note, by=by, at=at, expires_at=expires_at)
+        )
+
+    def end_pending(self, row: Action, ended: Action) -> Moved | Refused:
+        """Pending → what `ended` is, if the row is pending under the `gen` of `row`."""
+        update = {**conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
+        outcome = self._change(row.ref, update)
+        if ended.changed_by is None or ended.changed_at is None:
+            return outcome
+        return _unless_mine(outcome, ended.status, by=ended.changed_by, at=ended.changed_at)
+
+    def record(self, action: Action) -> None:
+        self.put(action)
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
         due_shard = due_shard_of(ref.id, len(self.due_shards))
@@ -216,7 +235,8 @@ class DynamoStore(Queries):
         return outcome
 
 
-def _not_settled(standing: Item | None, claimed: Action) -> SettleResult:
+def not_settled(standing: Item | None, claimed: Action) -> SettleResult:
+    """Why a settle changed nothing: the row that stood in its way tells."""
     if standing is None:
         return SettleResult.LEASE_LOST
     row = from_item(standing)

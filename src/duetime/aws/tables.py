@@ -34,8 +34,14 @@ DUE = IndexShape("due", "due_shard", "due_at")
 CORRELATION = IndexShape("correlation", "correlation", "sk")
 """Rows with a correlation id, by tenant and id; oldest first, since ids sort by creation."""
 
+JOB_NAMES = IndexShape("jobs", "tenant", "name")
+"""A tenant's jobs by name."""
+
+ATTEND = IndexShape("attend", "attend_shard", "attend_at")
+"""All jobs by when somebody must look after them at the latest."""
+
 ACTIONS = TableShape("actions", (DUE, CORRELATION), has_stream=True)
-JOBS = TableShape("jobs", (), has_stream=False)
+JOBS = TableShape("jobs", (JOB_NAMES, ATTEND), has_stream=False)
 TTL_ATTRIBUTE = "ttl"
 
 

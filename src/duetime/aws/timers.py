@@ -48,23 +48,11 @@ class EventBridgeTimers:
                 ScheduleExpressionTimezone="UTC",
                 FlexibleTimeWindow={"Mode": "OFF"},
                 ActionAfterCompletion="DELETE",
-                Target=self._target(message),
+                Target=target(self._settings, to_json(message)),
             )
         except ClientError as error:
             if code_of(error) != "ConflictException":  # this gen has its timer already
                 raise
-
-    def _target(self, message: DueMessage) -> Any:
-        settings = self._settings
-        target = {
-            "Arn": settings.dispatch_arn,
-            "RoleArn": settings.timer_role_arn,
-            "Input": to_json(message),
-            "RetryPolicy": {"MaximumRetryAttempts": 10, "MaximumEventAgeInSeconds": 3_600},
-        }
-        if settings.timer_dlq_arn:
-            target["DeadLetterConfig"] = {"Arn": settings.timer_dlq_arn}
-        return target
 
     def clear(self, message: DueMessage) -> None:
         with translated(SERVICE):
@@ -75,6 +63,19 @@ class EventBridgeTimers:
             except ClientError as error:
                 if code_of(error) != "ResourceNotFoundException":
                     raise
+
+
+def target(settings: Settings, told: str) -> Any:
+    """What a schedule does: invoke dispatch with the JSON `told`, for an hour if need be."""
+    invoked = {
+        "Arn": settings.dispatch_arn,
+        "RoleArn": settings.timer_role_arn,
+        "Input": told,
+        "RetryPolicy": {"MaximumRetryAttempts": 10, "MaximumEventAgeInSeconds": 3_600},
+    }
+    if settings.timer_dlq_arn:
+        invoked["DeadLetterConfig"] = {"Arn": settings.timer_dlq_arn}
+    return invoked
 
 
 def schedule_name(message: DueMessage) -> str:

@@ -39,7 +39,12 @@ _KINDS = {
     "monthly": _Kind("months", 2, "monthly 1,last 00:30", _SCOPE),
     "nth_weekday": _Kind("months", 3, "nth_weekday first mon 06:00", _SCOPE),
     "once": _Kind("single", 1, "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
-    "on_event": _Kind("triggers", 2, "on_event orders OrderPlaced", frozenset({"match", "default_tz"})),
+    "on_event": _Kind(
+        "triggers",
+        2,
+        "on_event orders OrderPlaced",
+        frozenset({"match", "tenant", "no_tenant", "default_tz"}),
+    ),
     "manual": _Kind("triggers", 0, "manual", frozenset({"default_tz"})),
 }
 

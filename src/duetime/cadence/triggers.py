@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from duetime.cadence.cadence import Cadence, Precision
 from duetime.cadence.errors import InvalidCadence
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from duetime.cadence.wakes import WakeExpression
+
+NoTenant = Literal["system", "refuse"]
+"""Whose run it is where the event names no tenant: the system's, or nobody's, for the event is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,28 +50,47 @@ class OnEvent(Trigger):
         source: the event's source.
         type: its detail-type.
         match: the pattern that its detail must match, as canonical JSON; empty for any.
+        tenant: where in the event its tenant stands; empty where all runs are the system's.
+        no_tenant: what becomes of an event that names none there.
     """
 
     source: str
     type: str
     match: str = ""
+    tenant: str = ""
+    no_tenant: NoTenant = "system"
 
     def pattern(self) -> dict[str, Any]:
         """The event pattern of the rule that starts the job."""
         wanted: dict[str, Any] = {"source": [self.source], "detail-type": [self.type]}
         return {**wanted, "detail": json.loads(self.match)} if self.match else wanted
 
+    def tenant_of(self, event: Mapping[str, Any]) -> str | None:
+        """The text that stands where the event's tenant should; None if there is none."""
+        found: Any = event
+        for key in self.tenant.split("."):
+            found = found.get(key) if hasattr(found, "get") else None
+        return found if isinstance(found, str) and found else None
+
+    def _options(self) -> str:
+        """What was said beside source and type, each after a space."""
+        said = {"match": self.match, "tenant": self.tenant}
+        if self.no_tenant != "system":
+            said["no_tenant"] = self.no_tenant
+        return "".join(f" {key}={value}" for key, value in said.items() if value)
+
     def _head(self) -> str:
-        return (
-            f"on_event {_word(self.source)} {_word(self.type)}{f' match={self.match}' if self.match else ''}"
-        )
+        return f"on_event {_word(self.source)} {_word(self.type)}{self._options()}"
 
     def _label(self) -> str:
-        return f"OnEvent_{self.source}_{self.type}{f'_{digest(self.match)}' if self.match else ''}"
+        told = self._options() if self.tenant else self.match
+        return f"OnEvent_{self.source}_{self.type}{f'_{digest(told)}' if told else ''}"
 
     def _words(self) -> str:
         matching = f" that match {self.match}" if self.match else ""
-        return f"on each event {self.type} from {self.source}{matching}"
+        whose = f", for the tenant in {self.tenant}" if self.tenant else ""
+        refused = ", refused without one" if self.no_tenant == "refuse" else ""
+        return f"on each event {self.type} from {self.source}{matching}{whose}{refused}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,26 +107,53 @@ class Manual(Trigger):
         return "only when it is triggered"
 
 
-def on_event(source: str, type: str, *, match: Mapping[str, Any] | None = None) -> OnEvent:  # noqa: A002 - the design's word
+def on_event(
+    source: str,
+    type: str,  # noqa: A002 - the design's word
+    *,
+    match: Mapping[str, Any] | None = None,
+    tenant: str | None = None,
+    no_tenant: NoTenant = "system",
+) -> OnEvent:
     """Each event of that source and type, as in ``on_event("knowledge-base", "DocumentUploaded")``.
 
     Args:
         source: the event's ``source``.
         type: its ``detail-type``.
         match: what its ``detail`` must match, as an EventBridge event pattern: ``{"kind": ["invoice"]}``.
+        tenant: where in the event the tenant stands whose run it is, as in ``"detail.tenant_id"``.
+        no_tenant: where no tenant stands there, the run is the ``system``'s, or the event is dropped: ``refuse``.
 
     Raises:
-        InvalidCadence: a name is empty, or ``match`` is not JSON.
+        InvalidCadence: a name is empty, ``match`` is not JSON, or ``tenant`` is no path.
     """
     for option, value in (("source", source), ("type", type)):
         if not value.strip():
             raise InvalidCadence(str(value), f"on_event: {option} is empty", "name it as the event does")
-    return OnEvent(source=source, type=type, match=_canonical(match))
+    if tenant is not None:
+        _check_path(tenant)
+    if no_tenant not in get_args(NoTenant):
+        raise InvalidCadence(str(no_tenant), "on_event: no such rule for no_tenant", "use system or refuse")
+    if no_tenant != "system" and tenant is None:
+        raise InvalidCadence(
+            no_tenant,
+            "on_event: no_tenant is said without tenant",
+            "say tenant=detail.tenant_id or another path",
+        )
+    return OnEvent(
+        source=source, type=type, match=_canonical(match), tenant=tenant or "", no_tenant=no_tenant
+    )
 
 
 def manual() -> Manual:
     """No time at all: the job waits until it is triggered."""
     return Manual()
+
+
+def _check_path(tenant: str) -> None:
+    keys = tenant.split(".")
+    if not all(keys) or any(each.isspace() or not each.isprintable() for each in tenant):
+        raise InvalidCadence(tenant, "on_event: tenant is no path", "write it as in detail.tenant_id")
 
 
 def _canonical(match: Mapping[str, Any] | None) -> str:

@@ -2,9 +2,10 @@
 
 ::
 
-    tables  failures  a due queue for each worker
-       └── dispatch  sweep  catch up ── timers ── arm
-                           └── manifest ── workers
+    the role that wakes dispatch ── deploy, and its check
+       └── tables  failures  a due queue for each worker, and for the system
+              └── dispatch  sweep  catch up  arm  groups of schedules
+                     └── manifests, with their jobs ── workers
 
 Everything waits for the check of the tables' format, so that a deploy over another format changes nothing.
 """

@@ -10,6 +10,7 @@ from duetime.cdk.deployment import Deployment, shown
 from duetime.cdk.handlers import Handlers
 from duetime.manifest import DEFAULT_WORKER
 from duetime.settings import Settings
+from duetime.system_jobs import SYSTEM_WORKER
 
 LONGEST_NAME = 64
 """Of a Lambda function."""
@@ -18,6 +19,7 @@ CONCURRENCY = range(2, 1_001)
 """Of an SQS event source."""
 
 _WORKER = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_BUS = re.compile(r"[A-Za-z0-9._/-]{1,256}")
 
 
 def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
@@ -27,6 +29,8 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
             f"sweep_rate ({shown(deployment.sweep_rate)}) must be at most half of near_limit"
             f" ({shown(settings.near_limit)}) with timers='wheel': the sweep is what wakes there"
         )
+    if not _BUS.fullmatch(settings.event_bus):
+        yield f"event_bus is {settings.event_bus!r}; allowed is the name, not the ARN, of a bus of this account"
 
 
 def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[str]:
@@ -35,6 +39,8 @@ def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[
     if DEFAULT_WORKER not in names:
         yield f"workers are {sorted(names)}; one must be {DEFAULT_WORKER!r}: what no worker knows is failed there"
     yield from (f"worker {name!r} is there {count} times" for name, count in names.items() if count > 1)
+    if SYSTEM_WORKER in names:
+        yield f"worker {SYSTEM_WORKER!r} is reserved for duetime's own jobs; choose another name"
     for each in handlers:
         if not _WORKER.fullmatch(each.worker):
             yield f"worker is {each.worker!r}; allowed are lower-case letters and digits, in words joined by -"

@@ -20,7 +20,7 @@ from duetime.settings import Settings
 KEY = "duetime:"
 MADE_BY_THE_STACK = frozenset(
     {
-        "actions_table", "jobs_table", "schedule_group", "queues", "queue_visibility",
+        "actions_table", "jobs_table", "schedule_group", "job_group", "queues", "queue_visibility",
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip

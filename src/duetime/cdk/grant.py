@@ -1,4 +1,4 @@
-"""What a caller's own function is given to schedule, look up and change actions: no more than the SDK calls."""
+"""What a caller's own function is given to schedule actions, or to manage jobs: no more than the SDK calls."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from aws_cdk import aws_lambda as lambda_
 
 from duetime import ids
 from duetime.aws.tables import CORRELATION
-from duetime.cdk.rights import may, may_by_key, tenant_keys
+from duetime.cdk.job_rights import let_manage
+from duetime.cdk.rights import may, may_by_key, read_manifests, tenant_keys
 from duetime.cdk.tables import Tables
 from duetime.errors import InvalidIdentifier
 from duetime.settings import Settings
@@ -38,13 +39,29 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
     on_table, on_index = tables.actions.table_arn, tables.index_arn(CORRELATION.name)
     if tenants is None:
         return [may(*SDK_ACTIONS, on=on_table), may("dynamodb:Query", on=on_index)]
-    keys = tenant_keys(_literal(each) for each in tenants)
-    if not keys:
-        raise ValueError("tenants is empty; name at least one, or leave it out for all")
+    keys = tenant_keys(_checked(tenants))
     return [
         may_by_key(*SDK_ACTIONS, on=on_table, keys=keys),
         may_by_key("dynamodb:Query", on=on_index, keys=keys),
     ]
+
+
+def manage_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
+    """The rights of one who manages jobs: every tenant's and code's, or the own jobs of some tenants.
+
+    Raises:
+        InvalidIdentifier: a tenant that cannot be part of a key, or that IAM would read as a pattern.
+        ValueError: no tenant at all.
+    """
+    actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
+    whose = None if tenants is None else _checked(tenants)
+    return [*let_manage(actions, jobs, whose), read_manifests(jobs)]
+
+
+def _checked(tenants: Sequence[str]) -> list[str]:
+    if not tenants:
+        raise ValueError("tenants is empty; name at least one, or leave it out for all")
+    return [_literal(each) for each in tenants]
 
 
 def _literal(tenant: str) -> str:
@@ -60,13 +77,36 @@ def grant_schedule(
     function: lambda_.Function, tables: Tables, settings: Settings, tenants: Sequence[str] | None
 ) -> None:
     """Give a function the rights, and the environment from which `Scheduler.from_env` finds the table."""
-    for statement in schedule_rights(tables, tenants):
-        function.add_to_role_policy(statement)
+    _grant(function, schedule_rights(tables, tenants), _told(settings))
+
+
+def grant_manage_jobs(
+    function: lambda_.Function, tables: Tables, settings: Settings, tenants: Sequence[str] | None
+) -> None:
+    """Give a function the rights, and the environment from which `Scheduler.from_env` finds both tables."""
     told = replace(
+        _told(settings),
+        jobs_table=settings.jobs_table,
+        enabled=settings.enabled,
+        job_grace=settings.job_grace,
+        catch_up_spread=settings.catch_up_spread,
+        default_tz=settings.default_tz,
+        grace=settings.grace,
+    )
+    _grant(function, manage_rights(tables, tenants), told)
+
+
+def _told(settings: Settings) -> Settings:
+    return replace(
         Settings(),
         actions_table=settings.actions_table,
         due_shards=settings.due_shards,
         retention=settings.retention,
     )
+
+
+def _grant(function: lambda_.Function, rights: Sequence[iam.PolicyStatement], told: Settings) -> None:
+    for statement in rights:
+        function.add_to_role_policy(statement)
     for name, value in told.to_env().items():
         function.add_environment(name, value)

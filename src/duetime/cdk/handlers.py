@@ -107,7 +107,7 @@ class Handlers:
             if self.requirements:
                 install(Requirements().and_file(self.requirements), libraries)
             read = _read(self.app, [code, libraries])
-        manifest = Manifest(**read["manifest"])
+        manifest = Manifest.from_json(read["manifest"], read["jobs"])
         if manifest.worker != self.worker:
             raise HandlersRefused(
                 f"{self.app} is made with App(worker={manifest.worker!r}), but the stack gives it to the worker"

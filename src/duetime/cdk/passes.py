@@ -9,7 +9,8 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from duetime.cdk.functions import Function
-from duetime.cdk.timers import ScheduleGroup, WakeRole
+from duetime.cdk.timers import ScheduleGroup
+from duetime.cdk.wakes import WakeRole
 
 _UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 
@@ -34,7 +35,7 @@ class Passes(Construct):
         super().__init__(scope, construct_id)
         group = ScheduleGroup(self, "Group", name=group_name)
         arns = [each.function.function.function_arn for each in passes]
-        role = WakeRole(self, "Wake", group=group, functions=arns, failures=failures).role
+        role = WakeRole(self, "Wake", groups=[group.name], functions=arns, failures=failures).role
         for each in passes:
             schedule = scheduler.CfnSchedule(
                 self,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from aws_cdk import Duration
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from duetime.cdk.deployment import Deployment
 from duetime.cdk.rules import accept
 
 VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
@@ -17,32 +17,45 @@ VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
 _KEPT = Duration.days(14)
 
 
-def visibility_of(deployment: Deployment) -> timedelta:
-    """The due queues' own visibility time-out."""
-    return deployment.worker_timeout + VISIBILITY_BEYOND_TIMEOUT
+def visibility_of(timeout: timedelta) -> timedelta:
+    """The visibility time-out of a due queue whose function has this time-out."""
+    return timeout + VISIBILITY_BEYOND_TIMEOUT
 
 
 class DueQueue(Construct):
     """A worker's due queue. What cannot be handled ends in `dead`, where it is kept for two weeks."""
 
-    def __init__(self, scope: Construct, construct_id: str, *, name: str, deployment: Deployment) -> None:
+    def __init__(
+        self, scope: Construct, construct_id: str, *, name: str, timeout: timedelta, max_receives: int
+    ) -> None:
         super().__init__(scope, construct_id)
         self.dead = _queue(self, "Dead", f"{name}-dead")
         self.queue = _queue(
             self,
             "Queue",
             name,
-            visibility=visibility_of(deployment),
-            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=deployment.max_receives),
+            visibility=visibility_of(timeout),
+            dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=max_receives),
         )
 
 
 class FailureQueue(Construct):
-    """Where stream batches, wakes and passes go that failed for good: nothing waits for them, people look at them."""
+    """Where stream batches, wakes and passes go that failed for good: nothing waits for them, people look at them.
 
-    def __init__(self, scope: Construct, construct_id: str, *, name: str) -> None:
+    EventBridge puts there what the rules named by `rules` could not deliver.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, name: str, rules: str) -> None:
         super().__init__(scope, construct_id)
         self.queue = _queue(self, "Queue", name)
+        self.queue.add_to_resource_policy(
+            iam.PolicyStatement(
+                principals=[iam.ServicePrincipal("events.amazonaws.com")],
+                actions=["sqs:SendMessage"],
+                resources=[self.queue.queue_arn],
+                conditions={"ArnLike": {"aws:SourceArn": rules}},
+            )
+        )
         accept(self.queue, "AwsSolutions-SQS3", "It is itself where failures end; no function reads it.")
 
 

@@ -13,12 +13,13 @@ from duetime.lambdas.loading import load_app
 
 
 def main(result: str, app: str, *directories: str) -> None:
-    """Write the app's manifest and its longest time-out to the file `result`."""
+    """Write the app's manifest, its jobs and its longest time-out to the file `result`."""
     sys.path[:0] = directories
     loaded = load_app(app)
     slowest = max(loaded.handlers.values(), key=lambda each: each.timeout)
     found = {
-        "manifest": json.loads(loaded.manifest.to_json()),
+        "manifest": loaded.manifest.to_json(),
+        "jobs": loaded.manifest.jobs_json(),
         "longest": slowest.timeout.total_seconds(),
         "slowest": slowest.where,
     }

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
-from aws_cdk import Stack
+from aws_cdk import CustomResource, Stack
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from duetime.cdk.checks import contradictions, wrong_workers
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.grant import grant_schedule
+from duetime.cdk.grant import grant_manage_jobs, grant_schedule
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.passes import Pass, Passes
 from duetime.cdk.queues import DueQueue, FailureQueue
-from duetime.cdk.steps import Places, Steps
+from duetime.cdk.steps import CATCH_UP_TIMEOUT, Places, Steps
 from duetime.cdk.tables import Tables
+from duetime.cdk.wakes import FAILURES, Wakes
 from duetime.cdk.worker import Worker
 from duetime.errors import SettingsError
 from duetime.manifest import Manifest
 from duetime.settings import Settings
+from duetime.system_jobs import SYSTEM_WORKER
+from duetime.system_jobs import manifest as of_the_system
 
 
 class Duetime(Construct):
@@ -44,15 +49,20 @@ class Duetime(Construct):
         self.settings = settings or Settings()
         self.deployment = deployment or Deployment()
         self._refuse_contradictions(handlers)
-        deploy = Deploy(self, "Deploy", settings=self.settings, deployment=self.deployment)
+        self._wakes = Wakes(self, "Wakes", self.settings)
+        self._deploy = Deploy(
+            self, "Deploy", settings=self.settings, deployment=self.deployment, wakes=self._wakes
+        )
         self.tables = Tables(self, "Tables", self.settings, keep_data=self.deployment.keep_data)
-        self.failures = FailureQueue(self, "Failures", name=f"{self.settings.prefix}failures").queue
+        self.failures = self._failure_queue()
         self.due = {each.worker: self._due_queue(each.worker) for each in handlers}
+        self.due[SYSTEM_WORKER] = self._due_queue(SYSTEM_WORKER, timeout=CATCH_UP_TIMEOUT)
         self.steps = self._steps()
         self.passes = self._passes()
-        self.workers = {each.worker: self._worker(each, deploy) for each in handlers}
+        self._publish(of_the_system())
+        self.workers = {each.worker: self._worker(each) for each in handlers}
         for changed in (self.tables, self.failures, *self.due.values(), self.steps, self.passes):
-            changed.node.add_dependency(deploy.check)
+            changed.node.add_dependency(self._deploy.check)
 
     def grant_schedule(self, function: lambda_.Function, *, tenants: Sequence[str] | None = None) -> None:
         """Let a function schedule, look up and change actions with `duetime.Scheduler.from_env`.
@@ -66,6 +76,18 @@ class Duetime(Construct):
         """
         grant_schedule(function, self.tables, self.settings, tenants)
 
+    def grant_manage_jobs(self, function: lambda_.Function, *, tenants: Sequence[str] | None = None) -> None:
+        """Let a function look after jobs with `duetime.Scheduler.from_env(…).jobs`. It needs nothing of EventBridge.
+
+        Args:
+            function: gets the rights and the environment.
+            tenants: whose own jobs; these tenants see code's jobs but change none. Without it, every tenant's and code's.
+
+        Raises:
+            InvalidIdentifier: a tenant that cannot be part of a key.
+        """
+        grant_manage_jobs(function, self.tables, self.settings, tenants)
+
     def worker(self, name: str) -> lambda_.Function:
         """A worker's function, to be given what its handlers need."""
         return self.workers[name].function
@@ -75,12 +97,21 @@ class Duetime(Construct):
         if problems:
             raise SettingsError(problems)
 
-    def _due_queue(self, worker: str) -> DueQueue:
-        name = f"{self.settings.prefix}due-{worker}"
-        return DueQueue(self, f"Due-{worker}", name=name, deployment=self.deployment)
+    def _failure_queue(self) -> sqs.Queue:
+        name = self.settings.prefix + FAILURES
+        return FailureQueue(self, "Failures", name=name, rules=self._wakes.rules_arn).queue
+
+    def _due_queue(self, worker: str, *, timeout: timedelta | None = None) -> DueQueue:
+        return DueQueue(
+            self,
+            f"Due-{worker}",
+            name=f"{self.settings.prefix}due-{worker}",
+            timeout=timeout or self.deployment.worker_timeout,
+            max_receives=self.deployment.max_receives,
+        )
 
     def _steps(self) -> Steps:
-        places = Places(self.tables, self.due, self.failures.queue_arn)
+        places = Places(self.tables, self.due, self._wakes, self.failures.queue_arn)
         return Steps(self, "Steps", places, settings=self.settings, deployment=self.deployment)
 
     def _passes(self) -> Passes:
@@ -96,16 +127,18 @@ class Duetime(Construct):
             ),
         )
 
-    def _worker(self, handlers: Handlers, deploy: Deploy) -> Worker:
-        """A worker, and its manifest: published after all who send know its queue, and before it changes itself.
+    def _publish(self, manifest: Manifest) -> CustomResource:
+        """Publish a manifest: after all who send know its queue, and what wakes its jobs is there."""
+        published = self._deploy.publish(f"Manifest-{manifest.worker}", manifest)
+        published.node.add_dependency(self.tables, self.failures, self.steps)
+        return published
 
-        A worker that does not know a published type yet puts it off.
-        """
+    def _worker(self, handlers: Handlers) -> Worker:
+        """A worker, after its manifest: one that does not know a published type yet puts it off."""
         manifest = Manifest(handlers.worker, {})
         if Stack.of(self).bundling_required:
             manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
-        published = deploy.publish(f"Manifest-{handlers.worker}", manifest)
-        published.node.add_dependency(self.tables, self.steps)
+        published = self._publish(manifest)
         worker = Worker(
             self,
             f"Worker-{handlers.worker}",

@@ -14,13 +14,22 @@ from duetime.cdk.bundle import Bundle
 from duetime.cdk.changes import Changes
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import Duty, Function
-from duetime.cdk.queues import DueQueue
-from duetime.cdk.rights import keep_bookmarks, may, may_by_key, read_manifests, read_stream, send
+from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_start_by_events
+from duetime.cdk.queues import DueQueue, visibility_of
+from duetime.cdk.rights import keep_bookmarks, may, may_by_key, read_manifests, read_stream, send, take_from
 from duetime.cdk.tables import Tables
 from duetime.cdk.timers import Timers
+from duetime.cdk.wakes import DISPATCH, Wakes
+from duetime.cdk.worker import feed
 from duetime.settings import Settings
+from duetime.system_jobs import SYSTEM_WORKER
+
+CATCH_UP_TIMEOUT = timedelta(minutes=15)
+"""It serves the queue of the system's worker too, whose messages stay hidden for longer."""
 
 _HOUR = timedelta(hours=1)
+_PASSES_AT_ONCE = 2
+"""Triggered ones; the least that an event source takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,7 @@ class Places:
 
     tables: Tables
     due: Mapping[str, DueQueue]
+    wakes: Wakes
     failures: str
     """The ARN of the failure queue."""
 
@@ -58,42 +68,67 @@ class Steps(Construct):
         super().__init__(scope, construct_id)
         self._places, self._deployment = places, deployment
         self._code = Bundle.of(deployment).code()
+        self._wakes = places.wakes
         self._settings = replace(settings, app="", queues=places.queue_urls)
+        self._settings_to_wake = replace(self._wakes.settings, app="", queues=places.queue_urls)
+        Timers(self, "Timers", settings)
         self.dispatch = self._dispatch()
-        dispatch = self.dispatch.function.function_arn
-        self.timers = Timers(self, "Timers", self._settings, dispatch=dispatch, failures=places.failures)
         self.sweep = self._sweep()
         self.catch_up = self._catch_up()
         self.arm = self._arm()
 
     def _dispatch(self) -> Function:
-        duty = self._duty(
-            "dispatch", "turns a timer's wake into a due message", timedelta(seconds=30), self._settings
+        """EventBridge's rules call it under its own policy, since a rule has no role."""
+        about = "turns a timer's wake into a due message, and plans and starts jobs"
+        duty = self._duty(DISPATCH, about, timedelta(seconds=30), self._settings)
+        dispatch = self._function(duty, self._to_plan(), self._to_start_by_events(), retries=2)
+        dispatch.function.add_permission(
+            "Rules",
+            principal=iam.ServicePrincipal("events.amazonaws.com"),
+            source_arn=self._wakes.rules_arn,
         )
-        return self._function(duty, retries=2)
+        return dispatch
 
     def _sweep(self) -> Function:
         """A sweep is not repeated: the next one comes within the minute."""
-        about = "sends again what is overdue, and is the wheel where that is chosen"
-        duty = self._duty("sweep", about, timedelta(seconds=55), self.timers.settings)
-        sweep = self._function(duty, self._to_look_through(), self.timers.rights_to_set(), retries=0)
-        self.timers.accept_wildcard(sweep)
+        about = "sends again what is overdue, attends to jobs, and is the wheel where that is chosen"
+        duty = self._duty("sweep", about, timedelta(seconds=55), self._settings_to_wake)
+        sweep = self._function(duty, self._to_look_through(), self._to_tend(), retries=0)
+        self._wakes.accept_timers(sweep)
+        self._wakes.accept_jobs(sweep)
         return sweep
 
     def _catch_up(self) -> Function:
-        about = "sends again all that is overdue, however late"
-        duty = self._duty("catch_up", about, timedelta(minutes=15), self._settings)
-        return self._function(duty, self._to_look_through(), retries=1)
+        """It is the worker of the system's own jobs as well: of sweeps and catch-ups that somebody triggers."""
+        about = "sends again all that is overdue, however late, and mends strays on EventBridge"
+        queue = self._places.due[SYSTEM_WORKER].queue
+        settings = replace(self._settings_to_wake, queue_visibility=visibility_of(CATCH_UP_TIMEOUT))
+        duty = self._duty("catch_up", about, CATCH_UP_TIMEOUT, settings)
+        catch_up = self._function(
+            replace(duty, is_put_off=True),
+            self._to_look_through(),
+            self._to_tend(),
+            self._wakes.let_list_jobs(),
+            self._to_run_passes(),
+            [take_from(queue.queue_arn)],
+            retries=1,
+        )
+        self._wakes.accept_timers(catch_up)
+        self._wakes.accept_jobs(catch_up)
+        self._wakes.accept_lists(catch_up)
+        feed(self, "System", catch_up, queue, at_once=_PASSES_AT_ONCE)
+        return catch_up
 
     def _arm(self) -> Function:
-        tables, timers = self._places.tables, self.timers
-        duty = self._duty("arm", "gives what became pending its wake", timedelta(seconds=60), timers.settings)
+        tables, wakes = self._places.tables, self._wakes
+        about = "gives what became pending its wake"
+        duty = self._duty("arm", about, timedelta(seconds=60), self._settings_to_wake)
         own = [
             *read_stream(tables.stream_arn, tables.streams_arn),
             may_by_key("dynamodb:DeleteItem", on=tables.actions.table_arn, keys=["*#payload#*"]),
         ]
-        arm = self._function(duty, own, timers.rights_to_set(), timers.rights_to_clear())
-        timers.accept_wildcard(arm)
+        arm = self._function(duty, own, wakes.let_set_timers(), wakes.let_clear_timers())
+        wakes.accept_timers(arm)
         Changes(self, "Changes", tables, arm, failures=self._places.failures)
         return arm
 
@@ -103,6 +138,27 @@ class Steps(Construct):
             may("dynamodb:Query", on=tables.index_arn(DUE.name)),
             may("dynamodb:BatchGetItem", on=tables.actions.table_arn),
             keep_bookmarks(tables.jobs.table_arn),
+        ]
+
+    def _to_plan(self) -> list[iam.PolicyStatement]:
+        tables = self._places.tables
+        return let_plan(tables.actions.table_arn, tables.jobs.table_arn)
+
+    def _to_start_by_events(self) -> list[iam.PolicyStatement]:
+        return let_start_by_events(self._places.tables.actions.table_arn)
+
+    def _to_run_passes(self) -> list[iam.PolicyStatement]:
+        """Claim and settle runs of the system's own jobs."""
+        rights = ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem")
+        return [may_by_key(*rights, on=self._places.tables.actions.table_arn, keys=CODES)]
+
+    def _to_tend(self) -> list[iam.PolicyStatement]:
+        """Attend to jobs that are behind, and give timers to what the wheel left; a pass records itself like a planned run."""
+        return [
+            *self._to_plan(),
+            *let_find_due(self._places.tables.jobs.table_arn),
+            *self._wakes.let_set_jobs(),
+            *self._wakes.let_set_timers(),
         ]
 
     def _duty(self, entry: str, about: str, timeout: timedelta, settings: Settings) -> Duty:

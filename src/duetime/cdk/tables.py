@@ -61,9 +61,9 @@ class Tables(Construct):
         return table
 
 
-def jobs_table_arn(scope: Construct, settings: Settings) -> str:
-    """The jobs table's ARN by its name alone: for what must come before the table itself."""
-    return Stack.of(scope).format_arn(service="dynamodb", resource="table", resource_name=settings.jobs_table)
+def table_arn(scope: Construct, name: str) -> str:
+    """A table's ARN by its name alone: for what must come before the table itself."""
+    return Stack.of(scope).format_arn(service="dynamodb", resource="table", resource_name=name)
 
 
 def _key(name: str) -> dynamodb.Attribute:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import Duty, Function
 from duetime.cdk.handlers import Handlers
+from duetime.cdk.job_rights import let_admit, let_plan
 from duetime.cdk.queues import DueQueue, visibility_of
 from duetime.cdk.rights import may, read_manifests, send, take_from
 from duetime.cdk.tables import Tables
@@ -37,7 +40,7 @@ class Worker(Construct):
             settings,
             app=handlers.app,
             queues={handlers.worker: queue.queue_url},
-            queue_visibility=visibility_of(deployment),
+            queue_visibility=visibility_of(deployment.worker_timeout),
         )
         duty = Duty(
             name=f"{settings.prefix}work-{handlers.worker}",
@@ -46,21 +49,33 @@ class Worker(Construct):
             timeout=deployment.worker_timeout,
             environment=mine.to_env(),
             is_put_off=True,
-            rights=[
-                may("dynamodb:GetItem", "dynamodb:UpdateItem", on=tables.actions.table_arn),
-                read_manifests(tables.jobs.table_arn),
-                take_from(queue.queue_arn),
-                send(queue.queue_arn),
-            ],
+            rights=[*_to_work(tables), take_from(queue.queue_arn), send(queue.queue_arn)],
         )
         code = Bundle.of(deployment, handlers).code()
-        self.function = Function(self, "Work", duty, code, deployment).function
-        lambda_.EventSourceMapping(
-            self,
-            "Due",
-            target=self.function,
-            event_source_arn=queue.queue_arn,
-            batch_size=1,  # one action waits for no other
-            max_concurrency=handlers.concurrency,
-            report_batch_item_failures=True,
-        )
+        work = Function(self, "Work", duty, code, deployment)
+        self.function = work.function
+        feed(self, "Due", work, queue, at_once=handlers.concurrency)
+
+
+def feed(scope: Construct, construct_id: str, function: Function, queue: sqs.Queue, *, at_once: int) -> None:
+    """Have Lambda call a function with each message of its queue, with so many at once."""
+    lambda_.EventSourceMapping(
+        scope,
+        construct_id,
+        target=function.function,
+        event_source_arn=queue.queue_arn,
+        batch_size=1,  # one action waits for no other
+        max_concurrency=at_once,
+        report_batch_item_failures=True,
+    )
+
+
+def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
+    """Claim, renew and settle actions; of a job's run with its job, whose next occurrences are planned with it."""
+    actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
+    return [
+        may("dynamodb:GetItem", "dynamodb:UpdateItem", on=actions),
+        *let_plan(actions, jobs),
+        *let_admit(actions, jobs),
+        read_manifests(jobs),
+    ]

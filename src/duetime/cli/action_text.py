@@ -36,13 +36,16 @@ def in_full(action: Json, now: datetime) -> str:
 
 def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
     yield "due", both(action["due_at"], now)
-    if action["nominal_at"] != action["due_at"]:
-        yield "scheduled for", both(action["nominal_at"], now)
+    if action["job"] or action["nominal_at"] != action["due_at"]:
+        yield "nominal time" if action["job"] else "scheduled for", both(action["nominal_at"], now)
     yield "created", f"{both(action['created_at'], now)} by {action['created_by']}"
     if action["modified_at"] != action["created_at"]:
         yield "modified", f"{both(action['modified_at'], now)} by {action['modified_by']}"
     yield "tenant", action["tenant_id"]
-    yield "correlation id", action["correlation_id"] or "-"
+    if action["job"]:
+        yield from _of_job(action)
+    else:
+        yield "correlation id", action["correlation_id"] or "-"
     if action["cancel_requested_at"]:
         yield "asked to stop", both(action["cancel_requested_at"], now)
     for name, told in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
@@ -52,6 +55,17 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "recoveries", f"{action['recoveries']}, after its worker died"
     if "payload" in action:
         yield "payload", _cut(json.dumps(action["payload"], ensure_ascii=False))
+
+
+def _of_job(action: Json) -> Iterator[tuple[str, str]]:
+    """What a job's run has beside: what made it due, and why it was not run."""
+    yield "job", action["job"]
+    yield "trigger", action["trigger"]
+    if action["cadence"]:
+        yield "cadence", action["cadence"]
+    for name in ("skip_reason", "note"):
+        if action[name]:
+            yield name.replace("_", " "), action[name]
 
 
 def _cut(text: str) -> str:
@@ -65,7 +79,7 @@ def attempts(runs: Sequence[Json], now: datetime) -> str:
             str(each["number"]),
             each["outcome"],
             both(each["started_at"], now),
-            _took(each),
+            took(each),
             each["instance"],
             each["message"] or "",
         ]
@@ -83,7 +97,7 @@ def progress(action: Json, now: datetime) -> str:
 def _of_none(action: Json, now: datetime) -> str:
     if action["status"] == "pending":
         return f"due {both(action['due_at'], now)}"
-    return _why(action)
+    return why(action)
 
 
 def _of_run(action: Json, last: Json, now: datetime) -> str:
@@ -94,18 +108,21 @@ def _of_run(action: Json, last: Json, now: datetime) -> str:
             return f"attempt {last['number']} on {last['instance']}"
         case "executed":
             late = _between(action["due_at"], last["started_at"])
-            return f"attempt {last['number']} began {late} after it was due and took {_took(last)}"
+            return f"attempt {last['number']} began {late} after it was due and took {took(last)}"
         case _:
-            return _why(action)
+            return why(action)
 
 
-def _why(action: Json) -> str:
-    return str(
-        action["failure_reason"] or (f"by {action['cancelled_by']}" if action["cancelled_by"] else "-")
-    )
+def why(action: Json) -> str:
+    """Why it failed, was cancelled or was skipped, in a line."""
+    if action["skip_reason"]:
+        return ": ".join(filter(None, (action["skip_reason"], action["note"])))
+    by = f"by {action['cancelled_by']}" if action["cancelled_by"] else "-"
+    return str(action["failure_reason"] or by)
 
 
-def _took(run: Json) -> str:
+def took(run: Json) -> str:
+    """How long a run took."""
     return "-" if run["finished_at"] is None else _between(run["started_at"], run["finished_at"])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Callable
 
 from duetime.cli.action_text import in_full, listed
@@ -13,6 +12,7 @@ from duetime.cli.arguments import (
     add_due_time,
     client_of,
     due_time_of,
+    pasted,
     print_json,
 )
 from duetime.cli.times import both
@@ -119,13 +119,10 @@ def _next_page(arguments: argparse.Namespace, cursor: str) -> str:
     """The same arguments with the next cursor, ready to be pasted."""
     given = {
         "--correlation-id": arguments.correlation_id,
-        "--limit": str(arguments.limit),
+        "--limit": arguments.limit,
         "--cursor": cursor,
-        "--url": arguments.url,
-        "--tenant": arguments.tenant,
-        "--user": arguments.user,
     }
-    return " ".join(f"{name} {shlex.quote(value)}" for name, value in given.items() if value is not None)
+    return pasted(arguments, given)
 
 
 def _id(written: str) -> str:

@@ -1,14 +1,24 @@
-"""The arguments that several commands take, and how they become a client and a due time."""
+"""The arguments that several commands take, and how they become a client, a time and a payload."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
-from typing import Any, Protocol
+import shlex
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NoReturn, Protocol
 
 from duetime.cli.client import Client
 from duetime.cli.duration import duration
+from duetime.cli.failures import BadUsage
+from duetime.errors import InvalidIdentifier
+from duetime.ids import job_name
+
+JOBS = "background-jobs"
+"""The API's path of jobs."""
 
 
 class Commands(Protocol):
@@ -35,7 +45,7 @@ def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
         "--at", metavar="TIME", help="ISO 8601: 2027-06-01T09:00:00Z, or a local time and --tz"
     )
     choice.add_argument(
-        "--in", dest="after", metavar="SPAN", type=_seconds, help="from now: 3s, 5m, 2h30m, 1d"
+        "--in", dest="after", metavar="SPAN", type=seconds, help="from now: 3s, 5m, 2h30m, 1d"
     )
     parser.add_argument("--tz", metavar="ZONE", help="the zone of a local --at, such as Europe/Paris")
 
@@ -60,7 +70,59 @@ def print_json(content: object) -> None:
     print(json.dumps(content, indent=2, ensure_ascii=False))
 
 
-def _seconds(written: str) -> float:
+def add_job(parser: argparse.ArgumentParser) -> None:
+    """``NAME``, of a job."""
+    parser.add_argument("name", metavar="NAME", type=_job_name, help="the job, such as billing-nightly")
+
+
+def _job_name(written: str) -> str:
+    try:
+        return job_name(written)
+    except InvalidIdentifier as refused:
+        raise argparse.ArgumentTypeError(f"{refused}; `duetime jobs list` shows them") from None
+
+
+def pasted(arguments: argparse.Namespace, given: Mapping[str, object]) -> str:
+    """Options with their values, and the connection's, ready to be pasted into a shell."""
+    connection = {"--url": arguments.url, "--tenant": arguments.tenant, "--user": arguments.user}
+    said = {**given, **connection}.items()
+    return " ".join(f"{name} {shlex.quote(str(value))}" for name, value in said if value is not None)
+
+
+def json_object(written: str) -> dict[str, Any]:
+    """A payload as ``--payload`` says it; ``-`` reads it from standard input.
+
+    Raises:
+        BadUsage: it is no JSON object.
+    """
+    text = sys.stdin.read() if written == "-" else written
+    try:
+        payload = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise BadUsage(f"--payload is no JSON: {reason}") from None
+    if not isinstance(payload, dict):
+        raise BadUsage('--payload must be a JSON object, such as \'{"order": "o-1"}\'')
+    return payload
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is none of its values; use null or text")
+
+
+def instant(written: str) -> str:
+    """A time as people type it, in UTC; without an offset it is on this machine's clock. For argparse."""
+    try:
+        at = datetime.fromisoformat(written).astimezone(UTC)
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(
+            f"{written[:40]!r} is no time; write one such as 2027-06-01T09:00, or 2027-06-01T07:00Z"
+        ) from None
+    return at.isoformat().removesuffix("+00:00") + "Z"
+
+
+def seconds(written: str) -> float:
+    """A span in seconds. For argparse."""
     try:
         return duration(written).total_seconds()
     except ValueError as error:

@@ -11,9 +11,9 @@ from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, Refused, StrangeAnswer
 
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
-_OURS = {"id", "items", "parts"}
+_OURS = {"id", "items", "name", "parts"}
 """One of these is in whatever the API answers to a call that went well."""
-_ERROR = 400
+_NO_CONTENT, _ERROR = 204, 400
 
 
 class Client(NamedTuple):
@@ -41,13 +41,34 @@ class Client(NamedTuple):
             Refused: the API refuses.
             StrangeAnswer: what serves there is something else.
         """
+        return self._read(*self._exchange(method, path, query, body))
+
+    def tell(self, method: str, *path: str, body: Mapping[str, Any] | None = None) -> None:
+        """Make one call that is answered with nothing.
+
+        Raises:
+            CommandFailed: as `ask`.
+        """
+        status, received = self._exchange(method, path, None, body)
+        if status == _NO_CONTENT:
+            return
+        self._read(status, received)
+        raise StrangeAnswer(self.url, status, None)
+
+    def _exchange(
+        self,
+        method: str,
+        path: tuple[str, ...],
+        query: Mapping[str, str | None] | None,
+        body: Mapping[str, Any] | None,
+    ) -> tuple[int, bytes]:
         from duetime.cli.exchange import address, exchange  # noqa: PLC0415 - `duetime --help` needs no HTTP
 
         if not _URL.fullmatch(self.url):
             raise BadUsage(f"{self.url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080")
         url = address(self.url.rstrip("/") + PREFIX, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
-        return self._read(*exchange(method, url, self._headers(sent), sent, base=self.url))
+        return exchange(method, url, self._headers(sent), sent, base=self.url)
 
     def _headers(self, sent: bytes | None) -> dict[str, str]:
         headers = {

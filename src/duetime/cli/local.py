@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from duetime.cli.arguments import Commands
 from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage, CommandFailed
-from duetime.errors import DuetimeError, SettingsError
+from duetime.cli.loading import app_at
+from duetime.errors import SettingsError
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.app import App
@@ -55,19 +56,22 @@ def run(arguments: argparse.Namespace) -> int:
     if util.find_spec("moto") is None:
         raise CommandFailed("the local cloud needs moto: pip install 'duetime[local]'")
     options = _options(arguments)
-    app = _app(arguments.app)
+    app = app_at(arguments.app)
     with _Signals() as stop:
         _serve(app, options, stop, verbose=arguments.verbose)
     return 0
 
 
 def _serve(app: App, options: Options, stop: threading.Event, *, verbose: bool) -> None:
+    from duetime.clock import SystemClock  # noqa: PLC0415 - as below
     from duetime.local import LocalCloud  # noqa: PLC0415 - `duetime --help` needs no moto
+    from duetime.local.job_lines import coming  # noqa: PLC0415
     from duetime.local.run_lines import run_lines  # noqa: PLC0415
     from duetime.local.welcome import welcome  # noqa: PLC0415
 
     with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
-        print(welcome(app, cloud.settings, cloud.url, _program()), end="\n\n", flush=True)
+        jobs = coming(cloud.jobs, SystemClock().now())
+        print(welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs), end="\n\n", flush=True)
         stop.wait()
         print("stopping: running handlers may finish", flush=True)
 
@@ -80,24 +84,6 @@ def _program() -> str:
         return "duetime"
     here = Path.cwd()
     return str(called.absolute().relative_to(here)) if called.absolute().is_relative_to(here) else str(called)
-
-
-def _app(where: str) -> App:
-    from duetime.lambdas.loading import load_app  # noqa: PLC0415 - as above
-
-    sys.path.insert(
-        0, str(Path.cwd())
-    )  # as `python -m` does: an installed command's own path does not hold it
-    try:
-        return load_app(where)
-    except DuetimeError:
-        raise
-    except ImportError as error:
-        raise CommandFailed(
-            f"cannot import the app {where!r} ({error}): run this in the directory it is imported from"
-        ) from error
-    except Exception as error:  # what the user's module does when it is imported
-        raise CommandFailed(f"importing the app {where!r} failed: {type(error).__name__}: {error}") from error
 
 
 def _options(arguments: argparse.Namespace) -> Options:

@@ -1,4 +1,4 @@
-"""Reads the command line, runs one command, and tells every failure in one line on standard error."""
+"""Reads the command line, runs one command, and tells every failure in one line; a refused cadence is drawn with its caret."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from duetime.cli import actions, local, preview, schedule
-from duetime.cli.failures import BadUsage
-from duetime.cli.tables import plain
+from duetime.cli import actions, check, jobs, local, preview, schedule
+from duetime.cli.failures import BadUsage, Refused
+from duetime.cli.tables import drawn, plain
 from duetime.errors import DuetimeError
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
@@ -37,7 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(arguments.run(arguments))
         sys.stdout.flush()
     except DuetimeError as error:
-        print(f"duetime: {plain(error)}", file=sys.stderr)
+        told = drawn(error) if isinstance(error, Refused) else plain(error)
+        print(f"duetime: {told}", file=sys.stderr)
         return BAD_USAGE if isinstance(error, BadUsage) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -57,7 +58,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (local, schedule, actions, preview):
+    for command in (local, schedule, actions, jobs, preview, check):
         command.add_parser(commands)
     return parser
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from typing import Any, NoReturn
 
 from duetime.cli.arguments import (
     Commands,
@@ -13,9 +10,9 @@ from duetime.cli.arguments import (
     add_due_time,
     client_of,
     due_time_of,
+    json_object,
     print_json,
 )
-from duetime.cli.failures import BadUsage
 from duetime.cli.times import both
 from duetime.cli.watch import watch
 from duetime.clock import SystemClock
@@ -41,7 +38,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Schedule the action and tell its id."""
-    order = {"type": arguments.type, "payload": _payload(arguments.payload), **due_time_of(arguments)}
+    order = {"type": arguments.type, "payload": json_object(arguments.payload), **due_time_of(arguments)}
     if arguments.correlation_id is not None:
         order["correlation_id"] = arguments.correlation_id
     client, clock = client_of(arguments), SystemClock()
@@ -55,19 +52,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"look at it: duetime actions show {action['id']}")
     return 0
-
-
-def _payload(written: str) -> dict[str, Any]:
-    text = sys.stdin.read() if written == "-" else written
-    try:
-        payload = json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise BadUsage(f"--payload is no JSON: {reason}") from None
-    if not isinstance(payload, dict):
-        raise BadUsage('--payload must be a JSON object, such as \'{"order": "o-1"}\'')
-    return payload
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is none of its values; use null or text")

@@ -15,12 +15,23 @@ _COLOURS: Mapping[str, str] = {
     "retry": "35",
     "cancelled": "2",
     "skipped": "2",
+    "missed": "31",
+    "upcoming": "36",
+    "enabled": "32",
+    "paused": "33",
+    "disabled": "2",
 }
 
 
 def plain(text: object) -> str:
     """The text on one line, without what a terminal would obey: it may come from a handler's exception."""
     return "".join(each if each.isprintable() else " " for each in str(text))
+
+
+def drawn(text: object) -> str:
+    """As `plain`, but lines that are indented, as those with a caret are, stay lines."""
+    first, *others = str(text).split("\n    ")
+    return "\n    ".join([plain(first), *map(plain, others)])
 
 
 def coloured(word: str, padded: str | None = None) -> str:

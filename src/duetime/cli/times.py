@@ -34,3 +34,12 @@ def both(written: str | None, now: datetime) -> str:
         return "-"
     instant = datetime.fromisoformat(written)
     return f"{instant:%Y-%m-%dT%H:%M:%SZ} ({relative(instant, now)})"
+
+
+def local(written: str | None, now: datetime) -> str:
+    """``Mon 2027-06-07 09:00:00 +02:00 (in 3 s)`` on this machine's clock; a dash where there is no instant."""
+    if written is None:
+        return "-"
+    instant = datetime.fromisoformat(written).astimezone()
+    offset = f"{instant:%z}"
+    return f"{instant:%a %Y-%m-%d %H:%M:%S} {offset[:3]}:{offset[3:5]} ({relative(instant, now)})"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from duetime.api import PREFIX, health
+from duetime.api.desk import Desk
 from duetime.api.door import Handler, make_door
-from duetime.api.scheduling import Scheduling
 from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
+from duetime.job_ports import JobPorts
 from duetime.settings import Settings
 
 
@@ -16,11 +17,11 @@ def make_handler(settings: Settings, app: App, *, prefix: str = PREFIX) -> Handl
 
     Args:
         settings: the deployment's.
-        app: its payload models decide what may be scheduled; its handlers are not called here.
+        app: its payload models decide what may be scheduled and registered; its handlers are not called here.
         prefix: what every route begins with.
     """
     clock = SystemClock()
     backends = Backends(settings, clock)
-    scheduling = Scheduling(backends.store, app, clock, settings)
+    desk = Desk(backends.store, JobPorts(backends.jobs, backends.routes), app, clock, settings)
     probes = health.probes(backends.store, backends.bookmarks)
-    return make_door(scheduling, health.Health(probes), prefix=prefix)
+    return make_door(desk, health.Health(probes), prefix=prefix)

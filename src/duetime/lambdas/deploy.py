@@ -1,20 +1,24 @@
 """The Lambda that CloudFormation calls when the stack is deployed: its two custom resources.
 
 The first call of a deploy checks the tables' format: tables of another refuse it before anything of the scheduler
-changes. The later ones publish each worker's manifest, and take it back when the worker is removed.
+changes. The later ones roll each worker out, with its jobs, and take it back when the worker is removed.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.request import Request, urlopen
 
 from duetime.aws.deployed import DeployedTables
-from duetime.errors import BackendMisconfigured, DuetimeError, cut
+from duetime.clock import SystemClock
+from duetime.errors import DuetimeError, cut
+from duetime.lambdas.job_manifest import unpacked
+from duetime.lambdas.rollout import Rollout
 from duetime.manifest import Manifest
+from duetime.reconcile import Reconciled
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -24,6 +28,8 @@ MANIFEST_RESOURCE = "Custom::DuetimeManifest"
 
 Event = Mapping[str, Any]
 _PATIENCE = 30
+_ROOM = 2_900
+"""Bytes of the changes' lines: CloudFormation takes an answer of 4 KB."""
 
 
 class OtherFormat(DuetimeError, RuntimeError):
@@ -41,31 +47,33 @@ class OtherFormat(DuetimeError, RuntimeError):
 
 def make_handler(settings: Settings) -> Callable[[Event, object], None]:
     """The handler of CloudFormation's requests. Whatever happens it answers: a deploy without an answer hangs."""
-    tables = DeployedTables.of(settings)
+    rollout = Rollout(settings, SystemClock())
 
     def handler(event: Event, _context: object) -> None:
         try:
-            _obey(event, tables)
+            told = _obey(event, rollout)
         except Exception as error:  # noqa: BLE001 - told to CloudFormation, which rolls back
             log.warning("deploy refused", extra={"reason": str(error)})
-            _answer(event, "FAILED", f"{type(error).__name__}: {error}")
+            _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
         else:
-            _answer(event, "SUCCESS", "")
+            _answer(event, "SUCCESS", told=told)
 
     return handler
 
 
-def _obey(event: Event, tables: DeployedTables) -> None:
+def _obey(event: Event, rollout: Rollout) -> Mapping[str, str]:
     """The wanted format is the request's, not this code's: when a refused deploy is rolled back, the old one is asked."""
     about, leaves = event["ResourceProperties"], event["RequestType"] == "Delete"
     if event["ResourceType"] == FORMAT_RESOURCE and not leaves:
-        _check_format(tables, int(about["Format"]))
+        _check_format(rollout.tables, int(about["Format"]))
     elif event["ResourceType"] == MANIFEST_RESOURCE and leaves:
-        _withdraw(tables, about["Worker"])
+        rollout.withdraw(about["Worker"])
     elif event["ResourceType"] == MANIFEST_RESOURCE:
-        _check_format(tables, int(about["Format"]))
-        tables.mark(int(about["Format"]))
-        tables.publish(Manifest(**json.loads(about["Manifest"])))
+        _check_format(rollout.tables, int(about["Format"]))
+        rollout.tables.mark(int(about["Format"]))
+        jobs = unpacked(about.get("Jobs", "[]"))
+        return _told(rollout.publish(Manifest.from_json(about["Manifest"], jobs)))
+    return {}
 
 
 def _check_format(tables: DeployedTables, wanted: int) -> None:
@@ -74,14 +82,27 @@ def _check_format(tables: DeployedTables, wanted: int) -> None:
         raise OtherFormat(tables.name, found, wanted)
 
 
-def _withdraw(tables: DeployedTables, worker: str) -> None:
-    try:
-        tables.withdraw(worker)
-    except BackendMisconfigured as error:  # the table is gone already: a deletion must not fail over that
-        log.info("manifest not withdrawn", extra={"reason": str(error)})
+def _told(done: Reconciled) -> Mapping[str, str]:
+    """What the resource's attributes say of the jobs."""
+    return {
+        "Changed": str(len(done.changes)),
+        "Unchanged": str(done.unchanged),
+        "Changes": "\n".join(_first(done.changes)),
+    }
 
 
-def _answer(event: Event, status: str, reason: str) -> None:
+def _first(lines: Sequence[str]) -> list[str]:
+    """As many lines as there is room for, and how many more there are."""
+    shown, room = list[str](), _ROOM
+    for line in lines:
+        room -= len(json.dumps(line))
+        if room < 0:
+            return [*shown, f"and {len(lines) - len(shown)} more"]
+        shown.append(line)
+    return shown
+
+
+def _answer(event: Event, status: str, *, reason: str = "", told: Mapping[str, str] | None = None) -> None:
     """Put the answer to the address that CloudFormation signed for it."""
     body = {
         "Status": status,
@@ -90,6 +111,7 @@ def _answer(event: Event, status: str, reason: str) -> None:
         "StackId": event["StackId"],
         "RequestId": event["RequestId"],
         "LogicalResourceId": event["LogicalResourceId"],
+        "Data": told or {},
     }
     request = Request(event["ResponseURL"], json.dumps(body).encode(), {"Content-Type": ""}, method="PUT")  # noqa: S310
     with urlopen(request, timeout=_PATIENCE):  # noqa: S310 - the address comes from CloudFormation itself

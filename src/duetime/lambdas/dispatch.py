@@ -1,4 +1,13 @@
-"""The Lambda that a timer wakes: its input to `duetime.dispatch`."""
+"""The Lambda that wakes and events reach: what a timer, a job's schedule or a rule says, to `duetime.dispatch`.
+
+==========================================  ====================================================
+the input                                   comes from
+==========================================  ====================================================
+``{"tenant", "id", "type", …}``             an action's timer
+``{"job", "tenant"}``                       a job's schedule
+``{"job", "tenant", "cadence", "event"}``   a rule, with the event that it let through
+==========================================  ====================================================
+"""
 
 from __future__ import annotations
 
@@ -6,25 +15,68 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from duetime import ids
 from duetime.aws.backends import Backends
-from duetime.aws.messages import from_json
+from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
-from duetime.dispatch import Dispatch
+from duetime.dispatch import Dispatch, DispatchJobs
+from duetime.errors import InvalidIdentifier
+from duetime.job import JobRef
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
+Event = Mapping[str, Any]
 
-def make_handler(settings: Settings) -> Callable[[Mapping[str, Any], object], Mapping[str, Any]]:
-    """The handler of EventBridge Scheduler's wakes. What it raises, Lambda repeats and then hands to the failure queue."""
+
+def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
+    """The handler of wakes and events. What it raises, Lambda repeats and then hands to the failure queue."""
     clock = SystemClock()
     backends = Backends(settings, clock)
     dispatch = Dispatch(backends.queues, backends.routes, clock=clock)
+    jobs = DispatchJobs(backends.store, backends.jobs, clock=clock, settings=settings)
 
-    def handler(event: Mapping[str, Any], _context: object) -> Mapping[str, Any]:
-        message, _ = from_json(dict(event))
-        delay = dispatch(message)
-        log.info("dispatched", extra={"action": message.ref.id, "delay": delay})
-        return {"id": message.ref.id, "delay": delay}
+    def handler(event: Event, _context: object) -> Event:
+        if "job" not in event:
+            return _send(dispatch, event)
+        return _start(jobs, event) if "event" in event else _wake(jobs, event)
 
     return handler
+
+
+def _send(dispatch: Dispatch, event: Event) -> Event:
+    message, _ = from_json(dict(event))
+    delay = dispatch(message)
+    log.info("dispatched", extra={"action": message.ref.id, "delay": delay})
+    return {"id": message.ref.id, "delay": delay}
+
+
+def _wake(jobs: DispatchJobs, event: Event) -> Event:
+    ref = _ref_of(event)
+    planned = jobs.wake(ref)
+    log.info("woken", extra={"job": ref.name, "planned": planned.made})
+    return {"job": ref.name, "planned": planned.made}
+
+
+def _start(jobs: DispatchJobs, event: Event) -> Event:
+    ref, cadence, told = _ref_of(event), event.get("cadence"), event["event"]
+    if not isinstance(cadence, str) or not isinstance(told, Mapping) or not told.get("id"):
+        raise UnreadableMessage(f"the event of job {ref.name} has no id, or no cadence")
+    run = jobs.event(ref, cadence, told)
+    action_id = None if run is None else run.id
+    log.info("event", extra={"job": ref.name, "action": action_id, "event": told["id"]})
+    return {"job": ref.name, "id": action_id}
+
+
+def _ref_of(event: Event) -> JobRef:
+    """The job that the input names; the system's are code's.
+
+    Raises:
+        UnreadableMessage: nobody here wrote it.
+    """
+    try:
+        tenant = event.get("tenant")
+        owner = ids.SYSTEM_TENANT if tenant == ids.SYSTEM_TENANT else ids.tenant(tenant)
+        return JobRef(owner, ids.job_name(event["job"]))
+    except InvalidIdentifier as error:
+        raise UnreadableMessage(error) from error

@@ -25,5 +25,7 @@ def load_app(where: str) -> App:
     if not isinstance(app, App):
         raise DeclarationError(f"{where} is {type(app).__name__}, not a duetime.App")
     if not app.handlers:
-        raise DeclarationError(f"{where} registers no handler; decorate one with @{name}.action")
+        raise DeclarationError(
+            f"{where} registers no handler; decorate one with @{name}.action or @{name}.job"
+        )
     return app

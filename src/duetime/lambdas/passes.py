@@ -1,30 +1,31 @@
-"""The Lambdas that EventBridge Scheduler invokes by the clock: the sweep each minute, the catch-up every six hours."""
+"""The Lambdas that EventBridge Scheduler invokes by the clock: the sweep each minute, the catch-up every six hours.
+
+Both are jobs of the system: each pass is recorded as a run. One that somebody triggers comes as a message of the worker
+``system``, whose queue feeds the catch-up's function.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Protocol
 
-from duetime.arm import Arm
 from duetime.aws.backends import Backends
-from duetime.catch_up import CatchUp
-from duetime.clock import Clock, SystemClock
+from duetime.clock import SystemClock
+from duetime.ids import JobName
+from duetime.lambdas.parts import Part, Passes, in_words
 from duetime.settings import Settings
-from duetime.sweep import Sweep
-from duetime.waking import Waker
-from duetime.wheel import HandOver, Wheel
+from duetime.system_jobs import CATCH_UP, SWEEP, Journal
 
 log = logging.getLogger(__name__)
 
 _RESERVE = timedelta(seconds=5)
-"""Kept back of the function's time, to write the bookmark."""
+"""Kept back of the function's time, to write the bookmark and the run."""
 
-_AT_ONCE = 16
-"""Shards that are read side by side: most of a pass is waiting for answers."""
+_TRIGGERED_RESERVE = timedelta(seconds=20)
+"""Kept back of a triggered run's deadline, which counts from its claim and not from when Lambda called."""
 
 
 class Context(Protocol):
@@ -35,58 +36,66 @@ class Context(Protocol):
         ...
 
 
-Handler = Callable[[Mapping[str, Any], Context], Mapping[str, Any]]
+Event = Mapping[str, Any]
+Handler = Callable[[Event, Context], Event]
 
 
-def make_sweep_handler(settings: Settings) -> Handler:
-    """The handler of the minute's schedule: the sweep, and the wheel's turn or its handing over."""
-    clock = SystemClock()
-    backends = Backends(settings, clock)
-    waker = _waker(backends, settings, clock)
-    sweep = Sweep(waker, backends.bookmarks, clock=clock, settings=settings)
-    ahead = _ahead(backends, waker, settings, clock)
+def make_sweep_handler(settings: Settings, *, instance: str) -> Handler:
+    """The handler of the minute's schedule.
 
-    def both(stop_at: datetime) -> Mapping[str, Any]:
-        now = clock.now()
-        sent_ahead = ahead(now + (stop_at - now) / 2)  # a long backlog ahead must not starve what is overdue
-        return {**asdict(sweep(stop_at=stop_at)), "ahead": sent_ahead}
-
-    return _handler(both, clock, "swept")
+    Args:
+        settings: the deployment's.
+        instance: what names this process in a pass' record.
+    """
+    recorded = _Recorded(settings, instance)
+    return recorded.handler(SWEEP, recorded.passes.sweep)
 
 
-def make_catch_up_handler(settings: Settings) -> Handler:
-    """The handler of the six-hourly schedule."""
-    clock = SystemClock()
-    backends = Backends(settings, clock)
-    waker = _waker(backends, settings, clock)
-    catch_up = CatchUp(waker, backends.bookmarks, clock=clock, settings=settings)
-    return _handler(lambda stop_at: asdict(catch_up(stop_at=stop_at)), clock, "caught up")
+def make_catch_up_handler(settings: Settings, *, instance: str) -> Handler:
+    """The handler of the six-hourly schedule, and of the messages of triggered passes.
 
+    Args:
+        settings: the deployment's.
+        instance: what names this process in a pass' record.
+    """
+    recorded = _Recorded(settings, instance)
+    by_clock = recorded.handler(CATCH_UP, recorded.passes.catch_up)
+    triggered = cache(lambda: _triggered(settings, recorded.passes, instance))
 
-def _waker(backends: Backends, settings: Settings, clock: Clock) -> Waker:
-    at_once = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="duetime-waker")
-    return Waker(
-        backends.store, backends.queues, backends.routes, clock=clock, settings=settings, map_=at_once.map
-    )
-
-
-def _ahead(backends: Backends, waker: Waker, settings: Settings, clock: Clock) -> Callable[[datetime], int]:
-    """What is done ahead of time: the wheel's turn, or, where timers do that, what a former wheel left behind."""
-    if settings.timers == "wheel":
-        wheel = Wheel(waker, backends.bookmarks, clock=clock, settings=settings)
-        return lambda stop_at: wheel(stop_at=stop_at).sent
-    arm = Arm(
-        backends.store, backends.queues, backends.timers, backends.routes, clock=clock, settings=settings
-    )
-    hand_over = HandOver(backends.store, arm, backends.bookmarks, clock=clock)
-    return lambda stop_at: hand_over(stop_at=stop_at)
-
-
-def _handler(run: Callable[[datetime], Mapping[str, Any]], clock: Clock, word: str) -> Handler:
-    def handler(_event: Mapping[str, Any], context: Context) -> Mapping[str, Any]:
-        left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-        passed = run(clock.now() + left - _RESERVE)
-        log.info(word, extra=dict(passed))
-        return passed
+    def handler(event: Event, context: Context) -> Event:
+        return triggered()(event, context) if "Records" in event else by_clock(event, context)
 
     return handler
+
+
+class _Recorded:
+    """The passes of one deployment, each recorded as a run of its job."""
+
+    def __init__(self, settings: Settings, instance: str) -> None:
+        self._clock = SystemClock()
+        backends = Backends(settings, self._clock)
+        self.passes = Passes(backends, settings, self._clock)
+        self._journal = Journal(backends.store, clock=self._clock, settings=settings, instance=instance)
+
+    def handler(self, job: JobName, run: Part) -> Handler:
+        def handler(_event: Event, context: Context) -> Event:
+            left = timedelta(milliseconds=context.get_remaining_time_in_millis())
+            with self._journal.recording(job) as told:
+                passed = run(self._clock.now() + left - _RESERVE)
+                told.append(in_words(passed))
+            log.info("passed", extra={"job": job, **passed})
+            return passed
+
+        return handler
+
+
+def _triggered(settings: Settings, passes: Passes, instance: str) -> Callable[[Event, object], Event]:
+    """The worker of triggered passes. What it needs is loaded for nothing else."""
+    from duetime.lambdas import work  # noqa: PLC0415 - as above
+    from duetime.system_jobs import system_app  # noqa: PLC0415 - as above
+
+    def told(run: Part) -> Callable[[datetime], str]:
+        return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))
+
+    app = system_app({SWEEP: told(passes.sweep), CATCH_UP: told(passes.catch_up)})
+    return work.make_handler(settings, app, instance=instance)

@@ -33,7 +33,7 @@ def make_handler(settings: Settings, app: App, *, instance: str) -> Callable[[Ev
     clock = SystemClock()
     backends = Backends(settings, clock)
     heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
-    ports = WorkerPorts(backends.store, backends.queues, backends.routes, heartbeat)
+    ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
     work = Work(app, ports, clock=clock, settings=settings, instance=instance)
 
     def handler(event: Event, _context: object) -> Event:

@@ -40,15 +40,13 @@ class Names:
     prefix: str
     worker: str
 
-    @property
-    def due_queue(self) -> str:
-        """The worker's queue of due messages."""
-        return f"{self.prefix}due-{self.worker}"
+    def due_queue(self, worker: str) -> str:
+        """A worker's queue of due messages."""
+        return f"{self.prefix}due-{worker}"
 
-    @property
-    def dead_queue(self) -> str:
-        """Where due messages go that no worker took."""
-        return f"{self.due_queue}-dead"
+    def dead_queue(self, worker: str) -> str:
+        """Where due messages go that the worker did not take."""
+        return f"{self.due_queue(worker)}-dead"
 
     @property
     def failure_queue(self) -> str:

@@ -9,6 +9,7 @@
                                                               │
             StreamPump ── arm ─┬── near ── SQS ── QueuePump ──┼── work ── the app's handlers
                                └── far ── SchedulePump ───────┴── dispatch
+                                 SchedulePump, EventBus ── what wakes a job ── dispatch
             SchedulePump ── sweep each minute, catch-up every six hours       ExpiryPump ── time to live
 
 The handlers and back ends are those that a deploy ships. None of them knows that it is here.
@@ -18,7 +19,8 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
@@ -27,8 +29,10 @@ from typing import Any, Self
 import boto3
 
 from duetime.app import App
-from duetime.aws import action_store
+from duetime.aws import action_store, job_ports
 from duetime.clock import SystemClock
+from duetime.errors import DeclarationError
+from duetime.job import Job, Origin
 from duetime.local.addresses import Names
 from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
@@ -38,13 +42,17 @@ from duetime.local.functions import Functions, Outcome
 from duetime.local.gate import Gate
 from duetime.local.gateway import Gateway
 from duetime.local.handlers import functions_of
+from duetime.local.job_lines import coming
 from duetime.local.options import Options
 from duetime.local.page import page
 from duetime.local.server import Server
 from duetime.local.stack import Stack
-from duetime.scheduler import Scheduler
+from duetime.reconcile import Reconciled
+from duetime.scheduler import LARGEST_PAGE, Scheduler
 
 log = logging.getLogger(__name__)
+news = logging.getLogger("duetime.local.news")
+"""What somebody at the terminal wants to be told, beside the runs."""
 
 
 class LocalCloud:
@@ -82,8 +90,8 @@ class LocalCloud:
             emulator = Emulator(gate, self._clock)
             emulator.start()
             undo.callback(emulator.stop)
-            self._stack = Stack(self.app, self._names, max_receives=self.options.max_receives)
-            self.redeploy()
+            self._stack = Stack(self._names, self._clock, max_receives=self.options.max_receives)
+            self._deploy()
             undo.callback(self._functions.deploy, {})
             self._start_sources(gate, undo)
             self._start_answering(emulator, undo)
@@ -107,11 +115,34 @@ class LocalCloud:
         self._server.start(Front(gateway, emulator, self._page))
         undo.callback(self._server.stop)  # before the sources are stopped
 
-    def redeploy(self, **changes: Any) -> None:
-        """Deploy again with other settings, such as ``enabled=False``; all data stays, runs under way end as they began."""
-        self.settings = self._stack.deploy(replace(self.settings, **changes))
+    def redeploy(self, *, app: App | None = None, **changes: Any) -> None:
+        """Deploy again with other settings, such as ``enabled=False``; all data stays, runs under way end as they began.
+
+        Args:
+            app: takes the place of the app, with the jobs that it declares now.
+            changes: of the settings.
+
+        Raises:
+            DeclarationError: the app's worker is another: this cloud has one alone.
+        """
+        if app is not None and app.worker != self.app.worker:
+            raise DeclarationError(
+                f"the local cloud runs the worker {self.app.worker!r}, and the app's is {app.worker!r}"
+            )
+        self.app = app or self.app
+        self.settings = replace(self.settings, **changes)
+        for line in self._deploy().changes:
+            news.info(line)
+
+    def _deploy(self) -> Reconciled:
+        """The tables and the jobs first, the functions last: as on AWS, an old worker puts off what it does not know yet."""
+        self.settings, done = self._stack.deploy(self.app, self.settings)
         self._environment.use(self.settings)
         self._functions.deploy(functions_of(self.app, self.settings, self._names))
+        if done.changes:
+            kinds = Counter(line.partition(" ")[0] for line in done.changes)
+            news.info("jobs: %s", ", ".join(f"{count} {kind}" for kind, count in kinds.items()))
+        return done
 
     def stop(self) -> None:
         """Deliver nothing more, let what is running finish for a while, and forget everything."""
@@ -128,9 +159,21 @@ class LocalCloud:
         return for_another_process(self.url, self.settings)
 
     def scheduler(self, *, tenant_id: str = "acme", actor: str = "local") -> Scheduler:
-        """A scheduler on this cloud's table."""
-        store = action_store(self.settings)
-        return Scheduler(store, tenant_id=tenant_id, actor=actor, clock=self._clock, settings=self.settings)
+        """A scheduler on this cloud's tables."""
+        return Scheduler(
+            action_store(self.settings),
+            tenant_id=tenant_id,
+            actor=actor,
+            clock=self._clock,
+            settings=self.settings,
+            jobs=job_ports(self.settings, self._clock),
+        )
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        """The jobs that the app declares, as they stand now."""
+        listed = self.scheduler().jobs.list(limit=LARGEST_PAGE)
+        return [each for each in listed if each.name in self.app.jobs and each.origin is Origin.CODE]
 
     def invoke(self, function: str, event: Mapping[str, Any] | None = None) -> Outcome:
         """Call a function now, such as ``sweep``, instead of waiting until its time comes."""
@@ -141,7 +184,7 @@ class LocalCloud:
         return boto3.client(service)
 
     def _page(self) -> str:
-        return page(self.app, self.settings, self.url, self.environment)
+        return page(self.app, self.settings, self.url, self.environment, coming(self.jobs, self._clock.now()))
 
     def __enter__(self) -> Self:
         self.start()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from werkzeug.wrappers import Request
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
 from duetime.local.gate import Call, Gate, without_long_poll
+from duetime.local.transactions import undoing
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -37,7 +39,7 @@ class Emulator:
         self._gate, self._clock = gate, clock
         self._mock = mock_aws()
         self._for_others: Any = None
-        self._quick_clock = patch.object(sqs, "unix_time_millis", self._milliseconds)
+        self._patched = ExitStack()
 
     def start(self) -> None:
         """From here on every boto3 client of this process meets moto, and starts with nothing in it."""
@@ -52,11 +54,12 @@ class Emulator:
             return self._gate.let_in(call, lambda: into_moto(request))
 
         vars(botocore_stubber)["process_request"] = let_in  # of this one object, not of its class
-        self._quick_clock.start()
+        self._patched.enter_context(patch.object(sqs, "unix_time_millis", self._milliseconds))
+        self._patched.enter_context(undoing())
 
     def stop(self) -> None:
         """Forget everything, and let clients reach AWS again."""
-        self._quick_clock.stop()
+        self._patched.close()
         vars(botocore_stubber).pop("process_request")
         self._mock.stop()
 

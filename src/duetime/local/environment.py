@@ -30,6 +30,7 @@ _AWS: Mapping[str, str | None] = {
     "AWS_ENDPOINT_URL_DYNAMODB_STREAMS": None,
     "AWS_ENDPOINT_URL_SQS": None,
     "AWS_ENDPOINT_URL_SCHEDULER": None,
+    "AWS_ENDPOINT_URL_EVENTBRIDGE": None,
 }
 
 

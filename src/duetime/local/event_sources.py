@@ -10,6 +10,7 @@ from duetime.clock import SystemClock
 from duetime.lambdas.arm import FILTERS
 from duetime.local.addresses import Names, queue_arn
 from duetime.local.dead_letters import DeadLetters
+from duetime.local.event_bus import EventBus
 from duetime.local.expiry_pump import ExpiryPump
 from duetime.local.functions import Functions
 from duetime.local.gate import Gate
@@ -21,6 +22,7 @@ from duetime.local.sources import QueueSource, StreamSource
 from duetime.local.stream_pump import StreamPump
 from duetime.local.stream_shard import StreamShard
 from duetime.settings import Settings
+from duetime.system_jobs import SYSTEM_WORKER
 
 _LAST_TURN = timedelta(seconds=5)
 
@@ -29,7 +31,7 @@ class EventSources:
     """Every pump over one deployment.
 
     Args:
-        settings: as deployed: they name the table and the queues.
+        settings: as deployed: they name the tables and the queues.
         names: what the functions and the other queues are called.
         functions: what is fed.
         gate: tells the pumps of each call.
@@ -39,43 +41,58 @@ class EventSources:
     def __init__(
         self, settings: Settings, names: Names, functions: Functions, gate: Gate, options: Options
     ) -> None:
-        clock, sqs, dynamodb = SystemClock(), boto3.client("sqs"), boto3.client("dynamodb")
-        dead_letters = DeadLetters(sqs, sqs.get_queue_url(QueueName=names.failure_queue)["QueueUrl"])
+        self._settings, self._names, self._functions = settings, names, functions
+        self._gate, self._options = gate, options
+        self._clock, self._sqs, dynamodb = SystemClock(), boto3.client("sqs"), boto3.client("dynamodb")
+        failures = self._sqs.get_queue_url(QueueName=names.failure_queue)["QueueUrl"]
+        dead_letters = DeadLetters(self._sqs, failures)
         table = dynamodb.describe_table(TableName=settings.actions_table)["Table"]
-        stream = StreamSource(table["LatestStreamArn"], names.function("arm"), FILTERS)
-        queue = QueueSource(settings.queues[names.worker], queue_arn(names.due_queue), names.work_function)
+        source = StreamSource(table["LatestStreamArn"], names.function("arm"), FILTERS)
         shard = StreamShard(gate, settings.actions_table)
-        self._stream = StreamPump(shard, stream, functions, dead_letters, clock)
-        self._queue = QueuePump(
-            sqs,
-            queue,
-            functions,
-            gate,
-            clock,
-            concurrency=options.concurrency,
-            doubles=options.message_doubles,
+        stream = StreamPump(shard, source, functions, dead_letters, self._clock)
+        self._queues = (
+            self._queue(names.worker, names.work_function, options.concurrency),
+            self._queue(SYSTEM_WORKER, names.function("catch-up"), 1),
         )
-        self._invocations = InvocationPump(functions, dead_letters, clock, retry_waits=options.retry_waits)
-        self._schedules = SchedulePump(boto3.client("scheduler"), self._invocations, clock, options.timers)
-        self._pumps = (
-            self._stream,
-            self._schedules,
-            self._invocations,
-            self._queue,
-            ExpiryPump(dynamodb, settings.actions_table, clock),
+        self._invocations = InvocationPump(
+            functions, dead_letters, self._clock, retry_waits=options.retry_waits
         )
-        for listener in (self._stream.listen, self._queue.listen, self._schedules.listen):
-            gate.listen(listener)
+        schedules = SchedulePump(boto3.client("scheduler"), self._invocations, self._clock, options.timers)
+        self._bus = EventBus(self._invocations, doubles=options.timers.doubles)
+        expiries = (
+            ExpiryPump(dynamodb, table, self._clock)
+            for table in (settings.actions_table, settings.jobs_table)
+        )
+        self._pumps = (stream, schedules, self._invocations, *self._queues, *expiries)
+        for pump in (stream, schedules, *self._queues):
+            gate.listen(pump.listen)
+
+    def _queue(self, worker: str, function: str, concurrency: int) -> QueuePump:
+        source = QueueSource(
+            self._settings.queues[worker], queue_arn(self._names.due_queue(worker)), function
+        )
+        return QueuePump(
+            self._sqs,
+            source,
+            self._functions,
+            self._gate,
+            self._clock,
+            concurrency=concurrency,
+            doubles=self._options.message_doubles,
+        )
 
     def start(self) -> None:
         """Begin to deliver."""
+        self._bus.start()
         for pump in self._pumps:
             pump.start()
 
     def stop(self, longest: timedelta) -> int:
         """Deliver nothing more and wait for what is running; returns how many runs have not ended."""
+        self._bus.stop()
         for pump in self._pumps:
             pump.stop()
         for pump in self._pumps:
             pump.join(_LAST_TURN)
-        return self._queue.finish(longest) + self._invocations.finish(_LAST_TURN)
+        left = sum(each.finish(longest) for each in self._queues)
+        return left + self._invocations.finish(_LAST_TURN)

@@ -83,7 +83,7 @@ def _claims(request: Request) -> dict[str, str]:
         "sub": user,
         "email": user if "@" in user else f"{user}@localhost",
         "custom:tenant_id": request.headers.get("X-Duetime-Tenant", "acme"),
-        "cognito:groups": request.headers.get("X-Duetime-Groups", "admin"),
+        "cognito:groups": request.headers.get("X-Duetime-Groups", "admins"),
         "token_use": "id",
     }
 

@@ -16,12 +16,13 @@ _SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
 
 def functions_of(app: App, settings: Settings, names: Names) -> Mapping[str, Function]:
     """Each function's ARN, with its handler made for these settings."""
-    worker = work.make_handler(settings, app, instance=instance_name())
+    instance = instance_name()
+    worker = work.make_handler(settings, app, instance=instance)
     made = {
         "arm": Function(arm.make_handler(settings), _SHORT),
         "dispatch": Function(dispatch.make_handler(settings), _SHORT),
-        "sweep": Function(passes.make_sweep_handler(settings), _SHORT),
-        "catch-up": Function(passes.make_catch_up_handler(settings), _PASS),
+        "sweep": Function(passes.make_sweep_handler(settings, instance=instance), _SHORT),
+        "catch-up": Function(passes.make_catch_up_handler(settings, instance=instance), _PASS),
         "api": Function(api.make_handler(settings, app), _SHORT),
     }
     functions = {names.function(name): each for name, each in made.items()}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from html import escape
 
 from duetime.api import PREFIX
 from duetime.app import App
 from duetime.handler import Handler
+from duetime.local.job_lines import Coming
 from duetime.local.suggestions import commands
 from duetime.settings import Settings
 
@@ -36,7 +38,7 @@ _PAGE = """<!doctype html>
 {handlers}
 </tbody>
 </table>
-<h2>Try</h2>
+{jobs}<h2>Try</h2>
 <pre>{commands}</pre>
 <h2>Look</h2>
 <ul>
@@ -49,18 +51,31 @@ _PAGE = """<!doctype html>
 </html>
 """
 
+_JOBS = """<h2>Jobs</h2>
+<table>
+<thead><tr><th scope="col">Job</th><th scope="col">When</th><th scope="col">Next</th></tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+"""
+
 _LINKS = {
     f"{PREFIX}/scheduling/query": "the actions of the tenant acme",
+    f"{PREFIX}/background-jobs": "the jobs",
     f"{PREFIX}/health": "whether all parts answer",
 }
 
 
-def page(app: App, settings: Settings, url: str, environment: dict[str, str]) -> str:
+def page(
+    app: App, settings: Settings, url: str, environment: dict[str, str], jobs: Sequence[Coming] = ()
+) -> str:
     """The page's HTML."""
     state = "The global switch is on." if settings.enabled else "The global switch is off: nothing fires."
     return _PAGE.format(
         state=escape(state),
         handlers="\n".join(_row(name, each) for name, each in app.handlers.items()),
+        jobs=_JOBS.format(rows="\n".join(_job_row(each) for each in jobs)) if jobs else "",
         commands=escape("\n".join(commands(app, url))),
         links="\n".join(f'<li><a href="{path}">{path}</a>: {what}</li>' for path, what in _LINKS.items()),
         environment=escape("\n".join(_export(*each) for each in environment.items())),
@@ -69,7 +84,14 @@ def page(app: App, settings: Settings, url: str, environment: dict[str, str]) ->
 
 def _row(type_name: str, handler: Handler) -> str:
     told = (handler.function.__doc__ or "").strip().partition("\n")[0]
-    cells = (f"<code>{escape(type_name)}</code>", f"<code>{escape(handler.where)}</code>", escape(told))
+    return _cells(f"<code>{escape(type_name)}</code>", f"<code>{escape(handler.where)}</code>", escape(told))
+
+
+def _job_row(job: Coming) -> str:
+    return _cells(f"<code>{escape(job.name)}</code>", escape(job.cadences), escape(job.next_run))
+
+
+def _cells(*cells: str) -> str:
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 

@@ -1,4 +1,4 @@
-"""What a deploy makes, made in moto: tables, queues, the group of one-shots, the passes' schedules, the manifest.
+"""What a deploy makes, made in moto: tables, queues, groups, the bus, the passes' schedules, the workers and their jobs.
 
 Each step leaves alone what is there already, so deploying again with other settings keeps all data, as it does on AWS.
 """
@@ -12,43 +12,56 @@ from dataclasses import replace
 
 import boto3
 
+from duetime import system_jobs
 from duetime.app import App
-from duetime.aws import notes, tables
+from duetime.aws import tables
+from duetime.clock import Clock
+from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import Names, queue_arn
 from duetime.manifest import DEFAULT_WORKER
+from duetime.reconcile import Reconciled
 from duetime.settings import Settings
+from duetime.system_jobs import SYSTEM_WORKER
 
 PASSES = {"sweep": "rate(1 minute)", "catch-up": "rate(6 hours)"}
 """The functions that the clock invokes, and how often."""
 
 
 class Stack:
-    """Deploys one app."""
+    """Deploys one worker's app, and the system's own worker beside it."""
 
-    def __init__(self, app: App, names: Names, *, max_receives: int) -> None:
-        self._app, self._names, self._max_receives = app, names, max_receives
+    def __init__(self, names: Names, clock: Clock, *, max_receives: int) -> None:
+        self._names, self._clock, self._max_receives = names, clock, max_receives
         self._dynamodb = boto3.client("dynamodb")
         self._sqs = boto3.client("sqs")
         self._scheduler = boto3.client("scheduler")
+        self._events = boto3.client("events")
 
-    def deploy(self, settings: Settings) -> Settings:
-        """Make what is missing; returns the settings with the names of everything made."""
+    def deploy(self, app: App, settings: Settings) -> tuple[Settings, Reconciled]:
+        """Make what is missing; returns the settings with the names of everything made, and what became of the app's jobs."""
+        deployed = self._make(settings)
+        rollout = Rollout(deployed, self._clock)
+        rollout.publish(system_jobs.manifest())
+        return deployed, rollout.publish(app.manifest)
+
+    def _make(self, settings: Settings) -> Settings:
         self._make_table(tables.ACTIONS, settings.actions_table)
         self._make_table(tables.JOBS, settings.jobs_table)
-        url = self._make_due_queue(settings)
-        deployed = replace(
+        self._queue_url(self._names.failure_queue)
+        url = self._make_due_queue(self._names.worker, settings)
+        system = self._make_due_queue(SYSTEM_WORKER, settings)
+        for group in (settings.schedule_group, settings.job_group, self._names.pass_group):
+            self._make_group(group)
+        self._make_bus(settings.event_bus)
+        for name, expression in PASSES.items():
+            self._make_pass(name, expression)
+        return replace(
             settings,
-            queues={DEFAULT_WORKER: url, self._app.worker: url},
+            queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system},
             dispatch_arn=self._names.function("dispatch"),
             timer_role_arn=self._names.timer_role,
             timer_dlq_arn=queue_arn(self._names.failure_queue),
         )
-        self._make_group(deployed.schedule_group)
-        self._make_group(self._names.pass_group)
-        for name, expression in PASSES.items():
-            self._make_pass(name, expression)
-        notes.publish(self._dynamodb, deployed.jobs_table, self._app.manifest)
-        return deployed
 
     def _queue_url(self, name: str) -> str:
         """A queue's URL; the queue is made if it is missing."""
@@ -64,14 +77,11 @@ class Stack:
                 TimeToLiveSpecification={"Enabled": True, "AttributeName": tables.TTL_ATTRIBUTE},
             )
 
-    def _make_due_queue(self, settings: Settings) -> str:
-        self._queue_url(self._names.failure_queue)
-        self._queue_url(self._names.dead_queue)
-        url = self._queue_url(self._names.due_queue)
-        redrive = {
-            "deadLetterTargetArn": queue_arn(self._names.dead_queue),
-            "maxReceiveCount": self._max_receives,
-        }
+    def _make_due_queue(self, worker: str, settings: Settings) -> str:
+        dead = self._names.dead_queue(worker)
+        self._queue_url(dead)
+        url = self._queue_url(self._names.due_queue(worker))
+        redrive = {"deadLetterTargetArn": queue_arn(dead), "maxReceiveCount": self._max_receives}
         self._sqs.set_queue_attributes(
             QueueUrl=url,
             Attributes={
@@ -86,6 +96,11 @@ class Stack:
             self._scheduler.get_schedule_group(Name=name)
         except self._scheduler.exceptions.ResourceNotFoundException:
             self._scheduler.create_schedule_group(Name=name)
+
+    def _make_bus(self, name: str) -> None:
+        if name != "default":  # which every region has
+            with suppress(self._events.exceptions.ResourceAlreadyExistsException):
+                self._events.create_event_bus(Name=name)
 
     def _make_pass(self, name: str, expression: str) -> None:
         with suppress(self._scheduler.exceptions.ConflictException):

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duetime.clock import Clock
+from duetime.event_pattern import matches
 from duetime.local.addresses import REGION
 from duetime.local.dead_letters import DeadLetters
-from duetime.local.event_pattern import matches
 from duetime.local.functions import Functions
 from duetime.local.gate import Call
 from duetime.local.pump import Pump

@@ -5,29 +5,40 @@ from __future__ import annotations
 import shlex
 
 from duetime.app import App
+from duetime.handler import Handler
 from duetime.local.example_payload import example_of
 
 DEFAULT_PORT = 8080
 """The command line talks to this one unless it is told otherwise."""
 
 
-def commands(app: App, url: str, program: str = "duetime") -> tuple[str, str, str]:
-    """Three commands: schedule something, list what there is, and ask the API itself.
+def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
+    """A few commands: schedule something, list what there is, trigger a job, and ask the API itself.
 
     `program` is how the command line is called from where the reader is.
     """
-    type_name, payload = _example(app)
     elsewhere = "" if url.endswith(f":{DEFAULT_PORT}") else f" --url {url}"
     return (
-        f"{program} schedule {type_name} --payload {shlex.quote(payload)} --in 3s{elsewhere}",
-        f"{program} actions list{elsewhere}",
+        *(f"{program} {each}{elsewhere}" for each in (*_for_types(app), "actions list", *_for_jobs(app))),
         f"curl {url}/api/v1/scheduling/query",
     )
 
 
-def _example(app: App) -> tuple[str, str]:
-    """The first type for which an example can be made; the very first, with a payload to fill in, if there is none."""
-    for name, handler in app.handlers.items():
-        if example := example_of(handler.payload):
-            return name, example
-    return next(iter(app.handlers)), "{…}"
+def _for_jobs(app: App) -> tuple[str, ...]:
+    """List the jobs, and trigger the first that needs no payload of the reader's own."""
+    ready = [name for name, each in app.handlers.items() if each.job and not _is_bare(each)]
+    return ("jobs list", *(f"jobs trigger {name}" for name in ready[:1])) if app.jobs else ()
+
+
+def _is_bare(handler: Handler) -> bool:
+    """Whether its runs take a payload, and nothing says one."""
+    return handler.payload is not None and (handler.job is None or handler.job.payload is None)
+
+
+def _for_types(app: App) -> tuple[str, ...]:
+    """Schedule the first type for which an example can be made; else the very first, with a payload to fill in."""
+    types = {name: each.payload for name, each in app.handlers.items() if each.payload and each.job is None}
+    for name, payload in types.items():
+        if example := example_of(payload):
+            return (f"schedule {name} --payload {shlex.quote(example)} --in 3s",)
+    return tuple(f"schedule {each} --payload {shlex.quote('{…}')} --in 3s" for each in list(types)[:1])

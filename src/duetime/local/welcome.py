@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from duetime.app import App
+from duetime.local.job_lines import Coming, job_lines
 from duetime.local.suggestions import commands
 from duetime.settings import Settings
 
 
-def welcome(app: App, settings: Settings, url: str, program: str = "duetime") -> str:
-    """Where it listens, what it runs, and three commands to try."""
-    count = len(app.handlers)
+def welcome(
+    app: App, settings: Settings, url: str, program: str = "duetime", *, jobs: Sequence[Coming] = ()
+) -> str:
+    """Where it listens, what it runs and when, and a few commands to try."""
+    handlers = [name for name, each in app.handlers.items() if each.job is None]
+    parts = _counted(len(handlers), "handler"), _counted(len(app.jobs), "job")
+    listed = f": {', '.join(handlers)}" if handlers else ""
     lines = [
-        f"duetime runs {count} handler{'s' if count > 1 else ''} at {url}: {', '.join(app.handlers)}",
+        f"duetime runs {' and '.join(filter(None, parts))} at {url}{listed}",
+        *(f"    {each}" for each in job_lines(jobs)),
         "",
         "  In another terminal, try:",
         *(f"    {each}" for each in commands(app, url, program)),
@@ -21,3 +29,7 @@ def welcome(app: App, settings: Settings, url: str, program: str = "duetime") ->
     if not settings.enabled:
         lines.insert(1, "  The global switch is off: nothing fires.")
     return "\n".join(lines)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' if count > 1 else ''}" if count else ""

@@ -10,19 +10,29 @@ from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from duetime import system_jobs
 from duetime.app import App
 from duetime.arm import Arm
+from duetime.attend import Attend
 from duetime.catch_up import CatchUp
 from duetime.change import Change
 from duetime.clock import Clock
-from duetime.dispatch import Dispatch
+from duetime.dispatch import Dispatch, DispatchJobs, Event
 from duetime.heartbeat import Heartbeat
+from duetime.job_ports import JobPorts
+from duetime.memory.job_wakes import MemoryJobWakes
+from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
+from duetime.mend import Mend
+from duetime.plan import LEAD, Plan
 from duetime.ports import Delivery
+from duetime.reconcile import Reconcile, Reconciled
 from duetime.settings import Settings
 from duetime.sweep import Sweep
+from duetime.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, Journal
+from duetime.tend import Tend
 from duetime.waking import Waker
 from duetime.wheel import TURN, HandOver, Wheel, WheelTimers
 from duetime.work import Work, WorkerPorts
@@ -46,28 +56,82 @@ class MemoryCloud:
     ) -> None:
         self.clock, self.settings = clock, settings
         self._changes: deque[Change] = deque()
+        self._queue_of: dict[str, str] = {}
         self._wake = wake
         self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
-        self._wire(app, instance)
+        self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
+        self.job_store = MemoryJobStore(self.store)
+        self.job_wakes = MemoryJobWakes(clock)
+        self._instance = instance
+        self._wire_jobs()
         self._sweep_at = clock.now() + SWEEP_EVERY
         self._catch_up_at = clock.now() + CATCH_UP_EVERY
+        self.deploy(app)
 
-    def _wire(self, app: App, instance: str) -> None:
-        clock, settings = self.clock, self.settings
-        routes, bookmarks = MemoryRoutes([app.manifest]), MemoryBookmarks()
+    @property
+    def job_ports(self) -> JobPorts:
+        """What a `Scheduler` needs for jobs."""
+        return JobPorts(self.job_store, self._routes)
+
+    def deploy(self, app: App) -> Reconciled:
+        """Run an app, in place of the one before; returns what became of its jobs."""
+        self._routes.publish([app.manifest, system_jobs.manifest()])
+        self._wire(app)
+        self.reconcile(system_jobs.definitions(), worker=SYSTEM_WORKER)
+        reconciled = self.reconcile(app.manifest.jobs, worker=app.worker)
+        self.mend(stop_at=self.clock.now() + _PASS_LIMIT)
+        return reconciled
+
+    def _wire_jobs(self) -> None:
+        clock, settings, jobs = self.clock, self.settings, self.job_store
+        plan = Plan(self.store, jobs, clock=clock, settings=settings)
+        attend = Attend(plan, jobs, self.job_wakes, clock=clock, settings=settings)
+        self.dispatch_jobs = DispatchJobs(self.store, jobs, clock=clock, settings=settings)
+        self.tend = Tend(jobs, attend, clock=clock, settings=settings)
+        self.mend = Mend(jobs, self.job_wakes, attend, clock=clock, settings=settings)
+        self.reconcile = Reconcile(self.store, jobs, self.job_wakes, attend, clock=clock, settings=settings)
+        self.journal = Journal(self.store, clock=clock, settings=settings, instance=self._instance)
+
+    def _wire(self, app: App) -> None:
+        clock, settings, routes = self.clock, self.settings, self._routes
+        bookmarks = self._bookmarks
         heartbeat = Heartbeat(self.store, self.queues, clock=clock, settings=settings)
         timers = WheelTimers() if settings.timers == "wheel" else self.timers
         self.arm = Arm(self.store, self.queues, timers, routes, clock=clock, settings=settings)
         self.dispatch = Dispatch(self.queues, routes, clock=clock)
-        ports = WorkerPorts(self.store, self.queues, routes, heartbeat)
-        self.work = Work(app, ports, clock=clock, settings=settings, instance=instance)
         waker = Waker(self.store, self.queues, routes, clock=clock, settings=settings)
         self.sweep = Sweep(waker, bookmarks, clock=clock, settings=settings)
         self.wheel = Wheel(waker, bookmarks, clock=clock, settings=settings)
         self.hand_over = HandOver(self.store, self.arm, bookmarks, clock=clock)
         self.catch_up = CatchUp(waker, bookmarks, clock=clock, settings=settings)
+        ports = WorkerPorts(self.store, self.job_store, self.queues, routes, heartbeat)
+        passes = system_jobs.system_app({SWEEP: self._sweep, CATCH_UP: self._catch_up})
+        self._work = {
+            each.worker: Work(each, ports, clock=clock, settings=settings, instance=self._instance)
+            for each in (passes, app)
+        }
+        self._usual = app.worker
+
+    def event(self, event: Event) -> None:
+        """Have an event of the bus start the jobs whose rules let it through."""
+        for wake in self.job_wakes.matching(event):
+            self.dispatch_jobs.event(wake.ref, wake.cadence, event)
+        self._wake()
+
+    def _sweep(self, stop_at: datetime) -> str:
+        ahead = self.wheel if self.settings.timers == "wheel" else self.hand_over
+        ahead(stop_at=stop_at)
+        sent, tended = self.sweep(stop_at=stop_at).sent, self.tend(stop_at=stop_at)
+        return f"sent {sent}, attended to {tended.attended} jobs"
+
+    def _catch_up(self, stop_at: datetime) -> str:
+        sent, tended = self.catch_up(stop_at=stop_at).sent, self.tend(stop_at=stop_at)
+        mended = self.mend(stop_at=stop_at)
+        return (
+            f"sent {sent}, attended to {tended.attended} jobs, mended {len(mended.removed) + len(mended.set)}"
+        )
 
     def _changed(self, change: Change) -> None:
         if change.became_pending or change.left_pending:
@@ -80,39 +144,61 @@ class MemoryCloud:
         self._arm_changes()
         for message in self.timers.fire(now):
             self.dispatch(message)
+        for wake in self.job_wakes.fire(now):
+            self.dispatch_jobs.wake(wake.ref)
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_EVERY
-            ahead = self.wheel if self.settings.timers == "wheel" else self.hand_over
-            ahead(stop_at=now + _PASS_LIMIT)
-            self.sweep(stop_at=now + _PASS_LIMIT)
+            with self.journal.recording(SWEEP) as told:
+                told.append(self._sweep(now + _PASS_LIMIT))
         if now >= self._catch_up_at:
             self._catch_up_at = now + CATCH_UP_EVERY
-            self.catch_up(stop_at=now + _PASS_LIMIT)
+            with self.journal.recording(CATCH_UP) as told:
+                told.append(self._catch_up(now + _PASS_LIMIT))
             self.store.remove_expired(now)
+        self._arm_changes()
         received = self.queues.receive()
-        return None if received is None else received[1]
+        if received is None:
+            return None
+        queue, delivery = received
+        self._queue_of[delivery.receipt] = queue
+        return delivery
 
     def run(self, delivery: Delivery) -> None:
         """Work on a delivery; it stays in the queue, and comes again, if that raises."""
-        self.work(delivery)
+        queue = self._queue_of.pop(delivery.receipt, self._usual)
+        self._work.get(queue, self._work[self._usual])(delivery)
         self.queues.delete(delivery.receipt)
 
     def next_at(self) -> datetime:
         """When there is something to do again."""
         if self._changes:
             return self.clock.now()
-        instants = (self._catch_up_at, self._next_sweep_at(), self.queues.next_at(), self.timers.next_at())
+        instants = (
+            self._catch_up_at,
+            self._next_sweep_at(),
+            self.queues.next_at(),
+            self.timers.next_at(),
+            self.job_wakes.next_at(),
+        )
         return min(each for each in instants if each is not None)
 
     def _next_sweep_at(self) -> datetime | None:
         """The first minute's sweep that could find something: those before it are left out."""
+        overdue_at = self._overdue_at()
+        attend_at = self.job_store.earliest_attend_at()
+        finds = [each for each in (overdue_at, attend_at and attend_at - LEAD) if each is not None]
+        if not finds:
+            return None
+        idle = max(min(finds) - self._sweep_at, timedelta(0))
+        return self._sweep_at + -(-idle // SWEEP_EVERY) * SWEEP_EVERY
+
+    def _overdue_at(self) -> datetime | None:
+        """When the sweep, or the wheel, would find the row that is due first."""
         earliest = self.store.earliest_due()
         if earliest is None:
             return None
         has_wheel = self.settings.timers == "wheel"
-        late_enough = earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
-        idle = max(late_enough - self._sweep_at, timedelta(0))
-        return self._sweep_at + -(-idle // SWEEP_EVERY) * SWEEP_EVERY
+        return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _arm_changes(self) -> None:
         changes = []

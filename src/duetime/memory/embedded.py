@@ -27,7 +27,12 @@ def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
     engine.start()
     try:
         yield Scheduler(
-            engine.cloud.store, tenant_id=tenant_id, actor=actor, clock=engine.clock, settings=engine.settings
+            engine.cloud.store,
+            tenant_id=tenant_id,
+            actor=actor,
+            clock=engine.clock,
+            settings=engine.settings,
+            jobs=engine.cloud.job_ports,
         )
     finally:
         engine.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from duetime.manifest import Manifest, workers_by_type
 
@@ -10,12 +10,19 @@ from duetime.manifest import Manifest, workers_by_type
 class MemoryRoutes:
     """The manifests of this process."""
 
-    def __init__(self, manifests: Iterable[Manifest]) -> None:
+    def __init__(self, manifests: Iterable[Manifest] = ()) -> None:
+        self.publish(manifests)
+
+    def publish(self, manifests: Iterable[Manifest]) -> None:
+        """Know these, and no others any more."""
         self._workers = workers_by_type(manifests)
 
     def queue_for(self, type_name: str) -> str | None:
-        """See `duetime.ports.Routes`."""
+        """See `duetime.ports.Routes`, here and below."""
         return self._workers.get(type_name)
+
+    def types(self) -> Sequence[str]:
+        return sorted(self._workers)
 
 
 class MemoryBookmarks:

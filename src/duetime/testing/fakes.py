@@ -6,7 +6,8 @@ import logging
 import threading
 from datetime import UTC, datetime, timedelta
 
-from duetime.ids import TenantId, new_action_id
+from duetime.action import Trigger
+from duetime.ids import ActionId, JobName, TenantId, event_run_id, manual_run_id, new_action_id, occurrence_id
 from duetime.run import Run
 from duetime.testing.simulated import TurnedClock
 
@@ -22,14 +23,19 @@ def fake_run(
     attempt: int = 1,
     timeout: timedelta = timedelta(minutes=5),
     cancelled: bool = False,
+    job: str | None = None,
+    cadence: str | None = None,
+    trigger: Trigger | None = None,
 ) -> Run:
     """Make a run without a scheduler.
 
-    ``apply_plan_change(payload, fake_run(now=…))`` calls a handler as the plain function that it is.
+    ``apply_plan_change(payload, fake_run(now=…))`` calls a handler as the plain function that it is. With `job` it is a
+    run of that job, made due by its `cadence`, or else triggered by somebody, unless `trigger` says otherwise.
     """
+    usual = Trigger.SCHEDULED if job is None else Trigger.CADENCE if cadence else Trigger.MANUAL
     run = Run(
-        id=new_action_id(now),
-        type="fake",
+        id=_id(job, trigger or usual, now),
+        type=job or "fake",
         tenant_id=TenantId(tenant_id),
         actor=actor,
         correlation_id=correlation_id,
@@ -40,8 +46,19 @@ def fake_run(
         deadline=now + timeout,
         clock=TurnedClock(now),
         log=logging.LoggerAdapter(logging.getLogger("duetime.handlers"), {}),
+        job=None if job is None else JobName(job),
+        cadence=cadence,
+        trigger=trigger or usual,
         stop=threading.Event(),
     )
     if cancelled:
         run.stop.set()
     return run
+
+
+def _id(job: str | None, trigger: Trigger, now: datetime) -> ActionId:
+    if job is None:
+        return new_action_id(now)
+    if trigger is Trigger.EVENT:
+        return event_run_id(JobName(job), now, "fake")
+    return (manual_run_id if trigger is Trigger.MANUAL else occurrence_id)(JobName(job), 1, now)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
 
+from duetime import instant
 from duetime.action import Action, Status
 from duetime.app import App
+from duetime.job_rules import RESERVED
+from duetime.jobs import Jobs
 from duetime.memory.cloud import MemoryCloud
 from duetime.ports import Delivery
 from duetime.scheduler import Scheduler
@@ -56,8 +62,44 @@ class SimulatedCloud:
     def scheduler_for(self, tenant_id: str, actor: str = "simulation") -> Scheduler:
         """A scheduler for another tenant of the same cloud."""
         return Scheduler(
-            self._cloud.store, tenant_id=tenant_id, actor=actor, clock=self.clock, settings=self._settings
+            self._cloud.store,
+            tenant_id=tenant_id,
+            actor=actor,
+            clock=self.clock,
+            settings=self._settings,
+            jobs=self._cloud.job_ports,
         )
+
+    @property
+    def jobs(self) -> Jobs:
+        """The jobs, as their operators see them."""
+        return self.scheduler.jobs
+
+    def deploy(self, app: App) -> tuple[str, ...]:
+        """Deploy another version of the app: its handlers, and what its jobs have become, in a line each."""
+        return self._cloud.deploy(app).changes
+
+    def send_event(
+        self,
+        source: str,
+        type: str,  # noqa: A002 - EventBridge's word
+        detail: Mapping[str, Any],
+        *,
+        id: str | None = None,  # noqa: A002 - as above
+    ) -> None:
+        """Put an event on the bus; the same `id` again is the same event again."""
+        at = self.now.replace(microsecond=0)
+        event_id = str(uuid4()) if id is None else id
+        self._cloud.event(
+            {
+                "id": event_id,
+                "time": instant.text(at),
+                "source": source,
+                "detail-type": type,
+                "detail": detail,
+            }
+        )
+        self._do_what_is_due()
 
     @property
     def now(self) -> datetime:
@@ -65,8 +107,9 @@ class SimulatedCloud:
         return self.clock.now()
 
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
-        """Every tenant's actions, oldest first; only those of a status if one is given."""
-        return tuple(row for row in self._cloud.store.rows() if status is None or row.status == status)
+        """Every tenant's actions, by id, but the system's own passes; only those of a status if one is given."""
+        rows = self._cloud.store.rows()
+        return tuple(each for each in rows if status in {None, each.status} and not _is_pass(each))
 
     def advance(self, span: timedelta | None = None, /, **units: float) -> None:
         """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""
@@ -90,3 +133,7 @@ class SimulatedCloud:
                 self._waiting_out.append(delivery)
             else:
                 self._cloud.run(delivery)
+
+
+def _is_pass(row: Action) -> bool:
+    return (row.job or "").startswith(RESERVED)

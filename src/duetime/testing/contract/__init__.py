@@ -9,7 +9,7 @@
         def store(self):
             return MyStore(...)  # empty, for one test alone
 
-Each sentence of `duetime.ports` that can be seen from outside is a test whose name says it. The tests look at states,
+Each sentence of `duetime.ports` and `duetime.job_ports` that can be seen from outside is a test whose name says it. The tests look at states,
 never at the calls that made them.
 """
 
@@ -32,6 +32,27 @@ from duetime.testing.contract.changing import (
 )
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.due import DueContract
+from duetime.testing.contract.job_locks import (
+    EndPendingContract,
+    LockContract,
+    OccurrenceClaimContract,
+    OccurrenceSettleContract,
+    WaitContract,
+)
+from duetime.testing.contract.job_runs import (
+    JobHistoryContract,
+    JobRunContract,
+    RecordContract,
+    SkipContract,
+)
+from duetime.testing.contract.job_wakes import JobWakesContract
+from duetime.testing.contract.jobs import (
+    AttendContract,
+    CountContract,
+    CursorContract,
+    JobChangeContract,
+    JobRowContract,
+)
 from duetime.testing.contract.leasing import LeaseContract
 from duetime.testing.contract.legality import LegalityContract
 from duetime.testing.contract.lists import ListContract
@@ -47,6 +68,8 @@ __all__ = [
     "ActionStoreContract",
     "BookmarksContract",
     "DueQueuesContract",
+    "JobStoreContract",
+    "JobWakesContract",
     "RoutesContract",
     "TimersContract",
 ]
@@ -68,6 +91,28 @@ class ActionStoreContract(
     LegalityContract,
     ListContract,
     DueContract,
+    JobRunContract,
+    SkipContract,
+    RecordContract,
+    JobHistoryContract,
     RaceContract,
 ):
     """The whole contract of `duetime.ports.ActionStore`: override the fixture `store`."""
+
+
+class JobStoreContract(
+    JobRowContract,
+    AttendContract,
+    JobChangeContract,
+    CursorContract,
+    CountContract,
+    OccurrenceClaimContract,
+    LockContract,
+    WaitContract,
+    OccurrenceSettleContract,
+    EndPendingContract,
+):
+    """The whole contract of `duetime.job_ports.JobStore`.
+
+    Override the fixtures `store` and `jobs`, two faces of one back end, and the method `remove`.
+    """

@@ -40,7 +40,7 @@ class ListContract(StoreContract):
     @pytest.mark.parametrize("limit", [1, 7, 20])
     def test_pages_of_a_tenants_list_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
         actions = self._spread(store, 20)
-        listed = _pages(lambda cursor: store.of_tenant(ACME, limit=limit, cursor=cursor), limit)
+        listed = pages(lambda cursor: store.of_tenant(ACME, limit=limit, cursor=cursor), limit)
         assert [row.id for row in listed] == [each.id for each in reversed(actions)]
 
     def test_what_is_scheduled_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
@@ -75,7 +75,7 @@ class ListContract(StoreContract):
     def test_pages_of_a_correlation_id_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
         actions = self._spread(store, 12, correlation_id=SUBSCRIPTION)
         self.let_indexes_follow()
-        listed = _pages(
+        listed = pages(
             lambda cursor: store.by_correlation(ACME, SUBSCRIPTION, limit=limit, cursor=cursor), limit
         )
         assert [row.id for row in listed] == [each.id for each in actions]
@@ -115,7 +115,8 @@ def _in_shard(action: Action, place: int) -> Action:
     return replace(action, id=type(action.id)(f"{action.id[:-1]}{place % 16:x}"))
 
 
-def _pages(page_after: Callable[[str | None], Page], limit: int) -> list[Action]:
+def pages(page_after: Callable[[str | None], Page], limit: int) -> list[Action]:
+    """All rows of a list, page by page."""
     listed: list[Action] = []
     cursor = None
     for _ in range(MOST_PAGES):

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from abc import abstractmethod
 
 import pytest
 
-from duetime.action import Action, Status
+from duetime.action import Action, SkipReason, Status
+from duetime.job_ports import JobStore
 from duetime.ports import ActionStore
-from duetime.testing.contract.specimens import claim, end, fresh, scheduled, standing
+from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, standing
 
 
 class StoreContract:
@@ -23,21 +24,30 @@ class StoreContract:
     def let_indexes_follow(self) -> None:
         """Return once the due and the correlation index show the last write; override it if yours lag."""
 
-    def put_skipped(self, store: ActionStore) -> Action:
-        """A skipped row. No method skips a one-shot action, so a row of that status is put as it stands."""
-        action = replace(fresh(store), status=Status.SKIPPED)
-        store.put(action)
-        return action
-
     def bring_to(self, store: ActionStore, status: Status) -> Action:
         """A row that has reached `status` by the port's own methods."""
-        if status is Status.SKIPPED:
-            return standing(store, self.put_skipped(store).ref)
         action = scheduled(store)
-        if status is not Status.PENDING:
+        if status is Status.SKIPPED:
+            store.skip(action, SkipReason.ASKED, note="", by=CALLER, at=NOON, expires_at=EXPIRY)
+        elif status is not Status.PENDING:
             claimed = claim(store, action.ref)
             if status is not Status.PROCESSING:
                 store.settle(claimed, end(status))
         row = standing(store, action.ref)
         assert row.status is status
         return row
+
+
+class JobsContract(StoreContract):
+    """What each part of the jobs' contract stands on: `store` and `jobs` are two faces of one back end."""
+
+    @pytest.fixture
+    def jobs(self) -> JobStore:
+        """The jobs of the same back end, none of them added."""
+        raise NotImplementedError(
+            "override the fixture `jobs`: it returns the job store over the same tables"
+        )
+
+    @abstractmethod
+    def remove(self, store: ActionStore, row: Action) -> None:
+        """Remove the row of a settled action, as the time to live does once it has expired."""

@@ -1,0 +1,183 @@
+"""The routes by which jobs are looked at: their definitions, runs and occurrences, and when a cadence would be due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.request import Request
+
+from duetime import ids, instant
+from duetime.action import Status
+from duetime.api.desk import JOBS, Desk
+from duetime.api.job_requests import LONGEST_CADENCE
+from duetime.api.job_views import (
+    JobPage,
+    JobSummary,
+    JobView,
+    OccurrencePage,
+    OccurrenceView,
+    PreviewedView,
+    PreviewView,
+)
+from duetime.api.parameters import Start, Until, instant_of, refuse_unknown
+from duetime.api.routes import Route
+from duetime.api.views import ActionPage, ActionSummary
+from duetime.cadence import Cadence, Interval, explained, parse
+from duetime.errors import InvalidCursor, InvalidIdentifier
+from duetime.job import Job
+
+LARGEST_PAGE = 100
+MOST_OCCURRENCES = 500
+DAY = timedelta(days=1)
+_COUNT = 10
+_PLANNED = 50
+"""Rows to come that are looked at for those that somebody had skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundJobs:
+    """Jobs over HTTP, to be looked at: the caller's tenant's, and code's for operators."""
+
+    desk: Desk
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        return (
+            Route("GET", JOBS, self.list),
+            Route("GET", f"{JOBS}/preview", self.preview),
+            Route("GET", f"{JOBS}/<name>", self.get),
+            Route("GET", f"{JOBS}/<name>/runs", self.runs),
+            Route("GET", f"{JOBS}/<name>/occurrences", self.occurrences),
+        )
+
+    def list(
+        self,
+        request: Request,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[str | None, Query()] = None,
+    ) -> JobPage:
+        """A page of jobs by name: code's first, then the tenant's own."""
+        refuse_unknown(request, ("limit", "cursor"))
+        _refuse_made_up(cursor)
+        page, now = self.desk.scheduler(request).jobs.list(limit=limit, cursor=cursor), self._now()
+        return JobPage(items=[JobSummary.of(each, now) for each in page], next_cursor=page.cursor)
+
+    def get(self, name: str, request: Request) -> JobView:
+        """The job as of now, with its next runs."""
+        return job_view(self.desk, self.desk.scheduler(request).jobs.get(name))
+
+    def runs(
+        self,
+        name: str,
+        request: Request,
+        *,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[str | None, Query()] = None,
+        status: Annotated[Status | None, Query()] = None,
+        start: Start = None,
+        until: Until = None,
+    ) -> ActionPage:
+        """A page of the job's runs, newest first.
+
+        `status`, `from` and `until` filter the page that was read: it may be shorter than `limit`, or empty, while
+        `next_cursor` leads on to more.
+        """
+        refuse_unknown(request, ("limit", "cursor", "status", "from", "until"))
+        now = self._now()
+        after = instant.EARLIEST if start is None else instant_of(start, now)
+        last = instant.LATEST if until is None else instant_of(until, now)
+        page = self.desk.scheduler(request).jobs.history(name, limit=limit, cursor=cursor)
+        kept = [each for each in page if after < each.nominal_at <= last and status in {None, each.status}]
+        return ActionPage(items=[ActionSummary.of(each) for each in kept], next_cursor=page.cursor)
+
+    def occurrences(
+        self,
+        name: str,
+        request: Request,
+        start: Start = None,
+        until: Until = None,
+        limit: Annotated[int, Query(ge=1, le=MOST_OCCURRENCES)] = 100,
+    ) -> OccurrencePage:
+        """What became of each nominal time after `from`, up to `until`: ran, skipped, missed, to come, and why.
+
+        By default from a day ago until a day ahead. Neighbours without a run that share an account are one entry.
+        """
+        refuse_unknown(request, ("from", "until", "limit"))
+        now = self._now()
+        found = self.desk.scheduler(request).jobs.explain(
+            name, instant_of(start, now, -DAY), instant_of(until, now, DAY), limit=limit
+        )
+        return OccurrencePage(items=[OccurrenceView.of(each) for each in found], next_from=found.next_start)
+
+    def preview(
+        self,
+        request: Request,
+        cadence: Annotated[str, Query(max_length=LONGEST_CADENCE)],
+        start: Start = None,
+        until: Until = None,
+        count: Annotated[int | None, Query(ge=1, le=MOST_OCCURRENCES)] = None,
+    ) -> PreviewView:
+        """When a cadence is due after `from`: the next `count` times, or those up to `until`; and what the clocks do to it."""
+        refuse_unknown(request, ("cadence", "from", "until", "count"))
+        now, default_tz = self._now(), self.desk.settings.default_tz
+        after = instant_of(start, now)
+        last = None if until is None else instant_of(until, now)
+        read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
+        most = count or (_COUNT if last is None else MOST_OCCURRENCES)
+        shown = list(islice(explained(_anchored(read, after), after, last), most + 1))
+        return PreviewView(
+            cadence=read.text,
+            name=read.name,
+            words=read.describe(),
+            tz=read.tz,
+            occurrences=[PreviewedView.of(each) for each in shown[:most]],
+            is_cut=last is not None and len(shown) > most,
+        )
+
+    def _now(self) -> datetime:
+        return self.desk.clock.now()
+
+
+def _refuse_made_up(cursor: str | None) -> None:
+    """A cursor of this list ends with a job's name, or with nothing where the tenant's own jobs begin."""
+    if cursor is None:
+        return
+    kind, _, name = cursor.partition(" ")
+    try:
+        if name or not kind:
+            ids.job_name(name)
+    except InvalidIdentifier:
+        raise InvalidCursor from None
+
+
+def _anchored(cadence: Cadence, start: datetime) -> Cadence:
+    """An interval counts from its job's first day; one of no job from where the preview begins."""
+    if isinstance(cadence, Interval) and cadence.start is None:
+        return cadence.starting(start)
+    return cadence
+
+
+def job_view(desk: Desk, job: Job) -> JobView:
+    """The job in full; what somebody had skipped is none of its next runs."""
+    now = desk.clock.now()
+    return JobView.of(job, now, _skipped_ahead(desk, job, now))
+
+
+def _skipped_ahead(desk: Desk, job: Job, now: datetime) -> list[datetime]:
+    page = desk.store.occurrences(
+        job.ref.tenant_id,
+        job.name,
+        job.version,
+        after=now,
+        until=max(job.cursor, now),
+        limit=_PLANNED,
+        cursor=None,
+    )
+    return [
+        ids.nominal_at(each.id) for each in page if each.status.is_final and not ids.is_manual_run(each.id)
+    ]

@@ -1,0 +1,191 @@
+"""The routes by which jobs are changed: register one's own, pause and resume, trigger, skip the next, set its retries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.request import Request
+
+from duetime import ids
+from duetime.action import Action
+from duetime.api.background_jobs import job_view
+from duetime.api.desk import JOBS, SCHEDULING, Desk, caller_at, place_of
+from duetime.api.job_payloads import handler_for, payload_for_run, payload_of
+from duetime.api.job_requests import (
+    CadenceRequest,
+    JobRequest,
+    PauseRequest,
+    RegisterRequest,
+    ReplaceRequest,
+    SettingsRequest,
+    TriggerRequest,
+)
+from duetime.api.job_views import JobView, RegisteredView
+from duetime.api.parameters import instant_of
+from duetime.api.routes import Route
+from duetime.api.views import ActionSummary
+from duetime.errors import JobNotFound
+from duetime.job import Job
+from duetime.job_rules import has_times, read_cadences
+from duetime.jobs import Jobs
+from duetime.payload import Payload
+from duetime.register import Registration
+
+_JSON = "application/json"
+_FIRST_RUNS = 50
+"""Rows since a registration that are looked at for the run that was triggered with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobOperations:
+    """Jobs over HTTP, to be changed: the caller's tenant's, and by operators code's as far as code allows."""
+
+    desk: Desk
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        job = f"{JOBS}/<name>"
+        return (
+            Route("POST", JOBS, self.register, HTTPStatus.CREATED),
+            Route("PUT", job, self.replace),
+            Route("DELETE", job, self.unregister, HTTPStatus.NO_CONTENT),
+            Route("POST", f"{job}/pause", self.pause, HTTPStatus.NO_CONTENT),
+            Route("POST", f"{job}/resume", self.resume, HTTPStatus.NO_CONTENT),
+            Route("POST", f"{job}/trigger", self.trigger, HTTPStatus.ACCEPTED),
+            Route("POST", f"{job}/skip-next", self.skip_next),
+            Route("PUT", f"{job}/settings", self.set),
+        )
+
+    def register(
+        self, said: Annotated[RegisterRequest, Body()], request: Request
+    ) -> Response[RegisteredView]:
+        """Register a job (201), and trigger it if asked to; 200 where its idempotency key was seen before."""
+        jobs = self.desk.scheduler(request).jobs
+        handler = self._handler(said, request, is_triggered=said.trigger)
+        standing = _standing(jobs, said.name)
+        job = jobs.register(_registration(said.name, handler, said))
+        earlier = self._first_run(job) if standing and said.trigger else None
+        run = earlier or (jobs.trigger(job.name) if said.trigger else None)
+        return self._registered(job, run, request, is_new=standing is None)
+
+    def replace(
+        self, name: str, said: Annotated[ReplaceRequest, Body()], request: Request
+    ) -> Response[RegisteredView]:
+        """Register a job in the place of the tenant's own of that name (200), or anew (201)."""
+        jobs = self.desk.scheduler(request).jobs
+        handler = self._handler(said, request, is_triggered=False)
+        standing = _standing(jobs, name)
+        job = jobs.register(_registration(name, handler, said, replace=True))
+        return self._registered(job, None, request, is_new=standing is None)
+
+    def _handler(self, said: JobRequest, request: Request, *, is_triggered: bool) -> Payload | str:
+        """What the job runs: a payload, which must be there if a time makes it due, or a handler's name."""
+        is_operator = caller_at(request).is_operator
+        handler = handler_for(self.desk.app, said.type, is_operator=is_operator)
+        must_be_there = is_triggered or has_times(read_cadences(said.cadences))
+        if said.payload is None and not must_be_there:
+            return said.type
+        return payload_of(handler, said.payload) or said.type
+
+    def _first_run(self, job: Job) -> Action | None:
+        """The run that was triggered when the job was registered, so that repeating the call triggers no second one."""
+        since = job.since - timedelta(seconds=1)
+        page = self.desk.store.occurrences(
+            job.ref.tenant_id,
+            job.name,
+            job.version,
+            after=since,
+            until=self.desk.clock.now(),
+            limit=_FIRST_RUNS,
+            cursor=None,
+        )
+        return next((each for each in page if ids.is_manual_run(each.id)), None)
+
+    def _registered(
+        self, job: Job, run: Action | None, request: Request, *, is_new: bool
+    ) -> Response[RegisteredView]:
+        told = RegisteredView(**dict(job_view(self.desk, job)), run_id=run.id if run else None)
+        status = HTTPStatus.CREATED if is_new else HTTPStatus.OK
+        return Response(status, _JSON, told, headers={"Location": place_of(request, JOBS, job.name)})
+
+    def unregister(self, name: str, request: Request) -> Response[None]:
+        """Take back a registered job; its history is kept."""
+        jobs = self.desk.scheduler(request).jobs
+        jobs.unregister(jobs.get(name).name)
+        return _done()
+
+    def pause(
+        self, name: str, request: Request, said: Annotated[PauseRequest | None, Body()] = None
+    ) -> Response[None]:
+        """Run nothing of it from now on, or of one of its cadences."""
+        said = said or PauseRequest()
+        until = None if said.until is None else instant_of(said.until, self.desk.clock.now())
+        jobs = self.desk.scheduler(request).jobs
+        jobs.pause(name, reason=said.reason, until=until, cadence=said.cadence)
+        return _done()
+
+    def resume(
+        self, name: str, request: Request, said: Annotated[CadenceRequest | None, Body()] = None
+    ) -> Response[None]:
+        """End a pause."""
+        self.desk.scheduler(request).jobs.resume(name, cadence=said.cadence if said else None)
+        return _done()
+
+    def trigger(
+        self, name: str, request: Request, said: Annotated[TriggerRequest | None, Body()] = None
+    ) -> Response[ActionSummary]:
+        """Run it now, paused or not."""
+        jobs = self.desk.scheduler(request).jobs
+        payload = payload_for_run(self.desk.app, jobs.get(name), said.payload if said else None)
+        action = jobs.trigger(name, payload=payload)
+        location = {"Location": place_of(request, SCHEDULING, action.id)}
+        return Response(HTTPStatus.ACCEPTED, _JSON, ActionSummary.of(action), headers=location)
+
+    def skip_next(
+        self, name: str, request: Request, said: Annotated[CadenceRequest | None, Body()] = None
+    ) -> ActionSummary:
+        """Skip the next planned occurrence; the one after it runs."""
+        jobs = self.desk.scheduler(request).jobs
+        return ActionSummary.of(jobs.skip_next(name, cadence=said.cadence if said else None))
+
+    def set(self, name: str, said: Annotated[SettingsRequest, Body()], request: Request) -> JobView:
+        """Set how runs are retried; what is left out goes by the declared policy again."""
+        jobs = self.desk.scheduler(request).jobs
+        return job_view(self.desk, jobs.set(name, **said.model_dump()))
+
+
+def _standing(jobs: Jobs, name: str) -> Job | None:
+    try:
+        return jobs.get(name)
+    except JobNotFound:
+        return None
+
+
+def _registration(
+    name: str, handler: Payload | str, said: JobRequest, *, replace: bool = False
+) -> Registration:
+    return Registration(
+        name=name,
+        handler=handler,
+        cadences=said.cadences,
+        retry=None if said.retry is None else said.retry.policy(),
+        overlap=said.overlap,
+        catch_up=said.catch_up,
+        precision=said.precision,
+        failure_threshold=said.failure_threshold,
+        title=said.title,
+        category=said.category,
+        description=said.description,
+        idempotency_key=said.idempotency_key,
+        replace=replace,
+    )
+
+
+def _done() -> Response[None]:
+    return Response(HTTPStatus.NO_CONTENT)

@@ -1,0 +1,65 @@
+"""What a client gives a job's runs: read with the handler's own model before anything is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.app import App
+from duetime.errors import InvalidPayload, UnknownType
+from duetime.handler import Handler
+from duetime.job import Job
+from duetime.payload import Payload
+
+Sent = Mapping[str, Any] | None
+
+
+def handler_for(app: App, type_name: str, *, is_operator: bool) -> Handler:
+    """The handler that a registered job may name: a payload type's; an operator's, that of code's job which takes none.
+
+    Raises:
+        UnknownType: there is none of that name.
+    """
+    handler = app.handlers.get(type_name)
+    if handler is None or (handler.job and (handler.payload or not is_operator)):
+        raise UnknownType(type_name, (name for name, each in app.handlers.items() if each.job is None))
+    return handler
+
+
+def payload_of(handler: Handler, sent: Sent) -> Payload | None:
+    """The payload that was sent; None where the handler takes none.
+
+    Raises:
+        InvalidPayload: its model refuses it, or it is missing, or the handler takes none.
+    """
+    if handler.payload is None:
+        _refuse_any(handler.name, sent)
+        return None
+    if sent is None:
+        raise InvalidPayload(handler.name, ["there is none, and its handler takes one; say it as payload"])
+    return handler.read(json.dumps(sent))
+
+
+def payload_for_run(app: App, job: Job, sent: Sent) -> Payload | None:
+    """The payload of a triggered run; None where the job's own is right, or it takes none.
+
+    Raises:
+        InvalidPayload: as `payload_of`.
+        UnknownType: this app has no handler for the job, so nobody could say whether the payload is right.
+    """
+    type_name = job.definition.type
+    if job.definition.runs_itself:
+        _refuse_any(type_name, sent)
+        return None
+    if sent is None and (job.definition.payload is not None or job.dropped_at is not None):
+        return None
+    handler = app.handlers.get(type_name)
+    if handler is None:
+        raise UnknownType(type_name, ())
+    return payload_of(handler, sent)
+
+
+def _refuse_any(type_name: str, sent: Sent) -> None:
+    if sent is not None:
+        raise InvalidPayload(type_name, ["its handler takes none; leave payload out"])

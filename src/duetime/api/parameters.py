@@ -1,0 +1,39 @@
+"""The parameters of a query: those that a route does not know are refused, and its times are read here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.request import Request
+
+from duetime import instant
+from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.api.requests import IDENTITY, read_time
+from duetime.errors import cut
+
+Start = Annotated[str | None, Query(alias="from", description="only what lies after this ISO 8601 instant")]
+Until = Annotated[str | None, Query(description="only what lies at or before this ISO 8601 instant")]
+
+
+def refuse_unknown(request: Request, known: Sequence[str]) -> None:
+    """A misspelt filter must not silently list everything.
+
+    Raises:
+        InvalidRequest: with each parameter that is not known.
+    """
+    unknown = sorted({*(request.query_parameters or {})} - {*known, *IDENTITY})
+    if unknown:
+        told = f"is not known here; known are {', '.join(known)}"
+        raise InvalidRequest([Flaw(cut(each, 100), told) for each in unknown])
+
+
+def instant_of(written: str | None, now: datetime, otherwise: timedelta = timedelta(0)) -> datetime:
+    """The instant that a parameter says; so far from now where it says none.
+
+    Raises:
+        InvalidTime: it is no ISO 8601 time, has no offset, or lies outside the years 1970 to 2199.
+    """
+    return now + otherwise if written is None else instant.resolve(read_time(written), now=now)

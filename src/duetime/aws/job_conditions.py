@@ -1,0 +1,224 @@
+"""Conditions of the writes that concern a job: the three parts of its row, each guarded by its own.
+
+::
+
+    change       revision as read              -> next revision
+    move cursor  revision and cursor as read   -> cursor
+    claim        row as read, revision as read,
+                 lock free, mine or a dead one's -> processing, lock mine
+    settle       row under my fence, lock mine -> final, lock free, tally
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from duetime.action import Action, ActionRef, Status
+from duetime.aws.conditions import FENCE_IS_MINE, GEN_IS_AS_READ, ROW_IS_ABSENT, Update
+from duetime.aws.items import to_item
+from duetime.aws.job_items import DECLARED, at, declared, holder
+from duetime.aws.keys import Item
+from duetime.job import Ended, Job
+from duetime.job_ports import Hold, Taking
+
+JOB_IS_THERE = "attribute_exists(pk)"
+REVISION_IS_AS_READ = "revision = :revision"
+CURSOR_IS_AS_READ = "#cursor = :cursor"
+STATUS_IS_AS_READ = "#status = :status"
+LEASE_IS_AS_READ = "lease_until = :lease"
+NOBODY_RUNS = "attribute_not_exists(running)"
+LOCK_IS_MINE = "running = :me"
+LOCK_IS_THE_DEAD_ONES = "running = :dead"
+NOBODY_WAITS = "attribute_not_exists(waiting)"
+I_WAIT = "waiting = :me"
+THE_SAME_WAITS = "waiting = :former"
+
+_ONE = {"N": "1"}
+
+
+def change(old: Job, new: Job, *, redefines: bool) -> Update:
+    """Revision as read: all that reconcile and operators say, with the next revision."""
+    said = declared(new)
+    sets = ["revision = :next", *(f"#{name} = :{name}" for name in said)]
+    if redefines:
+        sets.append("defined_in = :next")
+    return {
+        "ConditionExpression": REVISION_IS_AS_READ,
+        "UpdateExpression": _expression(sets, [f"#{name}" for name in DECLARED if name not in said]),
+        "ExpressionAttributeNames": {f"#{name}": name for name in DECLARED},
+        "ExpressionAttributeValues": {
+            **_revision(old),
+            ":next": {"N": str(old.revision + 1)},
+            **{f":{name}": value for name, value in said.items()},
+        },
+    }
+
+
+def move_cursor(job: Job, cursor: datetime, attend_at: datetime) -> Update:
+    """Revision and cursor as read: it moves on."""
+    return {
+        "ConditionExpression": f"{REVISION_IS_AS_READ} AND {CURSOR_IS_AS_READ}",
+        "UpdateExpression": "SET #cursor = :next, attend_at = :attend_at",
+        "ExpressionAttributeNames": {"#cursor": "cursor"},
+        "ExpressionAttributeValues": {
+            **_revision(job),
+            ":cursor": at(job.cursor),
+            ":next": at(cursor),
+            ":attend_at": at(attend_at),
+        },
+    }
+
+
+def claim_row(row: Action, claimed: Action) -> Update:
+    """The row as read: the run begins."""
+    became, as_read = to_item(claimed), _as_read(row)
+    taken = [
+        name for name in ("fence", "lease_until", "nonce", "retry", "attempt", "recoveries") if name in became
+    ]
+    sets = [
+        "#status = :processing",
+        "attempts = list_append(if_not_exists(attempts, :none), :started)",
+        *(f"{name} = :new_{name}" for name in taken),
+    ]
+    return {
+        "ConditionExpression": f"{as_read['ConditionExpression']} AND {GEN_IS_AS_READ}",
+        "UpdateExpression": _expression(sets),
+        "ExpressionAttributeNames": as_read["ExpressionAttributeNames"],
+        "ExpressionAttributeValues": {
+            **as_read["ExpressionAttributeValues"],
+            ":gen": {"N": str(row.gen)},
+            ":processing": became["status"],
+            ":none": {"L": []},
+            ":started": {"L": became["attempts"]["L"][-1:]},
+            **{f":new_{name}": became[name] for name in taken},
+        },
+    }
+
+
+def claim_job(taking: Taking) -> Update:
+    """What a claim asks of the job: that it be unchanged, or its lock besides."""
+    if taking.hold is Hold.UNCHANGED:
+        return {
+            "ConditionExpression": REVISION_IS_AS_READ,
+            "ExpressionAttributeValues": _revision(taking.job),
+        }
+    waits = taking.job.waiting == taking.row.ref
+    free = [NOBODY_RUNS, LOCK_IS_MINE]
+    values = {**_revision(taking.job), ":me": holder(taking.row.ref)}
+    if taking.dead_ref is not None:
+        free.append(LOCK_IS_THE_DEAD_ONES)
+        values[":dead"] = holder(taking.dead_ref)
+    waiting = I_WAIT if waits else f"({NOBODY_WAITS} OR NOT {I_WAIT})"
+    return {
+        "ConditionExpression": f"{REVISION_IS_AS_READ} AND ({' OR '.join(free)}) AND {waiting}",
+        "UpdateExpression": _expression(["running = :me"], ["waiting"] if waits else []),
+        "ExpressionAttributeValues": values,
+    }
+
+
+def still_dead(dead: Action | None) -> Update:
+    """The lock's holder stands as it was read, or is gone. A run that died loses its fence: should it wake, it holds nothing."""
+    if dead is None:
+        return {"ConditionExpression": ROW_IS_ABSENT}
+    read = _as_read(dead)
+    if dead.status is not Status.PROCESSING:
+        return read
+    values = {**read["ExpressionAttributeValues"], ":one": _ONE}
+    return {**read, "UpdateExpression": "SET fence = fence + :one", "ExpressionAttributeValues": values}
+
+
+def wait(job: Job, waiting: ActionRef) -> Update:
+    """Nobody waits, or who waited as read: this one does."""
+    former = {} if job.waiting is None else {":former": holder(job.waiting)}
+    return {
+        "ConditionExpression": f"{JOB_IS_THERE} AND {THE_SAME_WAITS if former else NOBODY_WAITS}",
+        "UpdateExpression": "SET waiting = :me",
+        "ExpressionAttributeValues": {":me": holder(waiting), **former},
+    }
+
+
+def stop_waiting(ref: ActionRef) -> Update:
+    """I wait: nobody does."""
+    return {
+        "ConditionExpression": I_WAIT,
+        "UpdateExpression": "REMOVE waiting",
+        "ExpressionAttributeValues": {":me": holder(ref)},
+    }
+
+
+def unlock(ref: ActionRef, ended: Ended | None = None) -> Update:
+    """The lock is mine: it is free; a run that ended is counted."""
+    sets, removes, adds, values = _counted(ended) if ended else _NOTHING
+    return {
+        "ConditionExpression": LOCK_IS_MINE,
+        "UpdateExpression": _expression(sets, ["running", *removes], adds),
+        "ExpressionAttributeValues": {**values, ":me": holder(ref)},
+    }
+
+
+def count(ended: Ended) -> Update:
+    """There is such a job: a run of it is counted."""
+    sets, removes, adds, values = _counted(ended)
+    return {
+        "ConditionExpression": JOB_IS_THERE,
+        "UpdateExpression": _expression(sets, removes, adds),
+        "ExpressionAttributeValues": values,
+    }
+
+
+_Counted = tuple[Sequence[str], Sequence[str], Sequence[str], Item]
+"""What a run sets, removes and adds, and the values."""
+
+_NOTHING: _Counted = ((), (), (), {})
+
+
+def _counted(ended: Ended) -> _Counted:
+    """The tally with a run in it, as `Ended.counted` tells it."""
+    sets = ["last_started_at = :started_at", "last_id = :id", "last_status = :ended"]
+    removes, adds = [], []
+    values = {
+        ":started_at": at(ended.started_at),
+        ":id": {"S": ended.id},
+        ":ended": {"S": ended.status},
+    }
+    if ended.triggered_by is not None:
+        sets.append("triggered_by = :triggered_by")
+        values[":triggered_by"] = {"S": ended.triggered_by}
+    if ended.status == Status.EXECUTED:
+        adds.append("executed :one")
+        removes.append("consecutive_failures")
+        values[":one"] = _ONE
+    elif ended.status == Status.FAILED:
+        adds += ["failed :one", "consecutive_failures :one"]
+        values[":one"] = _ONE
+        if ended.error is None:
+            removes.append("last_error")
+        else:
+            sets.append("last_error = :error")
+            values[":error"] = {"S": ended.error}
+    return sets, removes, adds, values
+
+
+def _as_read(row: Action) -> Update:
+    """Status and fence are as read; of a processing one the lease too, which a heartbeat moves under the same fence."""
+    read = to_item(row)
+    conditions = [STATUS_IS_AS_READ, FENCE_IS_MINE]
+    values = {":status": read["status"], ":fence": read["fence"]}
+    if "lease_until" in read:
+        conditions.append(LEASE_IS_AS_READ)
+        values[":lease"] = read["lease_until"]
+    return {
+        "ConditionExpression": " AND ".join(conditions),
+        "ExpressionAttributeNames": {"#status": "status"},
+        "ExpressionAttributeValues": values,
+    }
+
+
+def _revision(job: Job) -> Item:
+    return {":revision": {"N": str(job.revision)}}
+
+
+def _expression(sets: Sequence[str], removes: Sequence[str] = (), adds: Sequence[str] = ()) -> str:
+    clauses = {"SET": sets, "REMOVE": removes, "ADD": adds}
+    return " ".join(f"{word} {', '.join(each)}" for word, each in clauses.items() if each)

@@ -1,0 +1,179 @@
+"""Reads of jobs: one by its key, a tenant's by name, all tenants' by when somebody must look after them."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from duetime import instant
+from duetime.aws.faults import translated
+from duetime.aws.job_items import (
+    CURRENT,
+    DEFINITION,
+    FORMER,
+    SPAN,
+    STATE,
+    from_items,
+    from_span,
+    job_key,
+    job_ref_of,
+    to_version,
+)
+from duetime.aws.keys import Item, partition
+from duetime.aws.queries import SERVICE, get_items
+from duetime.aws.tables import ATTEND, JOB_NAMES
+from duetime.errors import BackendUnavailable, InvalidCursor
+from duetime.ids import SHARDS, TenantId
+from duetime.job import ATTEND_SHARDS, Job, JobRef, Span, Version
+from duetime.job_ports import JobPage
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+log = logging.getLogger(__name__)
+
+_LOOK_AGAIN = 5
+_JOBS_AT_ONCE = 50
+_ATTEND = tuple(SHARDS[:ATTEND_SHARDS])
+_UNREADABLE = (KeyError, ValueError)
+
+
+class JobQueries:
+    """The reading half of the jobs table."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def get(self, ref: JobRef) -> Job | None:
+        """See `duetime.job_ports.JobStore`, here and below."""
+        found = self._current(ref, CURRENT + "~")
+        return from_items(found[STATE], found[DEFINITION]) if found else None
+
+    def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
+        answer = self._query(
+            IndexName=JOB_NAMES.name,
+            KeyConditionExpression="tenant = :tenant AND #name > :after",
+            ExpressionAttributeNames={"#name": "name"},
+            ExpressionAttributeValues={":tenant": {"S": tenant_id}, ":after": {"S": cursor or " "}},
+            Limit=limit,
+        )
+        refs = [job_ref_of(entry) for entry in answer["Items"]]
+        jobs = tuple(job for job in self._each(refs) if job is not None)
+        more = "LastEvaluatedKey" in answer
+        return JobPage(jobs, refs[-1].name if more and refs else None)
+
+    def to_attend(
+        self, until: datetime, *, limit: int, cursor: str | None
+    ) -> tuple[Sequence[JobRef], str | None]:
+        shard, start = _attend_start(cursor)
+        refs: list[JobRef] = []
+        while shard < len(_ATTEND):
+            answer = self._query(
+                IndexName=ATTEND.name,
+                KeyConditionExpression="attend_shard = :shard AND attend_at <= :until",
+                ExpressionAttributeValues={
+                    ":shard": {"S": _ATTEND[shard]},
+                    ":until": {"S": instant.text(until)},
+                },
+                Limit=limit - len(refs),
+                **start,
+            )
+            refs += [job_ref_of(entry) for entry in answer["Items"]]
+            last: Item | None = answer.get("LastEvaluatedKey")
+            if last is None:
+                shard, start = shard + 1, {}
+            else:
+                start = {"ExclusiveStartKey": last}
+            if len(refs) >= limit:
+                break
+        return refs, None if shard == len(_ATTEND) else _attend_cursor(shard, start)
+
+    def versions(self, ref: JobRef) -> Sequence[Version]:
+        found = self._current(ref, FORMER + "~")
+        if not found:
+            return []
+        job = from_items(found[STATE], found[DEFINITION])
+        former = (to_version(item) for name, item in found.items() if name.startswith(FORMER))
+        return [*former, Version(number=job.version, definition=job.definition, since=job.since)]
+
+    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[Span]:
+        after = f"{SPAN}{instant.text(start)}~"
+        found = (from_span(item) for item in self._items(ref, after, SPAN + "~"))
+        return sorted((each for each in found if each.start < end), key=lambda span: span.start)
+
+    def _current(self, ref: JobRef, last: str) -> Mapping[str, Item]:
+        """The job's two items and what lies behind them up to `last`, by sort key; nothing if there never was one."""
+        for _ in range(_LOOK_AGAIN):
+            found = {item["sk"]["S"]: item for item in self._items(ref, CURRENT, last)}
+            if not found or _is_whole(found):
+                return found
+        raise BackendUnavailable(SERVICE, f"job {ref.name} keeps being defined anew while it is read")
+
+    def _each(self, refs: Sequence[JobRef]) -> Iterator[Job | None]:
+        """The jobs as of now, in that order; what cannot be read is told of and passed by."""
+        for first in range(0, len(refs), _JOBS_AT_ONCE):
+            some = refs[first : first + _JOBS_AT_ONCE]
+            keys = [job_key(ref, name) for ref in some for name in (STATE, DEFINITION)]
+            found: Mapping[JobRef, dict[str, Item]] = defaultdict(dict)
+            for item in get_items(self._client, self._table, keys):
+                found[job_ref_of(item)][item["sk"]["S"]] = item
+            for ref in some:
+                yield self._readable(ref, found[ref])
+
+    def _readable(self, ref: JobRef, found: Mapping[str, Item]) -> Job | None:
+        try:
+            return from_items(found[STATE], found[DEFINITION]) if _is_whole(found) else self.get(ref)
+        except _UNREADABLE:
+            log.exception("job cannot be read", extra={"tenant": ref.tenant_id, "job": ref.name})
+            return None
+
+    def _items(self, ref: JobRef, first: str, last: str) -> Iterator[Item]:
+        """What a job's partition holds between two sort keys."""
+        start: Item = {}
+        while True:
+            answer = self._query(
+                KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+                ExpressionAttributeValues={
+                    ":pk": {"S": partition(ref.tenant_id, ref.name)},
+                    ":first": {"S": first},
+                    ":last": {"S": last},
+                },
+                ConsistentRead=True,
+                **start,
+            )
+            yield from answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    def _query(self, **asked: Any) -> Any:
+        with translated(SERVICE):
+            return self._client.query(TableName=self._table, **asked)
+
+
+def _is_whole(found: Mapping[str, Item]) -> bool:
+    """Whether state and definition belong together: they are two items, and a change may come between their reads."""
+    written = [found.get(name, {}).get("defined_in") for name in (STATE, DEFINITION)]
+    return written[0] is not None and written[0] == written[1]
+
+
+def _attend_cursor(shard: int, start: Mapping[str, Item]) -> str:
+    last = start.get("ExclusiveStartKey", {})
+    return " ".join([str(shard), *(last[name]["S"] for name in ("attend_at", "pk", "sk") if name in last)])
+
+
+def _attend_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
+    if cursor is None:
+        return 0, {}
+    match cursor.split(" "):
+        case [shard] if shard in _ATTEND:
+            return _ATTEND.index(shard), {}
+        case [shard, attend_at, pk, sk] if shard in _ATTEND:
+            last = {"attend_shard": shard, "attend_at": attend_at, "pk": pk, "sk": sk}
+            key = {name: {"S": text} for name, text in last.items()}
+            return _ATTEND.index(shard), {"ExclusiveStartKey": key}
+        case _:
+            raise InvalidCursor

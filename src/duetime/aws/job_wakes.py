@@ -1,0 +1,165 @@
+"""The jobs' wakes on EventBridge: a cron schedule for each heartbeat, a rule for each trigger."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from duetime.aws.faults import code_of, translated
+from duetime.aws.timers import SERVICE as SCHEDULER
+from duetime.aws.timers import target
+from duetime.errors import BackendUnavailable, cut
+from duetime.job import Precision
+from duetime.job_ports import JobWake
+
+if TYPE_CHECKING:
+    from mypy_boto3_scheduler import EventBridgeSchedulerClient
+
+    from duetime.settings import Settings
+
+SERVICE = "EventBridge"
+_TARGET = "dispatch"
+_GONE = "ResourceNotFoundException"
+_PATHS = {
+    "id": "$.id",
+    "time": "$.time",
+    "source": "$.source",
+    "type": "$.detail-type",
+    "detail": "$.detail",
+}
+_EVENT = '{"id":<id>,"time":<time>,"source":<source>,"detail-type":<type>,"detail":<detail>}'
+"""What dispatch is told of an event; EventBridge puts its parts in as JSON."""
+
+_DESCRIPTION_LIMIT = 512
+
+
+class EventBridgeJobWakes:
+    """Schedules in a group of their own; rules on the bus, whose names begin with the prefix.
+
+    Of a bus' rules, ours are those that wake our own dispatcher: another deployment's prefix may begin with ours.
+    """
+
+    def __init__(self, scheduler: EventBridgeSchedulerClient, events: Any, settings: Settings) -> None:
+        self._scheduler, self._events, self._settings = scheduler, events, settings
+
+    @property
+    def precision(self) -> Precision:
+        """See `duetime.job_ports.JobWakes`, here and below: the queue's delay carries the seconds."""
+        return "second"
+
+    def known(self) -> Sequence[tuple[str, str]]:
+        return [*self._schedules(), *self._rules()]
+
+    def _schedules(self) -> Iterator[tuple[str, str]]:
+        with translated(SCHEDULER):
+            listed = self._scheduler.get_paginator("list_schedules")
+            for page in listed.paginate(GroupName=self._settings.job_group):
+                yield from (("schedule", each["Name"]) for each in page["Schedules"])
+
+    def _rules(self) -> Iterator[tuple[str, str]]:
+        prefix = self._settings.prefix
+        with translated(SERVICE):
+            listed = self._events.get_paginator("list_rule_names_by_target")
+            for page in listed.paginate(TargetArn=self._settings.dispatch_arn, EventBusName=self._bus):
+                names = (each for each in page["RuleNames"] if each.startswith(prefix))
+                yield from (("rule", each.removeprefix(prefix)) for each in names)
+
+    def put(self, wake: JobWake) -> None:
+        if wake.kind == "schedule":
+            with translated(SCHEDULER):
+                self._put_schedule(wake)
+        else:
+            with translated(SERVICE):
+                self._put_rule(wake)
+
+    def _put_schedule(self, wake: JobWake) -> None:
+        said: Any = {  # all of it each time: an update takes back whatever it does not name
+            "Name": wake.name,
+            "GroupName": self._settings.job_group,
+            "Description": cut(wake.description, _DESCRIPTION_LIMIT),
+            "ScheduleExpression": wake.expression,
+            "ScheduleExpressionTimezone": wake.tz,
+            "FlexibleTimeWindow": {"Mode": "OFF"},
+            "State": _state(wake),
+            "Target": target(self._settings, json.dumps(_owner(wake))),
+        }
+        try:
+            self._scheduler.create_schedule(**said)
+        except ClientError as error:
+            if code_of(error) != "ConflictException":
+                raise
+            self._scheduler.update_schedule(**said)
+
+    def _put_rule(self, wake: JobWake) -> None:
+        name = self._settings.prefix + wake.name
+        self._events.put_rule(
+            Name=name,
+            EventBusName=self._bus,
+            EventPattern=json.dumps(wake.pattern),
+            State=_state(wake),
+            Description=cut(wake.description, _DESCRIPTION_LIMIT),
+        )
+        answer = self._events.put_targets(Rule=name, EventBusName=self._bus, Targets=[self._target(wake)])
+        _all_done(answer)
+
+    def _target(self, wake: JobWake) -> dict[str, Any]:
+        target: dict[str, Any] = {
+            "Id": _TARGET,
+            "Arn": self._settings.dispatch_arn,
+            "InputTransformer": {"InputPathsMap": _PATHS, "InputTemplate": _template(wake)},
+        }
+        if self._settings.timer_dlq_arn:
+            target["DeadLetterConfig"] = {"Arn": self._settings.timer_dlq_arn}
+        return target
+
+    def remove(self, kind: str, name: str) -> None:
+        if kind == "schedule":
+            with translated(SCHEDULER), _unless_gone():
+                self._scheduler.delete_schedule(Name=name, GroupName=self._settings.job_group)
+        else:
+            with translated(SERVICE), _unless_gone():
+                self._remove_rule(self._settings.prefix + name)
+
+    def _remove_rule(self, name: str) -> None:
+        answer = self._events.remove_targets(Rule=name, EventBusName=self._bus, Ids=[_TARGET])
+        _all_done(answer)
+        self._events.delete_rule(Name=name, EventBusName=self._bus)
+
+    @property
+    def _bus(self) -> str:
+        return self._settings.event_bus
+
+
+def _owner(wake: JobWake) -> dict[str, str]:
+    return {"job": wake.ref.name, "tenant": wake.ref.tenant_id}
+
+
+def _template(wake: JobWake) -> str:
+    """What dispatch is told, with the event in it; ``<`` would begin one of the event's parts."""
+    said = json.dumps({**_owner(wake), "cadence": wake.cadence})
+    escaped = said.replace("<", "\\u003c").replace(">", "\\u003e")
+    return f'{escaped[:-1]}, "event": {_EVENT}}}'
+
+
+def _state(wake: JobWake) -> Any:
+    return "ENABLED" if wake.is_enabled else "DISABLED"
+
+
+def _all_done(answer: Any) -> None:
+    """Targets are refused one by one, in an answer that is no error."""
+    failed = [each for each in answer.get("FailedEntries", ()) if each.get("ErrorCode") != _GONE]
+    if failed:
+        raise BackendUnavailable(SERVICE, f"{failed[0].get('ErrorCode')}: {failed[0].get('ErrorMessage')}")
+
+
+@contextmanager
+def _unless_gone() -> Iterator[None]:
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) != _GONE:
+            raise

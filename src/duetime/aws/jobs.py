@@ -1,0 +1,175 @@
+"""The jobs in DynamoDB: each of a job's parts by its own condition, and a job with one of its actions in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING
+
+from duetime.action import Action, ActionRef
+from duetime.aws import conditions, job_conditions
+from duetime.aws.conditions import Update
+from duetime.aws.faults import Conflict, TransactionFailed
+from duetime.aws.job_items import (
+    STATE,
+    at,
+    holder,
+    job_key,
+    to_definition,
+    to_former,
+    to_span,
+    to_state,
+)
+from duetime.aws.job_queries import JobQueries
+from duetime.aws.keys import Item, row_key
+from duetime.aws.store import DynamoStore, not_settled
+from duetime.aws.transactions import Entry, patiently, put, update, write
+from duetime.errors import BackendUnavailable
+from duetime.job import Ended, Job, JobRef, Span
+from duetime.job_ports import Hold, Taking
+from duetime.lease import Refused, Settlement, SettleResult
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_FIRST = 0
+"""The place of what decides in a transaction: the action's row, or the job's state where there is none."""
+
+
+class DynamoJobStore(JobQueries):
+    """The jobs table, and the actions table where a job has a say in a row."""
+
+    def __init__(
+        self, client: DynamoDBClient, actions_table: str, jobs_table: str, *, due_shards: int
+    ) -> None:
+        super().__init__(client, jobs_table)
+        self._actions_table = actions_table
+        self._actions = DynamoStore(client, actions_table, due_shards=due_shards)
+
+    def add(self, job: Job) -> bool:
+        """See `duetime.job_ports.JobStore`, here and below."""
+        state = put(self._table, to_state(job), ConditionExpression=conditions.ROW_IS_ABSENT)
+        try:
+            self._write([state, put(self._table, to_definition(job))])
+        except TransactionFailed:
+            return False
+        return True
+
+    def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
+        defined = tuple(self._defined(old, new))
+        change = job_conditions.change(old, new, redefines=bool(defined))
+        try:
+            self._write([self._state(old.ref, change), *defined, *self._spans(old.ref, spans)])
+        except TransactionFailed as failed:
+            return failed.failed.get(_FIRST) is not None and self._was_mine(old, new)
+        return True
+
+    def _defined(self, old: Job, new: Job) -> Iterator[Entry]:
+        if (new.definition, new.version) != (old.definition, old.version):
+            yield put(self._table, to_definition(replace(new, revision=old.revision + 1)))
+        if new.version != old.version:
+            yield put(self._table, to_former(old, new.since))
+
+    def _was_mine(self, old: Job, new: Job) -> bool:
+        """Whether the job stands as this change would have left it; a planner may have moved its cursor on since."""
+        job = self.get(old.ref)
+        return job is not None and job == replace(
+            new,
+            revision=old.revision + 1,
+            origin=job.origin,
+            anchor=job.anchor,
+            cursor=job.cursor,
+            attend_at=job.attend_at,
+            running=job.running,
+            waiting=job.waiting,
+            tally=job.tally,
+        )
+
+    def move_cursor(
+        self, job: Job, cursor: datetime, attend_at: datetime, *, missed: Sequence[Span] = ()
+    ) -> bool:
+        move = job_conditions.move_cursor(job, cursor, attend_at)
+        try:
+            self._write([self._state(job.ref, move), *self._spans(job.ref, missed)])
+        except TransactionFailed as failed:
+            standing = failed.failed.get(_FIRST) or {}
+            moved = {"revision": {"N": str(job.revision)}, "cursor": at(cursor), "attend_at": at(attend_at)}
+            return moved.items() <= standing.items()
+        return True
+
+    def claim(self, taking: Taking) -> bool:
+        """A conflict is lost to whoever was faster; the caller reads again."""
+        try:
+            write(self._client, tuple(self._claim(taking)))
+        except TransactionFailed as failed:
+            row = failed.failed.get(_FIRST) or {}
+            return row.get("nonce") == {"S": taking.claimed.claim_nonce}
+        except Conflict:
+            return False
+        return True
+
+    def _claim(self, taking: Taking) -> Iterator[Entry]:
+        yield self._row(taking.row.ref, job_conditions.claim_row(taking.row, taking.claimed))
+        if taking.hold is not Hold.NOTHING:
+            yield self._state(taking.job.ref, job_conditions.claim_job(taking))
+        if taking.hold is Hold.LOCK and taking.dead_ref not in {None, taking.row.ref}:
+            yield self._row(taking.dead_ref, job_conditions.still_dead(taking.dead))
+
+    def wait(self, job: Job, waiting: ActionRef) -> bool:
+        try:
+            self._write([self._state(job.ref, job_conditions.wait(job, waiting))])
+        except TransactionFailed as failed:
+            return (failed.failed.get(_FIRST) or {}).get("waiting") == holder(waiting)
+        return True
+
+    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: Ended) -> SettleResult:
+        row = self._row(claimed.ref, conditions.settle(claimed, settlement))
+        lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
+        try:
+            self._write([row, lock])
+        except TransactionFailed as failed:
+            if _FIRST in failed.failed:
+                return not_settled(failed.failed[_FIRST], claimed)
+            return patiently(partial(self._actions.settle, claimed, settlement))
+        return SettleResult.SETTLED
+
+    def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
+        """A run that was claimed before may hold the lock; one that does not may wait for it."""
+        if row.attempt and self._end_retry(row, ended, ref):
+            return True
+        if isinstance(patiently(partial(self._actions.end_pending, row, ended)), Refused):
+            return False
+        with suppress(
+            TransactionFailed, BackendUnavailable
+        ):  # whoever comes next finds that it waits no more
+            self._write([self._state(ref, job_conditions.stop_waiting(row.ref))])
+        return True
+
+    def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
+        """End it with its lock; False where it holds none, or has changed."""
+        end = self._row(row.ref, conditions.end_pending(row, ended))
+        try:
+            self._write([end, self._state(ref, job_conditions.unlock(row.ref))])
+        except TransactionFailed:
+            return False
+        return True
+
+    def count(self, ref: JobRef, ended: Ended) -> None:
+        with suppress(TransactionFailed):
+            self._write([self._state(ref, job_conditions.count(ended))])
+
+    def _write(self, entries: Sequence[Entry]) -> None:
+        patiently(partial(write, self._client, entries))
+
+    def _row(self, ref: ActionRef, change: Update) -> Entry:
+        return update(self._actions_table, row_key(ref), change)
+
+    def _state(self, ref: JobRef, change: Update) -> Entry:
+        return update(self._table, job_key(ref, STATE), change)
+
+    def _spans(self, ref: JobRef, spans: Sequence[Span]) -> Iterator[Entry]:
+        items: dict[str, Item] = {item["sk"]["S"]: item for item in (to_span(ref, each) for each in spans)}
+        return (put(self._table, item) for item in items.values())

@@ -1,0 +1,136 @@
+"""What wakes dispatch from outside: EventBridge Scheduler's role for timers and jobs, jobs' rules, and who may set them.
+
+All of it is said by name: the deploy function sets the jobs' wakes, and comes before what they wake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from duetime.cdk.functions import Function
+from duetime.cdk.rights import may, send
+from duetime.cdk.rules import accept, accept_wildcard
+from duetime.settings import Settings
+
+DEFAULT_BUS = "default"
+DISPATCH, FAILURES = "dispatch", "failures"
+"""How the function and the queue are named, after the prefix."""
+
+
+class WakeRole(Construct):
+    """The role in which EventBridge Scheduler calls some functions, for the schedules of some groups only."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        groups: Sequence[str],
+        functions: Sequence[str],
+        failures: str,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        of_these_groups = {
+            "StringEquals": {"aws:SourceAccount": Stack.of(self).account},
+            "ArnEquals": {"aws:SourceArn": [_scheduler_arn(self, "schedule-group", each) for each in groups]},
+        }
+        wake = [may("lambda:InvokeFunction", on=functions), send(failures)]
+        self.role = iam.Role(
+            self,
+            "Role",
+            description=f"duetime: wakes by the schedules of {' and '.join(groups)}",
+            assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com", conditions=of_these_groups),
+            inline_policies={"wake": iam.PolicyDocument(statements=wake)},
+        )
+
+
+class Wakes(Construct):
+    """The role in which timers and jobs' schedules wake dispatch, and the rights of who sets them, and jobs' rules.
+
+    With ``timers="wheel"`` nobody sets or clears timers; those that are still set fire, and their messages are doubles.
+    Jobs' schedules and rules are the same with both.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        stack, prefix = Stack.of(self), settings.prefix
+        dispatch = stack.format_arn(
+            service="lambda",
+            resource="function",
+            resource_name=prefix + DISPATCH,
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        failures = stack.format_arn(service="sqs", resource=prefix + FAILURES)
+        groups = [settings.schedule_group, settings.job_group]
+        self._role = WakeRole(self, "Wake", groups=groups, functions=[dispatch], failures=failures).role
+        self._are_timers_set = settings.timers == "eventbridge"
+        self._timers = _scheduler_arn(self, "schedule", f"{settings.schedule_group}/*")
+        self._schedules = _scheduler_arn(self, "schedule", f"{settings.job_group}/*")
+        self.rules_arn = _rules_arn(stack, settings)
+        """The rules of jobs, which are made when the stack is long there."""
+        self.settings = replace(
+            settings, dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
+        )
+        """What a function that sets wakes must know besides."""
+
+    def let_set_timers(self) -> list[iam.PolicyStatement]:
+        """Create one-shots, and hand them the role that wakes dispatch."""
+        if not self._are_timers_set:
+            return []
+        return [may("scheduler:CreateSchedule", on=self._timers), self._hand_over()]
+
+    def let_clear_timers(self) -> list[iam.PolicyStatement]:
+        """Delete one-shots."""
+        return [may("scheduler:DeleteSchedule", on=self._timers)] if self._are_timers_set else []
+
+    def let_set_jobs(self) -> list[iam.PolicyStatement]:
+        """Have EventBridge wake jobs as their rows say: schedules in their group, rules whose names have the prefix."""
+        return [
+            may(
+                *(f"scheduler:{verb}Schedule" for verb in ("Create", "Update", "Delete")),
+                on=self._schedules,
+            ),
+            self._hand_over(),
+            may(
+                *(f"events:{verb}" for verb in ("PutRule", "PutTargets", "RemoveTargets", "DeleteRule")),
+                on=self.rules_arn,
+            ),
+        ]
+
+    def let_list_jobs(self) -> list[iam.PolicyStatement]:
+        """Names of schedules and rules; AWS knows these two rights for all of them only."""
+        return [may("scheduler:ListSchedules", "events:ListRuleNamesByTarget", on="*")]
+
+    def accept_timers(self, function: Function) -> None:
+        """Tell cdk-nag why a function's rights name no single one-shot."""
+        accept_wildcard(function.role, self._timers, "One-shots are named by the actions that they wake.")
+
+    def accept_jobs(self, function: Function) -> None:
+        """Tell cdk-nag why a function's rights name no single schedule and no single rule."""
+        accept_wildcard(function.role, self._schedules, "Schedules are named by the jobs that they wake.")
+        accept_wildcard(function.role, self.rules_arn, "Rules are named by the jobs that they start.")
+
+    def accept_lists(self, function: Function) -> None:
+        """Tell cdk-nag why a function may list all names."""
+        accept(
+            function.role, "AwsSolutions-IAM5[Resource::*]", "Lists of names, which AWS can bound to nothing."
+        )
+
+    def _hand_over(self) -> iam.PolicyStatement:
+        to_scheduler: dict[str, object] = {"iam:PassedToService": "scheduler.amazonaws.com"}
+        return may("iam:PassRole", on=self._role.role_arn, StringEquals=to_scheduler)
+
+
+def _scheduler_arn(scope: Construct, resource: str, name: str) -> str:
+    return Stack.of(scope).format_arn(service="scheduler", resource=resource, resource_name=name)
+
+
+def _rules_arn(stack: Stack, settings: Settings) -> str:
+    """A rule of the default bus is named without it."""
+    bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
+    return stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{settings.prefix}*")

@@ -1,0 +1,86 @@
+"""``duetime check``: an app's jobs and types, when each is next due, and what is wrong with them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from duetime.cli.arguments import Commands
+from duetime.cli.loading import app_at
+from duetime.cli.tables import plain, table
+
+if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
+    from duetime.check import JobReport, Report
+
+OK, PROBLEMS = 0, 1
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "check",
+        help="look for mistakes in an app's jobs, cadences and payloads",
+        description="Import an app and look at all that it declares: names, cadences, payloads, functions."
+        " Exit status 1 if there is a problem. The same as a test: assert not duetime.check.problems(app).",
+    )
+    add = parser.add_argument
+    add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")
+    add("--json", action="store_true", help="one JSON object instead of tables")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the report; 1 where there is a problem."""
+    from duetime.check import report  # noqa: PLC0415 - `duetime --help` needs no pydantic
+
+    found = report(app_at(arguments.app))
+    print(json.dumps(_as_json(found), indent=2, ensure_ascii=False) if arguments.json else _as_text(found))
+    return PROBLEMS if found.problems else OK
+
+
+def _as_text(report: Report) -> str:
+    parts = []
+    if report.jobs:
+        heads = ("JOB", "CADENCES", "NEXT RUN", "OVERLAP")
+        parts.append(table(heads, [_row(each) for each in report.jobs]))
+    if report.types:
+        rows = [(each.name, f"version {each.version}", each.where) for each in report.types]
+        parts.append(table(("TYPE", "PAYLOAD", "HANDLER"), rows))
+    for kind, told in (("note", report.notes), ("problem", report.problems)):
+        if told:
+            parts.append("\n".join(f"{kind}: {plain(each)}" for each in told))
+    found = _counted(len(report.problems), "problem") if report.problems else "no problems"
+    jobs, types = _counted(len(report.jobs), "job"), _counted(len(report.types), "action")
+    return "\n\n".join([*parts, f"{jobs}, {types}, {found}"])
+
+
+def _row(job: JobReport) -> tuple[str, ...]:
+    due = "-" if job.next is None else f"{job.next.at:%Y-%m-%dT%H:%M:%SZ}"
+    return job.definition.name, "; ".join(job.cadences.values()) or "-", due, job.definition.overlap
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _as_json(report: Report) -> dict[str, Any]:
+    return {
+        "jobs": [
+            {
+                "name": each.definition.name,
+                "handler": each.where,
+                "cadences": [
+                    {"cadence": text, "description": words} for text, words in each.cadences.items()
+                ],
+                "next": None if each.next is None else f"{each.next.at:%Y-%m-%dT%H:%M:%SZ}",
+                "overlap": each.definition.overlap,
+            }
+            for each in report.jobs
+        ],
+        "actions": [
+            {"type": each.name, "version": each.version, "handler": each.where} for each in report.types
+        ],
+        "notes": [*report.notes],
+        "problems": [*report.problems],
+    }

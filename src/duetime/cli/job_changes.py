@@ -1,0 +1,179 @@
+"""``duetime jobs``: pause, resume, trigger, skip-next, set and unregister."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from duetime.cli.arguments import (
+    JOBS,
+    Commands,
+    add_connection,
+    add_job,
+    client_of,
+    instant,
+    json_object,
+    print_json,
+    seconds,
+)
+from duetime.cli.job_text import policy
+from duetime.cli.times import both, local
+from duetime.clock import SystemClock
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def add_parsers(verbs: Commands) -> None:
+    """Add the commands that change a job."""
+    _add_pause(verbs)
+    _add_cadence(_add_one(verbs, "resume", resume, "end a pause"))
+    trigger_parser = _add_one(verbs, "trigger", trigger, "run it now, paused or not")
+    add_payload(trigger_parser, "what the run is given instead of the job's own payload")
+    _add_cadence(_add_one(verbs, "skip-next", skip_next, "skip its next run; the one after it runs"))
+    _add_set(verbs)
+    _add_one(verbs, "unregister", unregister, "take back one that was registered; its history is kept")
+
+
+def _add_one(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=told)
+    add_job(parser)
+    add_connection(parser)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _add_cadence(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--cadence",
+        metavar="C",
+        help="only this one of its cadences, by the name that `duetime jobs show` tells",
+    )
+
+
+def add_payload(parser: argparse.ArgumentParser, told: str) -> None:
+    """``--payload``."""
+    parser.add_argument("--payload", metavar="JSON", help=f"{told}: a JSON object, or - for standard input")
+
+
+def _add_pause(verbs: Commands) -> None:
+    parser = _add_one(verbs, "pause", pause, "run nothing of it from now on")
+    parser.add_argument("--reason", default="", help="why, for those who look at it later")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument(
+        "--until", metavar="TIME", type=instant, help="end it then: 2027-06-01T09:00 on this machine's clock"
+    )
+    choice.add_argument("--for", dest="span", metavar="SPAN", type=seconds, help="end it after 30m, 2h, 1d")
+    _add_cadence(parser)
+
+
+def _add_set(verbs: Commands) -> None:
+    parser = _add_one(
+        verbs,
+        "set",
+        set_retries,
+        "set how its runs are retried; what is left out goes by the declared policy",
+    )
+    parser.add_argument("--attempts", type=int, metavar="N", help="runs in all: 3 is one and two more")
+    parser.add_argument("--backoff", type=spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h")
+    parser.add_argument(
+        "--jitter", type=float, metavar="X", help="widen a wait by up to this share of it, 0 to 1"
+    )
+    _add_cadence(parser)
+
+
+def pause(arguments: argparse.Namespace) -> int:
+    """Pause one job, or a cadence of it."""
+    body = {"reason": arguments.reason, "until": _until(arguments), "cadence": arguments.cadence}
+    client_of(arguments).tell("POST", JOBS, arguments.name, "pause", body=_said(body))
+    until = f" until {local(body['until'], SystemClock().now())}" if body["until"] else ""
+    return _changed(arguments, f"paused {_named(arguments)}{until}")
+
+
+def _until(arguments: argparse.Namespace) -> str | None:
+    if arguments.span is None:
+        return str(arguments.until) if arguments.until else None
+    try:
+        return _text(SystemClock().now() + timedelta(seconds=arguments.span))
+    except OverflowError:
+        return _text(datetime.max.replace(tzinfo=UTC))
+
+
+def _text(at: datetime) -> str:
+    return at.isoformat().removesuffix("+00:00") + "Z"
+
+
+def resume(arguments: argparse.Namespace) -> int:
+    """End a pause of one job, or of a cadence of it."""
+    body = _said({"cadence": arguments.cadence})
+    client_of(arguments).tell("POST", JOBS, arguments.name, "resume", body=body)
+    return _changed(arguments, f"resumed {_named(arguments)}")
+
+
+def trigger(arguments: argparse.Namespace) -> int:
+    """Run one job now."""
+    body = {} if arguments.payload is None else {"payload": json_object(arguments.payload)}
+    run = client_of(arguments).ask("POST", JOBS, arguments.name, "trigger", body=body)
+    if arguments.json:
+        print_json(run)
+    else:
+        print(f"triggered {arguments.name}: {run['id']}")
+        print(f"look at it: duetime actions show {run['id']}")
+    return 0
+
+
+def skip_next(arguments: argparse.Namespace) -> int:
+    """Skip the next run of one job."""
+    body = _said({"cadence": arguments.cadence})
+    run = client_of(arguments).ask("POST", JOBS, arguments.name, "skip-next", body=body)
+    if arguments.json:
+        print_json(run)
+    else:
+        print(f"skipped {run['id']}, due {both(run['nominal_at'], SystemClock().now())}")
+    return 0
+
+
+def set_retries(arguments: argparse.Namespace) -> int:
+    """Set how runs of one job are retried."""
+    said = {name: getattr(arguments, name) for name in ("attempts", "backoff", "jitter", "cadence")}
+    job = client_of(arguments).ask("PUT", JOBS, arguments.name, "settings", body=_said(said))
+    if arguments.json:
+        print_json(job)
+        return 0
+    standing = [each for each in job["tuning"] if each["cadence"] == arguments.cadence]
+    told = f"set: {policy(standing[0])}" if standing else "nothing set; the declared policy applies"
+    print(f"{_named(arguments)}: {told}")
+    return 0
+
+
+def unregister(arguments: argparse.Namespace) -> int:
+    """Take back one job."""
+    client_of(arguments).tell("DELETE", JOBS, arguments.name)
+    if arguments.json:
+        print_json({"name": arguments.name})
+    else:
+        print(f"unregistered {arguments.name}; its runs: duetime jobs history {arguments.name}")
+    return 0
+
+
+def _changed(arguments: argparse.Namespace, told: str) -> int:
+    """Tell what was done; as JSON, the job as it is now."""
+    if arguments.json:
+        print_json(client_of(arguments).ask("GET", JOBS, arguments.name))
+    else:
+        print(told)
+    return 0
+
+
+def _named(arguments: argparse.Namespace) -> str:
+    return f"{arguments.cadence} of {arguments.name}" if arguments.cadence else str(arguments.name)
+
+
+def _said(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def spans(written: str) -> list[float]:
+    """``30s,5m`` in seconds. For argparse."""
+    return [seconds(each) for each in written.split(",")]

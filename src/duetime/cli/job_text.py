@@ -1,0 +1,176 @@
+"""A job, as the API's JSON tells it, in words for a person."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from duetime.cli.action_text import took, why
+from duetime.cli.tables import coloured, plain, table
+from duetime.cli.times import both, local, relative, span
+
+Json = Mapping[str, Any]
+
+
+def listed(jobs: Sequence[Json], now: datetime) -> str:
+    """One line a job."""
+    rows = [
+        [each["name"], words(each), local(each["next_due_at"], now), _last_run(each, now), state(each, now)]
+        for each in jobs
+    ]
+    return table(["NAME", "CADENCE", "NEXT RUN", "LAST RUN", "STATE"], rows)
+
+
+def words(job: Json) -> str:
+    """Its cadences in words."""
+    return "; ".join(each["words"] for each in job["cadences"])
+
+
+def _last_run(job: Json, now: datetime) -> str:
+    last = job["last_run"]
+    return "-" if last is None else f"{last['status']} {_ago(last['started_at'], now)}"
+
+
+def _ago(written: str, now: datetime) -> str:
+    return relative(datetime.fromisoformat(written), now)
+
+
+def state(job: Json, now: datetime) -> str:
+    """Where it stands, in a few words."""
+    if not job["enabled"]:
+        return "disabled"
+    if job["paused"]:
+        return (
+            "paused"
+            if job["paused"]["until"] is None
+            else f"paused until {local(job['paused']['until'], now)}"
+        )
+    if job["running"]:
+        return "running"
+    paused = sum(each["paused"] is not None for each in job["cadences"])
+    if paused:
+        return f"{paused} of {len(job['cadences'])} cadences paused"
+    failures = job["consecutive_failures"]
+    return f"{failures} failures in a row" if failures > 1 else "enabled"
+
+
+def in_full(job: Json, now: datetime) -> str:
+    """Everything that is known of it."""
+    title = f"  {plain(job['title'])}" if job["title"] else ""
+    lines = [f"{job['name']}{title}  {coloured(state(job, now))}"]
+    lines += [f"  {name:<14}  {plain(value)}" for name, value in _facts(job, now)]
+    lines += ["", _cadences(job["cadences"], now)]
+    if job["next_runs"]:
+        rows = [[local(each["at"], now), ", ".join(each["cadences"])] for each in job["next_runs"]]
+        lines += ["", table(["NEXT RUNS", "CADENCES"], rows)]
+    return "\n".join(lines)
+
+
+def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    for name in ("description", "category"):
+        if job[name]:
+            yield name, job[name]
+    who = "code" if job["origin"] == "code" else f"{job['registered_by']}, at run time"
+    yield "declared by", f"{who}; worker {job['worker']}" if job["origin"] == "code" else who
+    yield "tenant", job["tenant_id"]
+    yield "version", f"{job['version']}, since {both(job['since'], now)}"
+    if job["disabled_at"]:
+        yield "disabled", f"{both(job['disabled_at'], now)}: it is no longer declared"
+    if job["paused"]:
+        yield "paused", pause(job["paused"], now)
+    yield "handler", job["type"]
+    yield "payload", "-" if job["payload"] is None else json.dumps(job["payload"], ensure_ascii=False)
+    yield "retry", "as its handler says" if job["retry"] is None else policy(job["retry"])
+    for each in job["tuning"]:
+        yield "set", f"{each['cadence'] or 'all cadences'}: {policy(each)}"
+    yield "overlap", job["overlap"]
+    yield "catch-up", f"of the latest {job['catch_up']} missed runs" if job["catch_up"] else "none"
+    yield "precision", job["precision"]
+    yield from _runs(job, now)
+
+
+def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
+    for name in ("running", "waiting"):
+        if job[name]:
+            yield name, job[name]
+    if job["last_run"]:
+        yield "last run", f"{job['last_run']['id']}, {_last_run(job, now)}"
+    tally = job["tally"]
+    in_a_row = tally["consecutive_failures"]
+    since = f", {in_a_row} in a row" if in_a_row else ""
+    yield "runs", f"{tally['executed']} executed, {tally['failed']} failed{since}"
+    if tally["last_error"]:
+        yield "last error", tally["last_error"]
+
+
+def pause(told: Json, now: datetime) -> str:
+    """A pause: since when, by whom, why, and until when."""
+    reason = f": {told['reason']}" if told["reason"] else ""
+    until = f"; until {both(told['until'], now)}" if told["until"] else ""
+    return f"since {both(told['since'], now)} by {told['by']}{reason}{until}"
+
+
+def policy(told: Json) -> str:
+    """What is said of retries: a whole policy, or what is set on top of one."""
+    said = []
+    if told["attempts"] is not None:
+        said.append(f"{told['attempts']} attempts")
+    if told["backoff"] is not None:
+        said.append("back-off " + ", ".join(span(timedelta(seconds=each)) for each in told["backoff"]))
+    if told["jitter"] is not None:
+        said.append(f"jitter {told['jitter']:g}")
+    if told.get("give_up_after") is not None:
+        said.append(f"given up after {span(timedelta(seconds=told['give_up_after']))}")
+    return "; ".join(said)
+
+
+def _cadences(cadences: Sequence[Json], now: datetime) -> str:
+    rows = [
+        [each["name"], each["words"], each["text"], pause(each["paused"], now) if each["paused"] else "-"]
+        for each in cadences
+    ]
+    return table(["CADENCE", "IN WORDS", "TEXT", "PAUSED"], rows)
+
+
+def accounts(occurrences: Sequence[Json]) -> str:
+    """One line a nominal time, or a fold of several, and what became of it."""
+    rows = [
+        [
+            _second(each["at"]),
+            f"{each['local'].replace('T', ' ')} {each['tz']}",
+            each["account"],
+            each["action_id"] or "-",
+            _account(each),
+        ]
+        for each in occurrences
+    ]
+    return table(["NOMINAL TIME", "LOCAL", "ACCOUNT", "RUN", "WHY"], rows)
+
+
+def _account(each: Json) -> str:
+    many = f"{each['count'] or 'many'} times, until {_second(each['until'])}" if each["until"] else ""
+    said = each["note"] if each["note"].startswith(each["reason"]) else f"{each['reason']}: {each['note']}"
+    return "; ".join(filter(None, (many, said.removesuffix(": "))))
+
+
+def _second(written: str) -> str:
+    return f"{datetime.fromisoformat(written):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def history(runs: Sequence[Json], now: datetime) -> str:
+    """One line a run."""
+    rows = [
+        [
+            both(each["nominal_at"], now),
+            each["status"],
+            each["trigger"],
+            str(len(each["attempts"])),
+            took(each["attempts"][-1]) if each["attempts"] else "-",
+            each["id"],
+            why(each).removeprefix("-"),
+        ]
+        for each in runs
+    ]
+    return table(["NOMINAL TIME", "STATUS", "TRIGGER", "ATTEMPTS", "TOOK", "ID", "WHY"], rows)

@@ -1,0 +1,147 @@
+"""``duetime jobs``: the jobs that code declares and those that a tenant registers; here, how they are looked at."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from duetime.cli import job_changes, job_registration
+from duetime.cli.arguments import (
+    JOBS,
+    Commands,
+    add_connection,
+    add_job,
+    client_of,
+    instant,
+    pasted,
+    print_json,
+)
+from duetime.cli.client import Client
+from duetime.cli.job_text import accounts, history, in_full, listed
+from duetime.clock import SystemClock
+
+Run = Callable[[argparse.Namespace], int]
+
+_MOST_PAGES = 20
+"""A filtered page may be short, or empty; so many are read for one list."""
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command and its own commands."""
+    parser = commands.add_parser("jobs", help="look at jobs, pause and trigger them, register your own")
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_list(verbs)
+    _add_show(verbs)
+    _add_history(verbs)
+    job_changes.add_parsers(verbs)
+    job_registration.add_parsers(verbs)
+
+
+def _add_list(verbs: Commands) -> None:
+    parser = verbs.add_parser("list", help="list them by name: code's, then the tenant's own")
+    _add_page(parser)
+    add_connection(parser)
+    parser.set_defaults(run=list_all)
+
+
+def _add_show(verbs: Commands) -> None:
+    parser = verbs.add_parser(
+        "show",
+        help="show everything that is known of one; with --from or --to, what became of each of its times",
+        description="A TIME is 2027-06-01T09:00 on this machine's clock, or has an offset: 2027-06-01T07:00Z.",
+    )
+    add_job(parser)
+    parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="TIME",
+        type=instant,
+        help="account for its times from then on (default: 24 h ago)",
+    )
+    parser.add_argument("--to", metavar="TIME", type=instant, help="and up to then (default: in 24 h)")
+    add_connection(parser)
+    parser.set_defaults(run=show)
+
+
+def _add_history(verbs: Commands) -> None:
+    parser = verbs.add_parser("history", help="list its runs, newest first")
+    add_job(parser)
+    parser.add_argument(
+        "--status", help="only those that are executed, failed, skipped, cancelled, pending or processing"
+    )
+    _add_page(parser)
+    add_connection(parser)
+    parser.set_defaults(run=list_runs)
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
+    parser.add_argument("--cursor", help="where the page before this one ended")
+
+
+def list_all(arguments: argparse.Namespace) -> int:
+    """List a page of jobs."""
+    query = {"limit": str(arguments.limit), "cursor": arguments.cursor}
+    page = client_of(arguments).ask("GET", JOBS, query=query)
+    if arguments.json:
+        print_json(page)
+        return 0
+    print(listed(page["items"], SystemClock().now()) if page["items"] else "no jobs")
+    if page["next_cursor"]:
+        given = {"--limit": arguments.limit, "--cursor": page["next_cursor"]}
+        print(f"more: duetime jobs list {pasted(arguments, given)}")
+    return 0
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Show one job in full, and the account of its times if that was asked for."""
+    client, now = client_of(arguments), SystemClock().now()
+    job, found = client.ask("GET", JOBS, arguments.name), None
+    if arguments.start or arguments.to:
+        query = {"from": arguments.start, "until": arguments.to}
+        found = client.ask("GET", JOBS, arguments.name, "occurrences", query=query)
+    if arguments.json:
+        print_json(job if found is None else {**job, "occurrences": found})
+        return 0
+    print(in_full(job, now))
+    print()
+    if found is None:
+        print(f"account for its times: duetime jobs show {job['name']} --from TIME --to TIME")
+        return 0
+    print(accounts(found["items"]) if found["items"] else "no time of it lies in that window")
+    if found["next_from"]:
+        given = {"--from": found["next_from"], "--to": arguments.to}
+        print(f"more: duetime jobs show {job['name']} {pasted(arguments, given)}")
+    return 0
+
+
+def list_runs(arguments: argparse.Namespace) -> int:
+    """List runs of one job."""
+    found = _runs(client_of(arguments), arguments)
+    if arguments.json:
+        print_json(found)
+        return 0
+    print(history(found["items"], SystemClock().now()) if found["items"] else "no runs")
+    if found["next_cursor"]:
+        given = {
+            "--status": arguments.status,
+            "--limit": arguments.limit,
+            "--cursor": found["next_cursor"],
+        }
+        print(f"more: duetime jobs history {arguments.name} {pasted(arguments, given)}")
+    return 0
+
+
+def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
+    """As many runs as were asked for, from several pages where a filter makes them short."""
+    items: list[Any] = []
+    cursor = arguments.cursor
+    for _ in range(_MOST_PAGES):
+        query = {"limit": str(arguments.limit - len(items)), "cursor": cursor, "status": arguments.status}
+        page = client.ask("GET", JOBS, arguments.name, "runs", query=query)
+        items += page["items"]
+        cursor = page["next_cursor"]
+        if cursor is None or len(items) >= arguments.limit:
+            break
+    return {"items": items, "next_cursor": cursor}

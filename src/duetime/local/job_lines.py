@@ -1,0 +1,55 @@
+"""The app's jobs in words: when each runs, and when next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from duetime.cadence import parse
+from duetime.job import Job
+
+_LONGEST_LIST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A job, its cadences in words, and its next nominal time in words, empty where no time makes it due."""
+
+    name: str
+    cadences: str
+    next_run: str
+
+
+def coming(jobs: Iterable[Job], now: datetime) -> Sequence[Coming]:
+    """Each job as it stands at `now`."""
+    return [
+        Coming(each.name, " and ".join(_words(each)), _next_run(each, now))
+        for each in sorted(jobs, key=lambda job: job.name)
+    ]
+
+
+def job_lines(jobs: Sequence[Coming]) -> Sequence[str]:
+    """A line for each of the first 20 jobs, below one another."""
+    width = max((len(each.name) for each in jobs), default=0)
+    lines = [_line(each, width) for each in islice(jobs, _LONGEST_LIST)]
+    return [*lines, f"and {len(jobs) - _LONGEST_LIST} more"] if len(jobs) > _LONGEST_LIST else lines
+
+
+def _line(job: Coming, width: int) -> str:
+    return f"{job.name:{width}}  {'; '.join(filter(None, (job.cadences, job.next_run)))}"
+
+
+def _words(job: Job) -> Sequence[str]:
+    return [parse(each).describe() for each in job.definition.cadences]
+
+
+def _next_run(job: Job, now: datetime) -> str:
+    if job.is_paused:
+        return "paused"
+    at = job.stacked.next_after(now)
+    if at is None:
+        return ""
+    here, today = at.astimezone(), now.astimezone().date()
+    return f"next {here:%H:%M:%S}" if here.date() == today else f"next {here:%Y-%m-%d %H:%M:%S %Z}"

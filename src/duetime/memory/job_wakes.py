@@ -1,0 +1,104 @@
+"""EventBridge in memory: the jobs' schedules, by the clock that it is given, and their rules. It starts no thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from duetime.cadence.eventbridge import parse_expression
+from duetime.clock import Clock
+from duetime.event_pattern import matches
+from duetime.job import Precision
+from duetime.job_ports import JobWake
+
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """A wake that is set. Of an enabled schedule: what a rate counts from, and when it fires next."""
+
+    wake: JobWake
+    start: datetime
+    next_at: datetime | None = None
+
+    def goes_on_as(self, wake: JobWake) -> bool:
+        """Whether `wake` fires when this does."""
+        mine, its = ((each.is_enabled, each.expression, each.tz) for each in (self.wake, wake))
+        return mine == its
+
+
+class MemoryJobWakes:
+    """The wakes, in a dictionary. Whoever drives it asks what fires, and hands it the bus' events."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wakes: dict[_Key, _Set] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def precision(self) -> Precision:
+        """See `duetime.job_ports.JobWakes`, here and below."""
+        return "second"
+
+    def known(self) -> Sequence[tuple[str, str]]:
+        with self._lock:
+            return tuple(self._wakes)
+
+    def put(self, wake: JobWake) -> None:
+        now = self._clock.now()
+        with self._lock:
+            former = self._wakes.get((wake.kind, wake.name))
+            if former is not None and former.goes_on_as(wake):
+                fresh = _Set(wake, former.start, former.next_at)
+            else:
+                fresh = _Set(wake, now, _next_after(wake, now, start=now))
+            self._wakes[wake.kind, wake.name] = fresh
+
+    def remove(self, kind: str, name: str) -> None:
+        with self._lock:
+            self._wakes.pop((kind, name), None)
+
+    def fire(self, now: datetime) -> tuple[JobWake, ...]:
+        """The enabled schedules whose time has come since they last fired, or were put; each once, however late."""
+        with self._lock:
+            due = sorted(
+                (each.next_at, key)
+                for key, each in self._wakes.items()
+                if each.next_at and each.next_at <= now
+            )
+            for _, key in due:
+                fired = self._wakes[key]
+                following = _next_after(fired.wake, now, start=fired.start)
+                self._wakes[key] = _Set(fired.wake, fired.start, following)
+            return tuple(self._wakes[key].wake for _, key in due)
+
+    def next_at(self) -> datetime | None:
+        """When the next schedule fires."""
+        with self._lock:
+            return min((each.next_at for each in self._wakes.values() if each.next_at), default=None)
+
+    def matching(self, event: Mapping[str, Any]) -> tuple[JobWake, ...]:
+        """The enabled rules whose pattern lets an event of the bus through."""
+        with self._lock:
+            wakes = [each.wake for each in self._wakes.values()]
+        return tuple(
+            each
+            for each in wakes
+            if each.is_enabled and each.pattern is not None and matches(each.pattern, event)
+        )
+
+    def wake(self, kind: str, name: str) -> JobWake | None:
+        """The wake of that kind and name: for tests and simulations, which may look at everything."""
+        with self._lock:
+            found = self._wakes.get((kind, name))
+            return None if found is None else found.wake
+
+
+def _next_after(wake: JobWake, now: datetime, *, start: datetime) -> datetime | None:
+    if wake.kind != "schedule" or not wake.is_enabled:
+        return None
+    return parse_expression(wake.expression, wake.tz).next_after(now, start=start)

@@ -1,0 +1,140 @@
+"""Reads of many rows in memory: each a part of some partitions, in the order of their ids, as in DynamoDB."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import islice
+
+from duetime import ids
+from duetime.action import Action, ActionRef
+from duetime.errors import InvalidCursor
+from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
+from duetime.memory.rows import DueKey, Rows
+from duetime.ports import DueEntry, DuePage, Page
+
+_AFTER_ALL = "~"
+"""Sorts after every id, and at the end of one after all that it begins."""
+
+
+class Lists(Rows):
+    """The reading half of the store."""
+
+    def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
+        """See `duetime.ports.ActionStore`, here and below."""
+        with self.lock:
+            return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
+
+    def by_correlation(
+        self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
+    ) -> Page:
+        with self.lock:
+            found = (
+                row
+                for row in self._rows.values()
+                if (row.tenant_id, row.correlation_id) == (tenant_id, correlation_id)
+                and (cursor is None or row.id > cursor)
+            )
+            return _page(sorted(found, key=lambda row: row.id), limit)
+
+    def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
+        with self.lock:
+            return _page(self._newest_first(tenant_id, SHARDS, cursor or _AFTER_ALL), limit)
+
+    def of_job(
+        self,
+        tenant_id: TenantId,
+        job: JobName,
+        *,
+        limit: int,
+        cursor: str | None,
+        has_events: bool = False,
+    ) -> Page:
+        if has_events:
+            return self._of_job_with_events(tenant_id, job, limit, cursor or f"{_AFTER_ALL} {_AFTER_ALL}")
+        with self.lock:
+            return _page(self._newest_first(tenant_id, [job], cursor or _AFTER_ALL), limit)
+
+    def _of_job_with_events(self, tenant_id: TenantId, job: JobName, limit: int, cursor: str) -> Page:
+        """Two lists merged by nominal time; the cursor has a place in each."""
+        run, _, event = cursor.partition(" ")
+        if not event:
+            raise InvalidCursor
+        event_places = [f"{job}{SEPARATOR}{each}" for each in SHARDS]
+        with self.lock:
+            runs = self._newest_first(tenant_id, [job], run)
+            events = self._newest_first(tenant_id, event_places, event)
+            merged = heapq.merge(runs, events, key=lambda row: ids.nominal_at(row.id), reverse=True)
+            found = tuple(islice(merged, limit + 1))
+        for row in found[:limit]:
+            run, event = (run, row.id) if ids.is_event_run(row.id) else (row.id, event)
+        return Page(_page(found, limit).actions, f"{run} {event}" if len(found) > limit else None)
+
+    def occurrences(
+        self,
+        tenant_id: TenantId,
+        job: JobName,
+        version: int,
+        *,
+        after: datetime,
+        until: datetime,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        first = cursor or ids.occurrence_id(job, version, after) + _AFTER_ALL
+        with self.lock:
+            partition = self._partitions.get((tenant_id, job), [])
+            begin = bisect_right(partition, first)
+            stop = bisect_right(partition, ids.occurrence_id(job, version, until) + _AFTER_ALL)
+            return _page([self._rows[ActionRef(tenant_id, each)] for each in partition[begin:stop]], limit)
+
+    def due(
+        self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
+    ) -> DuePage:
+        with self.lock:
+            entries = self._due[shard]
+            first = 0 if after is None else bisect_right(entries, (after, "\uffff", ""))
+            if cursor is not None:
+                first = max(first, bisect_right(entries, _from_cursor(cursor)))
+            last = bisect_left(entries, (until, "\uffff", ""))
+            found = entries[first : min(last, first + limit)]
+        more = first + limit < last
+        return DuePage(
+            tuple(DueEntry(ActionRef(TenantId(tenant), row_id), due_at) for due_at, tenant, row_id in found),  # type: ignore[arg-type]
+            _to_cursor(found[-1]) if more else None,
+        )
+
+    def _newest_first(self, tenant_id: TenantId, places: Iterable[str], before: str) -> Iterator[Action]:
+        """The rows of some partitions whose ids are below `before`, the highest first; the lock is held."""
+        partitions = [self._partitions.get((tenant_id, place), []) for place in places]
+        merged = heapq.merge(*(_downwards(each, before) for each in partitions), reverse=True)
+        return (self._rows[ActionRef(tenant_id, row_id)] for row_id in merged)
+
+
+def _downwards(partition: Sequence[ActionId], before: str) -> Iterator[ActionId]:
+    below = bisect_left(partition, before)
+    return (partition[at] for at in range(below - 1, -1, -1))
+
+
+def _small(row: Action) -> Action:
+    return row.without_payload() if row.payload_apart else row
+
+
+def _page(rows: Iterable[Action], limit: int) -> Page:
+    found = tuple(islice(rows, limit + 1))
+    shown = tuple(row.without_payload() for row in found[:limit])
+    return Page(shown, shown[-1].id if len(found) > limit else None)
+
+
+def _to_cursor(entry: DueKey) -> str:
+    return " ".join((entry[0].isoformat(), *entry[1:]))
+
+
+def _from_cursor(cursor: str) -> DueKey:
+    try:
+        due_at, tenant, row_id = cursor.split(" ")
+        return (datetime.fromisoformat(due_at), tenant, row_id)
+    except ValueError:
+        raise InvalidCursor from None

@@ -1,0 +1,76 @@
+"""The end of a run, *settle*: of a one-shot one write; of a job's run the unlocking and the tally go with it.
+
+Whoever waits for the lock is woken at once. A run that will be repeated keeps the lock.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from duetime.action import Action, Status, Trigger
+from duetime.admit import Admitted, job_ref_of
+from duetime.clock import Clock
+from duetime.errors import DuetimeError
+from duetime.job import Ended, JobRef, Overlap
+from duetime.job_ports import Hold, JobStore
+from duetime.lease import Settlement, SettleResult
+from duetime.ports import ActionStore, DueQueues, Routes
+from duetime.wakes import message_of, send_wakes
+
+log = logging.getLogger(__name__)
+
+
+class Release:
+    """Settles what was claimed."""
+
+    def __init__(
+        self, actions: ActionStore, jobs: JobStore, queues: DueQueues, routes: Routes, *, clock: Clock
+    ) -> None:
+        self._actions, self._jobs = actions, jobs
+        self._queues, self._routes, self._clock = queues, routes, clock
+
+    def __call__(self, held: Admitted, settlement: Settlement) -> SettleResult:
+        """Settle a run as `settlement` says."""
+        action, ref = held.action, job_ref_of(held.action)
+        if ref is None or held.job is None or settlement.status is Status.PENDING:
+            return self._actions.settle(action, settlement)
+        ended = Ended(
+            id=action.id,
+            status=settlement.status.value,
+            started_at=action.attempts[-1].started_at,
+            error=settlement.message,
+            triggered_by=action.created_by if action.trigger is Trigger.MANUAL else None,
+        )
+        if held.hold is not Hold.LOCK:
+            return self._settle_beside(held, settlement, ref, ended)
+        result = self._jobs.settle(action, settlement, ref, ended)
+        if held.job.definition.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
+            _try_to(lambda: self._wake_next(ref), action)
+        return result
+
+    def _settle_beside(
+        self, held: Admitted, settlement: Settlement, ref: JobRef, ended: Ended
+    ) -> SettleResult:
+        """Settle a run without the lock. Thousands of event runs a second must not all write to their job's row."""
+        result = self._actions.settle(held.action, settlement)
+        was_failing = held.job is not None and held.job.tally.consecutive_failures > 0
+        is_telling = ended.status != Status.EXECUTED or was_failing or held.hold is Hold.UNCHANGED
+        if result is SettleResult.SETTLED and is_telling:
+            _try_to(lambda: self._jobs.count(ref, ended), held.action)
+        return result
+
+    def _wake_next(self, ref: JobRef) -> None:
+        """Wake whoever waits for the lock; if that fails, it looks again by itself."""
+        job = self._jobs.get(ref)
+        waiting = self._actions.get(job.waiting) if job and job.waiting else None
+        if waiting is not None:
+            send_wakes([message_of(waiting)], self._queues, self._routes, self._clock)
+
+
+def _try_to(do: Callable[[], None], action: Action) -> None:
+    """Do what is left after a settle: it must not make the message come again."""
+    try:
+        do()
+    except DuetimeError as error:
+        log.warning("left for later", extra={"action": action.id, "reason": str(error)})

@@ -1,0 +1,101 @@
+"""Stacked cadences, read as one: when is the job next due, by which of them, and what wakes its planner?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property, lru_cache
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
+
+from duetime import cadence as cadences
+
+if TYPE_CHECKING:
+    from duetime.cadence import Cadence, WakeExpression
+    from duetime.cadence.triggers import OnEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One nominal time, and the names of the cadences that have it."""
+
+    at: datetime
+    cadences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """A job's cadences. Two that are due at one instant make one occurrence."""
+
+    cadences: tuple[Cadence, ...]
+
+    @classmethod
+    def of(cls, texts: tuple[str, ...], anchor: datetime) -> Stacked:
+        """Read their texts; an interval that names no start begins at `anchor`.
+
+        Raises:
+            InvalidCadence: a text says no cadence.
+        """
+        return _read(texts, anchor)
+
+    @cached_property
+    def by_name(self) -> dict[str, Cadence]:
+        """Each by its name."""
+        return {each.name: each for each in self.cadences}
+
+    @cached_property
+    def triggers(self) -> tuple[OnEvent, ...]:
+        """Those that an event starts."""
+        from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - most jobs have none
+
+        return tuple(each for each in self.cadences if isinstance(each, OnEvent))
+
+    @cached_property
+    def wakes(self) -> tuple[WakeExpression, ...]:
+        """The EventBridge expressions that wake its planner, each once."""
+        return tuple(dict.fromkeys(wake for each in self.cadences for wake in each.wakes()))
+
+    def next_after(self, instant: datetime) -> datetime | None:
+        """The first nominal time strictly after `instant`; None when there is none any more."""
+        return min((at for each in self.cadences if (at := each.next_after(instant))), default=None)
+
+    def after(self, instant: datetime) -> Iterator[Due]:
+        """The nominal times strictly after `instant`, soonest first; endless where the cadences are."""
+        heap = [
+            (at, place)
+            for place, each in enumerate(self.cadences)
+            if (at := each.next_after(instant)) is not None
+        ]
+        heapify(heap)
+        while heap:
+            at, names = heap[0][0], []
+            while heap and heap[0][0] == at:
+                place = heappop(heap)[1]
+                names.append(self.cadences[place].name)
+                following = self.cadences[place].next_after(at)
+                if following is not None:
+                    heappush(heap, (following, place))
+            yield Due(at, tuple(names))
+
+    def between(self, start: datetime, end: datetime) -> Iterator[Due]:
+        """The nominal times in (start, end]."""
+        for due in self.after(start):
+            if due.at > end:
+                return
+            yield due
+
+    def planned_until(self, now: datetime, wakes_ahead: int) -> datetime | None:
+        """Up to when a wake at `now` should plan so that `wakes_ahead` less one may be lost; None if no wake comes."""
+        return cadences.planned_until(self.wakes, now, wakes_ahead=wakes_ahead)
+
+
+@lru_cache(maxsize=4_096)
+def _read(texts: tuple[str, ...], anchor: datetime) -> Stacked:
+    return Stacked(tuple(_started(cadences.parse(each), anchor) for each in texts))
+
+
+def _started(cadence: Cadence, anchor: datetime) -> Cadence:
+    from duetime.cadence import Interval  # noqa: PLC0415 - most jobs have none
+
+    return cadence.starting(anchor) if isinstance(cadence, Interval) and cadence.start is None else cadence

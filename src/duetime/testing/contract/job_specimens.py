@@ -1,0 +1,170 @@
+"""Specimens of jobs: a nightly one and its runs, with the clock face of `specimens`."""
+# ruff: noqa: S101 - what is not as it should be fails the test that asked
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from duetime.action import Action, ActionRef, Ending, Status
+from duetime.ids import (
+    ActionId,
+    JobName,
+    TenantId,
+    due_shard_of,
+    event_run_id,
+    manual_run_id,
+    occurrence_id,
+)
+from duetime.job import Definition, Ended, Job, JobRef, Origin
+from duetime.job_ports import Hold, JobStore, Taking
+from duetime.lease import ClaimTerms
+from duetime.ports import ActionStore
+from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, standing, terms
+from duetime.transition import started
+
+NIGHTLY, REINDEX = JobName("billing-nightly"), JobName("kb-reindex")
+DAY = timedelta(days=1)
+ADDED_AT = NOON - 30 * DAY
+PLANNED_AT = NOON - 6 * HOUR
+
+
+def nightly(name: JobName = NIGHTLY, tenant_id: TenantId = ACME, **fields: Any) -> Job:
+    """A job that nobody has added yet, with `fields` instead of the usual ones."""
+    usual: dict[str, Any] = {
+        "definition": Definition(
+            name=name,
+            type="close-books",
+            cadences=("daily 12:00 tz=UTC", "manual"),
+            payload='{"ledger":"main"}',
+        ),
+        "origin": Origin.CODE,
+        "since": ADDED_AT,
+        "anchor": ADDED_AT,
+        "cursor": NOON - DAY,
+        "attend_at": NOON + HOUR,
+    }
+    return Job(ref=JobRef(tenant_id, name), **usual | fields)
+
+
+def added(jobs: JobStore, name: JobName = NIGHTLY, tenant_id: TenantId = ACME, **fields: Any) -> Job:
+    """A job as it stands after it was added."""
+    job = nightly(name, tenant_id, **fields)
+    assert jobs.add(job)
+    return standing_job(jobs, job.ref)
+
+
+def standing_job(jobs: JobStore, ref: JobRef) -> Job:
+    """The job as it stands; there must be one."""
+    job = jobs.get(ref)
+    assert job is not None, f"there is no job {ref}"
+    return job
+
+
+def occurrence(
+    store: ActionStore,
+    nominal_at: datetime = NOON,
+    *,
+    job: JobName = NIGHTLY,
+    version: int = 1,
+    tenant_id: TenantId = ACME,
+    **fields: Any,
+) -> Action:
+    """An occurrence that nobody has put yet."""
+    given = {"cadence": "daily_12:00"} | fields
+    return _run(store, occurrence_id(job, version, nominal_at), nominal_at, tenant_id, given)
+
+
+def manual_run(
+    store: ActionStore,
+    at: datetime = NOON,
+    *,
+    job: JobName = NIGHTLY,
+    version: int = 1,
+    tenant_id: TenantId = ACME,
+) -> Action:
+    """A run that somebody triggered, and that nobody has put yet."""
+    return _run(store, manual_run_id(job, version, at), at, tenant_id, {})
+
+
+def event_run(
+    store: ActionStore,
+    event_id: str,
+    at: datetime = NOON,
+    *,
+    job: JobName = NIGHTLY,
+    tenant_id: TenantId = ACME,
+    **fields: Any,
+) -> Action:
+    """A run that an event starts, and that nobody has put yet."""
+    given = {"cadence": "OnEvent_orders_OrderPlaced"} | fields
+    return _run(store, event_run_id(job, at, event_id), at, tenant_id, given)
+
+
+def _run(
+    store: ActionStore, run_id: ActionId, due_at: datetime, tenant_id: TenantId, given: dict[str, Any]
+) -> Action:
+    usual: dict[str, Any] = {
+        "type": "close-books",
+        "due_at": due_at,
+        "due_shard": due_shard_of(run_id, len(store.due_shards)),
+        "created_by": "planner",
+        "payload": '{"ledger":"main"}',
+        "planned_at": PLANNED_AT,
+    }
+    return Action(tenant_id=tenant_id, id=run_id, **usual | given)
+
+
+def planned(store: ActionStore, nominal_at: datetime = NOON, **fields: Any) -> Action:
+    """A pending occurrence."""
+    row = occurrence(store, nominal_at, **fields)
+    store.put(row)
+    return row
+
+
+def taking(
+    row: Action,
+    job: Job,
+    hold: Hold = Hold.LOCK,
+    *,
+    dead: Action | None = None,
+    dead_ref: ActionRef | None = None,
+    asked: ClaimTerms | None = None,
+) -> Taking:
+    """The claim of a row as it was read."""
+    claimed = started(row, asked or terms(row.due_at))
+    ref = dead_ref or (dead.ref if dead else None)
+    return Taking(row=row, claimed=claimed, job=job, hold=hold, dead=dead, dead_ref=ref)
+
+
+def taken(
+    store: ActionStore, jobs: JobStore, job: Job, nominal_at: datetime = NOON, hold: Hold = Hold.LOCK
+) -> Action:
+    """An occurrence of the job that was planned and claimed, as its run holds it."""
+    claim = taking(planned(store, nominal_at, job=job.name, tenant_id=job.ref.tenant_id), job, hold)
+    assert jobs.claim(claim)
+    return standing(store, claim.row.ref)
+
+
+def ended(run: Action, status: Status = Status.EXECUTED, error: str | None = None) -> Ended:
+    """What the tally is told of a run."""
+    return Ended(id=run.id, status=status.value, started_at=run.attempts[-1].started_at, error=error)
+
+
+def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EXECUTED) -> Action:
+    """A row that was settled when it was made, and that nobody has recorded yet."""
+    run = started(occurrence(store, at, due_shard=""), terms(at))
+    finished = replace(
+        run.attempts[0], finished_at=at + SECOND, ending=Ending(status.value), message="as it went"
+    )
+    return replace(
+        run,
+        status=status,
+        attempts=(finished,),
+        lease_until=None,
+        claim_nonce=None,
+        retry=None,
+        planned_at=at + MINUTE,
+        expires_at=EXPIRY,
+    )

@@ -1,0 +1,272 @@
+"""What cannot be done to a job, or cannot be asked of one, is told as a problem; never as a fault of ours."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+BODIES = {
+    "pause until the past": (
+        "POST",
+        "/billing-nightly/pause",
+        {"until": "2026-01-01T00:00:00Z"},
+        422,
+        "invalid-time",
+        "has passed",
+    ),
+    "pause until nothing": (
+        "POST",
+        "/billing-nightly/pause",
+        {"until": "soon"},
+        422,
+        "invalid-time",
+        "ISO 8601",
+    ),
+    "pause until a local time": (
+        "POST",
+        "/billing-nightly/pause",
+        {"until": "2027-01-01T00:00"},
+        422,
+        "invalid-time",
+        "no offset",
+    ),
+    "pause until the year 1": (
+        "POST",
+        "/billing-nightly/pause",
+        {"until": "0001-01-01T00:00:00+23:59"},
+        422,
+        "invalid-time",
+        "1970 to 2199",
+    ),
+    "pause another cadence": (
+        "POST",
+        "/billing-nightly/pause",
+        {"cadence": "Daily_03.00"},
+        409,
+        "job-conflict",
+        "its cadences are",
+    ),
+    "pause with a member too many": (
+        "POST",
+        "/billing-nightly/pause",
+        {"why": "x"},
+        422,
+        "invalid-request",
+        "why is not known here",
+    ),
+    "resume what is not paused": (
+        "POST",
+        "/billing-nightly/resume",
+        None,
+        409,
+        "job-conflict",
+        "it is not paused",
+    ),
+    "trigger with a payload it has no use for": (
+        "POST",
+        "/billing-nightly/trigger",
+        {"payload": {"text": "x"}},
+        422,
+        "invalid-payload",
+        "takes none",
+    ),
+    "trigger without the payload it needs": (
+        "POST",
+        "/billing-rebuild/trigger",
+        None,
+        422,
+        "invalid-payload",
+        "there is none",
+    ),
+    "trigger with a payload that fails the model": (
+        "POST",
+        "/billing-rebuild/trigger",
+        {"payload": {"number": "many"}},
+        422,
+        "invalid-payload",
+        "number: Input should be a valid number",
+    ),
+    "trigger with a list": (
+        "POST",
+        "/billing-rebuild/trigger",
+        {"payload": []},
+        422,
+        "invalid-request",
+        "payload must be a JSON object",
+    ),
+    "trigger a pass with a payload": (
+        "POST",
+        "/duetime-sweep/trigger",
+        {"payload": {}},
+        422,
+        "invalid-payload",
+        "takes none",
+    ),
+    "skip the next of nothing": (
+        "POST",
+        "/billing-rebuild/skip-next",
+        None,
+        409,
+        "job-conflict",
+        "none is planned",
+    ),
+    "skip the next of another cadence": (
+        "POST",
+        "/billing-nightly/skip-next",
+        {"cadence": "x"},
+        409,
+        "job-conflict",
+        "its cadences are",
+    ),
+    "set attempts to none": (
+        "PUT",
+        "/billing-nightly/settings",
+        {"attempts": 0},
+        422,
+        "bad-declaration",
+        "1 to 100",
+    ),
+    "set without a body": ("PUT", "/billing-nightly/settings", None, 422, "invalid-request", "required"),
+    "set a cadence it has not": (
+        "PUT",
+        "/billing-nightly/settings",
+        {"attempts": 2, "cadence": "x"},
+        409,
+        "job-conflict",
+        "its cadences are",
+    ),
+    "set its timing": (
+        "PUT",
+        "/billing-nightly/settings",
+        {"cadences": ["daily 03:00"]},
+        422,
+        "invalid-request",
+        "cadences is not known here",
+    ),
+    "take back codes job": ("DELETE", "/billing-nightly", None, 409, "job-conflict", "code declares it"),
+    "replace codes job": (
+        "PUT",
+        "/billing-nightly",
+        {"type": "remark", "payload": {}, "cadences": ["daily 06:00"]},
+        409,
+        "job-name-taken",
+        "code declares",
+    ),
+    "replace under a name that is none": (
+        "PUT",
+        "/report",
+        {"type": "remark", "payload": {}},
+        422,
+        "invalid-identifier",
+        "kebab-case",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
+def test_what_cannot_be_done_is_told_and_changes_nothing(ask, cloud, case):
+    method, path, body, status, code, told = case
+    name = path.split("/")[1]
+    rows, before = cloud.store.rows(), ask("GET", f"/{name}").text
+    answer = ask(method, path, body=body)
+    assert (answer.status, answer.code) == (status, code), answer.text
+    assert told in answer.json["detail"]
+    assert cloud.store.rows() == rows
+    assert ask("GET", f"/{name}").text == before
+
+
+QUERIES = [
+    ("", {"limit": "0"}, 422, "invalid-request", "limit must be greater than or equal to 1"),
+    ("", {"limit": "101"}, 422, "invalid-request", "limit must be less than or equal to 100"),
+    ("", {"cursor": "x"}, 400, "invalid-cursor", "start again without one"),
+    ("", {"cursor": ""}, 400, "invalid-cursor", "start again"),
+    ("", {"cursor": "third acme-report"}, 400, "invalid-cursor", "start again"),
+    ("", {"status": "failed"}, 422, "invalid-request", "known are limit, cursor"),
+    ("/billing-hourly/runs", {"status": "done"}, 422, "invalid-request", "status must be"),
+    ("/billing-hourly/runs", {"from": "noon"}, 422, "invalid-time", "ISO 8601"),
+    ("/billing-hourly/runs", {"form": "noon"}, 422, "invalid-request", "form is not known here"),
+    ("/billing-hourly/occurrences", {"until": "2026-03-01T12:00"}, 422, "invalid-time", "no offset"),
+    ("/billing-hourly/occurrences", {"limit": "501"}, 422, "invalid-request", "limit must be less"),
+    ("/preview", {}, 422, "invalid-request", "cadence is required"),
+    ("/preview", {"cadence": "61 * * * *"}, 400, "invalid-cron", "use 0-59\n    61 * * * *\n    ^^"),
+    ("/preview", {"cadence": "0 0 30 2 *"}, 400, "never-fires", "\n    "),
+    ("/preview", {"cadence": "x" * 3_000}, 422, "invalid-request", "2000 characters"),
+    ("/preview", {"cadence": "daily 09:00", "count": "0"}, 422, "invalid-request", "count must be"),
+    ("/preview", {"cadence": "daily 09:00", "tz": "UTC"}, 422, "invalid-request", "tz is not known here"),
+]
+
+
+@pytest.mark.parametrize("case", QUERIES, ids=[f"{path} {query!r:.40}" for path, query, *_ in QUERIES])
+def test_a_bad_query_is_refused(ask, case):
+    path, query, status, code, told = case
+    answer = ask("GET", path, query=query)
+    assert (answer.status, answer.code) == (status, code), answer.text
+    assert told in answer.json["detail"]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["own x", " ", "system \ud800", "own a#b-c", "own " + "9" * 9_000, "own\u0000 a-b"]
+)
+def test_a_cursor_that_somebody_made_up_is_refused(ask, cursor):
+    answer = ask("GET", query={"cursor": cursor})
+    assert (answer.status, answer.code) == (400, "invalid-cursor")
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+WORDS = (
+    st.sampled_from(["daily 09:00", "0 9 * * *", "every 1s", "manual", "every", "on_event a b"]) | st.text()
+)
+SPANS = st.floats() | st.integers() | st.lists(st.floats()) | ANYTHING
+ALMOST = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["acme-report", "billing-nightly", "x"]) | ANYTHING,
+        "type": st.sampled_from(["remark", "billing-nightly", "billing-rebuild"]) | ANYTHING,
+        "payload": st.dictionaries(st.sampled_from(["text", "number", "rest"]), ANYTHING) | ANYTHING,
+        "cadences": st.lists(WORDS) | ANYTHING,
+        "cadence": WORDS | ANYTHING,
+        "retry": st.fixed_dictionaries(
+            {}, optional={"attempts": ANYTHING, "backoff": SPANS, "jitter": SPANS}
+        ),
+        "attempts": ANYTHING,
+        "backoff": SPANS,
+        "catch_up": ANYTHING,
+        "until": st.datetimes().map(str) | ANYTHING,
+        "reason": ANYTHING,
+        "trigger": ANYTHING,
+    },
+)
+CHANGES = (
+    ("POST", ""),
+    ("PUT", "/acme-report"),
+    ("POST", "/billing-hourly/pause"),
+    ("POST", "/billing-hourly/resume"),
+    ("POST", "/billing-rebuild/trigger"),
+    ("POST", "/billing-hourly/skip-next"),
+    ("PUT", "/billing-hourly/settings"),
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
+def test_no_body_whatever_meets_a_fault_of_ours(ask, body):
+    for method, path in CHANGES:
+        assert ask(method, path, body=body).status in {200, 201, 202, 204, 400, 404, 409, 413, 422}
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.dictionaries(
+        st.sampled_from(["limit", "cursor", "from", "until", "status", "count", "cadence"]) | st.text(),
+        WORDS | st.text() | st.integers().map(str) | st.datetimes().map(str),
+    ),
+    name=st.text(),
+)
+def test_no_query_or_name_whatever_meets_a_fault_of_ours(ask, query, name):
+    for path in ("", "/preview", "/billing-hourly/runs", "/billing-hourly/occurrences", f"/{name}"):
+        assert ask("GET", path, query=query).status in {200, 400, 404, 422}

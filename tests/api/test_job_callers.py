@@ -1,0 +1,91 @@
+"""Who sees which jobs: a tenant its own, an operator code's beside them."""
+
+import pytest
+
+ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
+EVE = {"custom:tenant_id": "globex", "sub": "2", "email": "eve@globex.example"}
+REPORT = {"name": "acme-report", "type": "remark", "payload": {}, "cadences": ["daily 06:00"]}
+ROUTES = {
+    ("GET", ""): None,
+    ("DELETE", ""): None,
+    ("GET", "/runs"): None,
+    ("GET", "/occurrences"): None,
+    ("POST", "/pause"): None,
+    ("POST", "/resume"): None,
+    ("POST", "/trigger"): None,
+    ("POST", "/skip-next"): None,
+    ("PUT", "/settings"): {},
+}
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+def test_another_tenants_job_looks_just_like_one_that_is_not_there(ask, method, route):
+    assert ask("POST", body=REPORT, claims=ADA).status == 201
+    body = ROUTES[method, route]
+    theirs = ask(method, f"/acme-report{route}", body=body, claims=EVE)
+    nobodys = ask(method, f"/acme-nobody{route}", body=body, claims=EVE)
+    assert (theirs.status, theirs.code) == (404, "job-not-found")
+    assert theirs.text.replace("acme-report", "…") == nobodys.text.replace("acme-nobody", "…")
+    assert ask("GET", "/acme-report", claims=ADA).json["paused"] is None
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+def test_codes_job_looks_just_like_none_to_whoever_is_no_operator(ask, method, route):
+    body = ROUTES[method, route]
+    answer = ask(method, f"/billing-nightly{route}", body=body, claims=ADA)
+    assert (answer.status, answer.code) == (404, "job-not-found")
+    assert ask("GET", claims=ADA).json["items"] == []
+
+
+@pytest.mark.parametrize(("method", "route"), ROUTES)
+@pytest.mark.parametrize("name", ["acme-nobody", "x", "Acme-Report", "%2e%2e", "a" * 5_000, "acme-é", "a b"])
+def test_a_job_that_is_not_there_is_not_found(ask, method, route, name):
+    answer = ask(method, f"/{name}{route}", body=ROUTES[method, route])
+    assert (answer.status, answer.code) == (404, "job-not-found")
+    assert len(answer.text) < 500
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        "operators",
+        "admins",
+        "a admins",
+        "[staff operators]",
+        "staff,operators",
+        "[admins, staff]",
+        ["admins"],
+    ],
+)
+def test_an_operator_is_who_is_in_a_group_of_them(ask, groups):
+    claims = ADA | {"cognito:groups": groups}
+    assert ask("GET", "/billing-nightly", claims=claims).status == 200
+
+
+@pytest.mark.parametrize("groups", ["", "operator", "superadmins", "[]", "admins-of-nothing", None, []])
+def test_any_other_group_makes_no_operator(ask, groups):
+    claims = ADA | {"cognito:groups": groups}
+    assert ask("GET", "/billing-nightly", claims=claims).status == 404
+
+
+def test_operators_of_two_tenants_see_codes_jobs_and_each_their_own(ask):
+    operators = {"cognito:groups": "operators"}
+    ask("POST", body=REPORT, claims=ADA)
+    ours = [each["name"] for each in ask("GET", claims=ADA | operators).json["items"]]
+    theirs = [each["name"] for each in ask("GET", claims=EVE | operators).json["items"]]
+    assert ours == [*theirs, "acme-report"]
+    assert "billing-nightly" in theirs
+
+
+def test_a_run_of_codes_job_is_an_operators_to_see_and_to_cancel(ask, call_cloud):
+    run = ask("POST", "/billing-nightly/trigger").json["id"]
+    operator = ADA | {"cognito:groups": "operators"}
+    assert call_cloud("get", action_id=run, claims=ADA).code == "action-not-found"
+    assert call_cloud("cancel", action_id=run, claims=ADA).code == "action-not-found"
+    assert call_cloud("get", action_id=run, claims=operator).json["job"] == "billing-nightly"
+    assert call_cloud("cancel", action_id=run, claims=operator).json["status"] == "cancelled"
+
+
+def test_a_caller_without_a_tenant_is_forbidden_before_anything_is_read(ask):
+    assert ask("POST", body="{", claims={"sub": "1", "cognito:groups": "operators"}).code == "forbidden"
+    assert ask("GET", claims={}).code == "forbidden"

@@ -1,0 +1,210 @@
+"""Jobs that a tenant registers over HTTP."""
+
+import pytest
+
+ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
+REPORT = {
+    "name": "acme-report",
+    "type": "remark",
+    "payload": {"text": "weekly"},
+    "cadences": ["weekly mon 06:00 tz=Europe/Paris"],
+}
+
+
+@pytest.fixture
+def tenant(ask):
+    """Calls routes of jobs as one of acme who is no operator."""
+    return lambda method, path="", **changes: ask(method, path, **{"claims": ADA, **changes})
+
+
+def test_a_registered_job_is_answered_in_full_with_the_place_where_it_is_found(tenant):
+    answer = tenant("POST", body=REPORT)
+    job = answer.json
+    assert answer.status == 201
+    assert answer.headers["Location"] == "/prod/api/v1/background-jobs/acme-report"
+    assert (job["origin"], job["tenant_id"], job["registered_by"]) == ("runtime", "acme", "ada@acme.example")
+    assert job["next_due_at"] == "2026-03-02T05:00:00Z"
+    assert job["payload"]["text"] == "weekly"
+    assert job["run_id"] is None
+    found = tenant("GET", "/acme-report").json
+    assert found == {name: value for name, value in job.items() if name != "run_id"}
+
+
+def test_everything_that_can_be_said_of_a_job_is_kept(tenant):
+    said = {
+        "retry": {"attempts": 4, "backoff": [1, 2], "jitter": 0, "give_up_after": 3600},
+        "overlap": "queue_one",
+        "catch_up": 2,
+        "precision": "minute",
+        "title": "Report",
+        "category": "reports",
+        "description": "what was said in a week",
+        "failure_threshold": 7,
+    }
+    job = tenant("POST", body=REPORT | said).json
+    assert {name: job[name] for name in said} == said
+
+
+def test_a_registered_job_runs(tenant, run_until, cloud, clock):
+    tenant("POST", body=REPORT | {"cadences": ["every 1h"]})
+    run_until(clock.now().replace(hour=13, minute=1))
+    runs = tenant("GET", "/acme-report/runs", query={"status": "executed"}).json["items"]
+    assert [(each["tenant_id"], each["type"], each["cadence"]) for each in runs] == [
+        ("acme", "remark", runs[0]["cadence"])
+    ]
+
+
+def test_a_job_can_be_registered_and_triggered_in_one_call(tenant, cloud):
+    job = tenant("POST", body=REPORT | {"trigger": True}).json
+    runs = {each.id: each for each in cloud.store.rows()}
+    assert runs[job["run_id"]].trigger == "manual"
+    assert runs[job["run_id"]].tenant_id == "acme"
+
+
+def test_the_same_idempotency_key_again_changes_nothing_and_triggers_nothing(tenant, cloud):
+    said = REPORT | {"idempotency_key": "k-1", "trigger": True}
+    first = tenant("POST", body=said)
+    again = tenant("POST", body=said | {"title": "another"})
+    assert (first.status, again.status) == (201, 200)
+    assert again.json == first.json
+    assert again.headers["Location"] == first.headers["Location"]
+    assert [each.id for each in cloud.store.rows() if each.trigger == "manual"] == [first.json["run_id"]]
+
+
+def test_a_run_that_was_lost_between_the_two_is_triggered_when_the_call_is_repeated(tenant):
+    key = {"idempotency_key": "k-1"}
+    tenant("POST", body=REPORT | key)
+    again = tenant("POST", body=REPORT | key | {"trigger": True})
+    assert again.status == 200
+    assert again.json["run_id"].startswith("acme-report.000001.")
+
+
+def test_a_name_that_is_taken_is_refused(tenant):
+    tenant("POST", body=REPORT)
+    again = tenant("POST", body=REPORT)
+    assert (again.status, again.code) == (409, "job-name-taken")
+    of_code = tenant("POST", body=REPORT | {"name": "billing-nightly"})
+    assert (of_code.status, of_code.code) == (409, "job-name-taken")
+    assert "code declares" in of_code.json["detail"]
+
+
+def test_a_job_is_replaced(tenant):
+    tenant("POST", body=REPORT)
+    said = {name: value for name, value in REPORT.items() if name != "name"}
+    answer = tenant("PUT", "/acme-report", body=said | {"cadences": ["daily 07:00"]})
+    assert answer.status == 200
+    assert (answer.json["version"], answer.json["next_due_at"]) == (2, "2026-03-02T07:00:00Z")
+    new = tenant("PUT", "/acme-other", body=said)
+    assert (new.status, new.json["name"]) == (201, "acme-other")
+
+
+def test_a_job_is_taken_back_and_its_history_kept(tenant):
+    run = tenant("POST", body=REPORT | {"trigger": True}).json["run_id"]
+    answer = tenant("DELETE", "/acme-report")
+    assert (answer.status, answer.text) == (204, None)
+    assert tenant("GET", "/acme-report").code == "job-not-found"
+    assert tenant("GET").json["items"] == []
+    assert run in [each["id"] for each in tenant("GET", "/acme-report/runs").json["items"]]
+    assert tenant("DELETE", "/acme-report").code == "job-not-found"
+    assert tenant("POST", body=REPORT).status == 201
+
+
+def test_a_job_without_cadences_runs_when_it_is_triggered(tenant):
+    job = tenant("POST", body={"name": "acme-once", "type": "remark"}).json
+    assert [each["text"] for each in job["cadences"]] == ["manual"]
+    assert tenant("POST", "/acme-once/trigger").code == "invalid-payload"
+    assert tenant("POST", "/acme-once/trigger", body={"payload": {}}).status == 202
+
+
+def test_an_operator_may_have_the_handler_of_codes_job_run_for_a_tenant(ask, tenant):
+    said = {"name": "acme-nightly", "type": "billing-nightly", "cadences": ["daily 03:00"]}
+    assert ask("POST", body=said).status == 201
+    refused = tenant("POST", body=said | {"name": "acme-other"})
+    assert (refused.status, refused.code) == (422, "unknown-type")
+    assert "billing" not in refused.json["detail"].partition("known are")[2]
+
+
+REFUSED = {
+    "no name": ({"name": ...}, 422, "invalid-request", "name is required"),
+    "no type": ({"type": ...}, 422, "invalid-request", "type is required"),
+    "one word": ({"name": "report"}, 422, "invalid-identifier", "two or more kebab-case segments"),
+    "name with #": ({"name": "acme#report-x"}, 422, "invalid-identifier", "kebab-case"),
+    "name too long": ({"name": "acme-" + "x" * 70}, 422, "invalid-identifier", "at most 64"),
+    "reserved": ({"name": "duetime-report"}, 422, "bad-declaration", "kept for the system's own"),
+    "unknown handler": ({"type": "remarks"}, 422, "unknown-type", "known are: apply-plan-change, remark"),
+    "what Python could import": ({"type": "os.system"}, 422, "unknown-type", "no handler"),
+    "a job that takes a payload": ({"type": "billing-rebuild"}, 422, "unknown-type", "no handler"),
+    "no payload": ({"payload": ...}, 422, "invalid-payload", "there is none"),
+    "payload fails its model": ({"payload": {"txet": "x"}}, 422, "invalid-payload", "txet"),
+    "payload is a list": ({"payload": []}, 422, "invalid-request", "payload must be a JSON object"),
+    "payload too large": ({"payload": {"text": "x" * 3_000}}, 422, "bad-declaration", "at most 2,048"),
+    "mistyped cadence": ({"cadences": ["61 * * * *"]}, 400, "invalid-cron", "    61 * * * *\n    ^^"),
+    "unknown cadence": ({"cadences": ["dayly 09:00"]}, 400, "invalid-cadence", "there is no cadence 'dayly'"),
+    "never fires": ({"cadences": ["0 0 30 2 *"]}, 400, "never-fires", "\n"),
+    "unknown zone": ({"cadences": ["daily 09:00 tz=Mars/Olympus"]}, 400, "unknown-zone", "^"),
+    "ambiguous days": ({"cadences": ["0 0 1 * 1"]}, 400, "ambiguous-days", "day_rule"),
+    "cadence is a number": ({"cadences": [5]}, 422, "invalid-request", "cadences.0 must be text"),
+    "cadences is a text": ({"cadences": "daily 09:00"}, 422, "invalid-request", "cadences must be"),
+    "a very long cadence": ({"cadences": ["0 9 * * *" + " " * 5_000]}, 422, "invalid-request", "2000 char"),
+    "one cadence twice": ({"cadences": ["daily 09:00"] * 2}, 422, "bad-declaration", "said twice"),
+    "event of all tenants": (
+        {"cadences": ["on_event shop Ordered"]},
+        422,
+        "bad-declaration",
+        "tenant=detail.tenant_id",
+    ),
+    "overlap": ({"overlap": "sometimes"}, 422, "invalid-request", "overlap must be 'skip'"),
+    "precision": ({"precision": "hour"}, 422, "invalid-request", "precision must be 'second'"),
+    "minute for seconds": (
+        {"cadences": ["every 10s"], "precision": "minute"},
+        422,
+        "bad-declaration",
+        "whole minutes",
+    ),
+    "catch up": ({"catch_up": 101}, 422, "bad-declaration", "0 to 100"),
+    "catch up is a truth": ({"catch_up": True}, 422, "invalid-request", "catch_up must be"),
+    "threshold": ({"failure_threshold": 0}, 422, "bad-declaration", "from 1"),
+    "attempts": ({"retry": {"attempts": 0}}, 422, "bad-declaration", "1 to 100"),
+    "backoff": ({"retry": {"backoff": []}}, 422, "bad-declaration", "1 to 20"),
+    "long backoff": ({"retry": {"backoff": 9e9}}, 422, "bad-declaration", "90 days"),
+    "jitter": ({"retry": {"jitter": 2}}, 422, "bad-declaration", "0 to 1"),
+    "retry member": ({"retry": {"tries": 2}}, 422, "invalid-request", "retry.tries is not known here"),
+    "title": ({"title": "t" * 101}, 422, "bad-declaration", "at most 100"),
+    "key": ({"idempotency_key": ""}, 422, "bad-declaration", "1 to 128"),
+    "trigger": ({"trigger": "yes"}, 422, "invalid-request", "trigger must be"),
+    "unknown member": ({"schedule": "daily"}, 422, "invalid-request", "schedule is not known here"),
+    "trigger without payload": (
+        {"cadences": [], "payload": ..., "trigger": True},
+        422,
+        "invalid-payload",
+        "there is none",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
+def test_what_cannot_work_is_refused_and_told_before_anything_is_written(tenant, cloud, case):
+    changes, status, code, told = case
+    rows = cloud.store.rows()
+    said = {name: value for name, value in (REPORT | changes).items() if value is not ...}
+    answer = tenant("POST", body=said)
+    assert (answer.status, answer.code) == (status, code), answer.text
+    assert told in answer.json["detail"]
+    assert len(answer.text) < 5_000
+    assert cloud.store.rows() == rows
+    assert tenant("GET").json["items"] == []
+
+
+def test_a_refused_cadence_is_pointed_at(tenant):
+    answer = tenant("POST", body=REPORT | {"cadences": ["61 * * * *"]}).json
+    assert (answer["text"], answer["start"], answer["width"]) == ("61 * * * *", 0, 2)
+    assert answer["problem"].startswith("minute: 61")
+    assert answer["remedy"] == "use 0-59"
+
+
+def test_a_body_beyond_reason_is_refused(tenant):
+    deep = '{"name":"acme-x","type":"remark","payload":{"rest":' + "[" * 10_000 + "]" * 10_000 + "}}"
+    assert tenant("POST", body=deep).code == "malformed-body"
+    assert tenant("POST", body="x" * 1_100_000).code == "body-too-large"
+    assert tenant("POST", body=None).code == "invalid-request"
+    assert tenant("POST", body="[]").code == "invalid-request"

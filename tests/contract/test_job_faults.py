@@ -1,0 +1,289 @@
+"""What holds of the jobs in DynamoDB when an answer is lost, or another transaction is in the way."""
+
+import json
+from dataclasses import replace
+
+import boto3
+import pytest
+from botocore.awsrequest import AWSResponse
+from botocore.config import Config
+
+from duetime.action import Status
+from duetime.aws import job_store
+from duetime.aws.job_items import STATE, job_key
+from duetime.aws.job_wakes import EventBridgeJobWakes
+from duetime.aws.jobs import DynamoJobStore
+from duetime.aws.tables import JOBS, create_table_request
+from duetime.errors import BackendMisconfigured, BackendUnavailable, InvalidCursor
+from duetime.job import WHOLE_JOB, Pause
+from duetime.job_ports import Hold
+from duetime.lease import SettleResult
+from duetime.memory.store import MemoryStore
+from duetime.settings import DUE_SHARDS, Settings
+from duetime.testing.contract.job_specimens import (
+    NIGHTLY,
+    added,
+    ended,
+    nightly,
+    planned,
+    standing_job,
+    taken,
+    taking,
+)
+from duetime.testing.contract.job_wakes import RULE
+from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON, SECOND, end, standing
+from duetime.transition import cancelled
+from tests.contract.networks import LosesAnAnswer
+from tests.contract.test_rows import item_size
+from tests.dynamodb_local import CREDENTIALS
+
+ONCE = Config(retries={"total_max_attempts": 1}, connect_timeout=1)
+
+
+@pytest.fixture
+def over(table):
+    """A job store over the tables, through a client."""
+    table.client.create_table(**create_table_request(JOBS, "duetime-jobs"))
+    yield lambda client=None: DynamoJobStore(
+        client or table.client, table.name, "duetime-jobs", due_shards=DUE_SHARDS
+    )
+    table.client.delete_table(TableName="duetime-jobs")
+
+
+@pytest.fixture
+def jobs(over):
+    """A job store that loses nothing."""
+    return over()
+
+
+@pytest.fixture
+def losing(table, over):
+    """A job store that loses the answer of the first call of an operation."""
+    return lambda operation: over(LosesAnAnswer(table.client, operation))
+
+
+@pytest.mark.parametrize("hold", [Hold.LOCK, Hold.UNCHANGED])
+def test_a_claim_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing, hold):
+    store, job = table.store(), added(jobs)
+    asked, worker = taking(planned(store), job, hold), losing("transact_write_items")
+    with pytest.raises(BackendUnavailable):
+        worker.claim(asked)
+    assert worker.claim(asked)
+    assert standing(store, asked.row.ref).fence == 1
+
+
+def test_a_claim_of_the_row_alone_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing):
+    store, job = table.store(), added(jobs)
+    asked, worker = taking(planned(store), job, Hold.NOTHING), losing("update_item")
+    with pytest.raises(BackendUnavailable):
+        worker.claim(asked)
+    assert worker.claim(asked)
+    assert not jobs.claim(taking(asked.row, job, Hold.NOTHING))
+
+
+def test_a_settle_whose_answer_was_lost_is_counted_once(table, jobs, losing):
+    store, job = table.store(), added(jobs)
+    run, worker = taken(store, jobs, job), losing("transact_write_items")
+    with pytest.raises(BackendUnavailable):
+        worker.settle(run, end(Status.EXECUTED), job.ref, ended(run))
+    assert worker.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
+    assert standing_job(jobs, job.ref).tally.executed == 1
+
+
+@pytest.mark.parametrize("operation", ["update_item", "transact_write_items"])
+def test_a_change_whose_answer_was_lost_is_told_when_repeated(jobs, losing, operation):
+    job, caller = added(jobs), losing(operation)
+    new = replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by="ops")})
+    if operation == "transact_write_items":
+        new = replace(new, definition=replace(job.definition, title="Books"))
+    with pytest.raises(BackendUnavailable):
+        caller.change(job, new)
+    jobs.move_cursor(standing_job(jobs, job.ref), NOON, NOON + HOUR)
+    assert caller.change(job, new)
+    assert not caller.change(job, replace(new, wakes="another's"))
+
+
+def test_a_retry_called_off_whose_answer_was_lost_is_told_when_repeated(table, jobs, losing):
+    store, job = table.store(), added(jobs)
+    run, caller = taken(store, jobs, job), losing("transact_write_items")
+    store.settle(run, end(Status.PENDING))
+    row = standing(store, run.ref)
+    after = cancelled(row, by="ops", at=NOON, expires_at=EXPIRY)
+    with pytest.raises(BackendUnavailable):
+        caller.end_pending(row, after, job.ref)
+    assert caller.end_pending(row, after, job.ref)
+    assert standing_job(jobs, job.ref).running is None
+
+
+def test_a_run_that_is_called_off_waits_no_more(table, jobs):
+    store, job = table.store(), added(jobs)
+    row = planned(store)
+    jobs.wait(job, row.ref)
+    assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
+    assert standing_job(jobs, job.ref).waiting is None
+
+
+class TornRead:
+    """Shows a job's definition as it was before its last change, once or for ever."""
+
+    def __init__(self, client, old, times):
+        self._client, self._old, self._times = client, old, times
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+    def query(self, **asked):
+        answer = self._client.query(**asked)
+        if self._times:
+            self._times -= 1
+            answer["Items"] = [self._old if i["sk"] == self._old["sk"] else i for i in answer["Items"]]
+        return answer
+
+
+@pytest.mark.parametrize(("times", "is_read"), [(1, True), (99, False)])
+def test_a_definition_read_before_a_change_is_not_taken_for_that_of_the_state_read_after_it(
+    table, over, jobs, times, is_read
+):
+    job = added(jobs)
+    old = table.client.get_item(TableName="duetime-jobs", Key=job_key(job.ref, "current#definition"))["Item"]
+    jobs.change(job, replace(job, definition=replace(job.definition, title="Books")))
+    reader = over(TornRead(table.client, old, times))
+    if is_read:
+        assert reader.get(job.ref) == jobs.get(job.ref)
+        assert reader.get(job.ref).definition.title == "Books"
+    else:
+        with pytest.raises(BackendUnavailable):
+            reader.get(job.ref)
+
+
+def cancelling(*codes, calls=None):
+    """A real client whose every transaction is cancelled for those reasons."""
+    client = boto3.client("dynamodb", config=ONCE, **CREDENTIALS)
+    said = {
+        "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+        "Message": f"Transaction cancelled, please refer cancellation reasons for specific reasons {[*codes]}",
+        "CancellationReasons": [{"Code": code} for code in codes],
+    }
+
+    def answer(request, **_rest):
+        if calls is not None:
+            calls.append(request.headers.get("X-Amz-Target"))
+        answered = AWSResponse(request.url, 400, {"content-type": "application/x-amz-json-1.0"}, None)
+        answered._content = json.dumps(said).encode()
+        return answered
+
+    client.meta.events.register("before-send", answer)
+    return client
+
+
+def far(client):
+    return job_store(Settings(), client)
+
+
+def test_a_conflict_is_tried_again_and_then_unavailable():
+    calls = []
+    job = nightly()
+    with pytest.raises(BackendUnavailable, match="TransactionConflict"):
+        far(cancelling("TransactionConflict", "None", calls=calls)).add(job)
+    assert len(calls) > 3
+
+
+def test_a_claim_in_conflict_is_lost():
+    asked = taking(planned(MemoryStore()), nightly())
+    assert not far(cancelling("None", "TransactionConflict")).claim(asked)
+
+
+@pytest.mark.parametrize("reason", ["ThrottlingError", "ProvisionedThroughputExceeded", "Whatever"])
+def test_a_throttled_transaction_is_unavailable(reason):
+    with pytest.raises(BackendUnavailable, match=reason):
+        far(cancelling(reason, "None")).add(nightly())
+
+
+def test_a_transaction_that_could_never_be_is_misconfigured():
+    with pytest.raises(BackendMisconfigured, match="repeating it will not help"):
+        far(cancelling("TransactionConflict", "ValidationError")).add(nightly())
+
+
+def test_a_state_is_written_in_one_unit_all_its_life(table, jobs):
+    store = table.store()
+    job = added(jobs, wakes="2 1 0123456789ab", registered_by="customer-0042", ends={1: NOON, 2: NOON})
+    run = taken(store, jobs, job)
+    jobs.wait(job, planned(store, NOON + HOUR).ref)
+    jobs.count(job.ref, ended(run, Status.FAILED, "x" * 300))
+    item = table.client.get_item(TableName="duetime-jobs", Key=job_key(job.ref, STATE))["Item"]
+    assert item_size(item) <= 1_024
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    ["", "x", "a|b", "billing-nightly.000001.20300601T120000Z|", "kb-reindex.000001.20300601T120000Z"],
+)
+def test_a_cursor_of_another_list_is_refused(table, cursor):
+    store = table.store()
+    with pytest.raises(InvalidCursor):
+        store.of_job(ACME, NIGHTLY, limit=5, cursor=cursor)
+    if "|" not in cursor or cursor == "a|b":
+        with pytest.raises(InvalidCursor):
+            store.of_job(ACME, NIGHTLY, limit=5, cursor=cursor, has_events=True)
+    with pytest.raises(InvalidCursor):
+        store.occurrences(ACME, NIGHTLY, 1, after=NOON - HOUR, until=NOON - SECOND, limit=5, cursor=cursor)
+
+
+@pytest.mark.parametrize("cursor", ["", "9", "0 a", "0 a b", "x a b c"])
+def test_a_cursor_of_another_list_is_refused_by_to_attend(jobs, cursor):
+    with pytest.raises(InvalidCursor):
+        jobs.to_attend(NOON, limit=5, cursor=cursor)
+
+
+def wakes_of(moto, prefix, dispatch="dispatch"):
+    account = "123456789012"
+    settings = Settings(
+        prefix=prefix,
+        dispatch_arn=f"arn:aws:lambda:eu-west-1:{account}:function:{prefix}{dispatch}",
+        timer_role_arn=f"arn:aws:iam::{account}:role/timers",
+        timer_dlq_arn=f"arn:aws:sqs:eu-west-1:{account}:dead",
+    )
+    moto["scheduler"].create_schedule_group(Name=settings.job_group)
+    return EventBridgeJobWakes(moto["scheduler"], moto["events"], settings)
+
+
+@pytest.mark.parametrize("prefix", ["duetime-", ""])
+def test_rules_of_a_deployment_whose_prefix_begins_with_ours_are_not_known(moto, prefix):
+    ours, theirs = wakes_of(moto, prefix), wakes_of(moto, "duetime-eu-")
+    theirs.put(RULE)
+    assert [*ours.known()] == []
+    ours.put(RULE)
+    assert [*ours.known()] == [*theirs.known()] == [("rule", RULE.name)]
+
+
+def test_a_rule_without_its_target_is_removed_too(moto):
+    wakes = wakes_of(moto, "duetime-")
+    wakes.put(RULE)
+    moto["events"].remove_targets(Rule="duetime-kb-reindex", Ids=["dispatch"])
+    wakes.remove("rule", RULE.name)
+    assert moto["events"].list_rules()["Rules"] == []
+
+
+def test_dispatch_is_told_job_cadence_and_event(moto):
+    wakes = wakes_of(moto, "duetime-")
+    wakes.put(replace(RULE, cadence='OnEvent_<a>_"b"_{c}'))
+    (target,) = moto["events"].list_targets_by_rule(Rule="duetime-kb-reindex")["Targets"]
+    template = target["InputTransformer"]["InputTemplate"]
+    event = {
+        "id": "1",
+        "time": "2030-06-01T12:00:00Z",
+        "source": "orders",
+        "detail-type": "OrderPlaced",
+        "detail": {"n": 1},
+    }
+    paths = target["InputTransformer"]["InputPathsMap"]
+    for name, path in paths.items():
+        assert template.count(f"<{name}>") == 1
+        template = template.replace(f"<{name}>", json.dumps(event[path.removeprefix("$.")]))
+    assert json.loads(template) == {
+        "job": "kb-reindex",
+        "tenant": "acme",
+        "cadence": 'OnEvent_<a>_"b"_{c}',
+        "event": event,
+    }
+    assert target["DeadLetterConfig"]["Arn"].endswith(":dead")

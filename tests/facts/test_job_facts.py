@@ -1,0 +1,191 @@
+"""What a job's facts say of themselves."""
+
+import json
+from dataclasses import fields, replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime import RetryPolicy, ids
+from duetime.errors import DeclarationError
+from duetime.job import (
+    ATTEND_SHARDS,
+    WHOLE_JOB,
+    Definition,
+    Ended,
+    Job,
+    JobRef,
+    Origin,
+    Overlap,
+    Pause,
+    Tally,
+    Tuning,
+    attend_shard_of,
+)
+
+NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+NIGHTLY = Definition(name="billing-nightly", type="billing-nightly", cadences=("daily 03:15", "manual"))
+FULL = Definition(
+    name="billing-nightly",
+    type="clean-up",
+    cadences=("daily 03:15 tz=Europe/Paris",),
+    payload='{"days":7}',
+    payload_version=3,
+    retry=RetryPolicy(attempts=1).text(),
+    overlap=Overlap.CANCEL_RUNNING,
+    catch_up=5,
+    precision="minute",
+    failure_threshold=1,
+    title="Nächtlich",
+    category="Billing",
+    description="…",
+    worker="reports",
+    runs_itself=True,
+)
+
+
+def job(**given):
+    ref = JobRef(ids.SYSTEM_TENANT, NIGHTLY.name)
+    usual = {
+        "definition": NIGHTLY,
+        "origin": Origin.CODE,
+        "since": NOON,
+        "anchor": NOON,
+        "cursor": NOON,
+        "attend_at": NOON,
+    }
+    return Job(ref=ref, **usual | given)
+
+
+class TestADefinition:
+    @pytest.mark.parametrize("definition", [NIGHTLY, FULL], ids=["plain", "full"])
+    def test_is_read_back_as_it_was_written(self, definition):
+        read = Definition.from_json(definition.to_json())
+        assert read == definition
+        assert type(read.overlap) is Overlap
+
+    def test_leaves_out_what_has_its_default(self):
+        assert json.loads(NIGHTLY.to_json()).keys() == {"name", "type", "cadences"}
+        assert json.loads(FULL.to_json()).keys() == {each.name for each in fields(Definition)}
+
+    def test_passes_by_what_a_later_version_wrote(self):
+        later = json.dumps(json.loads(NIGHTLY.to_json()) | {"colour": "red"})
+        assert Definition.from_json(later) == NIGHTLY
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"type": "other-one"},
+            {"cadences": ("daily 03:16",)},
+            {"payload": "{}"},
+            {"payload_version": 2},
+            {"runs_itself": True},
+        ],
+        ids=str,
+    )
+    def test_plans_otherwise_when_what_its_rows_carry_changes(self, change):
+        assert not NIGHTLY.plans_like(replace(NIGHTLY, **change))
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"title": "x"}, {"overlap": Overlap.ALLOW}, {"catch_up": 1}, {"retry": None}, {"worker": "reports"}],
+        ids=str,
+    )
+    def test_plans_alike_whatever_else_changes(self, change):
+        assert NIGHTLY.plans_like(replace(NIGHTLY, **change))
+
+
+class TestAPause:
+    def test_of_the_whole_job_holds_every_cadence(self):
+        paused = job(pauses={WHOLE_JOB: Pause(since=NOON, by="ann")})
+        assert (paused.is_paused, paused.is_live) == (True, False)
+        assert paused.pause_of("Daily_03_15").by == paused.pause_of(None).by == "ann"
+
+    def test_of_one_cadence_holds_that_one(self):
+        paused = job(pauses={"Daily_03_15": Pause(since=NOON, by="ann")})
+        assert (paused.is_paused, paused.is_live) == (False, True)
+        assert paused.pause_of("Daily_03_15").by == "ann"
+        assert paused.pause_of("Manual") is None
+        assert paused.pause_of(None) is None
+
+    def test_a_dropped_job_is_not_live(self):
+        assert job().is_live
+        assert not job(dropped_at=NOON).is_live
+
+
+class TestARetryPolicy:
+    HANDLERS = RetryPolicy(attempts=7, backoff=[60], jitter=0)
+
+    def test_is_the_definitions_or_else_the_handlers(self):
+        own = replace(NIGHTLY, retry=RetryPolicy(attempts=2).text())
+        assert job().policy_for(None, self.HANDLERS) == self.HANDLERS
+        assert job(definition=own).policy_for("Daily_03_15", self.HANDLERS) == RetryPolicy(attempts=2)
+
+    def test_is_tuned_for_the_job_and_on_top_of_that_for_a_cadence(self):
+        tuned = job(
+            tuning={
+                WHOLE_JOB: Tuning(attempts=3, backoff=(5.0,)),
+                "Daily_03_15": Tuning(attempts=1, jitter=0.5),
+            }
+        )
+        assert tuned.policy_for("Daily_03_15", self.HANDLERS) == RetryPolicy(1, [5], 0.5)
+        assert tuned.policy_for("Manual", self.HANDLERS) == RetryPolicy(3, [5], 0)
+        assert tuned.policy_for(None, self.HANDLERS) == RetryPolicy(3, [5], 0)
+
+    def test_keeps_what_is_not_tuned(self):
+        policy = RetryPolicy(4, [1, 2], 0.3, give_up_after=60)
+        assert Tuning().applied(policy) == policy
+        assert Tuning(attempts=9).applied(policy) == RetryPolicy(9, [1, 2], 0.3, give_up_after=60)
+
+    @pytest.mark.parametrize("tuning", [Tuning(attempts=0), Tuning(backoff=()), Tuning(jitter=2)], ids=str)
+    def test_out_of_range_is_refused(self, tuning):
+        with pytest.raises(DeclarationError):
+            tuning.applied(RetryPolicy())
+
+
+class TestATally:
+    def counted(self, *statuses):
+        tally = Tally()
+        for number, status in enumerate(statuses):
+            ended = Ended(
+                id=f"run-{number}",
+                status=status,
+                started_at=NOON + number * DAY,
+                error=f"error {number}" if status == "failed" else None,
+            )
+            tally = ended.counted(tally)
+        return tally
+
+    def test_counts_failures_in_a_row_until_a_success(self):
+        assert self.counted("failed", "failed").consecutive_failures == 2
+        assert self.counted("failed", "executed").consecutive_failures == 0
+        assert self.counted("failed", "cancelled").consecutive_failures == 1
+        assert self.counted("failed", "executed", "failed").consecutive_failures == 1
+
+    def test_counts_what_ran_and_what_failed(self):
+        tally = self.counted("executed", "failed", "cancelled", "executed")
+        assert (tally.executed, tally.failed) == (2, 1)
+
+    def test_tells_the_last_run_and_the_last_error(self):
+        tally = self.counted("failed", "executed")
+        assert (tally.last_id, tally.last_status, tally.last_started_at) == ("run-1", "executed", NOON + DAY)
+        assert tally.last_error == "error 0"
+
+
+def test_a_version_that_is_not_kept_ended_before_this_one_began():
+    third = job(version=3, since=NOON, ends={2: NOON - DAY})
+    assert third.end_of(3) is None
+    assert third.end_of(2) == NOON - DAY
+    assert third.end_of(1) == NOON
+
+
+def test_jobs_are_spread_over_the_shards_of_the_index_that_is_looked_after():
+    shards = {attend_shard_of(JobRef(ids.SYSTEM_TENANT, f"billing-job-{each}")) for each in range(50)}
+    assert shards == set(ids.SHARDS[:ATTEND_SHARDS])
+
+
+def test_its_cadences_are_read_as_one_from_its_anchor():
+    definition = replace(NIGHTLY, cadences=("interval 5h",))
+    assert job(definition=definition).stacked.next_after(NOON) == NOON + timedelta(hours=5)

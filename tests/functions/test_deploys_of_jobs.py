@@ -1,0 +1,129 @@
+"""What a deploy does with a worker's jobs, called as CloudFormation calls it."""
+
+import json
+from dataclasses import replace
+
+import boto3
+import pytest
+
+from duetime import system_jobs
+from duetime.errors import JobNotFound
+from duetime.job import Definition
+from duetime.lambdas.job_manifest import PLAIN_LIMIT, packed, unpacked
+from duetime.manifest import Manifest
+from examples.billing import app
+from tests.functions.conftest import sample
+
+
+def manifest_of(*jobs, worker="default"):
+    """The properties that say these definitions."""
+    manifest = Manifest(worker, {each.name: 1 for each in jobs}, jobs)
+    return {"Worker": worker, "Manifest": manifest.to_json(), "Jobs": packed(manifest.jobs_json())}
+
+
+def job(name="nightly-cleanup", cadence="daily 03:15", **more):
+    return Definition(name=name, type=name, cadences=(cadence,), **more)
+
+
+def schedules(settings):
+    listed = boto3.client("scheduler").list_schedules(GroupName=settings.job_group)["Schedules"]
+    return {each["Name"] for each in listed}
+
+
+def test_the_sample_event_is_what_the_example_app_declares():
+    about = sample("deploy-jobs")["ResourceProperties"]
+    assert Manifest.from_json(about["Manifest"], unpacked(about["Jobs"])) == app.manifest
+
+
+def test_the_sample_event_adds_jobs_and_what_wakes_them(deploy, jobs, with_jobs):
+    answer = deploy()
+    assert answer["Status"] == "SUCCESS"
+    assert (answer["Data"]["Changed"], answer["Data"]["Unchanged"]) == ("4", "0")
+    assert "added billing-clean-up: every day at 03:15" in answer["Data"]["Changes"]
+    assert [each.name for each in jobs.list()] == sorted(app.jobs)
+    assert schedules(with_jobs) == {"billing-clean-up", "billing-watch-payments", "billing-write-report"}
+    assert [each["Name"] for each in boto3.client("events").list_rules()["Rules"]] == [
+        "duetime-billing-book-payment"
+    ]
+
+
+def test_a_second_deploy_changes_nothing(deploy, jobs):
+    deploy()
+    before = list(jobs.list())
+    data = deploy()["Data"]
+    assert (data["Changed"], data["Unchanged"], data["Changes"]) == ("0", "4", "")
+    assert list(jobs.list()) == before
+
+
+def test_a_job_that_is_dropped_is_disabled_and_what_woke_it_goes(deploy, jobs, with_jobs):
+    deploy()
+    answer = deploy(**manifest_of(job("billing-clean-up")))
+    assert answer["Status"] == "SUCCESS"
+    assert jobs.get("billing-watch-payments").dropped_at
+    assert jobs.get("billing-clean-up").version == 2
+    assert schedules(with_jobs) == {"billing-clean-up"}
+    assert boto3.client("events").list_rules()["Rules"] == []
+
+
+def test_strays_on_eventbridge_go_with_a_deploy(deploy, with_jobs):
+    boto3.client("scheduler").create_schedule(
+        Name="nobody-knows-it",
+        GroupName=with_jobs.job_group,
+        ScheduleExpression="rate(1 minute)",
+        FlexibleTimeWindow={"Mode": "OFF"},
+        Target={"Arn": with_jobs.dispatch_arn, "RoleArn": with_jobs.timer_role_arn},
+    )
+    deploy()
+    assert "nobody-knows-it" not in schedules(with_jobs)
+
+
+def test_a_worker_that_goes_takes_its_jobs_along_and_no_others(deploy, jobs, with_jobs):
+    deploy()
+    deploy("Create", **manifest_of(*system_jobs.definitions(), worker=system_jobs.SYSTEM_WORKER))
+    assert deploy("Delete")["Status"] == "SUCCESS"
+    assert {each.name for each in jobs.list() if each.dropped_at is None} == {
+        "duetime-sweep",
+        "duetime-catch-up",
+    }
+    assert schedules(with_jobs) == set()
+
+
+def test_a_stack_whose_tables_and_groups_are_gone_can_still_be_deleted(deploy, with_jobs):
+    deploy()
+    for table in (with_jobs.actions_table, with_jobs.jobs_table):
+        boto3.client("dynamodb").delete_table(TableName=table)
+    boto3.client("scheduler").delete_schedule_group(Name=with_jobs.job_group)
+    assert deploy("Delete")["Status"] == "SUCCESS"
+
+
+def test_a_definition_that_is_refused_fails_the_deploy_with_its_reason(deploy, jobs):
+    answer = deploy("Create", **manifest_of(job(cadence="daily 27:00")))
+    assert answer["Status"] == "FAILED"
+    assert "27:00" in answer["Reason"]
+    with pytest.raises(JobNotFound):
+        jobs.get("nightly-cleanup")
+
+
+def test_a_deploy_that_says_nothing_of_jobs_has_none(deploy, jobs):
+    deploy()
+    answer = deploy(sampled="deploy")
+    assert (answer["Status"], answer["Data"]["Changed"]) == ("SUCCESS", "4")
+    assert all(each.dropped_at for each in jobs.list())
+
+
+def test_many_changes_are_told_as_far_as_the_answer_has_room(deploy, jobs):
+    long = ("daily 03:15 tz=America/Argentina/Buenos_Aires", "weekly mon,wed,fri 08:00 tz=Asia/Ho_Chi_Minh")
+    many = [replace(job(f"one-of-many-{each:03}"), cadences=long) for each in range(25)]
+    data = deploy("Create", **manifest_of(*many))["Data"]
+    *told, rest = data["Changes"].splitlines()
+    assert data["Changed"] == "25"
+    assert rest == f"and {25 - len(told)} more"
+    assert len(list(jobs.list())) == 25
+
+
+def test_definitions_travel_plain_while_they_are_few_and_compressed_when_they_are_many():
+    few = json.dumps([job().to_json()])
+    many = json.dumps([replace(job(), name=f"some-job-{each}").to_json() for each in range(1_000)])
+    assert packed(few) == few
+    assert len(packed(many)) < PLAIN_LIMIT < len(many)
+    assert [unpacked(packed(each)) for each in (few, many)] == [few, many]

@@ -1,0 +1,193 @@
+"""What wakes jobs and starts their runs, as `events/` has it, and the passes as jobs of the system."""
+
+import copy
+import json
+from datetime import timedelta
+
+import boto3
+import pytest
+
+from duetime import Scheduler, system_jobs
+from duetime.action import Status
+from duetime.aws.messages import UnreadableMessage
+from duetime.lambdas.job_manifest import packed
+from tests.functions.conftest import Context, sample
+
+EVENT_RUN = "billing-book-payment.e20260301T120500Z."
+
+
+@pytest.fixture
+def with_system_jobs(deploy):
+    manifest = system_jobs.manifest()
+    jobs = packed(manifest.jobs_json())
+    deploy("Create", Worker=manifest.worker, Manifest=manifest.to_json(), Jobs=jobs)
+
+
+def test_a_jobs_wake_plans_it(function, deploy, jobs, monkeypatch):
+    monkeypatch.setenv("DUETIME_ENABLED", "false")
+    deploy()
+    monkeypatch.setenv("DUETIME_ENABLED", "true")
+    planned = function("dispatch")(sample("dispatch-job"), Context())
+    rows = list(jobs.history("billing-clean-up"))
+    assert planned == {"job": "billing-clean-up", "planned": len(rows)}
+    assert {(row.status, row.cadence) for row in rows} == {(Status.PENDING, "Daily_03_15")}
+
+
+def test_a_wake_while_the_switch_is_off_plans_nothing(function, deploy, jobs, monkeypatch):
+    monkeypatch.setenv("DUETIME_ENABLED", "false")
+    deploy()
+    planned = function("dispatch")(sample("dispatch-job"), Context())
+    assert planned == {"job": "billing-clean-up", "planned": 0}
+    assert list(jobs.history("billing-clean-up")) == []
+
+
+def test_a_wake_of_a_job_that_is_gone_does_nothing(function, with_jobs):
+    told = {"job": "nobody-knows-it", "tenant": "acme"}
+    assert function("dispatch")(told, Context()) == {"job": "nobody-knows-it", "planned": 0}
+
+
+def test_an_event_that_comes_twice_starts_one_run(function, deploy, jobs):
+    deploy()
+    dispatch = function("dispatch")
+    answers = [dispatch(sample("dispatch-event"), Context()) for _ in range(2)]
+    assert answers[0] == answers[1]
+    (row,) = jobs.history("billing-book-payment")
+    assert row.id == answers[0]["id"]
+    assert row.id.startswith(EVENT_RUN)
+    assert row.created_by == "event:bank"
+
+
+def test_an_event_while_the_switch_is_off_is_not_lost(function, deploy, jobs, monkeypatch):
+    deploy()
+    monkeypatch.setenv("DUETIME_ENABLED", "false")
+    function("dispatch")(sample("dispatch-event"), Context())
+    (row,) = jobs.history("billing-book-payment")
+    assert row.status is Status.PENDING
+
+
+def test_an_events_run_gets_the_events_detail(function, deploy, jobs):
+    deploy()
+    run = function("dispatch")(sample("dispatch-event"), Context())
+    event = sample("work")
+    body = json.loads(event["Records"][0]["body"])
+    body |= {"tenant": "system", "id": run["id"], "type": "billing-book-payment"}
+    event["Records"][0]["body"] = json.dumps(body)
+    assert function("work")(event, Context()) == {"batchItemFailures": []}
+    (row,) = jobs.history("billing-book-payment")
+    assert row.status is Status.EXECUTED
+
+
+def test_an_event_that_no_job_waits_for_starts_nothing(function, deploy, jobs):
+    deploy()
+    told = sample("dispatch-event") | {"job": "billing-clean-up"}
+    assert function("dispatch")(told, Context()) == {"job": "billing-clean-up", "id": None}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"job": "notkebab"},
+        {"job": 7},
+        {"tenant": "a#b"},
+        {"tenant": None},
+        {"cadence": None},
+        {"event": "text"},
+        {"event": {"time": "2026-03-01T12:05:00Z"}},
+    ],
+)
+def test_what_nobody_here_wrote_is_refused(function, with_jobs, changed):
+    with pytest.raises(UnreadableMessage):
+        function("dispatch")(sample("dispatch-event") | changed, Context())
+
+
+@pytest.mark.parametrize(("name", "job"), [("sweep", "duetime-sweep"), ("catch_up", "duetime-catch-up")])
+def test_a_pass_is_a_run_of_its_job(function, with_system_jobs, jobs, name, job):
+    function(name)(sample(name), Context())
+    (row,) = jobs.history(job)
+    assert row.status is Status.EXECUTED
+    assert row.attempts[0].message == "sent 0, attended to 0 jobs"
+
+
+def test_a_pass_attends_to_jobs_that_fell_behind(function, deploy, jobs, with_jobs):
+    deploy()
+    jobs.pause("billing-clean-up")
+    assert state_of("billing-clean-up", with_jobs) == "ENABLED"
+    passed = function("sweep")(sample("sweep"), Context())
+    assert (passed["attended"] >= 1, passed["failed_jobs"]) == (True, ())
+    assert state_of("billing-clean-up", with_jobs) == "DISABLED"
+
+
+def test_the_catch_up_mends_strays_both_ways(function, deploy, with_jobs):
+    deploy()
+    scheduler, group = boto3.client("scheduler"), with_jobs.job_group
+    stray = scheduler.get_schedule(Name="billing-clean-up", GroupName=group)
+    scheduler.create_schedule(
+        Name="nobody-knows-it",
+        GroupName=group,
+        **{each: stray[each] for each in ("ScheduleExpression", "FlexibleTimeWindow", "Target")},
+    )
+    scheduler.delete_schedule(Name="billing-clean-up", GroupName=group)
+    passed = function("catch_up")(sample("catch_up"), Context())
+    assert (passed["removed"], passed["set_again"]) == (("nobody-knows-it",), ("billing-clean-up",))
+    assert state_of("billing-clean-up", with_jobs) == "ENABLED"
+
+
+def test_a_part_of_a_pass_that_fails_stops_no_other(function, deploy, jobs, with_jobs, monkeypatch):
+    deploy()
+    jobs.pause("billing-clean-up")
+
+    class Broken:
+        def __init__(self, *_about, **_more):
+            pass
+
+        def __call__(self, *, stop_at):
+            raise ConnectionError(f"no answer until {stop_at}")
+
+    monkeypatch.setattr("duetime.lambdas.parts.Sweep", Broken)
+    with pytest.raises(ConnectionError):
+        function("sweep")(sample("sweep"), Context())
+    assert state_of("billing-clean-up", with_jobs) == "DISABLED"
+
+
+def test_a_pass_that_fails_is_recorded_as_failed(function, with_system_jobs, jobs, with_jobs, monkeypatch):
+    monkeypatch.setattr("duetime.lambdas.parts.in_turn", lambda *_about: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        function("sweep")(sample("sweep"), Context())
+    (row,) = jobs.history("duetime-sweep")
+    assert row.status is Status.FAILED
+    assert row.attempts[0].message.startswith("ZeroDivisionError")
+
+
+@pytest.mark.parametrize("name", ["duetime-sweep", "duetime-catch-up"])
+def test_a_triggered_pass_runs_in_the_catch_ups_function(function, with_system_jobs, jobs, queued, name):
+    late = Scheduler.from_env(tenant_id="acme").schedule(late_note(), at=timedelta(minutes=-7))
+    asked = jobs.trigger(name)
+    event = triggered(asked)
+    assert function("catch_up")(event, Context()) == {"batchItemFailures": []}
+    row = next(each for each in jobs.history(name) if each.id == asked.id)
+    assert (row.status, row.created_by) == (Status.EXECUTED, "ann")
+    assert [each["id"] for each in queued()] == [late.id]
+
+
+def test_a_triggered_pass_that_cannot_be_read_fails_alone(function, with_system_jobs, jobs):
+    event = triggered(jobs.trigger("duetime-catch-up"))
+    event["Records"].append(copy.deepcopy(event["Records"][0]) | {"messageId": "bad", "body": "]["})
+    assert function("catch_up")(event, Context()) == {"batchItemFailures": [{"itemIdentifier": "bad"}]}
+
+
+def late_note():
+    from examples.billing import SendReceipt  # noqa: PLC0415 - an entry point imports the app anew
+
+    return SendReceipt(order="o-1")
+
+
+def triggered(action):
+    event = sample("catch_up-triggered")
+    record = event["Records"][0]
+    body = json.loads(record["body"])
+    record["body"] = json.dumps(body | {"id": action.id, "type": action.type})
+    return event
+
+
+def state_of(name, settings):
+    return boto3.client("scheduler").get_schedule(Name=name, GroupName=settings.job_group)["State"]

@@ -1,0 +1,118 @@
+"""What is called of AWS, as IAM judges it: no emulator does."""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import boto3
+
+from tests.infra.synthesis import listed
+
+PREFIX = "duetime-"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One thing that must be allowed: an action, on what, and under which partition key."""
+
+    action: str
+    resource: str
+    key: str | None = None
+
+
+@dataclass
+class Recorder:
+    """Calls by who made them. Only clients that are made while it records are heard."""
+
+    calls: dict[str, set[Call]] = field(default_factory=dict)
+    who: str | None = None
+
+    @contextmanager
+    def recording(self) -> Iterator["Recorder"]:
+        boto3.setup_default_session()
+        boto3.DEFAULT_SESSION.events.register("before-parameter-build", self._hear)
+        yield self
+        boto3.setup_default_session()
+
+    @contextmanager
+    def acting(self, who: str) -> Iterator[None]:
+        former, self.who = self.who, who
+        yield
+        self.who = former
+
+    def _hear(self, params: Mapping[str, Any], model: Any, **_about: Any) -> None:
+        if self.who is not None:
+            made = calls_of(model.service_model.service_name, model.name, params)
+            self.calls.setdefault(self.who, set()).update(made)
+
+
+def calls_of(service: str, operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
+    """What IAM is asked for one call."""
+    match service:
+        case "dynamodb":
+            yield from _of_dynamodb(operation, params)
+        case "scheduler":
+            yield from _of_scheduler(operation, params)
+        case "events" if operation.startswith("List"):
+            yield Call(f"events:{operation}", "*")
+        case "events":
+            name = params.get("Name") or params["Rule"]
+            yield Call(f"events:{operation}", f"rules/{name.removeprefix(PREFIX)}")
+        case "sqs":
+            queue = params["QueueUrl"].rpartition("/")[2].removeprefix(PREFIX)
+            yield Call(f"sqs:{operation.removesuffix('Batch')}", queue)
+        case _:
+            raise AssertionError(f"{service} is called")
+
+
+def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
+    match operation:
+        case "TransactWriteItems":
+            for kind, each in (pair for entry in params["TransactItems"] for pair in entry.items()):
+                action = "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item"
+                yield _on_item(action, each)
+        case "BatchGetItem":
+            for table, asked in params["RequestItems"].items():
+                for key in asked["Keys"]:
+                    yield Call("dynamodb:BatchGetItem", _table(table), key["pk"]["S"])
+        case "Query":
+            index = f"/{params['IndexName']}" if "IndexName" in params else ""
+            partition = re.match(r"\S+ = (:\w+)", params["KeyConditionExpression"])[1]
+            key = params["ExpressionAttributeValues"][partition]["S"]
+            yield Call("dynamodb:Query", _table(params["TableName"]) + index, key)
+        case _:
+            yield _on_item(operation, params)
+
+
+def _on_item(action: str, params: Mapping[str, Any]) -> Call:
+    item = params.get("Key") or params["Item"]
+    return Call(f"dynamodb:{action}", _table(params["TableName"]), item["pk"]["S"])
+
+
+def _of_scheduler(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
+    if operation == "ListSchedules":
+        yield Call("scheduler:ListSchedules", "*")
+        return
+    group = params["GroupName"].removeprefix(PREFIX)
+    yield Call(f"scheduler:{operation}", f"schedules/{group}/{params['Name']}")
+    if "Target" in params:
+        yield Call("iam:PassRole", "wakes")
+
+
+def _table(name: str) -> str:
+    return name.removeprefix(PREFIX)
+
+
+def allows(statement: Mapping[str, Any], resources: list[str], call: Call) -> bool:
+    """Whether one statement, whose resources are in the page's words, allows a call."""
+    if call.action not in listed(statement["Action"]):
+        return False
+    if not any(fnmatchcase(call.resource, each) for each in resources):
+        return False
+    bound = statement.get("Condition", {}).get("ForAllValues:StringLike")
+    if bound is None:
+        return True
+    return call.key is not None and any(fnmatchcase(call.key, each) for each in bound["dynamodb:LeadingKeys"])

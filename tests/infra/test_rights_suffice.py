@@ -1,0 +1,124 @@
+"""Each role allows what its function calls: the functions run on moto, and what they call is held against the template."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from duetime import Scheduler, system_jobs
+from duetime.cdk import Duetime
+from duetime.lambdas.job_manifest import packed
+from duetime.register import Registration
+from examples.billing import SendReceipt
+from tests.functions.conftest import Context, sample
+from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtures
+from tests.functions.conftest import deploy as deploy  # noqa: PLC0414
+from tests.functions.conftest import function as load
+from tests.functions.conftest import with_jobs as with_jobs  # noqa: PLC0414
+from tests.infra.calls import Recorder, allows
+from tests.infra.synthesis import Synthesised, caller, listed, named, stack
+
+__all__ = ["load"]
+
+
+@pytest.fixture
+def recorder(deployed):
+    with Recorder().recording() as made:
+        yield made
+
+
+@pytest.fixture
+def function(load, recorder):
+    """An entry point whose calls are heard under its function's name."""
+
+    def loaded(entry):
+        handler = load(entry)
+        name = {"work": "work-default"}.get(entry, entry.replace("_", "-"))
+
+        def heard(event, context):
+            with recorder.acting(name):
+                return handler(event, context)
+
+        return heard
+
+    return loaded
+
+
+def refused(synthesised, statements, calls):
+    """The calls that no statement allows."""
+    words = [(each, [named(synthesised, arn) for arn in listed(each["Resource"])]) for each in statements]
+    return {call for call in calls if not any(allows(each, resources, call) for each, resources in words)}
+
+
+def message_for(action, entry="work"):
+    event = sample(entry)
+    body = json.loads(event["Records"][0]["body"])
+    body |= {"tenant": action.tenant_id, "id": action.id, "type": action.type, "delay": 0}
+    event["Records"][0]["body"] = json.dumps(body)
+    return event
+
+
+def deploy_all(deploy):
+    deploy("Create")
+    system = system_jobs.manifest()
+    deploy("Create", Worker="system", Manifest=system.to_json(), Jobs=packed(system.jobs_json()))
+
+
+def without(jobs, dropped):
+    return packed(json.dumps([each for each in json.loads(jobs) if each["name"] != dropped]))
+
+
+def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, recorder, synthesised):
+    deploy_all(deploy)
+    jobs = Scheduler.from_env(tenant_id="acme").jobs
+    function("dispatch")(sample("dispatch"), Context())
+    function("dispatch")(sample("dispatch-job"), Context())
+    large = sample("dispatch-event")
+    large["event"]["detail"]["text"] = "x" * 50_000
+    started = function("dispatch")(large, Context())
+    work = function("work")
+    runs = [next(each for each in jobs.history("billing-book-payment") if each.id == started["id"])]
+    runs += [jobs.trigger(name) for name in ("billing-write-report", "billing-clean-up")]
+    runs.append(jobs.skip_next("billing-watch-payments"))
+    runs.append(Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0)))
+    for run in runs:
+        assert work(message_for(run), Context()) == {"batchItemFailures": []}
+    for job in ("duetime-sweep", "duetime-catch-up"):
+        event = message_for(jobs.trigger(job), "catch_up-triggered")
+        assert function("catch_up")(event, Context()) == {"batchItemFailures": []}
+    jobs.pause("billing-clean-up")
+    function("sweep")(sample("sweep"), Context())
+    jobs.resume("billing-clean-up")
+    function("catch_up")(sample("catch_up"), Context())
+    function("arm")(sample("arm"), Context())
+    about = sample("deploy-jobs")["ResourceProperties"]
+    deploy("Update", Jobs=without(about["Jobs"], "billing-clean-up"))
+    deploy("Delete")
+    assert recorder.calls.keys() == synthesised.functions().keys()
+    for name, calls in recorder.calls.items():
+        assert refused(synthesised, synthesised.rights(name), calls) == set(), name
+
+
+@pytest.mark.parametrize("tenants", [None, ["acme"]])
+def test_who_manages_jobs_may_do_what_the_sdk_calls(deploy, with_jobs, recorder, tenants):
+    deploy_all(deploy)
+    jobs = Scheduler.from_env(tenant_id="acme", actor="ann").jobs
+    mine = Registration(name="acme-receipts", handler=SendReceipt(order="o-1"), cadences=["every 1h"])
+    with recorder.acting("operator"):
+        jobs.register(mine)
+        jobs.list()
+        for name in ["acme-receipts", *([] if tenants else ["billing-clean-up"])]:
+            jobs.pause(name)
+            jobs.resume(name)
+            jobs.set(name, attempts=2)
+            jobs.trigger(name, payload=SendReceipt(order="x" * 50_000))
+            jobs.skip_next(name)
+            jobs.history(name)
+            jobs.explain(name, timedelta(days=-1), timedelta(days=1))
+        jobs.get("billing-clean-up")
+        jobs.unregister("acme-receipts")
+    made, scheduler = stack()
+    Duetime.grant_manage_jobs(scheduler, caller(made), tenants=tenants)
+    template = Synthesised.of(made)
+    [policy] = template.of_type("AWS::IAM::Policy")
+    assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["operator"]) == set()

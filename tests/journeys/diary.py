@@ -1,0 +1,120 @@
+"""What the journeys of jobs share: an app that keeps a diary of its runs, and the account of a window."""
+
+from collections import Counter, deque
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from duetime import App, Run
+from duetime.account import Account
+from duetime.action import Status
+from duetime.ids import SYSTEM_TENANT, JobName
+from duetime.job import JobRef
+from duetime.settings import Settings
+from duetime.stacked import Stacked
+from duetime.testing import SimulatedCloud
+
+MIDNIGHT = datetime(2026, 3, 3, tzinfo=UTC)
+SECOND, MINUTE, HOUR, DAY = (timedelta(**{each: 1}) for each in ("seconds", "minutes", "hours", "days"))
+
+PATIENT = Settings(lease=11 * HOUR, queue_visibility=12 * HOUR)
+"""The heartbeat goes by the real clock, so a run that lasts hours of simulated time has a lease that does, too."""
+
+
+class Diary:
+    """An app with one job, which writes down its runs; the first ones last as long as `lasts` says."""
+
+    def __init__(
+        self, *cadences, name="press-print", lasts=(), fails=0, start=MIDNIGHT, settings=None, **said
+    ):
+        self.name, self.lasts, self.fails = name, deque(lasts), fails
+        self.begun, self.ended, self.runs = [], [], []
+        self.cadences, self.said = cadences, said
+        self.cloud = SimulatedCloud(self.app(*cadences, **said), start=start, settings=settings or PATIENT)
+
+    def app(self, *cadences, **said):
+        """The app with other cadences or options."""
+        app = App()
+
+        def press(run: Run) -> None:
+            self.begun.append(run.nominal_at)
+            self.runs.append((run.trigger.value, run.nominal_at, run.now()))
+            if self.lasts:
+                self.cloud.advance(self.lasts.popleft())
+                self.stop_if_asked(run)
+            if self.fails:
+                self.fails -= 1
+                raise ConnectionError("out of paper")
+            self.ended.append(run.nominal_at)
+
+        app.job(*cadences, name=self.name, **said)(press)
+        return app
+
+    def stop_if_asked(self, run):
+        """What the heartbeat does by the real clock."""
+        if self.cloud.scheduler.get(run.id).cancel_requested_at:
+            run.stop.set()
+            run.raise_if_cancelled()
+
+    def deploy(self, *cadences, **said):
+        """Deploy other cadences or options."""
+        return self.cloud.deploy(self.app(*cadences, **said))
+
+    def lose(self, ref):
+        """Whatever is on its way to wake a run is lost; the sweep sends it again."""
+        queues = self.cloud._cloud.queues
+        for receipt, waiting in list(queues._waiting.items()):
+            if waiting.message.ref == ref:
+                queues.delete(receipt)
+
+    def outage(self, span):
+        """Nothing works for so long."""
+        self.cloud.clock.wait_until(self.cloud.now + span)
+
+    @property
+    def job(self):
+        return self.cloud.jobs.get(self.name)
+
+    @property
+    def rows(self):
+        """Its runs, oldest first."""
+        return [each for each in self.cloud.actions() if each.job == self.name]
+
+    def at(self, status):
+        """The nominal times of the runs with a status."""
+        return [each.nominal_at for each in self.rows if each.status == status]
+
+    def skipped(self):
+        """The nominal times that were skipped, and why."""
+        return [
+            (each.nominal_at, each.skip_reason.value) for each in self.rows if each.status is Status.SKIPPED
+        ]
+
+
+def accounts(cloud, name, start, end=None):
+    """How many nominal times of a window have which account; each of them has one, and nothing else has."""
+    end = end or cloud.now
+    found = list(cloud.jobs.explain(name, start, end, limit=100_000))
+    times = [each for each in nominal_times(cloud, name, end) if each > start]
+    assert sum(each.count for each in found) == len(times)
+    assert {each.at for each in found} | {each.ends_at for each in found} <= set(times)
+    assert all(first.ends_at < then.at for first, then in pairwise(found))
+    assert Account.FORGOTTEN not in {each.account for each in found}
+    return Counter({word: sum(e.count for e in found if _word(e) == word) for word in map(_word, found)})
+
+
+def _word(each):
+    return each.reason or each.account.value
+
+
+def nominal_times(cloud, name, end):
+    """The nominal times of each version while it was in force, by its cadences alone."""
+    store, ref = cloud._cloud.job_store, JobRef(SYSTEM_TENANT, JobName(name))
+    anchor = store.get(ref).anchor
+    for each in store.versions(ref):
+        stacked = Stacked.of(each.definition.cadences, anchor)
+        yield from (due.at for due in stacked.between(each.since, min(end, each.until or end)))
+
+
+def grid(start, step, count):
+    """`count` instants after `start`, `step` apart."""
+    return [start + n * step for n in range(1, count + 1)]

@@ -1,0 +1,270 @@
+"""Whatever happens to a job, each of its nominal times has an account afterwards."""
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duetime import ids
+from duetime.account import Account
+from duetime.action import Action, Ending, Status
+from duetime.admit import Admit, Admitted
+from duetime.attend import Attend
+from duetime.errors import JobConflict, JobNotFound
+from duetime.explain import Explain
+from duetime.ids import SYSTEM_TENANT, JobName, TenantId
+from duetime.job import Definition, Ended, JobRef
+from duetime.job_ports import Hold, JobPorts
+from duetime.jobs import Jobs
+from duetime.lease import ClaimTerms, Settlement
+from duetime.memory.job_wakes import MemoryJobWakes
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.notes import MemoryRoutes
+from duetime.memory.store import MemoryStore
+from duetime.plan import Plan
+from duetime.reconcile import Reconcile
+from duetime.retry import NEVER
+from duetime.settings import Settings
+from duetime.stacked import Stacked
+from duetime.testing.simulated import TurnedClock
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
+NAME = JobName("billing-hourly")
+REF = JobRef(SYSTEM_TENANT, NAME)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+HOURLY, HALF_HOURLY, MANUAL = (
+    Definition(name=NAME, type="Bill", cadences=cadences)
+    for cadences in (("every 1h",), ("daily 03:00", "every 30m"), ("manual",))
+)
+
+
+class World:
+    """A job and all that happens to it, on the memory back end; its runs take no time."""
+
+    def __init__(self, definition=HOURLY):
+        self.clock = TurnedClock(NOON)
+        self.actions = MemoryStore()
+        self.store = MemoryJobStore(self.actions)
+        facts = {"clock": self.clock, "settings": Settings()}
+        self.attend = Attend(
+            Plan(self.actions, self.store, **facts), self.store, MemoryJobWakes(self.clock), **facts
+        )
+        self.reconcile = Reconcile(self.actions, self.store, MemoryJobWakes(self.clock), self.attend, **facts)
+        self.admit = Admit(self.actions, self.store, settings=Settings())
+        ports = JobPorts(jobs=self.store, routes=MemoryRoutes({}))
+        self.jobs = Jobs(self.actions, ports, tenant_id=TenantId("acme"), actor="ana", **facts)
+        self.declare(definition)
+
+    @property
+    def now(self):
+        return self.clock.now()
+
+    def declare(self, *definitions):
+        self.reconcile(definitions, worker="default")
+
+    def live(self, minutes, *, step=10):
+        """Let time pass: sweeps attend to the job, workers run what is due."""
+        until = self.now + minutes * MINUTE
+        while self.now < until:
+            self.clock.wait_until(min(until, self.now + step * MINUTE))
+            self.attend(REF)
+            self.work()
+
+    def fail(self, minutes):
+        """Let time pass while nothing works."""
+        self.clock.wait_until(self.now + minutes * MINUTE)
+
+    def work(self):
+        for row in self.actions.rows():
+            if row.status is Status.PENDING and row.due_at <= self.now:
+                self.run(row)
+
+    def run(self, row: Action):
+        terms = ClaimTerms(
+            now=self.now,
+            lease_until=self.now + HOUR,
+            skew=timedelta(0),
+            nonce=row.id,
+            instance="i",
+            queued_at=row.due_at,
+            retry=NEVER.text(),
+        )
+        held = self.admit(row.ref, terms, NEVER)
+        if isinstance(held, Admitted):
+            done = Settlement(status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=self.now)
+            ended = Ended(id=row.id, status="executed", started_at=self.now)
+            assert held.hold is Hold.LOCK
+            self.store.settle(held.action, done, REF, ended)
+
+    def explain(self, start=NOON, end=None, **more):
+        return self.jobs.explain(NAME, start, end or self.now, **more)
+
+    def nominal(self, end):
+        """Each nominal time up to an instant, by the versions' cadences alone."""
+        anchor = self.store.get(REF).anchor
+        for each in self.store.versions(REF):
+            stacked = Stacked.of(each.definition.cadences, anchor)
+            yield from (due.at for due in stacked.between(each.since, min(end, each.until or end)))
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def test_a_job_that_ran_all_day_has_a_run_for_each_hour(world):
+    world.live(24 * 60)
+    found = world.explain()
+    assert [each.at for each in found] == [NOON + n * HOUR for n in range(1, 25)]
+    assert {each.account for each in found} == {Account.EXECUTED}
+
+
+def test_a_pause_an_outage_and_a_new_version_each_say_what_they_kept_from_running(world):
+    world.live(150)
+    world.jobs.pause(NAME, reason="audit")
+    world.live(180)
+    world.jobs.resume(NAME)
+    world.live(60)
+    world.fail(240)
+    world.live(30)
+    world.declare(HALF_HOURLY)
+    world.live(60)
+    found = world.explain()
+    assert [(each.account.value, each.reason, each.count) for each in found] == [
+        ("executed", "", 1),
+        ("executed", "", 1),
+        ("skipped", "paused", 1),  # planned before the pause
+        ("skipped", "paused", 1),
+        ("skipped", "paused", 1),  # not planned
+        ("executed", "", 1),
+        ("missed", "missed", 1),  # planned before the outage
+        ("missed", "missed", 1),
+        ("missed", "missed", 2),  # not planned
+        ("executed", "", 1),
+        ("executed", "", 1),
+        ("executed", "", 1),
+    ]
+    assert {each.note for each in found if each.reason == "paused"} == {"paused by ana: audit"}
+    assert [each.version for each in found] == [1] * 10 + [2] * 2
+
+
+def test_a_job_that_is_dropped_and_declared_again_was_disabled_in_between(world):
+    world.live(90)
+    world.declare()
+    world.live(180)
+    world.declare(HOURLY)
+    world.live(60)
+    accounts = [(each.account.value, each.reason) for each in world.explain() for _ in range(each.count)]
+    assert accounts == [("executed", "")] + [("skipped", "disabled")] * 3 + [("executed", "")]
+
+
+def test_a_run_that_was_skipped_by_hand_says_so(world):
+    world.jobs.skip_next(NAME)
+    world.live(60)
+    (entry,) = world.explain()
+    assert (entry.account, entry.reason, entry.note) == (Account.SKIPPED, "asked", "skipped by ana")
+
+
+def test_a_missed_time_that_was_made_up_for_says_when():
+    world = World(replace(HOURLY, catch_up=1))
+    world.fail(310)
+    world.live(20)
+    *earlier, last = world.explain()
+    assert {each.account for each in earlier} == {Account.MISSED}
+    assert (last.at, last.account) == (NOON + 5 * HOUR, Account.EXECUTED)
+    assert last.note == "missed at first, and made up for: it ran at 2026-03-28T17:20:00Z"
+
+
+def test_of_a_manual_job_each_trigger_is_told():
+    world = World(MANUAL)
+    world.jobs.trigger(NAME)
+    world.live(10)
+    (entry,) = world.explain(start=NOON - HOUR, end=NOON)
+    assert (entry.account, entry.note) == (Account.EXECUTED, "triggered by ana")
+
+
+def test_what_events_started_is_read_in_pages(world):
+    world.declare(replace(MANUAL, cadences=("on_event orders OrderPlaced",)))
+    at = [world.now + n * timedelta(seconds=1) for n in range(450)]
+    for n, each in enumerate(at):
+        made = ids.event_run_id(NAME, each, str(n))
+        facts = {"type": "Bill", "due_at": each, "due_shard": "0", "created_by": "bus", "payload": None}
+        world.actions.put(Action(tenant_id=SYSTEM_TENANT, id=made, **facts))
+    found = world.explain(start=at[9], end=at[439])
+    assert [each.at for each in found] == at[10:440]
+
+
+def test_rows_are_read_in_pages_and_a_window_page_by_page():
+    world = World(replace(HOURLY, cadences=("every 1m",)))
+    world.live(500, step=5)
+    found, start = [], NOON
+    while start is not None:
+        page = world.explain(start, limit=77)
+        found, start = [*found, *page], page.next_start
+    assert [each.at for each in found] == [NOON + n * MINUTE for n in range(1, 501)]
+    assert {each.account for each in found} == {Account.EXECUTED}
+
+
+def test_a_job_that_nobody_knows_cannot_be_explained():
+    actions = MemoryStore()
+    explain = Explain(
+        actions,
+        MemoryJobStore(actions),
+        clock=TurnedClock(NOON),
+        retention=HOUR,
+        job_grace=MINUTE,
+    )
+    with pytest.raises(JobNotFound):
+        explain(REF, NOON, NOON + HOUR)
+
+
+def pause(world, name=""):
+    cadence = name if name in world.store.get(REF).stacked.by_name else None
+    if world.store.get(REF).dropped_at is None:
+        world.jobs.pause(NAME, cadence=cadence, until=45 * MINUTE if name else None)
+
+
+def resume(world):
+    for name in world.store.get(REF).pauses:
+        with suppress(JobConflict):  # the cadence is none of this version's
+            world.jobs.resume(NAME, cadence=name or None)
+
+
+def skip(world):
+    with suppress(JobConflict):  # dropped, or nothing more is planned
+        world.jobs.skip_next(NAME)
+
+
+HAPPENINGS = st.sampled_from(
+    [
+        lambda world: world.live(35),
+        lambda world: world.live(95),
+        lambda world: world.fail(7),
+        lambda world: world.fail(140),
+        pause,
+        lambda world: pause(world, "Every_30m"),
+        resume,
+        skip,
+        lambda world: world.declare(),
+        lambda world: world.declare(HOURLY),
+        lambda world: world.declare(HALF_HOURLY),
+        lambda world: world.declare(replace(HALF_HOURLY, catch_up=2)),
+    ]
+)
+
+
+@given(st.lists(HAPPENINGS, max_size=12))
+@settings(deadline=None)
+def test_nothing_is_unexplained_whatever_happens(happenings):
+    world = World()
+    for happening in happenings:
+        happening(world)
+    end = world.now + 3 * HOUR
+    found = world.explain(NOON, end)
+    times = list(world.nominal(end))
+    assert sum(each.count for each in found) == len(times)
+    assert {each.at for each in found} <= set(times)
+    assert Account.FORGOTTEN not in {each.account for each in found}

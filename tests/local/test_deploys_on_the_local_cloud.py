@@ -1,0 +1,56 @@
+"""What a deploy does with jobs while the cloud runs, and with the switch off."""
+
+from dataclasses import replace
+
+import pytest
+
+from duetime import App, every
+from duetime.action import SkipReason, Status
+from duetime.errors import DeclarationError
+from duetime.local import LocalCloud, Options
+from tests.local.conftest import SHORT, eventually, rest
+from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Runs, app_of
+
+
+def wakes_in(cloud):
+    group = cloud.settings.job_group
+    return {each["Name"] for each in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]}
+
+
+def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
+    runs = Runs()
+    with caplog.at_level("INFO", "duetime.local.news"), LocalCloud(app_of(runs)) as cloud:
+        jobs = cloud.scheduler().jobs
+        caplog.clear()
+        cloud.redeploy(app=app_of(runs, cadence=every(seconds=2), has_events=False))
+        assert f"changed {TEN_SECONDS}: every 2 seconds, UTC, version 2" in caplog.text
+        assert "jobs: 1 changed, 3 dropped" in caplog.text
+        assert wakes_in(cloud) == {TEN_SECONDS}
+        assert cloud.client("events").list_rules()["Rules"] == []
+        assert jobs.get(MINUTE).dropped_at
+        assert {each.skip_reason for each in jobs.history(MINUTE)} == {SkipReason.DISABLED}
+        eventually(lambda: [run for run in runs.of(TEN_SECONDS) if ".000002." in run.id], "the new version")
+        assert [each.name for each in cloud.jobs] == [TEN_SECONDS]
+        caplog.clear()
+        cloud.redeploy()
+        assert "jobs:" not in caplog.text
+        with pytest.raises(DeclarationError, match="worker"):
+            cloud.redeploy(app=App("another"))
+
+
+def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
+    runs = Runs()
+    off = replace(SHORT, enabled=False, event_bus="library")
+    with LocalCloud(app_of(runs, cadence=every(seconds=1)), Options(settings=off)) as cloud:
+        jobs = cloud.scheduler().jobs
+        assert [each.name for each in cloud.jobs] == sorted(cloud.app.jobs)
+        assert wakes_in(cloud) == {TEN_SECONDS, MINUTE, "shop-clean-up"}
+        cloud.client("events").put_events(Entries=[UPLOADED | {"EventBusName": "library"}])
+        rest(1.5)
+        assert runs.told == []
+        assert list(jobs.history(TEN_SECONDS)) == []
+        (held,) = jobs.history("search-add-document")
+        assert held.status is Status.PENDING
+        cloud.redeploy(enabled=True)
+        cloud.invoke("sweep")
+        runs.wait_for(TEN_SECONDS)

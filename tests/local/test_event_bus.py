@@ -1,0 +1,167 @@
+"""Rules on the local cloud: what EventBridge makes of an event before a function gets it."""
+
+import json
+import logging
+from datetime import UTC, datetime
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from duetime.local.event_bus import EventBus
+from duetime.local.input_transformer import UnknownTransformer, transformed
+
+EVENT = {
+    "id": "e-1",
+    "time": "2026-03-01T12:00:00Z",
+    "source": "bank",
+    "detail-type": "Paid",
+    "detail": {"order": 'o "1"', "cents": 5, "tags": ["a"], "none": None},
+}
+FUNCTION = "arn:aws:lambda:us-east-1:123456789012:function:duetime-dispatch"
+
+
+def filled(template, **paths):
+    return transformed({"InputTemplate": template, "InputPathsMap": paths}, EVENT)
+
+
+def test_outside_of_quotes_a_part_is_put_in_as_json():
+    template = '{"a": <order>, "b": <cents>, "c": <detail>, "d": <none>, "e": <type>, "f": "as <it> is"}'
+    found = filled(
+        template.replace("<it>", "it"),
+        order="$.detail.order",
+        cents="$.detail.cents",
+        detail="$.detail",
+        none="$.detail.none",
+        type="$.detail-type",
+    )
+    assert found == {
+        "a": 'o "1"',
+        "b": 5,
+        "c": EVENT["detail"],
+        "d": None,
+        "e": "Paid",
+        "f": "as it is",
+    }
+
+
+def test_inside_of_quotes_a_parts_characters_are():
+    assert filled(r'"order <order> \"<cents>\""', order="$.detail.order", cents="$.detail.cents") == (
+        'order o "1" "5"'
+    )
+
+
+def test_the_whole_event_is_the_root():
+    assert filled("<all>", all="$") == EVENT
+
+
+def test_a_part_that_is_not_there_leaves_nothing():
+    assert filled('{"a": "<gone>"}', gone="$.detail.gone.deeper") == {"a": ""}
+
+
+@pytest.mark.parametrize(
+    ("template", "paths", "problem"),
+    [
+        ('{"a": <b>}', {}, "no path is named so"),
+        ('{"a": <b>}', {"b": "$.detail[0]"}, "no path in dot notation"),
+        ('{"a": <b>}', {"b": "detail"}, "no path in dot notation"),
+        ('{"a": <b>}', {"b": "$.gone"}, "no JSON"),
+        ('{"a": "<b>"}', {"b": "$.detail"}, "more than a text"),
+        ('{"a": 1}', {"a b": "$.id"}, "cannot name a path"),
+        ('{"a": 1}', {"AWS.x": "$.id"}, "cannot name a path"),
+        ('{"a": 1}', {f"p{each}": "$.id" for each in range(101)}, "101 paths"),
+        (f'"{"x" * 8_200}"', {}, "AWS takes"),
+    ],
+)
+def test_what_aws_would_refuse_is_refused(template, paths, problem):
+    with pytest.raises(UnknownTransformer, match=problem):
+        filled(template, **paths)
+
+
+class Invocations:
+    def __init__(self):
+        self.made = []
+
+    def invoke(self, function, event):
+        self.made.append((function, event))
+
+
+@pytest.fixture
+def bus(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with mock_aws():
+        invocations = Invocations()
+        bus = EventBus(invocations, doubles=0.0)
+        bus.start()
+        yield boto3.client("events"), invocations.made
+        bus.stop()
+
+
+def rule(events, name, *, pattern=None, state="ENABLED", target=FUNCTION, **more):
+    events.put_rule(Name=name, EventPattern=json.dumps(pattern or {"source": ["bank"]}), State=state)
+    events.put_targets(Rule=name, Targets=[{"Id": "1", "Arn": target, **more}])
+
+
+def put(events, **more):
+    entry = {"Source": "bank", "DetailType": "Paid", "Detail": '{"order": "o-1"}', **more}
+    (answer,) = events.put_events(Entries=[entry])["Entries"]
+    return answer
+
+
+def test_a_function_gets_the_event_that_aws_would_send_with_the_id_that_its_sender_was_told(bus):
+    events, made = bus
+    rule(events, "one")
+    answer = put(events, Time=datetime(2026, 3, 1, 12, 5, 7, tzinfo=UTC))
+    ((function, event),) = made
+    assert function == FUNCTION
+    assert event == {
+        "version": "0",
+        "id": answer["EventId"],
+        "detail-type": "Paid",
+        "source": "bank",
+        "account": "123456789012",
+        "time": "2026-03-01T12:05:07Z",
+        "region": "us-east-1",
+        "resources": [],
+        "detail": {"order": "o-1"},
+    }
+
+
+def test_a_rule_that_is_disabled_lets_nothing_through(bus):
+    events, made = bus
+    rule(events, "one", state="DISABLED")
+    put(events)
+    assert made == []
+    events.enable_rule(Name="one")
+    put(events)
+    assert len(made) == 1
+
+
+def test_a_pattern_or_transformer_that_aws_would_refuse_is_told_of_and_holds_up_no_other(bus, caplog):
+    events, made = bus
+    rule(events, "good")
+    rule(events, "pattern", pattern={"source": [{"near": "bank"}]})
+    rule(events, "template", InputTransformer={"InputTemplate": "<x>", "InputPathsMap": {}})
+    with caplog.at_level(logging.ERROR, "duetime.local"):
+        put(events)
+    assert len(made) == 1
+    assert "rule pattern lets nothing through" in caplog.text
+    assert "rule template: its input transformer" in caplog.text
+
+
+def test_a_detail_that_is_no_object_reaches_no_function(bus):
+    events, made = bus
+    rule(events, "one")
+    with pytest.warns(UserWarning, match="dict"):
+        put(events, Detail="[1]")
+    assert made == []
+
+
+def test_other_targets_than_functions_get_events_from_moto(bus):
+    events, made = bus
+    sqs = boto3.client("sqs")
+    url = sqs.create_queue(QueueName="q")["QueueUrl"]
+    rule(events, "one", target="arn:aws:sqs:us-east-1:123456789012:q")
+    put(events)
+    assert made == []
+    assert len(sqs.receive_message(QueueUrl=url)["Messages"]) == 1

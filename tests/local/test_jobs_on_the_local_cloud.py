@@ -1,0 +1,146 @@
+"""The road of a job over the very handlers and back ends that a deploy ships."""
+
+import json
+from datetime import timedelta
+from http.client import HTTPConnection
+from itertools import pairwise
+
+import pytest
+
+from duetime.action import Status
+from duetime.clock import SystemClock
+from duetime.local import LocalCloud, Options, Whims
+from duetime.local.job_lines import coming, job_lines
+from tests.local.conftest import SHORT, eventually, rest
+from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
+from tests.local.test_event_shapes import EVENTS, types
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return Runs()
+
+
+@pytest.fixture(scope="module")
+def cloud(runs):
+    """One for the whole module, on which everything comes twice."""
+    options = Options(settings=SHORT, timers=Whims(doubles=1.0), message_doubles=0.5)
+    with LocalCloud(app_of(runs), options) as cloud:
+        yield cloud
+
+
+@pytest.fixture
+def jobs(cloud):
+    return cloud.scheduler(actor="ann").jobs
+
+
+def wake_of(cloud, job):
+    return cloud.client("scheduler").get_schedule(Name=job, GroupName=cloud.settings.job_group)
+
+
+def settled(jobs, action):
+    """The run of a job once it is final."""
+
+    def final():
+        found = next(each for each in jobs.history(action.job) if each.id == action.id)
+        return found if found.status.is_final else None
+
+    return eventually(final, f"the end of {action.id}")
+
+
+def test_a_job_of_every_ten_seconds_runs_on_the_second_and_never_before(runs, jobs):
+    (first, *_) = runs.wait_for(TEN_SECONDS)
+    assert first.trigger == "cadence"
+    for run in runs.of(TEN_SECONDS):
+        assert (run.nominal_at.second % 10, run.nominal_at.microsecond) == (0, 0)
+    started = [each for each in jobs.history(TEN_SECONDS) if each.attempts and each.trigger == "cadence"]
+    assert all(each.attempts[0].started_at >= each.nominal_at for each in started)
+    assert len({run.id for run in runs.of(TEN_SECONDS)}) == len(runs.of(TEN_SECONDS))
+
+
+def test_a_job_of_every_minute_is_planned_ahead_minute_by_minute(cloud, jobs):
+    rows = [each.nominal_at for each in jobs.history(MINUTE)][::-1]
+    assert len(rows) >= 2
+    assert {each.second for each in rows} == {0}
+    assert all(after - before == timedelta(minutes=1) for before, after in pairwise(rows))
+
+
+def test_a_jobs_schedule_says_what_the_sample_says_and_its_wake_plans(cloud, jobs):
+    told = json.loads(wake_of(cloud, MINUTE)["Target"]["Input"])
+    assert types(told) == types(json.loads((EVENTS / "dispatch-job.json").read_text()))
+    assert cloud.invoke("dispatch", told).error is None
+    horizon = SystemClock().now() + timedelta(minutes=1)
+    assert jobs.get(MINUTE).cursor >= horizon.replace(second=0, microsecond=0)
+
+
+def test_an_event_starts_one_run_however_often_it_comes_and_gives_it_its_detail(cloud, runs, jobs):
+    (answer,) = cloud.client("events").put_events(Entries=[UPLOADED])["Entries"]
+    assert answer["EventId"]
+    (run, *_) = runs.wait_for("search-add-document")
+    (row,) = (each for each in jobs.history("search-add-document") if each.id == run.id)
+    assert settled(jobs, row).status is Status.EXECUTED
+    told = [payload for each, payload in runs.told if each.id == run.id]
+    assert told == [Document(document=7)]
+    assert run.trigger == "event"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        UPLOADED | {"Source": "shop"},
+        UPLOADED | {"DetailType": "Removed"},
+        UPLOADED | {"EventBusName": "another"},
+    ],
+)
+def test_an_event_that_no_rule_lets_through_starts_nothing(cloud, jobs, entry):
+    before = {each.id for each in jobs.history("search-add-document")}
+    events = cloud.client("events")
+    if "EventBusName" in entry and not events.list_event_buses(NamePrefix="another")["EventBuses"]:
+        events.create_event_bus(Name="another")
+    events.put_events(Entries=[entry])
+    rest(0.3)
+    assert {each.id for each in jobs.history("search-add-document")} == before
+
+
+def test_a_job_is_paused_triggered_and_resumed(cloud, jobs):
+    job = "shop-clean-up"
+    jobs.pause(job, reason="the shop is closed")
+    cloud.invoke("sweep")
+    assert wake_of(cloud, job)["State"] == "DISABLED"
+    assert [each.next_run for each in coming(cloud.jobs, SystemClock().now()) if each.name == job] == [
+        "paused"
+    ]
+    asked = jobs.trigger(job)
+    done = settled(jobs, asked)
+    assert (done.status, done.created_by, done.trigger) == (Status.EXECUTED, "ann", "manual")
+    jobs.resume(job)
+    cloud.invoke("sweep")
+    assert wake_of(cloud, job)["State"] == "ENABLED"
+
+
+def test_the_passes_are_jobs_with_a_history_and_can_be_triggered(cloud, jobs):
+    def by_clock():
+        return [each for each in jobs.history("duetime-catch-up") if each.trigger == "cadence"]
+
+    (first, *_) = eventually(by_clock, "the catch-up's first pass")
+    assert (first.status, first.attempts[0].message) == (Status.EXECUTED, "sent 0, attended to 0 jobs")
+    done = settled(jobs, jobs.trigger("duetime-catch-up"))
+    assert (done.status, done.trigger) == (Status.EXECUTED, "manual")
+
+
+def test_the_cloud_says_which_jobs_it_runs_and_when(cloud):
+    connection = HTTPConnection(cloud.url.removeprefix("http://"))
+    connection.request("GET", "/")
+    page = connection.getresponse().read().decode()
+    connection.close()
+    lines = job_lines(coming(cloud.jobs, SystemClock().now()))
+    assert [line.split()[0] for line in lines] == sorted(cloud.app.jobs)
+    assert any("every 10 seconds" in line and "next " in line for line in lines)
+    assert "search-add-document  on each event Uploaded from kb" in lines
+    for each in cloud.app.jobs:
+        assert f"<code>{each}</code>" in page
+
+
+def test_of_many_jobs_twenty_are_listed(cloud):
+    (one, *_) = coming(cloud.jobs, SystemClock().now())
+    assert job_lines([one] * 23)[20:] == ["and 3 more"]

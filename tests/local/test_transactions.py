@@ -1,0 +1,76 @@
+"""A transaction that is refused leaves moto's tables, and whoever reads their streams, as they were."""
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.dynamodb.models import dynamodb_backends
+
+from duetime.aws.tables import ACTIONS, create_table_request
+from duetime.local.transactions import undoing
+
+KEY = {"pk": {"S": "acme#1"}, "sk": {"S": "a"}}
+OTHER = {"pk": {"S": "acme#1"}, "sk": {"S": "b"}}
+NEVER = {"ConditionExpression": "attribute_exists(nothing)"}
+
+
+@pytest.fixture
+def dynamodb(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with mock_aws(), undoing():
+        client = boto3.client("dynamodb")
+        client.create_table(**create_table_request(ACTIONS, "actions"))
+        client.put_item(TableName="actions", Item={**KEY, "n": {"N": "1"}})
+        yield client
+
+
+def shard():
+    return dynamodb_backends["123456789012"]["us-east-1"].get_table("actions").stream_shard
+
+
+def write(client, *entries):
+    client.transact_write_items(
+        TransactItems=[{kind: {"TableName": "actions", **more}} for kind, more in entries]
+    )
+
+
+def stored(client):
+    return {each["sk"]["S"]: each["n"]["N"] for each in client.scan(TableName="actions")["Items"]}
+
+
+def counted(key):
+    more = {"ExpressionAttributeValues": {":n": {"N": "5"}}}
+    return ("Update", {"Key": key, "UpdateExpression": "SET n = :n", **more})
+
+
+@pytest.mark.parametrize(
+    "first",
+    [counted(KEY), counted(OTHER), ("Put", {"Item": {**OTHER, "n": {"N": "7"}}}), ("Delete", {"Key": KEY})],
+)
+def test_what_was_written_before_the_refusal_is_undone(dynamodb, first):
+    before, told = shard(), len(shard().items)
+    with pytest.raises(dynamodb.exceptions.TransactionCanceledException):
+        write(dynamodb, first, ("ConditionCheck", {"Key": {**KEY, "sk": {"S": "c"}}, **NEVER}))
+    assert stored(dynamodb) == {"a": "1"}
+    assert shard() is before
+    assert len(before.items) == told
+
+
+def test_what_is_not_refused_is_written_and_told_to_the_stream(dynamodb):
+    before, told = shard(), len(shard().items)
+    write(dynamodb, counted(KEY), counted(OTHER))
+    assert stored(dynamodb) == {"a": "5", "b": "5"}
+    assert shard() is before
+    assert len(before.items) > told
+
+
+def test_an_item_that_is_named_twice_is_refused_and_nothing_is_written(dynamodb):
+    with pytest.raises(dynamodb.exceptions.ClientError):
+        write(dynamodb, counted(KEY), counted(KEY))
+    assert stored(dynamodb) == {"a": "1"}
+
+
+def test_a_table_that_is_not_there_is_refused(dynamodb):
+    with pytest.raises(dynamodb.exceptions.ClientError):
+        dynamodb.transact_write_items(
+            TransactItems=[{"Put": {"TableName": "nowhere", "Item": {**KEY, "n": {"N": "1"}}}}]
+        )
