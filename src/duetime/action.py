@@ -71,6 +71,8 @@ class SkipReason(StrEnum):
     """It could be claimed only when its job's grace was over."""
     RETIRED = "retired"
     """Its job's schedule changed before it was due; the new version has occurrences of its own."""
+    COVERED = "covered"
+    """The version before had run this very time, in the moment in which it ended."""
     ASKED = "asked"
     """Somebody had it skipped."""
     REFUSED = "refused"

@@ -6,6 +6,7 @@ the run                              is
 processing, under a live lease       somebody else's
 an occurrence of a dropped job,      skipped, with the reason, when it was not due before that
 of a paused one, of a former version
+that a former version has run        skipped as covered
 claimed later than the job's grace   skipped as missed, unless its job makes up for it
 anything else of a job with overlap  run
 the only one of its job              run, under the job's lock
@@ -77,6 +78,8 @@ class Seen:
     """The row of whoever holds the lock, if that is another."""
     waiting: Action | None
     """The row of whoever waits for it, if that is another."""
+    former: tuple[Action, ...] = ()
+    """What former versions, that ended not long before, have planned for the same nominal time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +103,22 @@ def judge(seen: Seen, nonce: str, bounds: Bounds) -> Verdict:
         return None
     if seen.job is None:
         return Skip(SkipReason.DISABLED, "its job is gone") if row.status is Status.PENDING else None
-    if is_first(row) and row.trigger is not Trigger.MANUAL and (refusal := _refusal(row, seen.job, bounds)):
-        return refusal
+    if is_first(row) and row.trigger is not Trigger.MANUAL:
+        refusal = _covered(seen.former) or _refusal(row, seen.job, bounds)
+        if refusal is not None:
+            return refusal
     return _contend(seen, seen.job, bounds)
 
 
 def is_first(row: Action) -> bool:
     """Whether it was never run."""
     return row.status is Status.PENDING and row.attempt == 0
+
+
+def _covered(former: tuple[Action, ...]) -> Skip | None:
+    """A former version's row that was run. Its job was read before it, so no other can begin any more."""
+    ran = next((each for each in former if each.attempt > 0), None)
+    return Skip(SkipReason.COVERED, f"{ran.id} ran at this time") if ran else None
 
 
 def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
@@ -171,6 +182,8 @@ def _contend(seen: Seen, job: Job, bounds: Bounds) -> Verdict:
     if job.definition.overlap is Overlap.ALLOW:
         is_planned = is_first(row) and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
         return Go(Hold.UNCHANGED if is_planned else Hold.NOTHING, catches_up=catches_up)
+    if job.running is None and job.definition.overlap is Overlap.QUEUE_ONE and _is_after(row, seen.waiting):
+        return Wait()
     if job.running in {None, row.ref}:
         return Go(Hold.LOCK, catches_up=catches_up)
     if _is_dead(seen.holder, bounds):
@@ -195,6 +208,11 @@ def _beside(seen: Seen, job: Job) -> Skip | Wait:
     if _place(waiting) > _place(seen.row):
         return Skip(SkipReason.OVERLAP, f"{waiting.id} is later, and takes its place")
     return Wait(takes_the_place=True, cancels=True)
+
+
+def _is_after(row: Action, waiting: Action | None) -> bool:
+    """Whether another run has waited for the lock, which is free now, and comes first."""
+    return waiting is not None and waiting.status is Status.PENDING and is_first(row)
 
 
 def _place(row: Action) -> tuple[datetime, str]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from duetime import transition
+from duetime import ids, transition
 from duetime.action import Action, ActionRef, Status
-from duetime.admission import Bounds, Go, Mine, Seen, Skip, Verdict, Wait, judge
+from duetime.admission import Bounds, Go, Mine, Seen, Skip, Verdict, Wait, is_first, judge
 from duetime.errors import BackendUnavailable, cut
 from duetime.job import Job, JobRef
 from duetime.job_ports import Hold, JobStore, Taking
@@ -27,6 +28,9 @@ PLANNER = "duetime"
 
 LOOK_AGAIN = 15
 """Seconds after which a run that waits for its job's lock looks again; the holder's end wakes it sooner."""
+
+_CHANGE = timedelta(minutes=10)
+"""Longer than a change of version takes, clocks that differ included."""
 
 _RACES = 10
 
@@ -91,7 +95,21 @@ class Admit:
         job = self._jobs.get(owner)
         others = [job.running, job.waiting] if job else [None, None]
         holder, waiting = (self._actions.get(each) if each and each != ref else None for each in others)
-        return Seen(row=row, job=job, holder=holder, waiting=waiting)
+        former = self._former(row, job) if job and is_first(row) else ()
+        return Seen(row=row, job=job, holder=holder, waiting=waiting, former=former)
+
+    def _former(self, row: Action, job: Job) -> tuple[Action, ...]:
+        """What former versions planned for the same nominal time.
+
+        One may have been begun between the instant at which its version ended and the write that said so: once the job is
+        read, nothing of a former version begins any more, and what has begun is seen.
+        """
+        if ids.version_of(row.id) != job.version or ids.is_manual_run(row.id):
+            return ()
+        nominal_at = ids.nominal_at(row.id)
+        ended = [number for number, end in job.ends.items() if nominal_at - _CHANGE <= end < nominal_at]
+        refs = [ActionRef(row.tenant_id, ids.occurrence_id(job.name, number, nominal_at)) for number in ended]
+        return tuple(self._actions.get_rows(refs)) if refs else ()
 
     def _obey(
         self, verdict: Verdict, seen: Seen, terms: ClaimTerms

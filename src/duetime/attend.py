@@ -54,6 +54,8 @@ class Attend:
             over = [] if job is None else [name for name, each in job.pauses.items() if is_over(each, now)]
             if job is None or not over:
                 return
+            if self._plan(ref).made:
+                continue  # what was due before the pause is planned first
             after, spans = resumed(job, over, now)
             if self._jobs.change(job, after, spans=spans):
                 return
@@ -106,7 +108,10 @@ def _span_of(cadence: str, pause: Pause, end: datetime) -> Span:
 
 
 def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
-    """What EventBridge should have for a job: a schedule for each of its wakes, a rule for each of its triggers."""
+    """What EventBridge should have for a job: a schedule for each of its wakes, a rule for each of its triggers.
+
+    A paused job's schedules are disabled; its rules are not: an event is no wake, and is recorded as skipped.
+    """
     if job.dropped_at is not None or job.definition.runs_itself:
         return
     told = job.definition.title or job.name
@@ -127,7 +132,7 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
             name=name_of(job.ref, place, settings),
             ref=job.ref,
             description=f"duetime: starts {told} {trigger.describe()}"[:500],
-            is_enabled=not job.is_paused,
+            is_enabled=True,
             cadence=trigger.name,
             pattern=trigger.pattern(),
         )

@@ -94,12 +94,14 @@ class DispatchJobs:
         size = len(written.encode())
         if size > PAYLOAD_LIMIT:
             raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
-        action_id = ids.event_run_id(job.name, _time_of(event), str(event["id"]))
+        happened_at = _time_of(event)
+        action_id = ids.event_run_id(job.name, happened_at, str(event["id"]))
         return Action(
             tenant_id=tenant_id,
             id=action_id,
             type=job.definition.type,
             due_at=now,
+            first_due_at=happened_at,
             due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
             created_by=cut(f"event:{event.get('source', '')}", ids.ACTOR_LIMIT),
             payload=written,

@@ -171,6 +171,7 @@ class Jobs:
             JobNotFound: there is no such job.
             JobConflict: it is not paused, or has no such cadence.
         """
+        self._plan_up_to_now(name)
         for _ in range(_RACES):
             job, now = self.get(name), self._clock.now()
             which = cadence or WHOLE_JOB
@@ -370,8 +371,12 @@ class Jobs:
         raise BackendUnavailable("the jobs table", f"job {name} kept changing")
 
     def _plan_up_to_now(self, name: str) -> None:
-        """Have all nominal times up to now accounted for, before a pause begins."""
-        self._plan(self.get(name).ref)
+        """Have all nominal times up to now accounted for, before a pause begins or ends."""
+        job = self.get(name)
+        if job.definition.runs_itself:
+            problem = "the clock runs it; DUETIME_ENABLED=false switches everything off"
+            raise JobConflict(name, asked="pause", problem=problem)
+        self._plan(job.ref)
 
     def _refuse_dropped(self, job: Job, asked: str) -> None:
         if job.dropped_at is not None:

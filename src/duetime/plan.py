@@ -176,8 +176,12 @@ STALE = "?"
 
 
 def _cadence_of(job: Job, due: Due) -> str | None:
-    """The cadence that a nominal time is run for: the first that is not paused."""
-    return next((each for each in due.cadences if each not in job.pauses), None)
+    """The cadence that a nominal time is run for: the first that was not paused before it."""
+    return next((each for each in due.cadences if not _is_paused(job, each, due.at)), None)
+
+
+def _is_paused(job: Job, cadence: str, at: datetime) -> bool:
+    return cadence in job.pauses and at > job.pauses[cadence].since
 
 
 def _latest(job: Job, until: datetime) -> tuple[Due, ...]:

@@ -3,6 +3,7 @@
 import threading
 from dataclasses import replace
 from datetime import timedelta
+from typing import ClassVar
 
 import pytest
 
@@ -44,8 +45,14 @@ def failing(monkeypatch, target, name, *, times, answer=UNAVAILABLE):
     monkeypatch.setattr(target, name, faulty)
 
 
+def lose_wakes(monkeypatch, cloud):
+    """No schedule of EventBridge wakes any job."""
+    fire = cloud._cloud.job_wakes.fire
+    monkeypatch.setattr(cloud._cloud.job_wakes, "fire", lambda now: fire(now)[:0])
+
+
 class TestAnOperatorsChange:
-    CHANGES = {
+    CHANGES: ClassVar = {
         "pause": lambda diary: diary.cloud.jobs.pause(diary.name),
         "resume": lambda diary: diary.cloud.jobs.resume(diary.name, cadence="Every_10m"),
         "set": lambda diary: diary.cloud.jobs.set(diary.name, attempts=2),
@@ -183,7 +190,7 @@ class TestWhatIsLeftForLater:
     def test_a_run_runs_though_its_job_could_not_be_planned_ahead(self, monkeypatch):
         diary = Diary(every(minutes=1))
         memory = diary.cloud._cloud
-        monkeypatch.setattr(memory.job_wakes, "fire", lambda _now: ())
+        lose_wakes(monkeypatch, diary.cloud)
         memory._sweep_at = MIDNIGHT + HOUR
         diary.cloud.advance(seconds=61)
         planned = len(diary.rows)
@@ -205,7 +212,7 @@ class TestWhatIsLeftForLater:
 
         cloud = SimulatedCloud(app, start=MIDNIGHT)
         memory = cloud._cloud
-        monkeypatch.setattr(memory.job_wakes, "fire", lambda _now: ())
+        lose_wakes(monkeypatch, cloud)
         get = memory.job_store.get
 
         def faulty(ref):

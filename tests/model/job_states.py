@@ -9,6 +9,7 @@ PENDING, PROCESSING, FAILED = Status.PENDING.value, Status.PROCESSING.value, Sta
 EXECUTED, CANCELLED, SKIPPED = Status.EXECUTED.value, Status.CANCELLED.value, Status.SKIPPED.value
 FINAL = {status.value for status in Status if status.is_final}
 RETIRED, PAUSED = SkipReason.RETIRED.value, SkipReason.PAUSED.value
+COVERED = SkipReason.COVERED.value
 MISSED, OVERLAP = SkipReason.MISSED.value, SkipReason.OVERLAP.value
 
 LAST, GRACE = 4, 2

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from tests.model.job_guards import JobGuard
 from tests.model.job_states import (
+    COVERED,
     ENDED,
     EXECUTED,
     FAILED,
@@ -32,6 +33,7 @@ from tests.model.job_states import (
     Worker,
     less,
     nominal_of,
+    place_of,
     put,
     told,
     version_of,
@@ -86,6 +88,8 @@ class JobsProtocol(JobsWorld):
         nominal, end = nominal_of(place), state.job.end_of(version_of(place))
         if end is not None and nominal > end:
             return RETIRED
+        if self.has(JobGuard.NOT_COVERED) and _is_covered(state, place):
+            return COVERED
         if state.job.is_paused_at(nominal):
             return PAUSED
         return MISSED if state.now - nominal > GRACE else ""
@@ -163,6 +167,13 @@ class JobsProtocol(JobsWorld):
 
     def _settled(self, state: State, place: Place) -> State:
         return self.unlocked(state, place) if self.has(JobGuard.SETTLE_UNLOCKS) else state
+
+
+def _is_covered(state: State, place: Place) -> bool:
+    """Whether a former version has run this nominal time."""
+    former = (place_of(version, nominal_of(place)) for version in range(1, version_of(place)))
+    rows = (state.rows[each] for each in former)
+    return any(row is not None and (row.attempt > 0 or row.status in {EXECUTED, FAILED}) for row in rows)
 
 
 def _fenced_off(state: State, dead: Place) -> State:

@@ -1,18 +1,35 @@
 """docs/protocol.md says what the code does: its tables are read and held against conditions, transitions and guards."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from duetime.action import TRANSITIONS, Status
-from duetime.aws import conditions
+from duetime.action import TRANSITIONS, SkipReason, Status
+from duetime.aws import conditions, job_conditions
+from duetime.job import Ended
+from duetime.job_ports import Hold
 from duetime.memory.store import MemoryStore
-from duetime.testing.contract.specimens import CALLER, EXPIRY, HOUR, NOON, end, running, terms
+from duetime.testing.contract.job_specimens import nightly, occurrence, taking
+from duetime.testing.contract.specimens import (
+    CALLER,
+    EXPIRY,
+    HOUR,
+    LEASE_END,
+    NOON,
+    end,
+    running,
+    scheduled,
+    terms,
+)
+from duetime.transition import skipped, started
 from tests.model.guards import Guard
+from tests.model.job_guards import JobGuard
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
-RUN = running(MemoryStore())
+STORE = MemoryStore()
+RUN, ROW = running(STORE), scheduled(STORE)
 WRITES = {
     "claim": conditions.claim(terms()),
     "take over": conditions.take_over(terms(), RUN),
@@ -23,9 +40,46 @@ WRITES = {
     "ask to cancel": conditions.ask_to_cancel(by=CALLER, at=NOON),
     "reschedule": conditions.reschedule(NOON + HOUR, by=CALLER, at=NOON),
     "redrive": conditions.redrive(NOON + HOUR, "0", by=CALLER, at=NOON),
+    "skip": conditions.end_pending(
+        ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, expires_at=EXPIRY)
+    ),
 }
 GUARDS_BY_TEXT = {
     text: name for name, text in vars(conditions).items() if name.isupper() and isinstance(text, str)
+}
+
+
+JOB = nightly(idempotency_key="june", registered_by=CALLER, dropped_at=NOON)
+PLANNED = occurrence(STORE)
+DEAD = started(occurrence(STORE, NOON - HOUR), terms())
+WAITING = replace(JOB, waiting=PLANNED.ref)
+ENDS = [
+    Ended(id=PLANNED.id, status="executed", started_at=NOON, triggered_by=CALLER),
+    Ended(id=PLANNED.id, status="failed", started_at=NOON, error="because"),
+]
+JOB_WRITES = {
+    "change": [job_conditions.change(JOB, JOB, redefines=True)],
+    "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
+    "claim: its row": [job_conditions.claim_row(PLANNED, started(PLANNED, terms()))],
+    "take over: its row": [job_conditions.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
+    "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, Hold.UNCHANGED))],
+    "claim: the lock": [job_conditions.claim_job(taking(PLANNED, JOB))],
+    "claim: the lock, after waiting": [job_conditions.claim_job(taking(PLANNED, WAITING))],
+    "claim: a dead one's lock": [job_conditions.claim_job(taking(PLANNED, JOB, dead=DEAD))],
+    "claim: the dead one's row": [job_conditions.still_dead(DEAD)],
+    "claim: a settled one's row": [job_conditions.still_dead(PLANNED)],
+    "claim: a removed one's row": [job_conditions.still_dead(None)],
+    "settle: the unlock": [job_conditions.unlock(PLANNED.ref, each) for each in ENDS],
+    "end pending: the unlock": [job_conditions.unlock(PLANNED.ref)],
+    "end pending: no more waiting": [job_conditions.stop_waiting(PLANNED.ref)],
+    "wait": [job_conditions.wait(JOB, PLANNED.ref)],
+    "wait in another's place": [job_conditions.wait(WAITING, DEAD.ref)],
+    "count": [job_conditions.count(each) for each in ENDS],
+}
+"""Each as often as it takes to see all that it may write."""
+
+JOB_GUARDS_BY_TEXT = {
+    text: name for name, text in vars(job_conditions).items() if name.isupper() and isinstance(text, str)
 }
 
 
@@ -74,26 +128,58 @@ def test_the_page_lists_what_a_write_writes(write):
     assert names(writes) == _written(WRITES[write])
 
 
+def test_the_page_tells_every_write_of_a_job_and_no_other():
+    assert set(table("write of a job")) == {"add", *JOB_WRITES}
+
+
+@pytest.mark.parametrize("write", JOB_WRITES)
+def test_the_page_names_the_guards_of_a_jobs_write_as_the_code_does(write):
+    condition, *_ = table("write of a job")[write]
+    assert {frozenset(names(condition))} == {frozenset(_guards_of(each)) for each in JOB_WRITES[write]}
+
+
+def test_every_guard_of_the_jobs_code_is_on_the_page():
+    told = {name for cells in table("write of a job").values() for name in names(cells[0])}
+    assert told == set(JOB_GUARDS_BY_TEXT.values())
+
+
+@pytest.mark.parametrize("write", JOB_WRITES)
+def test_the_page_lists_what_a_jobs_write_writes(write):
+    _, writes, _ = table("write of a job")[write]
+    assert names(writes) == {name for each in JOB_WRITES[write] for name in _written(each)}
+
+
 def test_the_page_tells_the_legal_changes_of_status_and_no_other():
-    told = {("pending", "skipped")}
+    told = set()
     for status, *_ in table("write").values():
         before, after = status.split(" → ")
         told |= {(before, each) for each in after.split(", ")}
     stays = {("pending", "pending"), ("processing", "processing"), ("none", "pending")}
     assert stays <= told
     assert told - stays == {(before, after) for before in Status for after in TRANSITIONS[before]}
-    assert "`pending → skipped` is legal as well" in PAGE.read_text()
 
 
 def test_the_page_says_what_each_guard_of_the_model_is_for():
     assert set(table("guard")) == set(Guard)
+    assert set(table("guard of a job")) == set(JobGuard)
+
+
+def _guards_of(update):
+    """The names of the constants that a condition is made of; there must be nothing else in it."""
+    rest, found = update["ConditionExpression"], set()
+    for text, name in JOB_GUARDS_BY_TEXT.items():
+        if re.search(rf"(?<![\w#]){re.escape(text)}(?!\w)", rest):
+            rest, _ = rest.replace(text, ""), found.add(name)
+    assert set(re.findall(r"\w+|[^\s()]", rest)) <= {"AND", "OR", "NOT"}
+    return found
 
 
 def _written(update):
-    """The attributes that an update sets or removes, by their own names."""
-    sets, _, removes = update["UpdateExpression"].partition(" REMOVE ")
-    targets = re.findall(r"(?:^SET |, )([#\w]+)(?:\[\d+\](?:\.\w+)?)? = ", sets) + re.findall(
-        r"[#\w]+", removes
-    )
-    aliases = update["ExpressionAttributeNames"]
+    """The attributes that an update sets, removes or adds to, by their own names."""
+    clauses = re.split(r"\b(SET|REMOVE|ADD) ", update.get("UpdateExpression", ""))
+    targets = []
+    for word, clause in zip(clauses[1::2], clauses[2::2], strict=True):
+        sets = r"(?:^|, )([#\w]+)(?:\[\d+\](?:\.\w+)?)? = "
+        targets += re.findall(sets if word == "SET" else r"(?:^|, )([#\w]+)", clause)
+    aliases = update.get("ExpressionAttributeNames", {})
     return {aliases.get(each, each) for each in targets}

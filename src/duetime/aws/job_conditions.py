@@ -74,7 +74,9 @@ def claim_row(row: Action, claimed: Action) -> Update:
     """The row as read: the run begins."""
     became, as_read = to_item(claimed), _as_read(row)
     taken = [
-        name for name in ("fence", "lease_until", "nonce", "retry", "attempt", "recoveries") if name in became
+        name
+        for name in ("fence", "lease_until", "nonce", "retry", "attempt", "recoveries", "catches_up")
+        if name in became
     ]
     sets = [
         "#status = :processing",

@@ -27,7 +27,7 @@ from duetime.aws.job_queries import JobQueries
 from duetime.aws.keys import Item, row_key
 from duetime.aws.store import DynamoStore, not_settled
 from duetime.aws.transactions import Entry, patiently, put, update, write
-from duetime.errors import BackendUnavailable
+from duetime.errors import DuetimeError
 from duetime.job import Ended, Job, JobRef, Span
 from duetime.job_ports import Hold, Taking
 from duetime.lease import Refused, Settlement, SettleResult
@@ -142,9 +142,7 @@ class DynamoJobStore(JobQueries):
             return True
         if isinstance(patiently(partial(self._actions.end_pending, row, ended)), Refused):
             return False
-        with suppress(
-            TransactionFailed, BackendUnavailable
-        ):  # whoever comes next finds that it waits no more
+        with suppress(TransactionFailed, DuetimeError):  # whoever comes next finds that it waits no more
             self._write([self._state(ref, job_conditions.stop_waiting(row.ref))])
         return True
 
