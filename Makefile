@@ -23,7 +23,10 @@ run: .venv/.ready ## the local cloud with the example app
 	@.venv/bin/duetime local --app examples.billing:app
 
 test: .venv/.ready ## the suite: memory back ends and moto
-	$(PY) -m pytest -m "not dynamodb_local and not e2e" -n 2
+	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long" -n 2
+
+proof: .venv/.ready ## simulations of 20,000 seeds, and of schedulers that lack a guard
+	$(PY) -m pytest -m long -n 2 tests/proof
 
 contract: .venv/.ready ## the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
 	$(PY) -m pytest -m dynamodb_local tests/contract
@@ -51,4 +54,4 @@ lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
 clean: ## remove what was made
 	rm -rf .venv node_modules cdk.out .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-.PHONY: help setup run test contract e2e synth bench check lock clean
+.PHONY: help setup run test proof contract e2e synth bench check lock clean

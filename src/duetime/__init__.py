@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from duetime.cadence import once as once
     from duetime.cadence import weekly as weekly
     from duetime.errors import DuetimeError as DuetimeError
+    from duetime.order import Order as Order
     from duetime.payload import Payload as Payload
     from duetime.retry import Fatal as Fatal
     from duetime.retry import Retry as Retry
     from duetime.retry import RetryPolicy as RetryPolicy
     from duetime.retry import exponential as exponential
     from duetime.run import Run as Run
-    from duetime.scheduler import Order as Order
     from duetime.scheduler import Scheduler as Scheduler
 
 _HOMES = {
@@ -38,7 +38,7 @@ _HOMES = {
     "App": "app",
     "DuetimeError": "errors",
     "Fatal": "retry",
-    "Order": "scheduler",
+    "Order": "order",
     "Payload": "payload",
     "Retry": "retry",
     "RetryPolicy": "retry",

@@ -134,6 +134,8 @@ class Action:
     payload_apart: bool = False
     """The payload is an item of its own, so that claim and settle do not pay for it."""
     correlation_id: str | None = None
+    idempotency_key: str | None = None
+    """What it was scheduled under: while the key holds, a repeat of it gets this action."""
     status: Status = Status.PENDING
     gen: int = 1
     """Counts how often the action became pending with a due time: each has its own wake."""

@@ -29,8 +29,8 @@ PLANNER = "duetime"
 LOOK_AGAIN = 15
 """Seconds after which a run that waits for its job's lock looks again; the holder's end wakes it sooner."""
 
-_CHANGE = timedelta(minutes=10)
-"""Longer than a change of version takes, clocks that differ included."""
+_CHANGE = timedelta(minutes=15)
+"""Longer than a change of version takes: a Lambda runs no longer."""
 
 _RACES = 10
 

@@ -1,8 +1,9 @@
-"""The app: the handlers and jobs that code registered. Only names registered here are ever resolved to code."""
+"""The app: the handlers, jobs and resources that code registered. Only names registered here are ever resolved to code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import copy
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from types import MappingProxyType, ModuleType
@@ -15,6 +16,7 @@ from duetime.ids import JobName
 from duetime.job import Definition, Overlap, Precision
 from duetime.manifest import DEFAULT_WORKER, Manifest
 from duetime.payload import Payload
+from duetime.resources import Factories, Factory, Resources, factory_of
 from duetime.retry import Duration, RetryPolicy, duration
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ class App:
         self.worker = worker
         self._home = Home(worker, default_tz)
         self._handlers: dict[str, Handler] = {}
+        self._factories = Factories()
 
     @overload
     def action(self, function: F, /) -> F: ...
@@ -70,7 +73,7 @@ class App:
         """Register a function as the handler of the payload type that it takes.
 
         Args:
-            function: takes one `Payload` and, if it wants, the `Run`; plain or async.
+            function: takes one `Payload` and, if it wants, the `Run` and resources; plain or async.
             retry: how often it is run; three runs with growing pauses by default.
             timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no more.
 
@@ -111,7 +114,8 @@ class App:
 
         Args:
             cadences: such as ``daily("09:00")``, or their texts, such as ``"0 9 * * *"``; a job without any is run when it
-                is triggered, and only then. The function takes the `Run` and a `Payload`, if it wants; plain or async.
+                is triggered, and only then. The function takes the `Run`, a `Payload` and resources, if it wants; plain or
+                async.
             name: two or more kebab-case segments; without it ``nightly-cleanup-old`` for ``billing.nightly.cleanup_old``.
             payload: what each run is given, at most 2 KB as JSON; must be said if the function takes one and a time makes
                 it due. What an event starts is given the event's detail, a triggered run what its trigger says.
@@ -146,16 +150,31 @@ class App:
                 return
         self.add(job_handler_of(function, cadences, options, self._home))
 
+    def resource(self, factory: F, /) -> F:
+        """Register a function that makes a resource: whatever takes a parameter of the type that it returns is given it.
+
+        It is called once per process, when a run first needs it; one that raises fails that run, which may be retried,
+        and is called again by the next. It may take other resources. Nothing takes a resource down.
+
+        Raises:
+            DeclarationError: it is no plain function, says no type of its own, or its type has a factory; or resources
+                would need each other in a circle.
+        """
+        self._factories.add(factory_of(factory))
+        return factory
+
     def include(self, *others: App | ModuleType) -> None:
-        """Take in the handlers and jobs of other apps, or of every app that a module holds.
+        """Take in the handlers, jobs and resources of other apps, or of every app that a module holds.
 
         Jobs become this app's worker's. What has a zone from its own app's `default_tz` keeps it.
 
         Raises:
-            DeclarationError: a module holds no app, or a name has two handlers.
+            DeclarationError: a module holds no app, a name has two handlers, or a resource two factories.
         """
         for other in others:
             apps = [other] if isinstance(other, App) else _apps_in(other)
+            for factory in (each for app in apps for each in app.resources.values()):
+                self._factories.add(factory)
             for handler in (each for app in apps for each in app.handlers.values()):
                 own = self._owned(handler)
                 if self._handlers.get(own.name) != own:
@@ -189,6 +208,38 @@ class App:
         return MappingProxyType(self._handlers)
 
     @property
+    def resources(self) -> Mapping[Any, Factory]:
+        """Each resource's factory, by the type that asks for it."""
+        return self._factories.by_type
+
+    def complete(self) -> Resources:
+        """Say that all is declared: whoever runs the app does, and calls its handlers with these resources.
+
+        None is made yet.
+
+        Raises:
+            DeclarationError: a function asks for a resource that nothing makes.
+        """
+        functions: list[Handler | Factory] = [*self._handlers.values(), *self.resources.values()]
+        if unmet := [problem for each in functions for problem in self.unmet(each)]:
+            raise DeclarationError("; ".join(unmet))
+        return Resources(self.resources)
+
+    def unmet(self, function: Handler | Factory) -> Iterator[str]:
+        """What a function asks for in vain, in a sentence each."""
+        return self._factories.unmet(function.where, function.wants)
+
+    def with_resources(self, given: Mapping[Any, object]) -> App:
+        """This app with other resources in place of some of its own, whose factories are then not called.
+
+        Raises:
+            DeclarationError: it has no resource of such a type.
+        """
+        other = copy.copy(self)
+        other._factories = self._factories.replaced(given)  # noqa: SLF001 - another App's
+        return other
+
+    @property
     def jobs(self) -> Mapping[JobName, Definition]:
         """Each job's definition, by its name."""
         return MappingProxyType({each.job.name: each.job for each in self._handlers.values() if each.job})
@@ -196,10 +247,7 @@ class App:
     @property
     def manifest(self) -> Manifest:
         """What a deploy publishes, and reconciles: the types and the jobs that this app's worker runs."""
-        types = {
-            name: each.payload.type_version if each.payload else 1
-            for name, each in sorted(self._handlers.items())
-        }
+        types = {name: each.version for name, each in sorted(self._handlers.items())}
         return Manifest(self.worker, types, tuple(job for _, job in sorted(self.jobs.items())))
 
     def payload(self, type_name: str, written: str | bytes) -> Payload:
@@ -215,15 +263,20 @@ class App:
         return handler.payload.from_json(written)
 
     def embedded(
-        self, *, tenant_id: str = "default", actor: str = "embedded"
+        self,
+        *,
+        tenant_id: str = "default",
+        actor: str = "embedded",
+        resources: Mapping[Any, object] | None = None,
     ) -> AbstractContextManager[Scheduler]:
         """Run everything in this process: memory back ends, the real clock, no cloud.
 
         ``with app.embedded() as scheduler: scheduler.schedule(…)``. What is not due when the block ends never runs.
+        `resources` take the place of the app's own of those types.
         """
         from duetime.memory.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
-        return embedded(self, tenant_id=tenant_id, actor=actor)
+        return embedded(self.with_resources(resources or {}), tenant_id=tenant_id, actor=actor)
 
 
 def _checked(timeout: Duration, function: Function) -> timedelta:

@@ -83,8 +83,15 @@ class Arm:
                     "timer not cleared, its wake will change nothing",
                     extra={"action": gone.id, "reason": str(error)},
                 )
-        if change.new is None and change.old is not None and change.old.payload_apart:
-            self._store.remove_payload(change.old.ref)
+        if change.new is None and change.old is not None:
+            self._remove_what_is_left(change.old)
+
+    def _remove_what_is_left(self, gone: Action) -> None:
+        """What goes with its row, and is an item of its own."""
+        if gone.payload_apart:
+            self._store.remove_payload(gone.ref)
+        if gone.idempotency_key is not None:
+            self._store.remove_key(gone.ref, gone.idempotency_key)
 
     def _may_have_timer(self, gone: Action, now: datetime) -> bool:
         was_far = gone.due_at - gone.pending_since > self._settings.near_limit

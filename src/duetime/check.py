@@ -19,6 +19,7 @@ from duetime.handler import Handler, Takes
 from duetime.job import Definition
 from duetime.job_rules import read_cadences, refusals
 from duetime.payload import Payload
+from duetime.resources import Factory
 from duetime.stacked import Due, Stacked
 
 if TYPE_CHECKING:
@@ -54,11 +55,28 @@ class TypeReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ResourceReport:
+    """A resource as the check sees it; it is not made for that."""
+
+    name: str
+    where: str
+    needed_by: tuple[str, ...]
+    """The functions that take it: handlers, and factories of other resources."""
+    problems: tuple[str, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """As a job's."""
+        return () if self.needed_by else ("nothing takes it",)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """All of an app's jobs and payload types, by name."""
+    """All of an app's jobs, payload types and resources, by name."""
 
     jobs: tuple[JobReport, ...]
     types: tuple[TypeReport, ...]
+    resources: tuple[ResourceReport, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -66,12 +84,16 @@ class Report:
         return (
             *(f"{job.definition.name}: {problem}" for job in self.jobs for problem in job.problems),
             *(f"{each.name}: {problem}" for each in self.types for problem in each.problems),
+            *(f"{each.name}: {problem}" for each in self.resources for problem in each.problems),
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
         """As `problems`."""
-        return tuple(f"{job.definition.name}: {note}" for job in self.jobs for note in job.notes)
+        return (
+            *(f"{job.definition.name}: {note}" for job in self.jobs for note in job.notes),
+            *(f"{each.name}: {note}" for each in self.resources for note in each.notes),
+        )
 
 
 def problems(app: App, *, now: datetime | None = None) -> list[str]:
@@ -89,16 +111,26 @@ def report(app: App, *, now: datetime | None = None) -> Report:
     at = now or SystemClock().now()
     handlers = [each for _, each in sorted(app.handlers.items())]
     return Report(
-        jobs=tuple(_job(each, each.job, at) for each in handlers if each.job),
+        jobs=tuple(_job(app, each, each.job, at) for each in handlers if each.job),
         types=tuple(
-            TypeReport(each.name, each.payload.type_version, each.where, tuple(_of_handler(each)))
+            TypeReport(each.name, each.version, each.where, tuple(_of_handler(app, each)))
             for each in handlers
             if each.payload and not each.job
+        ),
+        resources=tuple(
+            ResourceReport(each.name, each.where, _needing(app, each), tuple(app.unmet(each)))
+            for each in sorted(app.resources.values(), key=lambda each: each.name)
         ),
     )
 
 
-def _job(handler: Handler, job: Definition, now: datetime) -> JobReport:
+def _needing(app: App, resource: Factory) -> tuple[str, ...]:
+    functions: list[Handler | Factory] = [*app.handlers.values(), *app.resources.values()]
+    wanted = ((each.where, [want.annotation for want in each.wants]) for each in functions)
+    return tuple(sorted(where for where, annotations in wanted if resource.makes in annotations))
+
+
+def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobReport:
     try:
         cadences = read_cadences(job.cadences)
     except DuetimeError as refused:  # a definition that no decorator made
@@ -112,7 +144,7 @@ def _job(handler: Handler, job: Definition, now: datetime) -> JobReport:
         problems=(
             *refusals(job, cadences),
             *(problem for each in stacked.cadences for problem in _silent(each, now)),
-            *_of_handler(handler),
+            *_of_handler(app, handler),
         ),
         notes=tuple(note for each in stacked.cadences for note in _notes(each, now)),
     )
@@ -154,11 +186,12 @@ def _is_once(cadence: Cadence) -> bool:
     return isinstance(cadence, Once)
 
 
-def _of_handler(handler: Handler) -> Iterator[str]:
+def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     """What a function takes, as it reads now that all its module is defined; and the payloads that it would be given."""
     takes = Takes.of(handler.function)
-    if takes.payload is not handler.payload or not takes.are_few:
+    if takes.payload is not handler.payload or takes.wants != handler.wants or not takes.are_few:
         yield f"{handler.where} takes other parameters than when it was registered"
+    yield from app.unmet(handler)
     if handler.payload is None:
         return
     yield from _unreadable("its example", handler, _examples(handler.payload))

@@ -78,6 +78,7 @@ def job_handler_of(
         timeout=options.timeout,
         job=definition,
         options=options,
+        wants=takes.wants,
     )
 
 
@@ -107,7 +108,7 @@ def _takes(function: Function) -> Takes:
     if not takes.are_few:
         raise DeclarationError(
             f"{where_of(function)} may take one parameter annotated with a subclass of Payload, one annotated with Run,"
-            f" and no other without a default: say (run: Run){takes.told}"
+            f" some with the types of resources, and no other without a default: say (run: Run){takes.told}"
         )
     return takes
 

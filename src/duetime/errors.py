@@ -6,8 +6,9 @@ Its `code` is stable; the HTTP API and the command line show it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 MESSAGE_LIMIT = 500
 """Characters of a message from outside (a handler's exception, a client's value) that are ever kept or shown."""
@@ -52,7 +53,7 @@ class InvalidTime(DuetimeError, ValueError):
 
 
 class InvalidIdentifier(DuetimeError, ValueError):
-    """A tenant, an actor or a correlation id that cannot be a part of a key."""
+    """A tenant, an actor, a correlation id or an idempotency key that cannot be a part of a key."""
 
     code = "invalid-identifier"
 
@@ -117,6 +118,19 @@ class ActionConflict(DuetimeError, RuntimeError):
         super().__init__(f"cannot {asked} action {action_id}: it is {status}, and only {possible} can be")
 
 
+class IdempotencyConflict(DuetimeError, RuntimeError):
+    """The idempotency key stands for an action of another type or payload; nothing was scheduled."""
+
+    code = "idempotency-conflict"
+
+    def __init__(self, key: str, action_id: str) -> None:
+        self.key, self.action_id = key, action_id
+        super().__init__(
+            f"the idempotency key {key!r} stands for action {action_id}, which has another type or payload;"
+            " choose another key"
+        )
+
+
 class JobNotFound(DuetimeError, LookupError):
     """No such job that this caller may see; another tenant's job looks just the same."""
 
@@ -145,6 +159,49 @@ class JobNameTaken(DuetimeError, RuntimeError):
     def __init__(self, name: str, owner: str) -> None:
         self.name, self.owner = name, owner
         super().__init__(f"the name {name!r} is taken by {owner}; choose another")
+
+
+class InvalidCommit(DuetimeError, ValueError):
+    """What `Run.commit` was given is no list of entries for one transaction; nothing was written."""
+
+    code = "invalid-commit"
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"cannot commit this: {cut(problem)}")
+
+
+class AlreadyCommitted(DuetimeError, RuntimeError):
+    """A second `Run.commit` of one run; nothing was written by it."""
+
+    code = "already-committed"
+
+    def __init__(self, action_id: str) -> None:
+        self.action_id = action_id
+        super().__init__(f"the run of {action_id} has committed; commit all that belongs together at once")
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedEntry:
+    """Why an entry of a commit was refused."""
+
+    index: int
+    """Its place among those that were given."""
+    code: str = "ConditionalCheckFailed"
+    """DynamoDB's word for the reason; or ``TransactionConflict``, where others were busy with its item all the time."""
+    item: Mapping[str, Any] | None = None
+    """The item that stood in its way, if the entry asks for it: ``ReturnValuesOnConditionCheckFailure="ALL_OLD"``."""
+
+
+class CommitRefused(DuetimeError, RuntimeError):
+    """Nothing of a commit was written, and the action is still this run's: the handler may do something else."""
+
+    code = "commit-refused"
+
+    def __init__(self, reasons: Sequence[RefusedEntry]) -> None:
+        self.reasons = tuple(reasons)
+        told = ", ".join(f"entry {each.index}: {each.code}" for each in self.reasons)
+        super().__init__(f"the commit was refused, and nothing was written ({told or 'the action was busy'})")
 
 
 class InvalidCursor(DuetimeError, ValueError):

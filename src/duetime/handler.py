@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from types import UnionType
+from types import MappingProxyType, UnionType
 from typing import TYPE_CHECKING, Any
 
 from duetime.errors import DeclarationError, InvalidPayload
@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from duetime.job import Definition
 
 Function = Callable[..., Any]
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """A parameter that a resource of exactly its type fills."""
+
+    name: str
+    annotation: Any
+    has_default: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,14 +50,25 @@ class Handler:
     """What was declared of the job; None for the handler of a payload type."""
     options: JobOptions | None = None
     """What the job's decorator said, for those that are stacked on it."""
+    wants: tuple[Want, ...] = ()
+    """The parameters that resources fill."""
 
     @property
     def where(self) -> str:
         """Where it is defined, for messages."""
         return where_of(self.function)
 
-    def read(self, written: str | None) -> Payload | None:
+    @property
+    def version(self) -> int:
+        """The newest version of its payload that it reads; 1 if it takes none."""
+        return self.payload.type_version if self.payload else 1
+
+    def read(self, written: str | None, version: int | None = None) -> Payload | None:
         """The payload that a row carries, as the function takes it; None if it takes none.
+
+        Args:
+            written: the payload as JSON.
+            version: the one that it was written in; the handler's own by default.
 
         Raises:
             InvalidPayload: its model refuses it, or there is none.
@@ -56,11 +77,17 @@ class Handler:
             return None
         if written is None:
             raise InvalidPayload(self.name, [f"there is none; {self.where} takes one"])
-        return self.payload.from_json(written)
+        return self.payload.from_json(written, version=version)
 
-    def __call__(self, payload: Payload | None, run: Run) -> None:
-        """Run the function to its end, on an event loop of its own if it is async; whatever it raises passes through."""
-        given: dict[str, object] = {}
+    def __call__(self, payload: Payload | None, run: Run, resources: Mapping[str, object] = _NOTHING) -> None:
+        """Run the function to its end, on an event loop of its own if it is async; whatever it raises passes through.
+
+        Args:
+            payload: what the action carries.
+            run: what it is told of itself.
+            resources: by the names of its parameters.
+        """
+        given = dict(resources)
         if self.payload_parameter is not None:
             given[self.payload_parameter] = payload
         if self.run_parameter is not None:
@@ -87,6 +114,8 @@ class Takes:
 
     payloads: tuple[str, ...]
     runs: tuple[str, ...]
+    wants: tuple[Want, ...]
+    """Parameters for the app's resources; whether there are such is seen when the app is complete."""
     others: tuple[str, ...]
     """Parameters that nobody could fill."""
     payload: type[Payload] | None
@@ -99,18 +128,24 @@ class Takes:
             DeclarationError: an annotation cannot be resolved.
         """
         annotations = _annotations(function)
-        parameters = inspect.signature(function).parameters.values()
-        named = [each.name for each in parameters if each.kind in _NAMED]
-        payloads = tuple(name for name in named if _is_a(annotations.get(name), Payload))
-        runs = tuple(name for name in named if _is_a(annotations.get(name), Run))
+        parameters = [
+            each for each in inspect.signature(function).parameters.values() if each.kind not in _VARIADIC
+        ]
+        named = [each for each in parameters if each.kind in _NAMED]
+        payloads = tuple(each.name for each in named if _is_a(annotations.get(each.name), Payload))
+        runs = tuple(each.name for each in named if _is_a(annotations.get(each.name), Run))
+        wants = tuple(
+            Want(each.name, annotations[each.name], each.default is not each.empty)
+            for each in named
+            if may_be_a_resource(annotations.get(each.name))
+        )
+        filled = {*payloads, *runs, *(each.name for each in wants)}
         others = tuple(
             each.name
             for each in parameters
-            if each.name not in {*payloads, *runs}
-            and each.kind not in _VARIADIC
-            and (each.default is each.empty or _hints(annotations.get(each.name)))
+            if each.name not in filled and (each.default is each.empty or _hints(annotations.get(each.name)))
         )
-        return cls(payloads, runs, others, annotations[payloads[0]] if payloads else None)
+        return cls(payloads, runs, wants, others, annotations[payloads[0]] if payloads else None)
 
     @property
     def are_few(self) -> bool:
@@ -133,7 +168,8 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
     if takes.payload is None or not takes.are_few:
         raise DeclarationError(
             f"{where_of(function)} must take one parameter annotated with a subclass of Payload, may take one annotated"
-            f" with Run, and no other without a default: say (payload: MyPayload, run: Run){takes.told}"
+            " with Run, some with the types of resources, and no other without a default:"
+            f" say (payload: MyPayload, run: Run){takes.told}"
         )
     return Handler(
         name=takes.payload.type_name,
@@ -143,6 +179,27 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
         run_parameter=next(iter(takes.runs), None),
         retry=retry,
         timeout=timeout,
+        wants=takes.wants,
+    )
+
+
+def returned_by(function: Function) -> object:
+    """What a function says that it returns; None if it says nothing.
+
+    Raises:
+        DeclarationError: an annotation cannot be resolved.
+    """
+    return _annotations(function).get("return")
+
+
+def may_be_a_resource(annotation: Any) -> bool:
+    """Whether an annotation can name a resource: ``str`` or ``Any`` say too little, payload and run are filled already."""
+    return (
+        isinstance(annotation, Hashable)
+        and annotation not in {None, Any}
+        and getattr(annotation, "__module__", None) != "builtins"
+        and not _is_a(annotation, Payload | Run)
+        and not _hints(annotation)
     )
 
 
@@ -161,7 +218,8 @@ def _annotations(function: Function) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except NameError as error:
         raise DeclarationError(
-            f"{where_of(function)}: an annotation cannot be resolved ({error}); define the payload at module level"
+            f"{where_of(function)}: an annotation cannot be resolved ({error}); define what it names at module level,"
+            " or import it there, not under TYPE_CHECKING"
         ) from error
     except TypeError as error:
         raise DeclarationError(

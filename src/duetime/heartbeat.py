@@ -24,13 +24,17 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
-class _Watched:
+class Watched:
+    """A run under way, and what it takes to keep it."""
+
     action: Action
     stop: threading.Event
     deadline: datetime
     delivery: Delivery
     queue: str
     renewed_at: datetime
+    rests: bool = False
+    """It is not looked after: its run commits."""
 
 
 class Heartbeat:
@@ -39,7 +43,8 @@ class Heartbeat:
     def __init__(self, store: ActionStore, queues: DueQueues, *, clock: Clock, settings: Settings) -> None:
         self._store, self._queues = store, queues
         self._clock, self._settings = clock, settings
-        self._watched: set[_Watched] = set()
+        self._watched: set[Watched] = set()
+        self._beaten: Watched | None = None
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -48,22 +53,44 @@ class Heartbeat:
         self, action: Action, stop: threading.Event, deadline: datetime, delivery: Delivery, queue: str
     ) -> Iterator[None]:
         """Beat for a claimed action until the block ends; `stop` is set when its run should end."""
-        watched = _Watched(action, stop, deadline, delivery, queue, renewed_at=self._clock.now())
-        with self._changed:
-            self._watched.add(watched)
-            self._start()
+        watched = Watched(action, stop, deadline, delivery, queue, renewed_at=self._clock.now())
+        self._begin(watched)
         try:
             yield
         finally:
-            with self._changed:
-                self._watched.discard(watched)
+            self._end(watched)
+
+    def rest(self, action: Action) -> None:
+        """Beat no more for a run; when this returns, no beat of it is under way: it would be in a transaction's way."""
+        with self._changed:
+            self._set_rests(action, True)
+            self._changed.wait_for(lambda: self._beaten is None or self._beaten.action is not action)
+
+    def resume(self, action: Action) -> None:
+        """Beat again for a run."""
+        with self._changed:
+            self._set_rests(action, False)
+
+    def _set_rests(self, action: Action, rests: bool) -> None:
+        for watched in self._watched:
+            if watched.action is action:
+                watched.rests = rests
+
+    def _begin(self, watched: Watched) -> None:
+        with self._changed:
+            self._watched.add(watched)
+            self._start()
+
+    def _end(self, watched: Watched) -> None:
+        with self._changed:
+            self._watched.discard(watched)
 
     def _start(self) -> None:
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._beat, name="duetime-heartbeat", daemon=True)
             self._thread.start()
         elif len(self._watched) == 1:
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _beat(self) -> None:
         poll = self._settings.cancel_poll.total_seconds()
@@ -72,12 +99,25 @@ class Heartbeat:
                 self._changed.wait_for(lambda: self._watched)
                 arrived = tuple(self._watched)
             threading.Event().wait(poll)
-            with self._changed:
-                lasting = [each for each in arrived if each in self._watched]
-            for watched in lasting:
-                self._look_after(watched)
+            for watched in arrived:
+                self._beat_once(watched)
 
-    def _look_after(self, watched: _Watched) -> None:
+    def _beat_once(self, watched: Watched) -> None:
+        with self._changed:
+            if watched not in self._watched:
+                return
+            self._beaten = watched
+        try:
+            self.look_after(watched)
+        finally:
+            with self._changed:
+                self._beaten = None
+                self._changed.notify_all()
+
+    def look_after(self, watched: Watched) -> None:
+        """Beat once: renew the lease if it is time, or look whether the run should end."""
+        if watched.rests:
+            return
         try:
             self._renew_or_peek(watched)
         except DuetimeError as error:
@@ -85,7 +125,7 @@ class Heartbeat:
                 "heartbeat failed, trying again", extra={"action": watched.action.id, "reason": str(error)}
             )
 
-    def _renew_or_peek(self, watched: _Watched) -> None:
+    def _renew_or_peek(self, watched: Watched) -> None:
         now = self._clock.now()
         if now > watched.deadline:
             return  # an overdue run is not kept alive: its lease may end

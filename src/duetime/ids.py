@@ -1,4 +1,4 @@
-"""Names of things: action ids, jobs, tenants, correlation ids; what they may look like and what is read off them.
+"""Names of things: action ids, jobs, tenants, correlation ids, idempotency keys; what they may look like and what is read off them.
 
 Id and tenant lead to an action's row without an index. Of ids there are four kinds::
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import re
 import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import NewType
@@ -24,6 +25,9 @@ from duetime.errors import InvalidIdentifier
 ActionId = NewType("ActionId", str)
 TenantId = NewType("TenantId", str)
 JobName = NewType("JobName", str)
+
+Entropy = Callable[[int], bytes]
+"""Gives so many random bytes: the machine's own, unless a simulation is to be replayed."""
 
 SEPARATOR = "#"
 """Joins the parts of a key; no part may hold it."""
@@ -35,7 +39,7 @@ SYSTEM_TENANT = TenantId("system")
 """Owns the jobs that code declares; no caller may claim to be it."""
 
 JOB_NAME_LIMIT = 64
-TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT = 64, 128, 256
+TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT, IDEMPOTENCY_KEY_LIMIT = 64, 128, 256, 128
 """Characters; short names keep a row within one write unit."""
 
 _ACTION_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
@@ -49,10 +53,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def new_action_id(now: datetime) -> ActionId:
+def new_action_id(now: datetime, entropy: Entropy = os.urandom) -> ActionId:
     """A fresh UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits."""
     milliseconds = (now - _EPOCH) // _MILLISECOND
-    random = int.from_bytes(os.urandom(10), "big")
+    random = int.from_bytes(entropy(10), "big")
     number = (
         milliseconds << 80 | 0x7 << 76 | (random >> 68) << 64 | 0x2 << 62 | random & 0x3FFF_FFFF_FFFF_FFFF
     )
@@ -65,9 +69,9 @@ def occurrence_id(job: JobName, version: int, nominal_at: datetime) -> ActionId:
     return ActionId(f"{job}.{version:06d}.{_second(nominal_at)}")
 
 
-def manual_run_id(job: JobName, version: int, at: datetime) -> ActionId:
+def manual_run_id(job: JobName, version: int, at: datetime, entropy: Entropy = os.urandom) -> ActionId:
     """A fresh id for a run that somebody triggered at `at`; it sorts among the occurrences."""
-    return ActionId(f"{occurrence_id(job, version, at)}.m{os.urandom(4).hex()}")
+    return ActionId(f"{occurrence_id(job, version, at)}.m{entropy(4).hex()}")
 
 
 def event_run_id(job: JobName, event_at: datetime, event_id: str) -> ActionId:
@@ -191,6 +195,11 @@ def actor(value: object) -> str:
 def correlation_id(value: object) -> str:
     """Check a correlation id: 1 to 256 printable characters without ``#``."""
     return _key_part("correlation_id", value, CORRELATION_LIMIT, spaces=True)
+
+
+def idempotency_key(value: object) -> str:
+    """Check an idempotency key: 1 to 128 printable characters without ``#``."""
+    return _key_part("idempotency_key", value, IDEMPOTENCY_KEY_LIMIT, spaces=True)
 
 
 def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:

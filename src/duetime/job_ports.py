@@ -127,6 +127,22 @@ class JobStore(Protocol):
         """
         ...
 
+    def commit(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: Ended,
+        *,
+        entries: Sequence[Mapping[str, Any]],
+        number: int,
+    ) -> SettleResult:
+        """*settle an occurrence by commit*: the commit of `ActionStore`, and with it the unlocking and the tally.
+
+        Where another action holds the lock, the entries are written with the settle of this one alone.
+        """
+        ...
+
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """*cancel*, *skip*: pending → what `ended` is, if status and gen still stand; False if they do not.
 

@@ -6,6 +6,7 @@ declares is code's: nothing here edits it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -63,10 +64,11 @@ class Jobs:
         clock: Clock,
         settings: Settings,
         sees_system: bool = True,
+        entropy: ids.Entropy = os.urandom,
     ) -> None:
         self._actions, self._jobs, self._routes = actions, ports.jobs, ports.routes
         self._tenant_id, self._actor, self._sees_system = tenant_id, actor, sees_system
-        self._clock, self._settings = clock, settings
+        self._clock, self._settings, self._entropy = clock, settings, entropy
         self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings)
         self._register = Register(actions, ports.jobs, ports.routes, clock=clock, settings=settings)
 
@@ -203,8 +205,7 @@ class Jobs:
             raise JobConflict(
                 name, asked="trigger", problem=f"{job.running.id} is running, and its overlap is 'skip'"
             )
-        written = job.definition.payload if payload is None else payload.to_json()
-        action = self._manual_run(job, written, now)
+        action = self._manual_run(job, payload, now)
         self._actions.put(action)
         return action
 
@@ -212,11 +213,12 @@ class Jobs:
         holder = self._actions.get(job.running) if job.running else None
         return holder is not None and not holder.status.is_final
 
-    def _manual_run(self, job: Job, written: str | None, now: datetime) -> Action:
+    def _manual_run(self, job: Job, payload: Payload | None, now: datetime) -> Action:
+        written = job.definition.payload if payload is None else payload.to_json()
         size = len((written or "").encode())
         if size > PAYLOAD_LIMIT:
             raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
-        action_id = ids.manual_run_id(job.name, job.version, now)
+        action_id = ids.manual_run_id(job.name, job.version, now, self._entropy)
         return Action(
             tenant_id=job.ref.tenant_id,
             id=action_id,
@@ -225,7 +227,7 @@ class Jobs:
             due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
             created_by=self._actor,
             payload=written,
-            payload_version=job.definition.payload_version,
+            payload_version=job.definition.payload_version if payload is None else payload.type_version,
             payload_apart=size > IN_ROW_LIMIT,
             planned_at=now,
         )

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from enum import Enum
 
 from duetime.action import Action, Ending, Status
+from duetime.ids import ActionId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,8 @@ class Refused:
     """A guarded change did not happen; `action` is the row that stood in its way, None if there is no row."""
 
     action: Action | None
+    taken_by: ActionId | None = None
+    """Of a redrive: the action that has the row's idempotency key by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +90,9 @@ class Settlement:
     """For a retry (status pending): when it is due again."""
     expires_at: datetime | None = None
     """For a final status: when the row may be removed."""
+
+    def has_ended(self, claimed: Action, row: Action | None) -> bool:
+        """Whether the row stands as this very settlement of the run `claimed` has left it, and no other of its tries."""
+        if row is None or (row.fence, row.status) != (claimed.fence, self.status):
+            return False
+        return row.attempts[-1].finished_at == self.finished_at

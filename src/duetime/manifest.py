@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
     from duetime.job import Definition
@@ -44,6 +44,18 @@ class Manifest:
         return cls(**json.loads(written), jobs=definitions)
 
 
-def workers_by_type(manifests: Iterable[Manifest]) -> dict[str, str]:
-    """Which worker runs each type. A type that moves is in two manifests for the time of a roll-over: either may run it."""
-    return {type_name: manifest.worker for manifest in manifests for type_name in manifest.types}
+class Route(NamedTuple):
+    """Where a type is run: the newest payload version that any worker reads of it, and that worker."""
+
+    version: int
+    worker: str
+
+
+def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, Route]:
+    """The route of each type. One that moves is in two manifests for the time of a roll-over: either may run it."""
+    found = dict[str, Route]()
+    for manifest in manifests:
+        for type_name, version in manifest.types.items():
+            route = Route(version, manifest.worker)
+            found[type_name] = max(found.get(type_name, route), route)
+    return found

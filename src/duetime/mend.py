@@ -63,7 +63,7 @@ class Mend:
     def _remove(
         self, known: Iterable[tuple[str, str]], by_base: dict[str, JobRef]
     ) -> Iterator[tuple[str, str]]:
-        for kind, name in known:
+        for kind, name in sorted(known):
             if name not in by_base and _without_number(name) not in by_base:
                 self._wakes.remove(kind, name)
                 yield kind, name
@@ -82,7 +82,7 @@ class Mend:
         }
         if wanted == there:
             return False
-        for kind, name in there - wanted:
+        for kind, name in sorted(there - wanted):
             self._wakes.remove(kind, name)
         if self._jobs.change(job, changed(job, now)):
             self._attend(ref)

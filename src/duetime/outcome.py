@@ -10,6 +10,7 @@ raises anything else      pending after the policy's back-off, while it has atte
 stops as it was asked to  cancelled
 ========================  =====================================================
 
+A run that another worker must make is put off: whatever the policy says, it is pending again.
 An action whose cancel was asked for is not run again. No attempt starts later than the policy's ``give_up_after``: an action that would is failed.
 """
 
@@ -33,6 +34,8 @@ class Outcome:
     message: str | None = None
     may_retry: bool = False
     retry_after: timedelta | None = None
+    is_put_off: bool = False
+    """It never began: no policy ends it."""
 
 
 SUCCEEDED = Outcome(Ending.EXECUTED)
@@ -50,6 +53,11 @@ def of_error(error: BaseException) -> Outcome:
             return Outcome(Ending.RETRY, cut(error), may_retry=True, retry_after=error.after)
         case _:
             return Outcome(Ending.FAILED, _told(error), may_retry=True)
+
+
+def put_off(after: timedelta, reason: str) -> Outcome:
+    """The outcome of a run that is not for this worker, and waits for one whose it is."""
+    return Outcome(Ending.RETRY, cut(reason), may_retry=True, retry_after=after, is_put_off=True)
 
 
 def settlement(
@@ -89,6 +97,8 @@ _FINAL = {
 def _next_attempt_at(
     outcome: Outcome, action: Action, policy: RetryPolicy, now: datetime, chance: float
 ) -> datetime | None:
+    if outcome.is_put_off and outcome.retry_after is not None:
+        return now + outcome.retry_after
     spent = action.attempt - action.redriven_after
     if not outcome.may_retry or spent >= policy.attempts:
         return None

@@ -10,7 +10,7 @@ import re
 from typing import Any, ClassVar, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import PydanticSerializationError
+from pydantic_core import PydanticSerializationError, to_json
 
 from duetime.errors import DeclarationError, InvalidPayload
 
@@ -41,7 +41,7 @@ class Payload(BaseModel):
         """Give the class its stable name.
 
         Raises:
-            DeclarationError: the name is not kebab-case, or the version no positive number.
+            DeclarationError: the name is not kebab-case, the version no positive number, or `upcast` no class method.
         """
         super().__init_subclass__(**rest)
         cls.type_name = kebab(cls.__name__) if name is None else name
@@ -53,6 +53,30 @@ class Payload(BaseModel):
             )
         if version < 1:
             raise DeclarationError(f"{cls.__qualname__}: version is {version!r}; say a whole number from 1")
+        if "upcast" in vars(cls) and not isinstance(vars(cls)["upcast"], classmethod):
+            raise DeclarationError(
+                f"{cls.__qualname__}: upcast makes what the payload is read from; say @classmethod above it"
+            )
+
+    @classmethod
+    def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:
+        """Bring what an earlier version wrote up to this one. To be overridden; what is not brought up is read as it is.
+
+        It is called once, with the version that wrote it, before the payload is validated. It goes through the versions
+        in between itself::
+
+            if version < 2:
+                written["share"] = written.pop("percent") / 100
+            if version < 3:
+                written.setdefault("currency", "EUR")
+            return written
+
+        Args:
+            written: the payload as its JSON says it.
+            version: below the class' own.
+        """
+        del version
+        return written
 
     def to_json(self) -> str:
         """The payload as the row keeps it.
@@ -75,12 +99,42 @@ class Payload(BaseModel):
         json.loads(written, parse_constant=refuse)
 
     @classmethod
-    def from_json(cls, written: str | bytes) -> Self:
+    def from_json(cls, written: str | bytes, *, version: int | None = None) -> Self:
         """Read and validate what `to_json` wrote, or what a client sent.
 
+        Args:
+            written: the payload.
+            version: the version of this type that wrote it, if it was not this one.
+
         Raises:
-            InvalidPayload: it is no JSON, or its model refuses it; values are not repeated in the message.
+            InvalidPayload: it is no JSON, its model refuses it (values are not repeated in the message), or `upcast` raised.
         """
+        if version is None or version == cls.type_version:
+            return cls._validated(written)
+        if version > cls.type_version:
+            _refuse(cls.type_name, f"written in version {version}; this code reads up to {cls.type_version}")
+        try:
+            return cls._validated(cls._upcast(written, version))
+        except InvalidPayload as refused:
+            told = f"written in version {version}, read as version {cls.type_version}"
+            problem = f"{told}: {'; '.join(refused.problems)}"
+            raise InvalidPayload(cls.type_name, [problem]) from refused.__cause__
+
+    @classmethod
+    def _upcast(cls, written: str | bytes, version: int) -> str | bytes:
+        try:
+            read = json.loads(written)
+        except (ValueError, RecursionError):
+            return written  # the model says what is wrong with it
+        if not isinstance(read, dict):
+            return written
+        try:
+            return to_json(_dict(cls.upcast(read, version)))
+        except Exception as error:  # noqa: BLE001 - the user's own code
+            _refuse(cls.type_name, f"its upcast raised {type(error).__name__}: {error}", error)
+
+    @classmethod
+    def _validated(cls, written: str | bytes) -> Self:
         try:
             return cls.model_validate_json(written)
         except ValidationError as error:
@@ -91,6 +145,12 @@ class Payload(BaseModel):
 def kebab(name: str) -> str:
     """A class's name in kebab-case: ``ApplyPlanChange`` is ``apply-plan-change``."""
     return _HUMPS.sub("-", name).lower()
+
+
+def _dict(became: object) -> dict[str, Any]:
+    if not isinstance(became, dict):
+        raise TypeError(f"it returned {type(became).__name__}, not a dict")
+    return became
 
 
 def _told(problem: Any) -> str:

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from duetime.action import Action, ActionRef, SkipReason
+from duetime.idempotency import KeyTerms
 from duetime.ids import JobName, TenantId
 from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
 
@@ -75,8 +76,23 @@ class ActionStore(Protocol):
         """
         ...
 
-    def entries(self, action: Action) -> Sequence[Mapping[str, Any]]:
+    def put_once(self, action: Action, terms: KeyTerms) -> Action:
+        """*schedule, under a key*: take the action's idempotency key, and add its row, in one transaction.
+
+        A key is free that no action of the tenant has; and one whose time has passed by ``terms.now``, and whose
+        action is final, or gone: it is taken over. Otherwise the action that has the key is returned, as it is now;
+        a returned action with the id of `action` is this one, also where an answer was lost.
+
+        Raises:
+            IdempotencyConflict: the key is not free, and its action has another type or payload; nothing was added.
+        """
+        ...
+
+    def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         """*schedule*, inside a caller's own ``TransactWriteItems``: what `put` would write, as entries of its list.
+
+        With `terms` the action's idempotency key is taken as well, if no action has it: one whose time has passed
+        counts as taken here.
 
         Raises:
             Unsupported: this back end is not DynamoDB.
@@ -126,6 +142,23 @@ class ActionStore(Protocol):
         """
         ...
 
+    def commit(
+        self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
+    ) -> SettleResult:
+        """*settle by commit*: the settle as executed, and the handler's own entries with it, in one transaction.
+
+        `number` counts the commits that one run asks for: the same arguments again are the same commit, and done once.
+        `SETTLED` if this very commit is what has settled the row. A row that is no longer under this fence, or was
+        settled in any other way, is `LEASE_LOST`; nothing is written. A request to cancel stops no commit.
+
+        Raises:
+            CommitRefused: the condition of an entry did not hold, or others were busy with an item; nothing was written.
+            Unsupported: this back end cannot write the entries; nothing was written.
+            BackendUnavailable: there was no answer, however often it was asked: it may have been written, or be
+                written yet. Whoever reads the row, or takes it over, will know.
+        """
+        ...
+
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
         """*cancel*: pending → cancelled; the row leaves the due index."""
         ...
@@ -149,7 +182,11 @@ class ActionStore(Protocol):
         ...
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
-        """*redrive*: failed → pending, with the next `gen`, in the due index again, and no longer expiring."""
+        """*redrive*: failed → pending, with the next `gen`, in the due index again, and no longer expiring.
+
+        A row with an idempotency key takes it again, in the same transaction; if another action has it meanwhile,
+        that is `Refused`, and tells which.
+        """
         ...
 
     def by_correlation(
@@ -204,6 +241,10 @@ class ActionStore(Protocol):
         """Delete a payload set apart, whose row has been removed."""
         ...
 
+    def remove_key(self, ref: ActionRef, key: str) -> None:
+        """Delete an idempotency key whose action's row has been removed, unless another action has it by now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueMessage:
@@ -213,6 +254,8 @@ class DueMessage:
     type: str
     due_at: datetime
     gen: int
+    payload_version: int = 1
+    """The version of its type that wrote the action's payload: a worker that does not read it yet need not claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +321,13 @@ class Routes(Protocol):
 
     def queue_for(self, type_name: str) -> str | None:
         """The worker's queue, or None when no published manifest has the type. May lag by a minute for known types."""
+        ...
+
+    def version_of(self, type_name: str) -> int | None:
+        """The newest payload version of the type that a worker reads; None when no published manifest has the type.
+
+        May lag by seconds.
+        """
         ...
 
     def types(self) -> Sequence[str]:

@@ -1,12 +1,14 @@
 """The end of a run, *settle*: of a one-shot one write; of a job's run the unlocking and the tally go with it.
 
-Whoever waits for the lock is woken at once. A run that will be repeated keeps the lock.
+Whoever waits for the lock is woken at once. A run that will be repeated keeps the lock. A run that commits settles in the same
+way, and its handler's own writes go with that.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from duetime.action import Action, Status, Trigger
 from duetime.admit import Admitted, job_ref_of
@@ -16,9 +18,13 @@ from duetime.job import Ended, JobRef, Overlap
 from duetime.job_ports import Hold, JobStore
 from duetime.lease import Settlement, SettleResult
 from duetime.ports import ActionStore, DueQueues, Routes
+from duetime.run import Entry
 from duetime.wakes import message_of, send_wakes
 
 log = logging.getLogger(__name__)
+
+_Alone = Callable[[Action, Settlement], SettleResult]
+_Locked = Callable[[Action, Settlement, JobRef, Ended], SettleResult]
 
 
 class Release:
@@ -32,9 +38,25 @@ class Release:
 
     def __call__(self, held: Admitted, settlement: Settlement) -> SettleResult:
         """Settle a run as `settlement` says."""
+        return self._end(held, settlement, self._actions.settle, self._jobs.settle)
+
+    def commit(
+        self, held: Admitted, settlement: Settlement, entries: Sequence[Entry], number: int
+    ) -> SettleResult:
+        """Settle a run as `settlement` says, and write its handler's own entries with it; `number` counts its commits.
+
+        Raises:
+            CommitRefused: as `ActionStore.commit`, and the others.
+        """
+        alone = partial(self._actions.commit, entries=entries, number=number)
+        locked = partial(self._jobs.commit, entries=entries, number=number)
+        return self._end(held, settlement, alone, locked)
+
+    def _end(self, held: Admitted, settlement: Settlement, alone: _Alone, locked: _Locked) -> SettleResult:
+        """Settle a run in one of two ways: its row `alone`, or with the lock of its job."""
         action, ref = held.action, job_ref_of(held.action)
         if ref is None or held.job is None or settlement.status is Status.PENDING:
-            return self._actions.settle(action, settlement)
+            return alone(action, settlement)
         ended = Ended(
             id=action.id,
             status=settlement.status.value,
@@ -43,17 +65,14 @@ class Release:
             triggered_by=action.created_by if action.trigger is Trigger.MANUAL else None,
         )
         if held.hold is not Hold.LOCK:
-            return self._settle_beside(held, settlement, ref, ended)
-        result = self._jobs.settle(action, settlement, ref, ended)
+            return self._count(held, alone(action, settlement), ref, ended)
+        result = locked(action, settlement, ref, ended)
         if held.job.definition.overlap in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
             _try_to(lambda: self._wake_next(ref), action)
         return result
 
-    def _settle_beside(
-        self, held: Admitted, settlement: Settlement, ref: JobRef, ended: Ended
-    ) -> SettleResult:
-        """Settle a run without the lock. Thousands of event runs a second must not all write to their job's row."""
-        result = self._actions.settle(held.action, settlement)
+    def _count(self, held: Admitted, result: SettleResult, ref: JobRef, ended: Ended) -> SettleResult:
+        """Count a run without the lock. Thousands of event runs a second must not all write to their job's row."""
         was_failing = held.job is not None and held.job.tally.consecutive_failures > 0
         is_telling = ended.status != Status.EXECUTED or was_failing or held.hold is Hold.UNCHANGED
         if result is SettleResult.SETTLED and is_telling:

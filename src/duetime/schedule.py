@@ -6,12 +6,13 @@ table's stream.
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from duetime.action import Action
 from duetime.errors import PayloadTooLarge
-from duetime.ids import TenantId, due_shard_of, new_action_id
+from duetime.ids import Entropy, TenantId, due_shard_of, new_action_id
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -32,6 +33,8 @@ def new_action(
     actor: str,
     correlation_id: str | None,
     due_shards: int,
+    entropy: Entropy = os.urandom,
+    idempotency_key: str | None = None,
 ) -> Action:
     """A fresh pending action; nothing is written yet.
 
@@ -43,7 +46,7 @@ def new_action(
     size = len(written) if written.isascii() else len(written.encode())
     if size > PAYLOAD_LIMIT:
         raise PayloadTooLarge(payload.type_name, size, PAYLOAD_LIMIT)
-    action_id = new_action_id(now)
+    action_id = new_action_id(now, entropy)
     return Action(
         tenant_id=tenant_id,
         id=action_id,
@@ -55,4 +58,5 @@ def new_action(
         payload_version=payload.type_version,
         payload_apart=size > IN_ROW_LIMIT,
         correlation_id=correlation_id,
+        idempotency_key=idempotency_key,
     )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from duetime import ids, instant, transition
-from duetime.action import Action, ActionRef, Status
+from duetime import ids, instant
+from duetime.action import Action, ActionRef
+from duetime.cancel import cancel
 from duetime.clock import Clock, SystemClock
-from duetime.errors import ActionConflict, ActionNotFound, BackendUnavailable, InvalidCursor, Unsupported
-from duetime.job import JobRef
+from duetime.errors import ActionConflict, ActionNotFound, InvalidCursor, Unsupported
+from duetime.idempotency import KeyTerms
 from duetime.lease import Moved, Refused
+from duetime.order import Order, Placed, When
 from duetime.ports import ActionStore, Page
-from duetime.schedule import new_action
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,21 +24,7 @@ if TYPE_CHECKING:
     from duetime.jobs import Jobs
     from duetime.payload import Payload
 
-When = datetime | timedelta
-"""An aware datetime, a span from now, or a naive local time together with its zone."""
-
 LARGEST_PAGE = 200
-_RACES = 5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """One entry of `Scheduler.schedule_many`."""
-
-    payload: Payload
-    at: When
-    tz: str | None = None
-    correlation_id: str | None = None
 
 
 class Scheduler:
@@ -56,6 +43,7 @@ class Scheduler:
         settings: Settings,
         jobs: JobPorts | None = None,
         sees_system: bool = True,
+        entropy: ids.Entropy = os.urandom,
     ) -> None:
         """Make one over given back ends; `from_env` does it for DynamoDB.
 
@@ -67,11 +55,12 @@ class Scheduler:
             settings: the deployment's.
             jobs: the jobs' back ends, for `jobs`.
             sees_system: whether code's jobs, and their runs, are shown and changed beside the tenant's own.
+            entropy: what makes ids random.
         """
         self._store = store
         self._job_ports = (lambda: jobs) if jobs else None
         self._sees_system = sees_system
-        self._clock = clock
+        self._clock, self._entropy = clock, entropy
         self._settings = settings
         self.tenant_id = ids.tenant(tenant_id)
         self.actor = ids.actor(actor)
@@ -116,6 +105,7 @@ class Scheduler:
             clock=self._clock,
             settings=self._settings,
             sees_system=self._sees_system,
+            entropy=self._entropy,
         )
 
     def _ports_of_jobs(self) -> JobPorts:
@@ -124,45 +114,81 @@ class Scheduler:
         return self._job_ports()
 
     def schedule(
-        self, payload: Payload, *, at: When, tz: str | None = None, correlation_id: str | None = None
+        self,
+        payload: Payload,
+        *,
+        at: When,
+        tz: str | None = None,
+        correlation_id: str | None = None,
+        idempotency_key: str | None = None,
+        idempotency_ttl: timedelta | None = None,
     ) -> Action:
         """Schedule a payload; it runs once `at` has come, at once if that has passed.
 
+        The same `idempotency_key` again gets the first action, as it is then, whatever its due time. A key holds for
+        its time to live (1 minute to 30 days; the settings' by default), and at least until its action is final.
+
         Returns:
-            The pending action; its `id` leads back to it.
+            The pending action, or the first one of its key; its `id` leads back to it.
 
         Raises:
-            InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to 2199.
-            InvalidIdentifier: the correlation id cannot be part of a key.
+            InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to 2199; or
+                the key's time to live is none.
+            InvalidIdentifier: the correlation id or the idempotency key cannot be part of a key.
+            IdempotencyConflict: the first action of the key has another type or payload.
             InvalidPayload: JSON cannot carry the payload.
             PayloadTooLarge: it does not fit one DynamoDB item.
-            BackendUnavailable: nobody knows whether it was scheduled.
+            BackendUnavailable: nobody knows whether it was scheduled; with a key, call again.
         """
-        action = self._new(payload, at, tz, correlation_id)
-        self._store.put(action)
-        return action
+        order = Order(payload, at, tz, correlation_id, idempotency_key, idempotency_ttl)
+        return self.place(order).action
+
+    def place(self, order: Order) -> Placed:
+        """Schedule what `order` says, as `schedule` does, and tell whether that is a new action."""
+        action, terms = self._new(order)
+        if terms is None:
+            self._store.put(action)
+            return Placed(action, is_new=True)
+        first = self._store.put_once(action, terms)
+        return Placed(first, is_new=first.id == action.id)
 
     def schedule_many(self, orders: Iterable[Order]) -> tuple[Action, ...]:
         """Schedule many payloads with few calls. All are checked before the first is written; not all or nothing.
 
+        Those with an idempotency key come first, each in a call of its own; each gets what `schedule` returns.
+
         Raises:
             BackendUnavailable: some may not have been scheduled.
+            IdempotencyConflict: as `schedule`; some with a key may have been scheduled, and none without.
             DuetimeError: as `schedule`; then none has been.
         """
-        actions = tuple(self._new(each.payload, each.at, each.tz, each.correlation_id) for each in orders)
-        self._store.put_many(actions)
-        return actions
+        made = [self._new(each) for each in orders]
+        actions = [action if terms is None else self._store.put_once(action, terms) for action, terms in made]
+        self._store.put_many([action for action, terms in made if terms is None])
+        return tuple(actions)
 
     def transact_items(
-        self, payload: Payload, *, at: When, tz: str | None = None, correlation_id: str | None = None
+        self,
+        payload: Payload,
+        *,
+        at: When,
+        tz: str | None = None,
+        correlation_id: str | None = None,
+        idempotency_key: str | None = None,
+        idempotency_ttl: timedelta | None = None,
     ) -> tuple[Action, Sequence[Mapping[str, Any]]]:
         """Schedule inside a transaction of your own: the action, and entries for its ``TransactItems``.
 
         ``client.transact_write_items(TransactItems=[{"Put": …}, *items])`` with a low-level DynamoDB client commits
         both or neither. Nothing is written here.
+
+        If the idempotency key is taken, the condition of one of these entries does not hold, and the transaction fails;
+        `schedule` with the same key, while it holds, then tells the first action. A key whose time has passed counts
+        as taken here until its action's row is removed.
         """
-        action = self._new(payload, at, tz, correlation_id)
-        return action, self._store.entries(action)
+        order = Order(payload, at, tz, correlation_id, idempotency_key, idempotency_ttl)
+        action, terms = self._new(order)
+        return action, self._store.entries(action, terms)
 
     def get(self, action_id: str) -> Action:
         """The action as of now.
@@ -206,30 +232,12 @@ class Scheduler:
             ActionConflict: it is settled already.
         """
         ref, now = self._ref(action_id), self._clock.now()
+        jobs = None if self._job_ports is None else (lambda: self._ports_of_jobs().jobs)
         expires_at = now + self._settings.retention
-        for _ in range(_RACES):
-            pending = self._cancel_pending(ref, now, expires_at)
-            if isinstance(pending, Moved):
-                return pending.action
-            if pending.action is None or pending.action.status.is_final:
-                raise _refusal(ref, pending, "cancel", "a pending or running one")
-            running = self._store.ask_to_cancel(ref, by=self.actor, at=now)
-            if isinstance(running, Moved):
-                return running.action
-        raise BackendUnavailable("the actions table", "the action kept changing while it was being cancelled")
-
-    def _cancel_pending(self, ref: ActionRef, now: datetime, expires_at: datetime) -> Moved | Refused:
-        """Cancel a pending action; the lock of its job, which it may hold between two attempts, is freed with it."""
-        job = ids.job_of(ref.id)
-        if job is None or self._job_ports is None:
-            return self._store.cancel(ref, by=self.actor, at=now, expires_at=expires_at)
-        row = self._store.get(ref)
-        if row is None or row.status is not Status.PENDING:
-            return Refused(row)
-        ended = transition.cancelled(row, by=self.actor, at=now, expires_at=expires_at)
-        owner = JobRef(row.job_tenant or row.tenant_id, job)
-        is_done = self._ports_of_jobs().jobs.end_pending(row, ended, owner)
-        return Moved(ended) if is_done else Refused(row)
+        outcome = cancel(ref, self._store, jobs, by=self.actor, at=now, expires_at=expires_at)
+        if isinstance(outcome, Moved):
+            return outcome.action
+        raise _refusal(ref, outcome, "cancel", "a pending or running one")
 
     def reschedule(self, action_id: str, at: When, *, tz: str | None = None) -> Action:
         """Give a pending action another due time; an earlier wake of it then changes nothing.
@@ -251,25 +259,25 @@ class Scheduler:
 
         Raises:
             ActionNotFound: this tenant has no such action.
-            ActionConflict: it has not failed.
+            ActionConflict: it has not failed, or another action has its idempotency key by now.
         """
         ref, now = self._ref(action_id), self._clock.now()
         due_at = instant.resolve(at, now=now, tz=tz)
         outcome = self._store.redrive(ref, due_at, by=self.actor, at=now)
         if isinstance(outcome, Moved):
             return outcome.action
-        raise _refusal(ref, outcome, "redrive", "a failed one")
+        possible = "a failed one"
+        if outcome.taken_by is not None:
+            possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"
+        raise _refusal(ref, outcome, "redrive", possible)
 
-    def _new(self, payload: Payload, at: When, tz: str | None, correlation_id: str | None) -> Action:
-        now = self._clock.now()
-        return new_action(
-            payload,
-            due_at=instant.resolve(at, now=now, tz=tz),
-            now=now,
+    def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
+        return order.action(
+            now=self._clock.now(),
             tenant_id=self.tenant_id,
             actor=self.actor,
-            correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
-            due_shards=self._settings.due_shards,
+            settings=self._settings,
+            entropy=self._entropy,
         )
 
     def _ref(self, action_id: str) -> ActionRef:

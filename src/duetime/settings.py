@@ -38,6 +38,9 @@ def _text(default: str, about: str, *, like: str = r".*", told: str = "text") ->
 
 
 _DAY = 86_400
+SHORTEST_KEY_TTL, LONGEST_KEY_TTL = timedelta(minutes=1), timedelta(days=30)
+"""What an idempotency key's time to live may be."""
+
 _SWEEP_EVERY = timedelta(minutes=1)
 _LEAST_WITH_WHEEL = timedelta(minutes=3)
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
@@ -108,6 +111,12 @@ class Settings:
     retention: timedelta = _seconds(
         30 * _DAY, "How long a settled action is kept.", low=_DAY, high=3_650 * _DAY
     )
+    idempotency_ttl: timedelta = _seconds(
+        _DAY,
+        "How long an idempotency key holds at least, unless it is scheduled with a time to live of its own.",
+        low=SHORTEST_KEY_TTL.total_seconds(),
+        high=LONGEST_KEY_TTL.total_seconds(),
+    )
     queue_visibility: timedelta = _seconds(
         305, "The due queue's own visibility time-out; not below the worker's time-out.", low=0, high=43_200
     )
@@ -176,6 +185,11 @@ class Settings:
             yield (
                 f"job_grace ({_shown(self.job_grace)}) must be at least a minute more than grace ({_shown(self.grace)}):"
                 " the sweep sends an occurrence whose wake was lost again only then, and it would be missed"
+            )
+        if self.idempotency_ttl > self.retention:
+            yield (
+                f"idempotency_ttl ({_shown(self.idempotency_ttl)}) must not exceed retention"
+                f" ({_shown(self.retention)}): a key goes with its action's row"
             )
         if self.clock_skew >= self.lease:
             yield f"clock_skew ({_shown(self.clock_skew)}) must be below the lease ({_shown(self.lease)})"

@@ -16,7 +16,13 @@ _GROUP = 10
 
 def message_of(action: Action) -> DueMessage:
     """The wake for the action's present due time."""
-    return DueMessage(ref=action.ref, type=action.type, due_at=action.due_at, gen=action.gen)
+    return DueMessage(
+        ref=action.ref,
+        type=action.type,
+        due_at=action.due_at,
+        gen=action.gen,
+        payload_version=action.payload_version,
+    )
 
 
 def delay_until(due_at: datetime, now: datetime) -> int:

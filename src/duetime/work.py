@@ -2,7 +2,7 @@
 
 ::
 
-    receive ── put off? ── wait out the fraction ── claim ── run ── settle
+    receive ── put off? ── wait out the fraction ── claim ── run ── settle (unless the handler has, see `commit`)
                   │                                   │
                   └─ a fresh message for later        └─ lost: a live lease is looked at again when it ends;
                                                          anything else needs nothing more
@@ -19,6 +19,7 @@ import logging
 import random
 import secrets
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -27,13 +28,14 @@ from duetime.action import Action, Status
 from duetime.admit import Admit, Admitted, Waiting
 from duetime.app import App
 from duetime.clock import Clock
+from duetime.commit import Commit, Stage
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType
 from duetime.handler import Handler
 from duetime.heartbeat import Heartbeat, visibility
 from duetime.ids import is_one_shot
 from duetime.job_ports import Hold, JobStore
-from duetime.lease import Claimed, ClaimTerms, Held, SettleResult
-from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, settlement
+from duetime.lease import Claimed, ClaimTerms, Held, Settlement, SettleResult
+from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.payload import Payload
 from duetime.plan import Plan, is_behind
 from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Routes, Send
@@ -66,13 +68,25 @@ class WorkerPorts:
 
 
 class Work:
-    """Handles deliveries for one app's handlers. Safe to call from several threads."""
+    """Handles deliveries for one app's handlers. Safe to call from several threads.
+
+    Raises:
+        DeclarationError: a handler asks for a resource that nothing makes.
+    """
 
     def __init__(
-        self, app: App, ports: WorkerPorts, *, clock: Clock, settings: Settings, instance: str
+        self,
+        app: App,
+        ports: WorkerPorts,
+        *,
+        clock: Clock,
+        settings: Settings,
+        instance: str,
+        chance: Callable[[], float] = random.random,
     ) -> None:
-        self._app, self._ports = app, ports
+        self._app, self._ports, self._resources = app, ports, app.complete()
         self._clock, self._settings, self._instance = clock, settings, instance
+        self._chance = chance
         self._admit = Admit(ports.store, ports.jobs, settings=settings)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings)
         self._release = Release(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
@@ -95,7 +109,11 @@ class Work:
         if claim is None:
             return Result.NOTHING_TO_DO
         self._plan_ahead(claim)
-        self._settle(claim, self._run(claim.action, delivery))
+        commit = self._commit_of(claim)
+        outcome = self._run(claim.action, commit, delivery)
+        if commit.stage is Stage.IN_DOUBT:
+            return self._leave(claim.action, delivery)
+        self._end(claim, commit, outcome)
         return Result.RAN
 
     def _must_wait(self, delivery: Delivery) -> int | None:
@@ -106,9 +124,17 @@ class Work:
         early = self._until(message.due_at)
         if early > 1:
             return early
-        if message.type not in self._app.handlers and self._ports.routes.queue_for(message.type) is not None:
-            return _ROLL_OVER  # a deploy is under way: a newer worker knows this type
+        if self._is_rolling_over(message.type, message.payload_version):
+            return _ROLL_OVER
         return None
+
+    def _is_rolling_over(self, type_name: str, version: int) -> bool:
+        """Whether a deploy is under way: a newer worker reads a type, or a version of it, that this one does not."""
+        handler = self._app.handlers.get(type_name)
+        if handler is not None and version <= handler.version:
+            return False
+        newest = self._ports.routes.version_of(type_name)
+        return newest is not None and (handler is None or version <= newest)
 
     def _until(self, instant: datetime) -> int:
         return delay_until(instant, self._clock.now())
@@ -148,15 +174,18 @@ class Work:
             except DuetimeError as error:
                 log.warning("not planned ahead", extra={"job": claim.job.name, "reason": str(error)})
 
-    def _run(self, action: Action, delivery: Delivery) -> Outcome:
+    def _run(self, action: Action, commit: Commit, delivery: Delivery) -> Outcome:
+        if self._is_rolling_over(action.type, action.payload_version):  # its message did not say so
+            reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
+            return put_off(timedelta(seconds=_ROLL_OVER), reason)
         try:
             handler, payload = self._prepare(action)
         except (Fatal, InvalidPayload, UnknownType) as error:
             return of_error(Fatal(str(error)))
-        run = self._run_of(action, handler)
+        run = self._run_of(action, handler, commit)
         try:
             with self._ports.heartbeat.watching(action, run.stop, run.deadline, delivery, self._app.worker):
-                handler(payload, run)
+                handler(payload, run, self._resources.of(handler.wants))
         except (Exception, RunCancelled) as error:
             log.info("handler raised", extra={"action": action.id, "type": action.type}, exc_info=error)
             return of_error(error)
@@ -170,9 +199,14 @@ class Work:
             raise UnknownType(action.type, self._app.handlers)
         if action.payload is None and action.payload_apart:
             raise Fatal("its payload, an item of its own, is gone")
-        return handler, handler.read(action.payload)
+        if handler.payload is not None and action.payload_version > handler.version:
+            raise Fatal(
+                f"its payload is of version {action.payload_version}, and no deployed worker reads more than"
+                f" {handler.version}: deploy one that does, then redrive it"
+            )
+        return handler, handler.read(action.payload, action.payload_version)
 
-    def _run_of(self, action: Action, handler: Handler) -> Run:
+    def _run_of(self, action: Action, handler: Handler, commit: Commit) -> Run:
         return Run(
             id=action.id,
             type=action.type,
@@ -189,8 +223,42 @@ class Work:
             deadline=self._clock.now() + handler.timeout,
             clock=self._clock,
             log=logging.LoggerAdapter(_handlers_log, {"action": action.id, "type": action.type}),
-            stop=threading.Event(),
+            stop=commit.stop,
+            committing=commit,
         )
+
+    def _commit_of(self, held: Admitted) -> Commit:
+        def executed() -> Settlement:
+            now, retention = self._clock.now(), self._settings.retention
+            return settlement(SUCCEEDED, held.action, NEVER, now=now, retention=retention, chance=0)
+
+        return Commit(
+            held,
+            threading.Event(),
+            release=self._release,
+            heartbeat=self._ports.heartbeat,
+            executed=executed,
+        )
+
+    def _leave(self, action: Action, delivery: Delivery) -> Result:
+        """Look again when the lease has ended: if the commit in doubt was made, there is nothing left to do."""
+        log.warning("its commit is in doubt, the row is left alone", extra={"action": action.id})
+        return self._put_off(delivery, visibility(self._settings))
+
+    def _end(self, held: Admitted, commit: Commit, outcome: Outcome) -> None:
+        """Settle, if the handler has not committed, or was taken over when it tried."""
+        action = held.action
+        if commit.stage is Stage.OPEN:
+            self._settle(held, outcome)
+        elif commit.settlement is None:
+            log.warning(_LOST, extra={"action": action.id})
+        else:
+            log.info(_WORDS[Status.EXECUTED], extra=_told(action, SUCCEEDED, commit.settlement.finished_at))
+            if outcome is not SUCCEEDED:
+                log.warning(
+                    "raised after its commit, the action stays executed",
+                    extra={"action": action.id, "reason": outcome.message},
+                )
 
     def _settle(self, held: Admitted, outcome: Outcome) -> None:
         action = held.action
@@ -200,7 +268,7 @@ class Work:
             RetryPolicy.parse(action.retry or NEVER.text()),
             now=self._clock.now(),
             retention=self._settings.retention,
-            chance=random.random(),  # noqa: S311 - spreads retries, guards nothing
+            chance=self._chance(),  # spreads retries
         )
         result = self._release(held, settled)
         if result is SettleResult.CANCEL_REQUESTED:
@@ -209,9 +277,10 @@ class Work:
         if result is SettleResult.SETTLED:
             log.info(_WORDS[settled.status], extra=_told(action, outcome, settled.finished_at))
         else:
-            log.warning("lease lost, the run's end changes nothing", extra={"action": action.id})
+            log.warning(_LOST, extra={"action": action.id})
 
 
+_LOST = "lease lost, the run's end changes nothing"
 _ROLL_OVER = 60
 _SLACK = timedelta(seconds=10)
 _handlers_log = logging.getLogger("duetime.handlers")

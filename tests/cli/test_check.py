@@ -33,6 +33,28 @@ def ran_out() -> None: ...
 """
 
 
+RESOURCES = """
+class Database: ...
+class Mailer: ...
+
+@app.resource
+def database() -> Database:
+    raise SystemExit("the check makes none")
+
+@app.resource
+def mailer(db: Database) -> Mailer: ...
+
+@app.job(name="billing-mail")
+def mail(db: Database, mailer: Mailer) -> None: ...
+"""
+MISSING = """
+class Database: ...
+
+@app.job(name="billing-mail")
+def mail(db: Database) -> None: ...
+"""
+
+
 @pytest.fixture
 def check(tmp_path, monkeypatch, capsys):
     """Writes a module, checks its app, and gives the status, what is printed, and what is told of failures."""
@@ -145,3 +167,23 @@ def test_help_loads_nothing_heavy_and_names_the_command():
     ended = run("check", "--help")
     assert (ended.returncode, ended.stderr) == (0, "loaded: []\n")
     assert "    check " in run("--help").stdout
+
+
+def test_resources_are_told_with_those_that_need_them_and_none_is_made(check):
+    status, printed, told = check(SOUND + RESOURCES)
+    assert (status, told) == (0, "")
+    lines = [line.split() for line in printed.splitlines()]
+    assert ["RESOURCE", "MADE", "BY", "NEEDED", "BY"] in lines
+    assert ["Mailer", "checked_app.mailer", "checked_app.mail"] in lines
+    _, printed, _ = check(SOUND + RESOURCES, "--json")
+    assert json.loads(printed)["resources"][0] == {
+        "resource": "Database",
+        "factory": "checked_app.database",
+        "needed_by": ["checked_app.mail", "checked_app.mailer"],
+    }
+
+
+def test_a_resource_that_nothing_makes_is_named_with_what_takes_it(check):
+    status, printed, told = check(SOUND + MISSING)
+    assert (status, printed) == (1, "")
+    assert "checked_app.mail takes db: Database, and the app has no such resource" in told

@@ -32,6 +32,15 @@ def test_json_is_what_the_api_answers(duetime, planned):
     assert duetime.json("actions", "show", planned["id"]) == planned
 
 
+def test_the_same_idempotency_key_again_shows_the_first_action(duetime):
+    keyed = (*LATER, "--idempotency-key", "order-17", "--idempotency-ttl", "7d")
+    first = duetime.json("schedule", "remark", *keyed)
+    assert duetime.json("schedule", "remark", *keyed) == first
+    status, _, told = duetime("schedule", "remark", "--payload", '{"text": "other"}', *keyed)
+    assert status == 1
+    assert f"stands for action {first['id']}" in told
+
+
 def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "piped"}'))
     assert duetime.json("schedule", "remark", "--payload", "-", *LATER)["payload"] == {"text": "piped"}

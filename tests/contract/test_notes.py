@@ -35,6 +35,13 @@ class TestDynamoRoutes(RoutesContract):
         self.clock.wait_until(NOON + timedelta(seconds=6))
         assert routes.queue_for("make-report") == "reports"
 
+    def test_a_version_that_is_published_later_is_found_within_seconds(self):
+        routes = self.routes([Manifest("default", {"make-report": 1})])
+        assert (routes.queue_for("make-report"), routes.version_of("make-report")) == ("default", 1)
+        publish(self.client, self.table, Manifest("default", {"make-report": 2}))
+        self.clock.wait_until(NOON + timedelta(seconds=6))
+        assert routes.version_of("make-report") == 2
+
     def test_a_type_that_moves_is_followed_within_the_minute(self):
         routes = self.routes([Manifest("default", {"make-report": 1})])
         assert routes.queue_for("make-report") == "default"

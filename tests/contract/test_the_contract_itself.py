@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from duetime.action import Status
+from duetime.errors import IdempotencyConflict
 from duetime.job_ports import Hold
 from duetime.lease import Held, Moved, Renewed, SettleResult
 from duetime.memory.jobs import MemoryJobStore
@@ -104,6 +105,27 @@ class Racy(MemoryStore):
         return super().claim(ref, terms)
 
 
+class Timely(MemoryStore):
+    def put_once(self, action, terms):
+        held = self._keys.get((action.tenant_id, action.idempotency_key))
+        if held is not None and held.until <= terms.now:
+            self.remove_key(replace(action, id=held.action_id).ref, action.idempotency_key)
+        return super().put_once(action, terms)
+
+
+class Undiscerning(MemoryStore):
+    def put_once(self, action, terms):
+        try:
+            return super().put_once(action, terms)
+        except IdempotencyConflict as conflict:
+            return self.get(replace(action, id=conflict.action_id).ref)
+
+
+class Keyless(MemoryStore):
+    def take_again(self, ref, at, redrive):
+        return redrive()
+
+
 BROKEN = {
     Fenceless: "test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended",
     Hasty: "test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing",
@@ -117,6 +139,9 @@ BROKEN = {
     Relentless: "test_a_retry_is_refused_when_a_cancel_was_asked_for",
     Inclusive: "test_the_first_bound_is_excluded_and_the_last_included",
     Racy: "test_of_many_claims_at_once_exactly_one_wins",
+    Timely: "test_a_key_whose_time_has_passed_holds_while_its_action_is_not_final",
+    Undiscerning: "test_of_two_payloads_under_one_key_at_once_exactly_one_wins",
+    Keyless: "test_a_redrive_is_refused_while_another_action_has_the_key",
 }
 
 

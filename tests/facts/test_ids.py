@@ -77,6 +77,17 @@ def test_a_correlation_id_that_cannot_be_part_of_a_key_is_refused(name):
         ids.correlation_id(name)
 
 
+@pytest.mark.parametrize("key", ["order-17", "order 17", "größe/1", "x" * 128])
+def test_an_idempotency_key_is_the_callers_own_word(key):
+    assert ids.idempotency_key(key) == key
+
+
+@pytest.mark.parametrize("key", ["", "x" * 129, "a#b", "\x00", "line\nbreak", " x", 42])
+def test_an_idempotency_key_that_cannot_be_part_of_a_key_is_refused(key):
+    with pytest.raises(InvalidIdentifier, match="idempotency_key"):
+        ids.idempotency_key(key)
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_either_taken_as_it_is_or_refused_with_a_reason(text):
     try:

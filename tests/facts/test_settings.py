@@ -60,6 +60,14 @@ def test_defaults_are_left_out_of_the_environment():
         ({"cancel_poll": timedelta(seconds=90)}, r"cancel_poll \(90 s\) must not exceed heartbeat \(60 s\)"),
         ({"near_limit": timedelta(seconds=60)}, r"wake_early \(90 s\) must be below near_limit \(60 s\)"),
         (
+            {"idempotency_ttl": timedelta(days=31)},
+            r"idempotency_ttl is 2678400 s; allowed is 60 s to 2592000 s",
+        ),
+        (
+            {"idempotency_ttl": timedelta(days=3), "retention": timedelta(days=2)},
+            r"idempotency_ttl \(259200 s\) must not exceed retention \(172800 s\)",
+        ),
+        (
             {
                 "lease": timedelta(seconds=5),
                 "heartbeat": timedelta(seconds=2),

@@ -39,6 +39,23 @@ def test_a_new_far_row_gets_a_schedule_that_wakes_early_and_goes_by_itself(funct
     assert queued() == []
 
 
+def test_a_removed_row_takes_its_idempotency_key_along_unless_another_action_has_it(function, deployed):
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
+    keyed = {"at": timedelta(days=1), "idempotency_key": "order-17"}
+    action = scheduler.schedule(SendReceipt(order="o-1"), **keyed)
+    event, gone = sample("arm"), _row_of(sample("arm")) | {"idempotency_key": {"S": "order-17"}}
+    event["Records"][0] |= {"eventName": "REMOVE"}
+    images = event["Records"][0]["dynamodb"]
+    images["OldImage"] = gone | {"status": {"S": "executed"}}
+    del images["NewImage"]
+    arm = function("arm")
+    assert arm(event, Context()) == {"batchItemFailures": []}
+    assert scheduler.schedule(SendReceipt(order="o-1"), **keyed) == action
+    images["OldImage"] |= {"pk": {"S": f"acme#{action.id[-1]}"}, "sk": {"S": action.id}}
+    assert arm(event, Context()) == {"batchItemFailures": []}
+    assert scheduler.schedule(SendReceipt(order="o-2"), **keyed).id != action.id
+
+
 def test_a_far_row_armed_twice_has_one_schedule_and_cancelled_none(function, deployed):
     event = sample("arm")
     _row_of(event)["due_at"]["S"] = "2099-06-01T07:00:00.000000Z"

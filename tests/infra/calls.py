@@ -78,6 +78,11 @@ def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
             for table, asked in params["RequestItems"].items():
                 for key in asked["Keys"]:
                     yield Call("dynamodb:BatchGetItem", _table(table), key["pk"]["S"])
+        case "BatchWriteItem":
+            for table, requests in params["RequestItems"].items():
+                for each in requests:
+                    item = each["PutRequest"]["Item"]
+                    yield Call("dynamodb:BatchWriteItem", _table(table), item["pk"]["S"])
         case "Query":
             index = f"/{params['IndexName']}" if "IndexName" in params else ""
             partition = re.match(r"\S+ = (:\w+)", params["KeyConditionExpression"])[1]

@@ -7,7 +7,7 @@ import pytest
 from duetime import ids
 from duetime.action import ActionRef
 from duetime.aws.job_items import job_key
-from duetime.aws.keys import payload_key, row_key
+from duetime.aws.keys import idempotency_key, payload_key, row_key
 from duetime.cdk import Duetime
 from duetime.cdk.job_rights import JOBS
 from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS
@@ -96,6 +96,7 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
     assert all(fnmatchcase(each, JOBS[0]) for each in keys)
     one_shot = ActionRef("my-tenant", ids.new_action_id(datetime(2026, 6, 1, tzinfo=UTC)))
     others = [row_key(one_shot), payload_key(one_shot), payload_key(ActionRef("my-tenant", event_run))]
+    others.append(idempotency_key("my-tenant", "an-order"))
     notes = [MANIFESTS, BOOKMARKS, FORMAT]
     assert not any(fnmatchcase(each, JOBS[0]) for each in (*(item["pk"]["S"] for item in others), *notes))
 
@@ -213,7 +214,7 @@ def granted(grant=Duetime.grant_schedule, **given):
 def test_a_grant_gives_what_the_sdk_calls_and_no_more():
     statements, _ = granted()
     assert actions(statements) == {
-        "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem",
+        "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem",
         "dynamodb:BatchWriteItem", "dynamodb:BatchGetItem", "dynamodb:Query",
     }  # fmt: skip
     assert {resource for _, resource in allowed(statements)} == {"<Arn>", "<Arn>/index/correlation"}

@@ -5,10 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import Scheduler, system_jobs
+from duetime import Order, Scheduler, system_jobs
+from duetime.action import Ending, Status
+from duetime.aws import action_store
 from duetime.cdk import Duetime
+from duetime.clock import SystemClock
 from duetime.lambdas.job_manifest import packed
+from duetime.lease import ClaimTerms, Settlement
 from duetime.register import Registration
+from duetime.testing import TurnedClock
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
 from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtures
@@ -97,6 +102,49 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     assert recorder.calls.keys() == synthesised.functions().keys()
     for name, calls in recorder.calls.items():
         assert refused(synthesised, synthesised.rights(name), calls) == set(), name
+
+
+@pytest.mark.parametrize("tenants", [None, ["acme"]])
+def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
+    clock = TurnedClock(SystemClock().now())
+    store = action_store(deployed)
+    scheduler = Scheduler(store, tenant_id="acme", actor="ann", clock=clock, settings=deployed)
+    keyed = {"at": timedelta(0), "idempotency_key": "order-17", "correlation_id": "order:17"}
+    large = SendReceipt(order="x" * 50_000)
+    with recorder.acting("caller"):
+        first = scheduler.schedule(large, **keyed)
+        assert scheduler.schedule(large, **keyed).id == first.id
+        scheduler.schedule_many([Order(payload=large, at=timedelta(0))] * 3)
+        scheduler.get(first.id)
+        scheduler.list()
+        scheduler.list(correlation_id="order:17")
+        scheduler.reschedule(first.id, timedelta(hours=1))
+        scheduler.cancel(first.id)
+        clock.wait_until(clock.now() + timedelta(days=2))
+        second = scheduler.schedule(SendReceipt(order="o-1"), **keyed)
+        fail(store, second.ref, clock.now())
+        scheduler.redrive(second.id)
+    made, duetime = stack()
+    Duetime.grant_schedule(duetime, caller(made), tenants=tenants)
+    template = Synthesised.of(made)
+    [policy] = template.of_type("AWS::IAM::Policy")
+    assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["caller"]) == set()
+
+
+def fail(store, ref, at):
+    """Play a worker whose run fails; nobody hears it."""
+    terms = ClaimTerms(
+        now=at,
+        lease_until=at + timedelta(minutes=5),
+        skew=timedelta(0),
+        nonce="n",
+        instance="w",
+        queued_at=at,
+        retry="",
+    )
+    claimed = store.claim(ref, terms).action
+    end = {"status": Status.FAILED, "ending": Ending.FAILED, "expires_at": at + timedelta(days=30)}
+    store.settle(claimed, Settlement(finished_at=at, **end))
 
 
 @pytest.mark.parametrize("tenants", [None, ["acme"]])

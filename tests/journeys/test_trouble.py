@@ -9,6 +9,7 @@ from duetime import App, Payload, Run, Status
 from duetime.admit import Admitted
 from duetime.errors import BackendUnavailable
 from duetime.job_ports import Hold
+from duetime.manifest import Route
 from duetime.outcome import CANCELLED
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -174,7 +175,7 @@ def test_a_type_in_no_manifest_fails_at_once_and_says_so(cloud):
 
 
 def test_a_type_that_another_manifest_has_waits_for_the_roll_over(cloud, memory):
-    memory._routes._workers["ping"] = "default"
+    memory._routes._routes["ping"] = Route(1, "default")
     action = cloud.scheduler.schedule(Ping(), at=timedelta(seconds=5))
     cloud.advance(minutes=4)
     assert cloud.scheduler.get(action.id).status is Status.PENDING

@@ -26,6 +26,9 @@ def reaches_arm(record):
         (row("INSERT"), False),
         (row("REMOVE", "executed"), False),
         (row("REMOVE", "executed", payload_apart={"BOOL": True}), True),
+        (row("REMOVE", "executed", idempotency_key={"S": "order-17"}), True),
+        (row("MODIFY", "executed", idempotency_key={"S": "order-17"}), False),
+        (row("REMOVE", action_id={"S": "the item of a key"}), False),
     ],
 )
 def test_arm_sees_what_it_has_to_act_on_and_nothing_else(record, is_let_through):

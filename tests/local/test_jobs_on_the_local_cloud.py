@@ -123,7 +123,8 @@ def test_the_passes_are_jobs_with_a_history_and_can_be_triggered(cloud, jobs):
         return [each for each in jobs.history("duetime-catch-up") if each.trigger == "cadence"]
 
     (first, *_) = eventually(by_clock, "the catch-up's first pass")
-    assert (first.status, first.attempts[0].message) == (Status.EXECUTED, "sent 0, attended to 0 jobs")
+    assert first.status is Status.EXECUTED
+    assert first.attempts[0].message.startswith("sent 0, attended to ")
     done = settled(jobs, jobs.trigger("duetime-catch-up"))
     assert (done.status, done.trigger) == (Status.EXECUTED, "manual")
 

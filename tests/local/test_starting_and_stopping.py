@@ -9,8 +9,8 @@ from duetime.local import LocalCloud, Options
 from duetime.local.emulator import AlreadyRunning
 from tests.local.conftest import SHORT, Note, settled
 
-LEFT_TO_ITSELF = {"duetime-heartbeat"}
-"""The worker's own thread: it serves a process for as long as that lives, and sleeps."""
+LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}
+"""Threads that live as long as their process, and sleep: the worker's heartbeat, and a simulation's, of another test."""
 
 
 def threads():

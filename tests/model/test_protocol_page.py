@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from duetime.action import TRANSITIONS, SkipReason, Status
-from duetime.aws import conditions, job_conditions
+from duetime.aws import conditions, idempotency, job_conditions
 from duetime.job import Ended
 from duetime.job_ports import Hold
 from duetime.memory.store import MemoryStore
@@ -35,11 +35,13 @@ WRITES = {
     "take over": conditions.take_over(terms(), RUN),
     "heartbeat": conditions.renew(RUN, NOON),
     "settle": conditions.settle(RUN, end(Status.FAILED, message="because")),
+    "settle by commit": conditions.settle(RUN, end(Status.EXECUTED)),
     "settle for retry": conditions.settle(RUN, end(Status.PENDING, message="because")),
     "cancel": conditions.cancel(by=CALLER, at=NOON, expires_at=EXPIRY),
     "ask to cancel": conditions.ask_to_cancel(by=CALLER, at=NOON),
     "reschedule": conditions.reschedule(NOON + HOUR, by=CALLER, at=NOON),
     "redrive": conditions.redrive(NOON + HOUR, "0", by=CALLER, at=NOON),
+    "redrive with a key": conditions.redrive_with_key(NOON + HOUR, "0", by=CALLER, at=NOON),
     "skip": conditions.end_pending(
         ROW, skipped(ROW, SkipReason.ASKED, note="asked", by=CALLER, at=NOON, expires_at=EXPIRY)
     ),
@@ -115,6 +117,12 @@ def test_the_page_names_the_guards_of_a_write_as_the_code_does(write):
 def test_the_page_names_the_guard_of_the_put_as_the_code_does():
     _, condition, *_ = table("write")["schedule"]
     assert names(condition) == {GUARDS_BY_TEXT[conditions.ROW_IS_ABSENT]}
+
+
+def test_the_page_names_the_guards_of_idempotency_keys_as_the_code_does():
+    guards = {name for name, text in vars(idempotency).items() if name.isupper() and isinstance(text, str)}
+    told = {name for cells in table("key").values() for name in names(cells[0]) | names(cells[1])}
+    assert told == guards - {"SERVICE"}
 
 
 def test_every_guard_of_the_code_is_on_the_page():

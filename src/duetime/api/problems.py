@@ -16,7 +16,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from duetime.api.refusals import InvalidRequest, Unhealthy, WrongMethod
 from duetime.cadence.errors import InvalidText
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, IdempotencyConflict
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:duetime:problem:"
@@ -45,14 +45,18 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "route-not-found": (HTTPStatus.NOT_FOUND, "There is no such route"),
         "wrong-method": (HTTPStatus.METHOD_NOT_ALLOWED, "The route has no such method"),
         "action-conflict": (HTTPStatus.CONFLICT, "The action's status does not allow this"),
+        "idempotency-conflict": (HTTPStatus.CONFLICT, "The idempotency key stands for another action"),
         "job-conflict": (HTTPStatus.CONFLICT, "The job as it stands does not allow this"),
         "job-name-taken": (HTTPStatus.CONFLICT, "Another job has the name"),
+        "commit-refused": (HTTPStatus.CONFLICT, "A condition of the commit did not hold"),
+        "already-committed": (HTTPStatus.CONFLICT, "The run has committed already"),
         "body-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
         "payload-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The payload is too large"),
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
         "invalid-request": (HTTPStatus.UNPROCESSABLE_ENTITY, "The request is not what the route takes"),
         "invalid-time": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
         "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
+        "invalid-commit": (HTTPStatus.UNPROCESSABLE_ENTITY, "The entries cannot be committed"),
         "invalid-payload": (HTTPStatus.UNPROCESSABLE_ENTITY, "The payload's own model refuses it"),
         "unknown-type": (HTTPStatus.UNPROCESSABLE_ENTITY, "No handler is registered for the type"),
         "bad-declaration": (HTTPStatus.UNPROCESSABLE_ENTITY, "The job cannot work as it was said"),
@@ -140,6 +144,8 @@ def _headers(error: DuetimeError, code: str) -> Mapping[str, str]:
 def _more(error: DuetimeError) -> Mapping[str, Any]:
     if isinstance(error, InvalidRequest):
         return {"errors": [asdict(each) for each in error.flaws]}
+    if isinstance(error, IdempotencyConflict):
+        return {"action_id": error.action_id}
     if isinstance(error, InvalidText):
         return {name: getattr(error, name) for name in ("text", "problem", "remedy", "start", "width")}
     return {"parts": error.parts} if isinstance(error, Unhealthy) else {}

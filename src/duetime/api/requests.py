@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.errors import InvalidTime, cut
-from duetime.scheduler import When
+from duetime.order import Order, When
+from duetime.payload import Payload
+from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
 
 IDENTITY = frozenset({"tenant", "tenant_id", "actor", "user", "created_by"})
 """The caller's claims alone say these; what a client sends for them is ignored."""
@@ -86,6 +88,36 @@ class ScheduleRequest(DueTime):
     type: Annotated[str, Field(description="a payload type that the app has registered")]
     payload: Annotated[dict[str, Any], Field(description="what the type's model admits")]
     correlation_id: Annotated[str | None, Field(description="what to find it by later")] = None
+    idempotency_key: Annotated[
+        str | None, Field(description="the same key again is answered with the first action")
+    ] = None
+    idempotency_ttl: Annotated[
+        float | None,
+        Field(
+            description="seconds for which the key holds at least",
+            strict=True,
+            ge=SHORTEST_KEY_TTL.total_seconds(),
+            le=LONGEST_KEY_TTL.total_seconds(),
+        ),
+    ] = None
+
+    def order(self, payload: Payload, key: str | None) -> Order:
+        """What the scheduler is asked for; `key` is what the header ``Idempotency-Key`` says.
+
+        Raises:
+            InvalidRequest: the header and the body say two keys.
+            InvalidTime: as `when`.
+        """
+        if key is not None and self.idempotency_key not in {None, key}:
+            raise InvalidRequest([Flaw("idempotency_key", "is another than in the header Idempotency-Key")])
+        return Order(
+            payload=payload,
+            at=self.when(),
+            tz=self.tz,
+            correlation_id=self.correlation_id,
+            idempotency_key=key if self.idempotency_key is None else self.idempotency_key,
+            idempotency_ttl=None if self.idempotency_ttl is None else timedelta(seconds=self.idempotency_ttl),
+        )
 
 
 class DueRequest(DueTime):

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Annotated
 
 from aws_lambda_powertools.event_handler import Response
-from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.action import Status
@@ -43,14 +43,21 @@ class Scheduling:
             Route("POST", f"{SCHEDULING}/<action_id>/redrive", self.redrive),
         )
 
-    def schedule(self, order: Annotated[ScheduleRequest, Body()], request: Request) -> Response[ActionView]:
-        """Schedule an action; its type is looked up among the registered ones and never imported."""
-        payload = self.desk.app.payload(order.type, json.dumps(order.payload))
-        action = self.desk.scheduler(request).schedule(
-            payload, at=order.when(), tz=order.tz, correlation_id=order.correlation_id
-        )
-        location = {"Location": place_of(request, SCHEDULING, action.id)}
-        return Response(HTTPStatus.CREATED, _JSON, ActionView.of(action), headers=location)
+    def schedule(
+        self,
+        said: Annotated[ScheduleRequest, Body()],
+        request: Request,
+        idempotency_key: Annotated[str | None, Header(alias="Idempotency-Key")] = None,
+    ) -> Response[ActionView]:
+        """Schedule an action (201), or tell the first one of its idempotency key (200).
+
+        Its type is looked up among the registered ones and never imported.
+        """
+        order = said.order(self.desk.app.payload(said.type, json.dumps(said.payload)), idempotency_key)
+        placed = self.desk.scheduler(request).place(order)
+        status = HTTPStatus.CREATED if placed.is_new else HTTPStatus.OK
+        location = {"Location": place_of(request, SCHEDULING, placed.action.id)}
+        return Response(status, _JSON, ActionView.of(placed.action), headers=location)
 
     def query(
         self,

@@ -26,6 +26,7 @@ IS_PENDING = "#status = :pending"
 IS_DUE = "due_at <= :now"
 IS_PROCESSING = "#status = :processing"
 IS_FAILED = "#status = :failed"
+HAS_NO_KEY = "attribute_not_exists(idempotency_key)"
 FENCE_IS_MINE = "fence = :fence"
 GEN_IS_AS_READ = "gen = :gen"
 LEASE_HAS_ENDED = "lease_until < :ended_before"
@@ -201,7 +202,13 @@ def reschedule(due_at: datetime, *, by: str, at: datetime) -> Update:
 
 
 def redrive(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
-    """Failed: it is pending again, with all its attempts before it."""
+    """Failed, and without an idempotency key: it is pending again, with all its attempts before it."""
+    change = redrive_with_key(due_at, due_shard, by=by, at=at)
+    return {**change, "ConditionExpression": f"{IS_FAILED} AND {HAS_NO_KEY}", "ReturnValues": "ALL_NEW"}
+
+
+def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
+    """The same in a transaction that takes the row's key again."""
     return {
         "ConditionExpression": IS_FAILED,
         "UpdateExpression": (
@@ -219,7 +226,6 @@ def redrive(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Updat
             ":due_shard": {"S": due_shard},
             ":one": _ONE,
         },
-        "ReturnValues": "ALL_NEW",
     }
 
 

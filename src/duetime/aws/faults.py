@@ -6,7 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, NoRegionError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    NoCredentialsError,
+    NoRegionError,
+    ParamValidationError,
+)
 
 from duetime.aws.keys import Item
 from duetime.errors import BackendMisconfigured, BackendUnavailable
@@ -15,7 +21,12 @@ _CONDITION_FAILED = "ConditionalCheckFailedException"
 _CONFLICT = "TransactionConflictException"
 _CANCELLED = "TransactionCanceledException"
 
+COMMIT = "DynamoDB, for run.commit,"
+"""The service of a transaction that has a handler's own writes in it: what is wrong with it has cures of its own."""
+
 _CURES = {
+    f"{COMMIT} AccessDeniedException": "Give the worker's role what the entries do to the handler's own tables",
+    f"{COMMIT} ResourceNotFoundException": "Check the table that each entry names",
     "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that the stack is deployed",
     "QueueDoesNotExist": "Check DUETIME_QUEUES, and that the stack is deployed",
     "AWS.SimpleQueueService.NonExistentQueue": "Check DUETIME_QUEUES, and that the stack is deployed",
@@ -50,7 +61,18 @@ class TransactionFailed(Exception):
         super().__init__("a condition of a transaction did not hold")
 
 
-class Conflict(BackendUnavailable):
+class Cancelled(BackendUnavailable):
+    """A transaction was cancelled for reasons that pass; nothing was changed, and the call may be repeated.
+
+    `codes` has the reason of each of its entries that has one, by their place; none where it was one write alone.
+    """
+
+    def __init__(self, service: str, reason: str, codes: Mapping[int, str] | None = None) -> None:
+        self.codes = codes or {}
+        super().__init__(service, reason)
+
+
+class Conflict(Cancelled):
     """A transaction was at work on the same item; nothing was changed, and the call may be repeated at once."""
 
 
@@ -78,6 +100,10 @@ def translated(service: str) -> Iterator[None]:
         raise BackendMisconfigured(
             service, str(error), "Give the process credentials and a region"
         ) from error
+    except ParamValidationError as error:
+        raise BackendMisconfigured(
+            service, str(error), "Write it as a low-level client takes it, types and all"
+        ) from error
     except BotoCoreError as error:
         raise BackendUnavailable(service, str(error)) from error
 
@@ -90,7 +116,10 @@ def _of_reasons(service: str, error: ClientError) -> Exception:
         places = (place for place, code in enumerate(codes) if code == "ConditionalCheckFailed")
         return TransactionFailed({place: reasons[place].get("Item") for place in places})
     code = next((named for reason, named in _REASONS.items() if reason in codes), "")
-    return _of_refusal(service, code, str(error))
+    if code in _CURES:
+        return _of_refusal(service, code, str(error))
+    passing = {place: each for place, each in enumerate(codes) if each != "None"}
+    return (Conflict if code == _CONFLICT else Cancelled)(service, str(error), passing)
 
 
 _REASONS = {"ValidationError": "ValidationException", "TransactionConflict": _CONFLICT}

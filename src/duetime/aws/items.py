@@ -15,6 +15,7 @@ from duetime.ids import SEPARATOR
 _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
 _TEXTS: Mapping[str, Callable[[str], object]] = {
     **dict.fromkeys(("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"), str),
+    "idempotency_key": str,
     "skip_reason": SkipReason,
 }
 _COUNTS = ("recoveries", "redriven_after")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duetime.action import Action, ActionRef
 from duetime.aws import conditions, job_conditions
+from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
 from duetime.aws.faults import Conflict, TransactionFailed
 from duetime.aws.job_items import (
@@ -27,7 +28,7 @@ from duetime.aws.job_queries import JobQueries
 from duetime.aws.keys import Item, row_key
 from duetime.aws.store import DynamoStore, not_settled
 from duetime.aws.transactions import Entry, patiently, put, update, write
-from duetime.errors import DuetimeError
+from duetime.errors import CommitRefused, DuetimeError
 from duetime.job import Ended, Job, JobRef, Span
 from duetime.job_ports import Hold, Taking
 from duetime.lease import Refused, Settlement, SettleResult
@@ -136,6 +137,26 @@ class DynamoJobStore(JobQueries):
             return patiently(partial(self._actions.settle, claimed, settlement))
         return SettleResult.SETTLED
 
+    def commit(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: Ended,
+        *,
+        entries: Sequence[Mapping[str, Any]],
+        number: int,
+    ) -> SettleResult:
+        """To the commit of the row the unlocking is one entry more; if that is refused, the lock is another's."""
+        lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
+        commit = partial(self._actions.commit, claimed, settlement, number=number)
+        try:
+            return commit(entries=[*entries, lock])
+        except CommitRefused as refused:
+            if _is_the_locks(refused, len(entries)):
+                return commit(entries=entries)
+            raise CommitRefused([each for each in refused.reasons if each.index < len(entries)]) from None
+
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """A run that was claimed before may hold the lock; one that does not may wait for it."""
         if row.attempt and self._end_retry(row, ended, ref):
@@ -171,3 +192,8 @@ class DynamoJobStore(JobQueries):
     def _spans(self, ref: JobRef, spans: Sequence[Span]) -> Iterator[Entry]:
         items: dict[str, Item] = {item["sk"]["S"]: item for item in (to_span(ref, each) for each in spans)}
         return (put(self._table, item) for item in items.values())
+
+
+def _is_the_locks(refused: CommitRefused, place: int) -> bool:
+    """Whether the condition of the lock's entry is one of those that did not hold."""
+    return any((each.index, each.code) == (place, CONDITION_FAILED) for each in refused.reasons)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 from duetime.action import ActionRef
-from duetime.ids import SEPARATOR, ActionId, TenantId, place_of, shard_of
+from duetime.ids import SEPARATOR, SHARDS, ActionId, TenantId, place_of, shard_of
 
 Item = dict[str, Any]
 """An item in DynamoDB's own typed form: ``{"status": {"S": "pending"}}``."""
@@ -27,6 +28,12 @@ def payload_key(ref: ActionRef) -> Item:
         "pk": {"S": f"{ref.tenant_id}{SEPARATOR}payload{SEPARATOR}{shard_of(ref.id)}"},
         "sk": {"S": ref.id},
     }
+
+
+def idempotency_key(tenant_id: str, key: str) -> Item:
+    """The key of an idempotency key's item; its partition holds no rows, so no list reads it."""
+    shard = f"{zlib.crc32(key.encode()) % len(SHARDS):x}"
+    return {"pk": {"S": partition(tenant_id, f"key{SEPARATOR}{shard}")}, "sk": {"S": key}}
 
 
 def correlation_key(tenant_id: str, correlation_id: str) -> str:

@@ -1,4 +1,7 @@
-"""A due message as JSON: the body in SQS, and the input that EventBridge Scheduler hands to dispatch."""
+"""A due message as JSON: the body in SQS, and the input that EventBridge Scheduler hands to dispatch.
+
+``payload_version`` is left out where it is 1.
+"""
 
 from __future__ import annotations
 
@@ -24,16 +27,17 @@ class UnreadableMessage(DuetimeError, ValueError):
 
 def to_json(message: DueMessage, *, delay: int = 0) -> str:
     """The message, with the delay that it is sent with: when it was queued is read off both."""
-    return json.dumps(
-        {
-            "tenant": message.ref.tenant_id,
-            "id": message.ref.id,
-            "type": message.type,
-            "due_at": instant.text(message.due_at),
-            "gen": message.gen,
-            "delay": delay,
-        }
-    )
+    told: dict[str, str | int] = {
+        "tenant": message.ref.tenant_id,
+        "id": message.ref.id,
+        "type": message.type,
+        "due_at": instant.text(message.due_at),
+        "gen": message.gen,
+        "delay": delay,
+    }
+    if message.payload_version != 1:
+        told["payload_version"] = message.payload_version
+    return json.dumps(told)
 
 
 def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
@@ -49,6 +53,7 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
             type=str(told["type"])[:TYPE_LIMIT],
             due_at=instant.parse(told["due_at"]),
             gen=int(told["gen"]),
+            payload_version=int(told.get("payload_version", 1)),
         )
         return message, int(told.get("delay", 0))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from duetime.aws.faults import translated
 from duetime.aws.queries import SERVICE
 from duetime.clock import Clock
-from duetime.manifest import Manifest, workers_by_type
+from duetime.manifest import Manifest, Route, routes_by_type
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -22,27 +22,34 @@ _REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
 
 
 class DynamoRoutes:
-    """The published manifests, one item a worker, read again each minute, and sooner for a type not yet seen."""
+    """The published manifests, one item a worker, read again each minute, and sooner for what is not yet seen."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
         self._client, self._table, self._clock = client, table, clock
-        self._workers: Mapping[str, str] = {}
+        self._routes: Mapping[str, Route] = {}
         self._read_at: datetime | None = None
 
     def queue_for(self, type_name: str) -> str | None:
         """See `duetime.ports.Routes`, here and below."""
-        known = self._workers.get(type_name)
-        now = self._clock.now()
-        keep = _REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER
-        if self._read_at is None or now - self._read_at > keep:
-            self._workers, self._read_at = self._read(), now
-        return self._workers.get(type_name)
+        known = type_name in self._routes
+        route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
+        return route.worker if route else None
+
+    def version_of(self, type_name: str) -> int | None:
+        route = self._no_older_than(_REREAD_UNKNOWN_AFTER).get(type_name)
+        return route.version if route else None
 
     def types(self) -> Sequence[str]:
-        self._workers, self._read_at = self._read(), self._clock.now()
-        return sorted(self._workers)
+        self._routes, self._read_at = self._read(), self._clock.now()
+        return sorted(self._routes)
 
-    def _read(self) -> Mapping[str, str]:
+    def _no_older_than(self, age: timedelta) -> Mapping[str, Route]:
+        now = self._clock.now()
+        if self._read_at is None or now - self._read_at > age:
+            self._routes, self._read_at = self._read(), now
+        return self._routes
+
+    def _read(self) -> Mapping[str, Route]:
         with translated(SERVICE):
             answer: Any = self._client.query(
                 TableName=self._table,
@@ -50,7 +57,7 @@ class DynamoRoutes:
                 ExpressionAttributeValues={":manifests": _MANIFESTS},
                 ConsistentRead=True,
             )
-        return workers_by_type(Manifest(**json.loads(item["manifest"]["S"])) for item in answer["Items"])
+        return routes_by_type(Manifest(**json.loads(item["manifest"]["S"])) for item in answer["Items"])
 
 
 def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:

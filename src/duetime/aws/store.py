@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import transition
 from duetime.action import Action, ActionRef, SkipReason, Status
-from duetime.aws import conditions
+from duetime.aws import commits, conditions
 from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.idempotency import Keys
 from duetime.aws.items import from_item, to_epoch, to_item, to_payload_item
 from duetime.aws.keys import Item, payload_key, ref_of, row_key
 from duetime.aws.queries import SERVICE, Queries
+from duetime.aws.transactions import put
 from duetime.errors import BackendUnavailable
+from duetime.idempotency import KeyTerms
 from duetime.ids import due_shard_of
 from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
 
@@ -44,11 +47,21 @@ class DynamoStore(Queries):
     ) -> None:
         super().__init__(client, table, due_shards=due_shards)
         self._single_shot = single_shot
+        self._keys = Keys(client, table, self.get)
 
     def put(self, action: Action) -> None:
         if action.payload_apart:
             self._put_payload(action)
         self._put_row(action)
+
+    def put_once(self, action: Action, terms: KeyTerms) -> Action:
+        """A large payload is written only once it is known to be needed: a repeat would leave it behind."""
+        if action.payload_apart:
+            first = self._keys.first(action, terms)
+            if first is not None:
+                return first
+            self._put_payload(action)
+        return self._keys.put(action, terms)
 
     def _put_row(self, action: Action) -> bool:
         """Whether the row was absent; if not, it is this very one: an id names one action alone."""
@@ -93,16 +106,13 @@ class DynamoStore(Queries):
         missed: Any = answer.get("UnprocessedItems", {}).get(self._table, [])
         return [ref_of(each["PutRequest"]["Item"]) for each in missed]
 
-    def entries(self, action: Action) -> Sequence[Mapping[str, Any]]:
-        row = {
-            "TableName": self._table,
-            "Item": to_item(action),
-            "ConditionExpression": conditions.ROW_IS_ABSENT,
-        }
+    def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
+        row = put(self._table, to_item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
+        entries = [row] if terms is None else [self._keys.entry(action, terms), row]
         if not action.payload_apart:
-            return ({"Put": row},)
+            return tuple(entries)
         payload = to_payload_item(action, action.due_at + _PAYLOAD_OUTLIVES)
-        return ({"Put": {"TableName": self._table, "Item": payload}}, {"Put": row})
+        return (put(self._table, payload), *entries)
 
     def get(self, ref: ActionRef) -> Action | None:
         with translated(SERVICE):
@@ -157,6 +167,12 @@ class DynamoStore(Queries):
             return not_settled(failed.item, claimed)
         return SettleResult.SETTLED
 
+    def commit(
+        self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
+    ) -> SettleResult:
+        asked = commits.Commit(self._table, claimed, settlement, entries, number)
+        return commits.commit(self._client, asked)
+
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
         outcome = self._change(ref, conditions.cancel(by=by, at=at, expires_at=expires_at))
         return _unless_mine(outcome, Status.CANCELLED, by=by, at=at)
@@ -189,11 +205,18 @@ class DynamoStore(Queries):
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
         due_shard = due_shard_of(ref.id, len(self.due_shards))
         outcome = self._change(ref, conditions.redrive(due_at, due_shard, by=by, at=at))
+        failed = outcome.action
+        if isinstance(outcome, Refused) and failed is not None and failed.status is Status.FAILED:
+            change = conditions.redrive_with_key(due_at, due_shard, by=by, at=at)
+            outcome = self._keys.take_again(failed, change, at)
         return self._keeping_payload(_unless_mine(outcome, Status.PENDING, by=by, at=at))
 
     def remove_payload(self, ref: ActionRef) -> None:
         with translated(SERVICE):
             self._client.delete_item(TableName=self._table, Key=payload_key(ref))
+
+    def remove_key(self, ref: ActionRef, key: str) -> None:
+        self._keys.remove(ref, key)
 
     def _change(self, ref: ActionRef, update: conditions.Update) -> Moved | Refused:
         try:

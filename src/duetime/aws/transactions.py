@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from duetime.aws.conditions import Update
-from duetime.aws.faults import ConditionFailed, Conflict, TransactionFailed, translated
+from duetime.aws.faults import Cancelled, ConditionFailed, Conflict, TransactionFailed, translated
 from duetime.aws.keys import Item
 from duetime.aws.queries import SERVICE
 
@@ -56,8 +56,8 @@ def write(client: DynamoDBClient, entries: Sequence[Entry]) -> None:
         raise TransactionFailed({0: failed.item}) from None
 
 
-def patiently(call: Callable[[], T]) -> T:
-    """Call again after a conflict, a few times.
+def patiently(call: Callable[[], T], after: type[Cancelled] = Conflict) -> T:
+    """Call again after a conflict, or whatever passes like one, a few times.
 
     Raises:
         Conflict: there was one each time.
@@ -65,7 +65,12 @@ def patiently(call: Callable[[], T]) -> T:
     for tried in range(_TRIES - 1):
         try:
             return call()
-        except Conflict:
-            wait = _FIRST_WAIT * 2**tried * random.random()  # noqa: S311 - keeps rivals apart, guards nothing
-            threading.Event().wait(wait)
+        except after:
+            pause(tried)
     return call()
+
+
+def pause(tried: int) -> None:
+    """Let others go first, a while longer with each time that was tried in vain."""
+    wait = _FIRST_WAIT * 2**tried * random.random()  # noqa: S311 - keeps rivals apart, guards nothing
+    threading.Event().wait(wait)

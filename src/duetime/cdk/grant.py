@@ -20,6 +20,7 @@ SDK_ACTIONS = (
     "dynamodb:PutItem",
     "dynamodb:GetItem",
     "dynamodb:UpdateItem",
+    "dynamodb:ConditionCheckItem",
     "dynamodb:BatchWriteItem",
     "dynamodb:BatchGetItem",
     "dynamodb:Query",
@@ -102,6 +103,7 @@ def _told(settings: Settings) -> Settings:
         actions_table=settings.actions_table,
         due_shards=settings.due_shards,
         retention=settings.retention,
+        idempotency_ttl=settings.idempotency_ttl,
     )
 
 

@@ -125,7 +125,7 @@ class Steps(Construct):
         duty = self._duty("arm", about, timedelta(seconds=60), self._settings_to_wake)
         own = [
             *read_stream(tables.stream_arn, tables.streams_arn),
-            may_by_key("dynamodb:DeleteItem", on=tables.actions.table_arn, keys=["*#payload#*"]),
+            may_by_key("dynamodb:DeleteItem", on=tables.actions.table_arn, keys=["*#payload#*", "*#key#*"]),
         ]
         arm = self._function(duty, own, wakes.let_set_timers(), wakes.let_clear_timers())
         wakes.accept_timers(arm)

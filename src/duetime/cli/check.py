@@ -47,6 +47,9 @@ def _as_text(report: Report) -> str:
     if report.types:
         rows = [(each.name, f"version {each.version}", each.where) for each in report.types]
         parts.append(table(("TYPE", "PAYLOAD", "HANDLER"), rows))
+    if report.resources:
+        rows = [(each.name, each.where, ", ".join(each.needed_by) or "-") for each in report.resources]
+        parts.append(table(("RESOURCE", "MADE BY", "NEEDED BY"), rows))
     for kind, told in (("note", report.notes), ("problem", report.problems)):
         if told:
             parts.append("\n".join(f"{kind}: {plain(each)}" for each in told))
@@ -80,6 +83,10 @@ def _as_json(report: Report) -> dict[str, Any]:
         ],
         "actions": [
             {"type": each.name, "version": each.version, "handler": each.where} for each in report.types
+        ],
+        "resources": [
+            {"resource": each.name, "factory": each.where, "needed_by": [*each.needed_by]}
+            for each in report.resources
         ],
         "notes": [*report.notes],
         "problems": [*report.problems],

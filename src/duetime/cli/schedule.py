@@ -12,6 +12,7 @@ from duetime.cli.arguments import (
     due_time_of,
     json_object,
     print_json,
+    seconds,
 )
 from duetime.cli.times import both
 from duetime.cli.watch import watch
@@ -30,6 +31,14 @@ def add_parser(commands: Commands) -> None:
     add_due_time(parser, required=False)
     parser.add_argument("--correlation-id", metavar="ID", help="what to find it by later")
     parser.add_argument(
+        "--idempotency-key",
+        metavar="KEY",
+        help="the same key again schedules nothing, and shows the first action",
+    )
+    parser.add_argument(
+        "--idempotency-ttl", metavar="SPAN", type=seconds, help="how long the key holds at least: 1m to 30d"
+    )
+    parser.add_argument(
         "--watch", action="store_true", help="wait until it is done; exit with 0 if it was executed"
     )
     add_connection(parser)
@@ -39,8 +48,9 @@ def add_parser(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Schedule the action and tell its id."""
     order = {"type": arguments.type, "payload": json_object(arguments.payload), **due_time_of(arguments)}
-    if arguments.correlation_id is not None:
-        order["correlation_id"] = arguments.correlation_id
+    for name in ("correlation_id", "idempotency_key", "idempotency_ttl"):
+        if (given := getattr(arguments, name)) is not None:
+            order[name] = given
     client, clock = client_of(arguments), SystemClock()
     action = client.ask("POST", "scheduling", body=order)
     if not arguments.json:

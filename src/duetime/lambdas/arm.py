@@ -25,8 +25,10 @@ FILTERS: tuple[Mapping[str, Any], ...] = (
         "dynamodb": {"NewImage": {"status": {"S": ["pending", "cancelled", "skipped"]}}},
     },
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"payload_apart": {"BOOL": [True]}}}},
+    {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"idempotency_key": {"S": [{"exists": True}]}}}},
 )
-"""What the event source lets through: what became pending, what left pending unrun, and payloads left behind.
+"""What the event source lets through: what became pending, what left pending unrun, and the rows that leave a payload or
+an idempotency key behind.
 
 Claims, heartbeats, settles and ordinary expiries never reach the function.
 """

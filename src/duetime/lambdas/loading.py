@@ -12,7 +12,8 @@ def load_app(where: str) -> App:
     """Import the app that ``module:name`` leads to.
 
     Raises:
-        DeclarationError: the text has another form, or what it leads to is no `App` or registers nothing.
+        DeclarationError: the text has another form, or what it leads to is no `App`, registers nothing, or is not
+            complete.
     """
     module, _, name = where.partition(":")
     if not module or not name:
@@ -28,4 +29,5 @@ def load_app(where: str) -> App:
         raise DeclarationError(
             f"{where} registers no handler; decorate one with @{name}.action or @{name}.job"
         )
+    app.complete()
     return app

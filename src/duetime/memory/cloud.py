@@ -6,9 +6,11 @@ says when to go on and where handlers run.
 
 from __future__ import annotations
 
+import random
 from collections import deque
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from duetime import system_jobs
 from duetime.app import App
@@ -19,7 +21,9 @@ from duetime.change import Change
 from duetime.clock import Clock
 from duetime.dispatch import Dispatch, DispatchJobs, Event
 from duetime.heartbeat import Heartbeat
+from duetime.ids import JobName
 from duetime.job_ports import JobPorts
+from duetime.memory.backends import Backends
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
@@ -65,6 +69,18 @@ class MemoryCloud:
         self.job_store = MemoryJobStore(self.store)
         self.job_wakes = MemoryJobWakes(clock)
         self._instance = instance
+        self._seen = self._as_seen(
+            Backends(
+                clock=clock,
+                store=self.store,
+                jobs=self.job_store,
+                queues=self.queues,
+                timers=self.timers,
+                job_wakes=self.job_wakes,
+                bookmarks=self._bookmarks,
+                routes=self._routes,
+            )
+        )
         self._wire_jobs()
         self._sweep_at = clock.now() + SWEEP_EVERY
         self._catch_up_at = clock.now() + CATCH_UP_EVERY
@@ -84,41 +100,69 @@ class MemoryCloud:
         self.mend(stop_at=self.clock.now() + _PASS_LIMIT)
         return reconciled
 
+    def _as_seen(self, backends: Backends) -> Backends:
+        """What the steps are wired over."""
+        return backends
+
+    def _invoke(self, function: str, do: Callable[[], object]) -> None:
+        """Call a function, as AWS would: here at once, and what it raises passes through."""
+        del function
+        do()
+
     def _wire_jobs(self) -> None:
-        clock, settings, jobs = self.clock, self.settings, self.job_store
-        plan = Plan(self.store, jobs, clock=clock, settings=settings)
-        attend = Attend(plan, jobs, self.job_wakes, clock=clock, settings=settings)
-        self.dispatch_jobs = DispatchJobs(self.store, jobs, clock=clock, settings=settings)
+        seen, settings = self._seen, self.settings
+        store, jobs, wakes, clock = seen.store, seen.jobs, seen.job_wakes, seen.clock
+        plan = Plan(store, jobs, clock=clock, settings=settings)
+        attend = Attend(plan, jobs, wakes, clock=clock, settings=settings)
+        self.dispatch_jobs = DispatchJobs(store, jobs, clock=clock, settings=settings)
         self.tend = Tend(jobs, attend, clock=clock, settings=settings)
-        self.mend = Mend(jobs, self.job_wakes, attend, clock=clock, settings=settings)
-        self.reconcile = Reconcile(self.store, jobs, self.job_wakes, attend, clock=clock, settings=settings)
-        self.journal = Journal(self.store, clock=clock, settings=settings, instance=self._instance)
+        self.mend = Mend(jobs, wakes, attend, clock=clock, settings=settings)
+        self.reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
+        self.journal = Journal(store, clock=clock, settings=settings, instance=self._instance)
 
     def _wire(self, app: App) -> None:
-        clock, settings, routes = self.clock, self.settings, self._routes
-        bookmarks = self._bookmarks
-        heartbeat = Heartbeat(self.store, self.queues, clock=clock, settings=settings)
-        timers = WheelTimers() if settings.timers == "wheel" else self.timers
-        self.arm = Arm(self.store, self.queues, timers, routes, clock=clock, settings=settings)
-        self.dispatch = Dispatch(self.queues, routes, clock=clock)
-        waker = Waker(self.store, self.queues, routes, clock=clock, settings=settings)
-        self.sweep = Sweep(waker, bookmarks, clock=clock, settings=settings)
-        self.wheel = Wheel(waker, bookmarks, clock=clock, settings=settings)
-        self.hand_over = HandOver(self.store, self.arm, bookmarks, clock=clock)
-        self.catch_up = CatchUp(waker, bookmarks, clock=clock, settings=settings)
-        ports = WorkerPorts(self.store, self.job_store, self.queues, routes, heartbeat)
+        seen, settings = self._seen, self.settings
+        store, queues, routes, clock = seen.store, seen.queues, seen.routes, seen.clock
+        timers = WheelTimers() if settings.timers == "wheel" else seen.timers
+        self.arm = Arm(store, queues, timers, routes, clock=clock, settings=settings)
+        self.dispatch = Dispatch(queues, routes, clock=clock)
+        waker = self._waker()
+        self.sweep = Sweep(waker, seen.bookmarks, clock=clock, settings=settings)
+        self.wheel = Wheel(waker, seen.bookmarks, clock=clock, settings=settings)
+        self.hand_over = HandOver(store, self.arm, seen.bookmarks, clock=clock)
+        self.catch_up = CatchUp(waker, seen.bookmarks, clock=clock, settings=settings)
         passes = system_jobs.system_app({SWEEP: self._sweep, CATCH_UP: self._catch_up})
-        self._work = {
-            each.worker: Work(each, ports, clock=clock, settings=settings, instance=self._instance)
-            for each in (passes, app)
-        }
-        self._usual = app.worker
+        self._usual, self._heart = app.worker, self._heartbeat()
+        self._apps = {each.worker: each for each in (passes, app)}
+        self._work = {name: self._worker(each, self._instance) for name, each in self._apps.items()}
+
+    def _waker(self) -> Waker:
+        seen = self._seen
+        return Waker(seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings)
+
+    def _heartbeat(self) -> Heartbeat:
+        seen = self._seen
+        return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings)
+
+    def _worker(self, app: App, instance: str) -> Work:
+        seen = self._seen
+        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self._heart)
+        return Work(
+            app, ports, clock=seen.clock, settings=self.settings, instance=instance, chance=self._chance
+        )
+
+    def _chance(self) -> float:
+        return random.random()  # noqa: S311 - spreads retries, guards nothing
 
     def event(self, event: Event) -> None:
         """Have an event of the bus start the jobs whose rules let it through."""
         for wake in self.job_wakes.matching(event):
-            self.dispatch_jobs.event(wake.ref, wake.cadence, event)
+            self._invoke("event", partial(self.dispatch_jobs.event, wake.ref, wake.cadence, event))
         self._wake()
+
+    def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
+        with self.journal.recording(job) as told:
+            told.append(run_pass(self._seen.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
         ahead = self.wheel if self.settings.timers == "wheel" else self.hand_over
@@ -143,17 +187,14 @@ class MemoryCloud:
         now = self.clock.now()
         self._arm_changes()
         for message in self.timers.fire(now):
-            self.dispatch(message)
+            self._invoke("dispatch", partial(self.dispatch, message))
         for wake in self.job_wakes.fire(now):
-            self.dispatch_jobs.wake(wake.ref)
-        if now >= self._sweep_at:
-            self._sweep_at = now + SWEEP_EVERY
-            with self.journal.recording(SWEEP) as told:
-                told.append(self._sweep(now + _PASS_LIMIT))
+            self._invoke("dispatch", partial(self.dispatch_jobs.wake, wake.ref))
+        if self._sweeps(now):
+            self._invoke("sweep", partial(self._pass, SWEEP, self._sweep))
         if now >= self._catch_up_at:
             self._catch_up_at = now + CATCH_UP_EVERY
-            with self.journal.recording(CATCH_UP) as told:
-                told.append(self._catch_up(now + _PASS_LIMIT))
+            self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
             self.store.remove_expired(now)
         self._arm_changes()
         received = self.queues.receive()
@@ -182,6 +223,13 @@ class MemoryCloud:
         )
         return min(each for each in instants if each is not None)
 
+    def _sweeps(self, now: datetime) -> bool:
+        """Whether a sweep is woken now."""
+        if now < self._sweep_at:
+            return False
+        self._sweep_at = now + SWEEP_EVERY
+        return True
+
     def _next_sweep_at(self) -> datetime | None:
         """The first minute's sweep that could find something: those before it are left out."""
         overdue_at = self._overdue_at()
@@ -205,4 +253,4 @@ class MemoryCloud:
         while self._changes:
             changes.append(self._changes.popleft())
         if changes:
-            self.arm(changes)
+            self._invoke("arm", partial(self.arm, changes))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
+from typing import Any
 
 from duetime import instant
 from duetime.action import Action, ActionRef, Status
@@ -120,9 +122,27 @@ class MemoryJobStore:
             return True
 
     def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: Ended) -> SettleResult:
+        return self._end(claimed, ref, ended, partial(self._store.settle, claimed, settlement))
+
+    def commit(
+        self,
+        claimed: Action,
+        settlement: Settlement,
+        ref: JobRef,
+        ended: Ended,
+        *,
+        entries: Sequence[Mapping[str, Any]],
+        number: int,
+    ) -> SettleResult:
+        commit = partial(self._store.commit, claimed, settlement, entries=entries, number=number)
+        return self._end(claimed, ref, ended, commit)
+
+    def _end(
+        self, claimed: Action, ref: JobRef, ended: Ended, settle: Callable[[], SettleResult]
+    ) -> SettleResult:
         with self._store.lock:
             is_first_try = self._store.held(claimed) is not None
-            result = self._store.settle(claimed, settlement)
+            result = settle()
             if is_first_try and result is SettleResult.SETTLED and self._unlock(ref, claimed.ref):
                 self.count(ref, ended)
             return result

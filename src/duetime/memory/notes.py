@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from duetime.manifest import Manifest, workers_by_type
+from duetime.manifest import Manifest, routes_by_type
 
 
 class MemoryRoutes:
@@ -15,14 +15,19 @@ class MemoryRoutes:
 
     def publish(self, manifests: Iterable[Manifest]) -> None:
         """Know these, and no others any more."""
-        self._workers = workers_by_type(manifests)
+        self._routes = routes_by_type(manifests)
 
     def queue_for(self, type_name: str) -> str | None:
         """See `duetime.ports.Routes`, here and below."""
-        return self._workers.get(type_name)
+        route = self._routes.get(type_name)
+        return route.worker if route else None
+
+    def version_of(self, type_name: str) -> int | None:
+        route = self._routes.get(type_name)
+        return route.version if route else None
 
     def types(self) -> Sequence[str]:
-        return sorted(self._workers)
+        return sorted(self._routes)
 
 
 class MemoryBookmarks:

@@ -68,6 +68,11 @@ class Rows:
         with self.lock:
             return min((entries[0][0] for entries in self._due.values() if entries), default=None)
 
+    def unsettled(self) -> dict[str, list[datetime]]:
+        """The due times of unsettled rows, by due shard, of those that have any: for simulations, as `rows` is."""
+        with self.lock:
+            return {shard: [each[0] for each in entries] for shard, entries in self._due.items() if entries}
+
     def rows(self) -> tuple[Action, ...]:
         """All rows, oldest first: for tests and simulations, which may look at everything."""
         with self.lock:

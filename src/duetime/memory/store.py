@@ -11,12 +11,18 @@ from typing import Any
 from duetime import transition
 from duetime.action import Action, ActionRef, SkipReason, Status
 from duetime.errors import Unsupported
+from duetime.idempotency import KeyTerms
 from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
-from duetime.memory.lists import Lists
+from duetime.memory.keys import Keys
+
+OnCommit = Callable[[Sequence[Mapping[str, Any]]], object]
+"""Plays the tables that a handler's entries name: it takes all of them, or raises, as `CommitRefused`."""
 
 
-class MemoryStore(Lists):
+class MemoryStore(Keys):
     """The rows, in a dictionary. `on_change` is called with each change, in order: it is the table's stream."""
+
+    on_commit: OnCommit | None = None
 
     def put(self, action: Action) -> None:
         """See `duetime.ports.ActionStore`, here and below."""
@@ -30,8 +36,8 @@ class MemoryStore(Lists):
         for action in actions:
             self.put(action)
 
-    def entries(self, action: Action) -> Sequence[Mapping[str, Any]]:
-        del action
+    def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
+        del action, terms
         raise Unsupported("a transaction of your own needs DynamoDB; the memory back end has none")
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
@@ -71,6 +77,25 @@ class MemoryStore(Lists):
             self.write(row, transition.settled(row, settlement))
             return SettleResult.SETTLED
 
+    def commit(
+        self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
+    ) -> SettleResult:
+        del number  # no answer is lost on the way to a dictionary
+        with self.lock:
+            if self.held(claimed) is None:
+                was_this_one = settlement.has_ended(claimed, self._rows.get(claimed.ref))
+                return SettleResult.SETTLED if was_this_one else SettleResult.LEASE_LOST
+            if entries:
+                self._write_entries(entries)
+            return self.settle(claimed, settlement)
+
+    def _write_entries(self, entries: Sequence[Mapping[str, Any]]) -> None:
+        if self.on_commit is None:
+            raise Unsupported(
+                "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…) takes them"
+            )
+        self.on_commit(entries)
+
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
         change = partial(transition.cancelled, by=by, at=at, expires_at=expires_at)
         outcome = self._move(ref, lambda row: row.status is Status.PENDING, change)
@@ -109,7 +134,8 @@ class MemoryStore(Lists):
         )
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
-        outcome = self._move(
+        redrive = partial(
+            self._move,
             ref,
             lambda row: row.status is Status.FAILED,
             lambda row: replace(
@@ -127,7 +153,7 @@ class MemoryStore(Lists):
                 expires_at=None,
             ),
         )
-        return _unless_mine(outcome, Status.PENDING, by=by, at=at)
+        return _unless_mine(self.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
         """A payload in memory goes with its row."""

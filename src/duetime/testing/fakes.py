@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from duetime.action import Trigger
+from duetime.errors import AlreadyCommitted
 from duetime.ids import ActionId, JobName, TenantId, event_run_id, manual_run_id, new_action_id, occurrence_id
-from duetime.run import Run
-from duetime.testing.simulated import TurnedClock
+from duetime.memory.store import OnCommit
+from duetime.run import Entry, Run
+from duetime.testing.turned_clock import TurnedClock
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -26,15 +29,18 @@ def fake_run(
     job: str | None = None,
     cadence: str | None = None,
     trigger: Trigger | None = None,
+    on_commit: OnCommit | None = None,
 ) -> Run:
     """Make a run without a scheduler.
 
     ``apply_plan_change(payload, fake_run(now=…))`` calls a handler as the plain function that it is. With `job` it is a
     run of that job, made due by its `cadence`, or else triggered by somebody, unless `trigger` says otherwise.
+    What it commits is afterwards in `Run.committed`; `on_commit` is called with it first, and may raise `CommitRefused`.
     """
     usual = Trigger.SCHEDULED if job is None else Trigger.CADENCE if cadence else Trigger.MANUAL
+    run_id = _id(job, trigger or usual, now)
     run = Run(
-        id=_id(job, trigger or usual, now),
+        id=run_id,
         type=job or "fake",
         tenant_id=TenantId(tenant_id),
         actor=actor,
@@ -50,10 +56,26 @@ def fake_run(
         cadence=cadence,
         trigger=trigger or usual,
         stop=threading.Event(),
+        committing=_Recorder(run_id, on_commit),
     )
     if cancelled:
         run.stop.set()
     return run
+
+
+class _Recorder:
+    """Commits to nothing but a test's memory."""
+
+    def __init__(self, action_id: ActionId, on_commit: OnCommit | None) -> None:
+        self._action_id, self._on_commit = action_id, on_commit
+        self.entries: Sequence[Entry] | None = None
+
+    def __call__(self, entries: Sequence[Entry]) -> None:
+        if self.entries is not None:
+            raise AlreadyCommitted(self._action_id)
+        if self._on_commit is not None and entries:
+            self._on_commit(entries)
+        self.entries = entries
 
 
 def _id(job: str | None, trigger: Trigger, now: datetime) -> ActionId:

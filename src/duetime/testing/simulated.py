@@ -2,46 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 from duetime import instant
 from duetime.action import Action, Status
 from duetime.app import App
+from duetime.job_ports import JobPorts
 from duetime.job_rules import RESERVED
 from duetime.jobs import Jobs
-from duetime.memory.cloud import MemoryCloud
+from duetime.memory.store import OnCommit
 from duetime.ports import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
+from duetime.testing.calls import DeadLetter
+from duetime.testing.faults import Faults
+from duetime.testing.faulty_cloud import FaultyCloud
+from duetime.testing.invariants import InvariantBroken, broken_in
+from duetime.testing.story import Story, ToldCloud
+from duetime.testing.turned_clock import TurnedClock
 
 _FRACTION = timedelta(seconds=1)
 """A worker waits out the last fraction of a second; here its delivery waits until the clock is turned that far."""
 
 
-class TurnedClock:
-    """A clock that stands still until it is turned."""
-
-    def __init__(self, now: datetime) -> None:
-        if now.tzinfo is None:
-            raise ValueError(f"{now!r} is naive; say datetime(…, tzinfo=UTC)")
-        self._now = now.astimezone(UTC)
-
-    def now(self) -> datetime:
-        """Where the clock stands, in UTC."""
-        return self._now
-
-    def wait_until(self, instant: datetime) -> None:
-        """Turn the clock to `instant`, never back."""
-        self._now = max(self._now, instant)
-
-
 class SimulatedCloud:
     """Runs an app in simulated time: ``cloud.advance(hours=3)`` does all that would happen in three hours.
 
-    Handlers run where `advance` is called, one after the other, so a test may look at what they did.
+    Handlers run where `advance` is called, one after the other, so a test may look at what they did. With `faults`
+    they may overlap in simulated time, one at any moment still: a handler takes time by ``run.clock.wait_until(…)``.
     """
 
     def __init__(
@@ -52,22 +43,61 @@ class SimulatedCloud:
         tenant_id: str = "acme",
         actor: str = "simulation",
         settings: Settings | None = None,
+        faults: Faults | None = None,
+        resources: Mapping[Any, object] | None = None,
+        on_commit: OnCommit | None = None,
     ) -> None:
+        """Make a cloud.
+
+        Args:
+            app: what it runs.
+            start: where the clock stands at first.
+            tenant_id: the tenant of its `scheduler`.
+            actor: who schedules there.
+            settings: as a deployment chooses them.
+            faults: what goes wrong from now on; the same seed does the same again.
+            resources: what handlers are given in place of the app's own, by the type that they ask for.
+            on_commit: plays the tables that handlers commit to: it is called with the entries of each commit, and may
+                raise `CommitRefused`.
+
+        Raises:
+            DeclarationError: the app is not complete, or has no such resource.
+        """
         self.clock = TurnedClock(start)
-        self._settings = settings or Settings()
-        self._cloud = MemoryCloud(app, clock=self.clock, settings=self._settings, instance="simulated")
+        self._settings, self._given = settings or Settings(), resources or {}
+        app = app.with_resources(self._given)
+        self._story = Story(self.clock)
+        self._faulty = None if faults is None else self._faulty_cloud(app, faults)
+        self._cloud = self._faulty or ToldCloud(
+            app, clock=self.clock, settings=self._settings, story=self._story
+        )
+        self._cloud.store.on_commit = on_commit
         self._waiting_out: list[Delivery] = []
         self.scheduler = self.scheduler_for(tenant_id, actor)
 
-    def scheduler_for(self, tenant_id: str, actor: str = "simulation") -> Scheduler:
-        """A scheduler for another tenant of the same cloud."""
+    def _faulty_cloud(self, app: App, faults: Faults) -> FaultyCloud:
+        return FaultyCloud(app, clock=self.clock, settings=self._settings, story=self._story, faults=faults)
+
+    def scheduler_for(
+        self, tenant_id: str, actor: str = "simulation", *, meets_faults: bool = False
+    ) -> Scheduler:
+        """A scheduler for another tenant of the same cloud.
+
+        Args:
+            tenant_id: whose.
+            actor: who schedules.
+            meets_faults: whether its calls may be throttled, and their answers lost, as those of the cloud's own
+                functions; they then raise `BackendUnavailable`, and its clock is off.
+        """
+        backends = self._cloud.seen_by_caller(actor if meets_faults else None)
         return Scheduler(
-            self._cloud.store,
+            backends.store,
             tenant_id=tenant_id,
             actor=actor,
-            clock=self.clock,
+            clock=backends.clock,
             settings=self._settings,
-            jobs=self._cloud.job_ports,
+            jobs=JobPorts(backends.jobs, backends.routes),
+            entropy=self._cloud.entropy,
         )
 
     @property
@@ -76,7 +106,13 @@ class SimulatedCloud:
         return self.scheduler.jobs
 
     def deploy(self, app: App) -> tuple[str, ...]:
-        """Deploy another version of the app: its handlers, and what its jobs have become, in a line each."""
+        """Deploy another version of the app: its handlers, and what its jobs have become, in a line each.
+
+        Resources that were given to the cloud stay in place of this app's, too.
+        """
+        given = {each: made for each, made in self._given.items() if each in app.resources}
+        app = app.with_resources(given)
+        app.complete()  # before anything changes
         return self._cloud.deploy(app).changes
 
     def send_event(
@@ -89,7 +125,7 @@ class SimulatedCloud:
     ) -> None:
         """Put an event on the bus; the same `id` again is the same event again."""
         at = self.now.replace(microsecond=0)
-        event_id = str(uuid4()) if id is None else id
+        event_id = str(UUID(bytes=self._cloud.entropy(16))) if id is None else id
         self._cloud.event(
             {
                 "id": event_id,
@@ -119,6 +155,39 @@ class SimulatedCloud:
             self.clock.wait_until(next_at)
             self._do_what_is_due()
         self.clock.wait_until(until)
+
+    def end_faults(self) -> None:
+        """From now on nothing more goes wrong; what is late or stands still comes when it was to come."""
+        if self._faulty is not None:
+            self._faulty.dice.are_fair = True
+            self._story.tell("simulation", "", "the faults are over")
+
+    @property
+    def dead_letters(self) -> Sequence[DeadLetter]:
+        """What was given up: messages that came too often, and functions that failed too often."""
+        return () if self._faulty is None else tuple(self._faulty.calls.dead_letters)
+
+    def story(self, about: str | None = None) -> str:
+        """What happened, a line each; of one action or job alone if its id or name is given."""
+        return "\n".join(self._story.lines(about))
+
+    def check(self) -> None:
+        """Check the scheduler's invariants, over all that has happened.
+
+        A fault is healed within minutes, at the latest by the next catch-up: end them, let time pass, and check then.
+
+        Raises:
+            InvariantBroken: one does not hold; it tells which, the seed, and the story.
+        """
+        broken = [*(self._faulty.watch.broken if self._faulty else ()), *broken_in(self._cloud)]
+        if broken:
+            seed = self._faulty.dice.faults.seed if self._faulty else None
+            raise InvariantBroken(broken, seed=seed, story=self.story())
+
+    def close(self) -> None:
+        """Let what still runs die. A cloud with faults keeps a thread for each handler that has not ended."""
+        if self._faulty is not None:
+            self._faulty.processes.end()
 
     def _next_at(self) -> datetime:
         return min([self._cloud.next_at(), *(each.message.due_at for each in self._waiting_out)])

@@ -31,7 +31,13 @@ from duetime.testing.contract.changing import (
     StrangerContract,
 )
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
+from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
 from duetime.testing.contract.due import DueContract
+from duetime.testing.contract.idempotency import (
+    IdempotencyContract,
+    KeyRaceContract,
+    KeyRedriveContract,
+)
 from duetime.testing.contract.job_locks import (
     EndPendingContract,
     LockContract,
@@ -84,6 +90,7 @@ class ActionStoreContract(
     SettleContract,
     RetryContract,
     AttemptsContract,
+    CommitContract,
     CancelContract,
     RescheduleContract,
     RedriveContract,
@@ -96,6 +103,9 @@ class ActionStoreContract(
     RecordContract,
     JobHistoryContract,
     RaceContract,
+    IdempotencyContract,
+    KeyRedriveContract,
+    KeyRaceContract,
 ):
     """The whole contract of `duetime.ports.ActionStore`: override the fixture `store`."""
 
@@ -110,6 +120,7 @@ class JobStoreContract(
     LockContract,
     WaitContract,
     OccurrenceSettleContract,
+    OccurrenceCommitContract,
     EndPendingContract,
 ):
     """The whole contract of `duetime.job_ports.JobStore`.

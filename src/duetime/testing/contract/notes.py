@@ -38,6 +38,17 @@ class RoutesContract:
         moved = Manifest("reports", {"send-invoice": 2})
         assert self.routes([BILLING, moved]).queue_for("send-invoice") in {"default", "reports"}
 
+    def test_a_type_leads_to_whoever_reads_its_newest_version(self) -> None:
+        for version, worker in ((1, "default"), (3, "reports")):
+            other = Manifest("reports", {"send-invoice": version})
+            assert self.routes([BILLING, other]).queue_for("send-invoice") == worker
+            assert self.routes([other, BILLING]).queue_for("send-invoice") == worker
+
+    def test_the_newest_version_of_each_type_is_known(self) -> None:
+        routes = self.routes([BILLING, Manifest("reports", {"make-report": 1, "send-invoice": 3})])
+        names = ("apply-plan-change", "send-invoice", "make-report", "os.system")
+        assert [routes.version_of(each) for each in names] == [1, 3, 1, None]
+
 
 class BookmarksContract:
     """Where a repeated pass left off."""

@@ -15,10 +15,14 @@ from duetime.ports import Delivery, DueMessage, DueQueues, Send, Timers
 from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON
 
 
-def message(due_at: datetime = NOON, *, gen: int = 1, ref: ActionRef | None = None) -> DueMessage:
+def message(
+    due_at: datetime = NOON, *, gen: int = 1, ref: ActionRef | None = None, payload_version: int = 1
+) -> DueMessage:
     """A wake for an action of its own, unless one is given."""
     ref = ref or ActionRef(ACME, new_action_id(NOON - HOUR))
-    return DueMessage(ref=ref, type="apply-plan-change", due_at=due_at, gen=gen)
+    return DueMessage(
+        ref=ref, type="apply-plan-change", due_at=due_at, gen=gen, payload_version=payload_version
+    )
 
 
 class DueQueuesContract:
@@ -41,7 +45,7 @@ class DueQueuesContract:
         """Return when that much time has passed for the queues: sleep, or turn the clock they were given."""
 
     def test_a_message_arrives_as_it_was_sent(self, queues: DueQueues) -> None:
-        sent = message(NOON + timedelta(microseconds=123_456), gen=7)
+        sent = message(NOON + timedelta(microseconds=123_456), gen=7, payload_version=3)
         queues.send([Send("default", sent, 0)])
         (delivery,) = self.receive(queues, "default")
         assert delivery.message == sent
@@ -119,7 +123,7 @@ class TimersContract:
         """What the dispatcher would have been woken with until then, each wake once or more."""
 
     def test_a_timer_wakes_with_its_message_within_a_minute(self, timers: Timers) -> None:
-        wake = message(NOON + HOUR, gen=3)
+        wake = message(NOON + HOUR, gen=3, payload_version=2)
         timers.set(wake, NOON)
         assert set(self.wakes(timers, NOON + MINUTE)) == {wake}
 

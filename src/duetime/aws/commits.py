@@ -1,0 +1,131 @@
+"""A run's commit in DynamoDB: the handler's own writes and the settle of its action as one ``TransactWriteItems``.
+
+The request is built once and carries a token, so that a repeat of a lost answer is the same transaction: DynamoDB makes it
+once, for ten minutes. After that, and whenever it is refused, the row is asked: only the run of its fence can have settled it,
+and the instant of its end tells which of that run's commits did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from duetime.action import Action, Status
+from duetime.aws import conditions
+from duetime.aws.faults import COMMIT, Cancelled, TransactionFailed, translated
+from duetime.aws.items import from_item
+from duetime.aws.keys import Item, row_key
+from duetime.aws.transactions import Entry, patiently, pause, update, write
+from duetime.errors import BackendUnavailable, CommitRefused, RefusedEntry
+from duetime.lease import Settlement, SettleResult
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+CONDITION_FAILED = "ConditionalCheckFailed"
+_SENDS = 3
+"""How often a request without an answer is sent, beside what the client repeats by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a run asks for."""
+
+    table: str
+    claimed: Action
+    settlement: Settlement
+    entries: Sequence[Entry]
+    number: int
+
+    @property
+    def own(self) -> int:
+        """The place of the settle: the last, so that the handler's entries are told by the places that it gave them."""
+        return len(self.entries)
+
+    def request(self) -> Mapping[str, Any]:
+        """The transaction's arguments."""
+        settle = update(
+            self.table, row_key(self.claimed.ref), conditions.settle(self.claimed, self.settlement)
+        )
+        return {"TransactItems": [*self.entries, settle], "ClientRequestToken": self._token()}
+
+    def _token(self) -> str:
+        """Of this very commit and of no other: a job's occurrences have the same ids in each deployment."""
+        run = self.claimed
+        said = (self.table, run.tenant_id, run.id, run.fence, run.claim_nonce, self.number, self.own)
+        return sha256("\n".join(map(str, said)).encode()).hexdigest()[:36]
+
+    def result(self, row: Action | None) -> SettleResult | None:
+        """What the row tells of this commit; None while its run may still end."""
+        if self.settlement.has_ended(self.claimed, row):
+            return SettleResult.SETTLED
+        if row is None or (row.status, row.fence) != (Status.PROCESSING, self.claimed.fence):
+            return SettleResult.LEASE_LOST
+        return None
+
+
+def commit(client: DynamoDBClient, asked: Commit) -> SettleResult:
+    """See `duetime.ports.ActionStore.commit`."""
+    request = asked.request()
+    try:
+        _insistently(partial(patiently, partial(_send, client, request), Cancelled))
+    except TransactionFailed as failed:
+        reasons = dict.fromkeys(failed.failed, CONDITION_FAILED)
+        return _refused(client, asked, reasons, failed.failed)
+    except Cancelled as cancelled:
+        return _refused(client, asked, cancelled.codes, {})
+    except BackendUnavailable:
+        result = asked.result(_row(client, asked))
+        if result is None:
+            raise
+        return result
+    return SettleResult.SETTLED
+
+
+def _send(client: DynamoDBClient, request: Mapping[str, Any]) -> None:
+    entries = request["TransactItems"]
+    if len(entries) == 1:
+        write(client, entries)
+        return
+    with translated(COMMIT):
+        client.transact_write_items(**request)
+
+
+def _insistently(send: Callable[[], None]) -> None:
+    """Send the very same request again where there is no answer."""
+    for tried in range(_SENDS):
+        try:
+            send()
+        except Cancelled:
+            raise  # an answer
+        except BackendUnavailable:
+            if tried == _SENDS - 1:
+                raise
+            pause(tried)
+        else:
+            return
+
+
+def _refused(
+    client: DynamoDBClient, asked: Commit, codes: Mapping[int, str], items: Mapping[int, Item | None]
+) -> SettleResult:
+    """What came of a transaction that DynamoDB says it did not make: it may have made it before, and lost the answer.
+
+    Raises:
+        CommitRefused: it has not, and the run goes on.
+    """
+    own = items.get(asked.own)
+    result = asked.result(from_item(own) if own else _row(client, asked))
+    if result is not None:
+        return result
+    theirs = {place: code for place, code in codes.items() if place != asked.own}
+    raise CommitRefused([RefusedEntry(place, code, items.get(place)) for place, code in theirs.items()])
+
+
+def _row(client: DynamoDBClient, asked: Commit) -> Action | None:
+    with translated(COMMIT):
+        found = client.get_item(TableName=asked.table, Key=row_key(asked.claimed.ref), ConsistentRead=True)
+    return from_item(found["Item"]) if "Item" in found else None

@@ -1,0 +1,195 @@
+"""Idempotency keys in DynamoDB: each an item of its own, in one transaction with the row that it stands for.
+
+::
+
+    take        the key is absent                                          -> key, row
+    take over   the key is still that action's, which is final or gone     -> key, row
+    take again  the row has failed, and the key is absent or its own       -> row, key
+    remove      the key is this row's, which has been removed              -> no key
+
+The item says whose it is, what that action is (a hash of its type and payload), and until when it holds. It has no time
+to live of DynamoDB's: it goes with its row, or is taken over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duetime import instant
+from duetime.action import Action, ActionRef, Status
+from duetime.aws.conditions import ROW_IS_ABSENT, Update
+from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
+from duetime.aws.items import from_item, to_item
+from duetime.aws.keys import Item, idempotency_key, row_key
+from duetime.aws.queries import SERVICE
+from duetime.aws.transactions import Entry, patiently, put, update, write
+from duetime.errors import BackendUnavailable
+from duetime.idempotency import HeldKey, KeyTerms, content_of
+from duetime.ids import ActionId
+from duetime.lease import Moved, Refused
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+KEY_IS_ABSENT = "attribute_not_exists(pk)"
+KEY_IS_THAT_ACTIONS = "action_id = :former"
+KEY_IS_ABSENT_OR_MINE = "attribute_not_exists(pk) OR action_id = :mine"
+KEY_IS_MINE = "action_id = :mine"
+_FINAL = {f":{each}": {"S": each.value} for each in Status if each.is_final}
+ACTION_IS_FINAL_OR_GONE = f"attribute_not_exists(pk) OR #status IN ({', '.join(_FINAL)})"
+
+_KEY, _ROW = 0, 1
+"""The places of the key and of the row in a transaction that takes a key."""
+_RACES = 10
+
+Get = Callable[[ActionRef], Action | None]
+
+
+class Keys:
+    """The keys of an actions table; `get` reads a row of it, consistently and with its payload."""
+
+    def __init__(self, client: DynamoDBClient, table: str, get: Get) -> None:
+        self._client, self._table, self._get = client, table, get
+
+    def first(self, action: Action, terms: KeyTerms) -> Action | None:
+        """The action that has the key of `action`, as `put` would answer now; None if that one may take it.
+
+        Raises:
+            IdempotencyConflict: as `put`.
+        """
+        return self._first(action, self._held(action), terms)
+
+    def put(self, action: Action, terms: KeyTerms) -> Action:
+        """See `duetime.ports.ActionStore.put_once`; a payload set apart has been written."""
+        held: HeldKey | None = None
+        for _ in range(_RACES):
+            try:
+                self._write(action, self._taking(action, terms, held))
+            except TransactionFailed as failed:
+                if _KEY in failed.failed:
+                    held = _read(failed.failed[_KEY])
+                elif _ROW in failed.failed:
+                    return action  # an id names one action alone: this is a repeated call
+            else:
+                return action
+            first = self._first(action, held, terms)
+            if first is not None:
+                return first
+        raise BackendUnavailable(SERVICE, f"the idempotency key {action.idempotency_key!r} kept changing")
+
+    def entry(self, action: Action, terms: KeyTerms, held: HeldKey | None = None) -> Entry:
+        """The put that takes the key: a free one, or that of `held`."""
+        condition: Mapping[str, Any] = {"ConditionExpression": KEY_IS_ABSENT}
+        if held is not None:
+            condition = {
+                "ConditionExpression": KEY_IS_THAT_ACTIONS,
+                "ExpressionAttributeValues": {":former": {"S": held.action_id}},
+            }
+        item = {**self._key(action.ref, action.idempotency_key), **_item(HeldKey.of(action, terms.until))}
+        asked = {"TableName": self._table, "Item": item, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+        return {"Put": {**asked, **condition}}
+
+    def take_again(self, row: Action, redriven: Update, at: datetime) -> Moved | Refused:
+        """Redrive a failed row that has a key, unless another action has that by now."""
+        entries = [update(self._table, row_key(row.ref), redriven), self._retaken(row, at)]
+        try:
+            patiently(partial(write, self._client, entries), Cancelled)
+        except TransactionFailed as failed:
+            if 0 in failed.failed:
+                standing = failed.failed[0]
+                return Refused(from_item(standing) if standing else None)
+            held = _read(failed.failed.get(1))
+            return Refused(row, taken_by=None if held is None else held.action_id)
+        moved = self._get(row.ref)
+        return Refused(None) if moved is None else Moved(moved)
+
+    def _retaken(self, row: Action, at: datetime) -> Entry:
+        """A key that the row still has keeps its time; one that is gone holds until the row is final once more."""
+        whole = self._get(row.ref) or row
+        return update(
+            self._table,
+            self._key(row.ref, row.idempotency_key),
+            {
+                "ConditionExpression": KEY_IS_ABSENT_OR_MINE,
+                "UpdateExpression": (
+                    "SET action_id = :mine, content = if_not_exists(content, :content),"
+                    " #until = if_not_exists(#until, :at)"
+                ),
+                "ExpressionAttributeNames": {"#until": "until"},
+                "ExpressionAttributeValues": {
+                    ":mine": {"S": row.id},
+                    ":content": {"S": content_of(whole)},
+                    ":at": {"S": instant.text(at)},
+                },
+            },
+        )
+
+    def remove(self, ref: ActionRef, key: str) -> None:
+        """See `duetime.ports.ActionStore.remove_key`."""
+        with suppress(ConditionFailed), translated(SERVICE):
+            self._client.delete_item(
+                TableName=self._table,
+                Key=self._key(ref, key),
+                ConditionExpression=KEY_IS_MINE,
+                ExpressionAttributeValues={":mine": {"S": ref.id}},
+            )
+
+    def _taking(self, action: Action, terms: KeyTerms, held: HeldKey | None) -> Sequence[Entry]:
+        """Take a free key, or take that of `held` over."""
+        row = put(self._table, to_item(action), ConditionExpression=ROW_IS_ABSENT)
+        taking = [self.entry(action, terms, held), row]
+        if held is not None:
+            former = row_key(ActionRef(action.tenant_id, held.action_id))
+            is_over: Update = {
+                "ConditionExpression": ACTION_IS_FINAL_OR_GONE,
+                "ExpressionAttributeNames": {"#status": "status"},
+                "ExpressionAttributeValues": _FINAL,
+            }
+            taking.append(update(self._table, former, is_over))
+        return taking
+
+    def _write(self, action: Action, entries: Sequence[Entry]) -> None:
+        """Where there was no answer, the key tells whether it was written."""
+        try:
+            patiently(partial(write, self._client, entries), Cancelled)
+        except Cancelled:
+            raise
+        except BackendUnavailable:
+            held = self._held(action)
+            if held is None or held.action_id != action.id:
+                raise
+
+    def _first(self, action: Action, held: HeldKey | None, terms: KeyTerms) -> Action | None:
+        if held is None:
+            return None
+        if held.action_id == action.id:
+            return action
+        row = self._get(ActionRef(action.tenant_id, held.action_id))
+        return held.first(action, row, terms.now)
+
+    def _held(self, action: Action) -> HeldKey | None:
+        key = self._key(action.ref, action.idempotency_key)
+        with translated(SERVICE):
+            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        return _read(found.get("Item"))
+
+    def _key(self, ref: ActionRef, key: str | None) -> Item:
+        return idempotency_key(ref.tenant_id, key or "")
+
+
+def _item(held: HeldKey) -> Item:
+    return {
+        "action_id": {"S": held.action_id},
+        "content": {"S": held.content},
+        "until": {"S": instant.text(held.until)},
+    }
+
+
+def _read(item: Any) -> HeldKey | None:
+    if not item:
+        return None
+    return HeldKey(ActionId(item["action_id"]["S"]), item["content"]["S"], instant.parse(item["until"]["S"]))

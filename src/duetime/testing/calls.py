@@ -1,0 +1,104 @@
+"""Calls of functions in a simulated cloud, as EventBridge and Lambda make them: late, twice, or never; and again if they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+
+from duetime.testing.faults import Dice
+from duetime.testing.processes import Judge, Process, Processes
+from duetime.testing.story import Story
+
+RETRIES = {"dispatch": 2, "event": 2, "sweep": 0, "catch-up": 1}
+"""How often a failed call of a function is repeated, as the CDK constructs say."""
+
+LATEST = timedelta(minutes=5)
+_RETRY_AFTER = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """What was given up: a message that came too often, or a call of a function that failed too often."""
+
+    at: datetime
+    function: str
+    about: str = ""
+    """The action's id, where it is a message."""
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """An asynchronous call of a function."""
+
+    function: str
+    do: Callable[[], object]
+    done: Callable[[datetime], None]
+    """Told when the call that succeeded had begun."""
+    retries_left: int
+
+
+class Calls:
+    """Makes calls, each in a process of its own."""
+
+    def __init__(self, dice: Dice, processes: Processes, story: Story, judge: Judge) -> None:
+        self._dice, self._processes, self._story, self._judge = dice, processes, story, judge
+        self._waiting: list[tuple[datetime, int, Call]] = []
+        self._numbers = count()
+        self.dead_letters: list[DeadLetter] = []
+
+    def next_at(self) -> datetime | None:
+        """When the next is to be made."""
+        return self._waiting[0][0] if self._waiting else None
+
+    def invoke(
+        self, function: str, do: Callable[[], object], done: Callable[[datetime], None] = lambda _: None
+    ) -> None:
+        """Call a function, if its wake is not lost; no event is ever lost."""
+        if function != "event" and self._dice.hits(self._dice.faults.drop):
+            self._tell(f"✗ a wake of {function} is lost")
+            return
+        self._come(Call(function, do, done, RETRIES[function]))
+        if self._dice.hits(self._dice.faults.double):
+            self._tell(f"✗ a wake of {function} is doubled")
+            self._come(Call(function, do, done, RETRIES[function]))
+
+    def make_due(self) -> None:
+        """Make those whose time has come."""
+        while self._waiting and self._waiting[0][0] <= self._processes.clock.now():
+            self._make(heappop(self._waiting)[2])
+
+    def give_up(self, function: str, about: str = "") -> None:
+        """Keep a dead letter."""
+        self._story.tell(function, about, "is given up: a dead letter")
+        self.dead_letters.append(DeadLetter(self._processes.clock.now(), function, about))
+
+    def _come(self, call: Call) -> None:
+        if self._dice.hits(self._dice.faults.delay):
+            late = self._dice.span(LATEST)
+            self._tell(f"✗ a wake of {call.function} is {late.total_seconds():.3f} s late")
+            self._add(late, call)
+        else:
+            self._make(call)
+
+    def _add(self, late: timedelta, call: Call) -> None:
+        heappush(self._waiting, (self._processes.clock.now() + late, next(self._numbers), call))
+
+    def _make(self, call: Call) -> None:
+        over = partial(self._over, call, self._processes.clock.now())
+        self._processes.start(Process(call.function, self._dice.skew()), call.do, over)
+
+    def _over(self, call: Call, began_at: datetime, error: BaseException | None) -> None:
+        if self._judge(call.function, "", error):
+            call.done(began_at)
+        elif call.retries_left:
+            call.retries_left -= 1
+            self._add(_RETRY_AFTER, call)
+        else:
+            self.give_up(call.function)
+
+    def _tell(self, what: str) -> None:
+        self._story.tell("wake", "", what)

@@ -1,0 +1,279 @@
+"""The commit: a handler's own writes and the settle of its action, all or nothing.
+
+What a handler writes is told here with actions that it schedules, since every table of a back end's own may be written in its
+transactions. A back end without transactions says so, and commits without entries alone.
+"""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from duetime.action import Action, Ending, Status
+from duetime.errors import CommitRefused, Unsupported
+from duetime.job import JobRef
+from duetime.job_ports import JobStore
+from duetime.lease import Settlement, SettleResult
+from duetime.ports import ActionStore
+from duetime.testing.contract.job_specimens import DAY, added, ended, planned, standing_job, taken
+from duetime.testing.contract.specimens import (
+    CALLER,
+    EXPIRY,
+    HOUR,
+    NOON,
+    ORPHANED_AT,
+    SECOND,
+    claim,
+    due_time_in_index,
+    end,
+    fresh,
+    running,
+    scheduled,
+    standing,
+)
+from duetime.testing.contract.subject import JobsContract, StoreContract
+
+LOST, DONE = SettleResult.LEASE_LOST, SettleResult.SETTLED
+Entries = Sequence[Mapping[str, Any]]
+
+
+def executed(at: datetime = NOON + SECOND) -> Settlement:
+    """The only end that a commit has."""
+    return end(Status.EXECUTED, at)
+
+
+def commit(
+    store: ActionStore,
+    claimed: Action,
+    entries: Entries = (),
+    *,
+    number: int = 1,
+    at: datetime = NOON + SECOND,
+) -> SettleResult:
+    """Commit a run, a second after noon unless another instant is said."""
+    return store.commit(claimed, executed(at), entries=entries, number=number)
+
+
+def commit_run(
+    jobs: JobStore, run: Action, ref: JobRef, entries: Entries = (), *, number: int = 1
+) -> SettleResult:
+    """Commit a job's run that holds the lock."""
+    return jobs.commit(run, executed(), ref, ended(run), entries=entries, number=number)
+
+
+def follow_up(store: ActionStore) -> tuple[Action, Entries]:
+    """An action that a handler schedules with its commit, and the entries that do it; none where a back end has none."""
+    action = fresh(store)
+    with suppress(Unsupported):
+        return action, store.entries(action)
+    pytest.skip("this back end has no transactions")
+
+
+class CommitContract(StoreContract):
+    """*settle by commit*."""
+
+    def test_a_commit_executes_the_action(self, store: ActionStore) -> None:
+        claimed = running(store)
+        assert commit(store, claimed) is DONE
+        finished = replace(claimed.attempts[0], finished_at=NOON + SECOND, ending=Ending.EXECUTED)
+        assert standing(store, claimed.ref) == replace(
+            claimed,
+            status=Status.EXECUTED,
+            attempts=(finished,),
+            lease_until=None,
+            claim_nonce=None,
+            expires_at=EXPIRY,
+            due_shard=standing(store, claimed.ref).due_shard,
+        )
+
+    def test_a_committed_row_leaves_the_due_index(self, store: ActionStore) -> None:
+        claimed = running(store)
+        commit(store, claimed)
+        self.let_indexes_follow()
+        assert due_time_in_index(store, claimed) is None
+
+    def test_a_commit_writes_its_entries(self, store: ActionStore) -> None:
+        claimed, (action, entries) = running(store), follow_up(store)
+        assert commit(store, claimed, entries) is DONE
+        assert store.get(action.ref) == action
+        assert standing(store, claimed.ref).status is Status.EXECUTED
+
+    def test_a_repeated_commit_tells_what_its_first_try_did(self, store: ActionStore) -> None:
+        claimed, (action, entries) = running(store), follow_up(store)
+        commit(store, claimed, entries)
+        before = store.get(claimed.ref)
+        assert commit(store, claimed, entries) is DONE
+        assert store.get(claimed.ref) == before
+        assert store.get(action.ref) == action
+
+    def test_a_repeated_commit_without_entries_tells_what_its_first_try_did(self, store: ActionStore) -> None:
+        claimed = running(store)
+        assert (commit(store, claimed), commit(store, claimed)) == (DONE, DONE)
+
+    def test_a_second_commit_of_a_run_is_not_the_first(self, store: ActionStore) -> None:
+        claimed = running(store)
+        commit(store, claimed)
+        before = store.get(claimed.ref)
+        assert commit(store, claimed, number=2, at=NOON + HOUR) is LOST
+        assert store.get(claimed.ref) == before
+
+    @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
+    def test_a_run_that_has_ended_commits_nothing(self, store: ActionStore, status: Status) -> None:
+        claimed = running(store)
+        store.settle(claimed, end(status, NOON + HOUR))
+        before = store.get(claimed.ref)
+        assert commit(store, claimed) is LOST
+        assert store.get(claimed.ref) == before
+
+    @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
+    def test_a_settle_after_a_commit_changes_nothing(self, store: ActionStore, status: Status) -> None:
+        claimed = running(store)
+        commit(store, claimed)
+        before = store.get(claimed.ref)
+        assert store.settle(claimed, end(status, NOON + HOUR)) is DONE
+        assert store.get(claimed.ref) == before
+
+    def test_a_heartbeat_after_a_commit_changes_nothing(self, store: ActionStore) -> None:
+        claimed = running(store)
+        commit(store, claimed)
+        before = store.get(claimed.ref)
+        assert store.renew(claimed, NOON + HOUR) is None
+        assert store.get(claimed.ref) == before
+
+    def test_a_run_that_was_taken_over_commits_nothing(self, store: ActionStore) -> None:
+        late, (action, entries) = running(store), follow_up(store)
+        following = claim(store, late.ref, ORPHANED_AT)
+        assert commit(store, late, entries) is LOST
+        assert store.get(action.ref) is None
+        assert store.get(late.ref) == following
+
+    def test_a_run_that_was_taken_over_commits_nothing_without_entries_either(
+        self, store: ActionStore
+    ) -> None:
+        late = running(store)
+        following = claim(store, late.ref, ORPHANED_AT)
+        assert commit(store, late) is LOST
+        assert store.get(late.ref) == following
+
+    def test_of_a_run_and_its_successor_one_commits(self, store: ActionStore) -> None:
+        late = running(store)
+        (stale, of_the_late), (action, entries) = follow_up(store), follow_up(store)
+        following = claim(store, late.ref, ORPHANED_AT)
+        assert commit(store, following, entries, at=ORPHANED_AT) is DONE
+        assert commit(store, late, of_the_late, at=ORPHANED_AT) is LOST
+        assert (store.get(stale.ref), store.get(action.ref)) == (None, action)
+
+    def test_a_commit_of_no_row_has_lost_its_lease(self, store: ActionStore) -> None:
+        claimed = replace(running(store), id=fresh(store).id)
+        assert commit(store, claimed) is LOST
+        assert store.get(claimed.ref) is None
+
+    def test_a_request_to_cancel_stops_no_commit(self, store: ActionStore) -> None:
+        claimed = running(store)
+        store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        assert commit(store, claimed) is DONE
+        row = standing(store, claimed.ref)
+        assert (row.status, row.cancel_requested_by) == (Status.EXECUTED, CALLER)
+
+    def test_a_commit_that_is_refused_writes_nothing_and_tells_which_entry_it_was(
+        self, store: ActionStore
+    ) -> None:
+        claimed, (action, entries) = running(store), follow_up(store)
+        there = scheduled(store)
+        with pytest.raises(CommitRefused) as refused:
+            commit(store, claimed, [*entries, *store.entries(there)])
+        assert [(each.index, each.code) for each in refused.value.reasons] == [(1, "ConditionalCheckFailed")]
+        assert store.get(action.ref) is None
+        assert store.get(there.ref) == there
+        assert store.get(claimed.ref) == claimed
+
+    def test_a_run_whose_commit_was_refused_may_commit_something_else(self, store: ActionStore) -> None:
+        claimed, (action, entries) = running(store), follow_up(store)
+        with pytest.raises(CommitRefused):
+            commit(store, claimed, store.entries(scheduled(store)))
+        assert commit(store, claimed, entries, number=2, at=NOON + HOUR) is DONE
+        assert store.get(action.ref) == action
+        assert standing(store, claimed.ref).attempts[-1].finished_at == NOON + HOUR
+
+    def test_a_run_whose_commit_was_refused_may_settle_in_any_way(self, store: ActionStore) -> None:
+        claimed, _ = running(store), follow_up(store)
+        with pytest.raises(CommitRefused):
+            commit(store, claimed, store.entries(scheduled(store)))
+        assert store.settle(claimed, end(Status.PENDING)) is DONE
+        assert standing(store, claimed.ref).status is Status.PENDING
+
+
+class OccurrenceCommitContract(JobsContract):
+    """*settle an occurrence by commit*: the lock and the tally go with it."""
+
+    def test_a_committed_run_frees_its_lock_and_is_counted(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        assert commit_run(jobs, run, job.ref) is DONE
+        assert jobs.get(job.ref) == replace(job, tally=ended(run).counted(job.tally))
+        row = standing(store, run.ref)
+        assert (row.status, row.attempts[-1].ending) == (Status.EXECUTED, Ending.EXECUTED)
+
+    def test_entries_lock_and_row_are_written_together(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run, (action, entries) = taken(store, jobs, job), follow_up(store)
+        assert commit_run(jobs, run, job.ref, entries) is DONE
+        assert store.get(action.ref) == action
+        assert standing_job(jobs, job.ref).running is None
+
+    def test_a_repeated_commit_of_a_run_is_counted_once(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run, (_, entries) = taken(store, jobs, job), follow_up(store)
+        for _ in range(3):
+            assert commit_run(jobs, run, job.ref, entries) is DONE
+        assert standing_job(jobs, job.ref).tally.executed == 1
+
+    def test_a_commit_repeated_after_the_next_has_the_lock_leaves_it(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        commit_run(jobs, run, job.ref)
+        following = taken(store, jobs, standing_job(jobs, job.ref), NOON + DAY)
+        assert commit_run(jobs, run, job.ref) is DONE
+        assert standing_job(jobs, job.ref).running == following.ref
+
+    @pytest.mark.parametrize("is_held", [True, False])
+    def test_where_the_lock_is_not_mine_the_entries_are_written_with_the_action_alone(
+        self, store: ActionStore, jobs: JobStore, is_held: bool
+    ) -> None:
+        job = added(jobs)
+        holder = taken(store, jobs, job) if is_held else None
+        beside, (action, entries) = claim(store, planned(store, NOON - DAY).ref), follow_up(store)
+        before = standing_job(jobs, job.ref)
+        assert commit_run(jobs, beside, job.ref, entries) is DONE
+        assert standing_job(jobs, job.ref) == before
+        assert before.running == (holder.ref if holder else None)
+        assert store.get(action.ref) == action
+        assert standing(store, beside.ref).status is Status.EXECUTED
+
+    def test_a_commit_that_is_refused_keeps_the_lock(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run, (action, entries) = taken(store, jobs, job), follow_up(store)
+        before, there = standing_job(jobs, job.ref), scheduled(store)
+        with pytest.raises(CommitRefused) as refused:
+            commit_run(jobs, run, job.ref, [*entries, *store.entries(there)])
+        assert [each.index for each in refused.value.reasons] == [1]
+        assert store.get(action.ref) is None
+        assert (standing_job(jobs, job.ref), store.get(run.ref)) == (before, run)
+
+    def test_a_run_of_a_job_that_was_taken_over_commits_nothing(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        late = taken(store, jobs, job)
+        following = claim(store, late.ref, ORPHANED_AT)
+        assert commit_run(jobs, late, job.ref) is LOST
+        assert store.get(late.ref) == following
+        assert standing_job(jobs, job.ref).running == late.ref

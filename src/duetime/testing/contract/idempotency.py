@@ -1,0 +1,298 @@
+"""Idempotency keys: one action for each, until its time has passed and the action is final."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+
+import pytest
+
+from duetime.action import Action, Status
+from duetime.errors import IdempotencyConflict
+from duetime.idempotency import KeyTerms
+from duetime.ids import TenantId
+from duetime.lease import Moved, Refused
+from duetime.ports import ActionStore
+from duetime.testing.contract.races import CROWD, ROUNDS, together
+from duetime.testing.contract.scheduling import LARGE
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    EXPIRY,
+    GLOBEX,
+    HOUR,
+    MINUTE,
+    NOON,
+    SECOND,
+    claim,
+    end,
+    fresh,
+    standing,
+)
+from duetime.testing.contract.subject import StoreContract
+
+KEY = "order-17"
+TTL = HOUR
+LATER = NOON + TTL
+"""When the time of a key has passed that was taken at noon."""
+
+OTHER = '{"subscription_id":43}'
+
+
+def under_key(
+    store: ActionStore,
+    *,
+    key: str = KEY,
+    tenant_id: TenantId = ACME,
+    due_at: datetime = NOON,
+    payload: str = '{"subscription_id":42}',
+) -> Action:
+    """An action with a key that nobody has written yet."""
+    action = fresh(store, tenant_id=tenant_id, due_at=due_at, payload=payload)
+    return replace(action, idempotency_key=key, payload_apart=payload == LARGE)
+
+
+def key_from(at: datetime, ttl: timedelta = TTL) -> KeyTerms:
+    """The terms of a key that is asked for at that instant."""
+    return KeyTerms(at, at + ttl)
+
+
+def placed(store: ActionStore, at: datetime = NOON, payload: str = '{"subscription_id":42}') -> Action:
+    """What a schedule under the key gets at that instant; each time another action is asked for."""
+    return store.put_once(under_key(store, payload=payload), key_from(at))
+
+
+def finished(store: ActionStore, action: Action, status: Status = Status.EXECUTED) -> Action:
+    """The action, run to its end at noon."""
+    store.settle(claim(store, action.ref), end(status))
+    return standing(store, action.ref)
+
+
+class IdempotencyContract(StoreContract):
+    """*schedule, under a key*."""
+
+    def test_what_was_put_under_a_key_is_read_back(self, store: ActionStore) -> None:
+        action = replace(under_key(store), correlation_id="subscription:42")
+        assert store.put_once(action, key_from(NOON)) == action
+        assert store.get(action.ref) == action
+
+    def test_the_same_key_again_gets_the_first_action_and_adds_none(self, store: ActionStore) -> None:
+        first = placed(store)
+        assert placed(store, NOON + MINUTE) == first
+        assert self._rows(store) == [first.ref]
+
+    def test_the_due_time_is_not_compared(self, store: ActionStore) -> None:
+        first = placed(store)
+        again = under_key(store, due_at=NOON + HOUR)
+        assert store.put_once(again, key_from(NOON)) == first
+
+    def test_a_repeat_gets_the_action_as_it_is_by_then(self, store: ActionStore) -> None:
+        first = placed(store)
+        running = claim(store, first.ref)
+        assert placed(store) == running
+        store.settle(running, end(Status.EXECUTED))
+        assert placed(store, NOON + MINUTE) == standing(store, first.ref)
+
+    def test_the_same_call_again_changes_nothing_in_a_row_that_has_run(self, store: ActionStore) -> None:
+        action = under_key(store)
+        store.put_once(action, key_from(NOON))
+        row = finished(store, action)
+        assert store.put_once(action, key_from(NOON)).id == action.id
+        assert self._rows(store) == [action.ref]
+        assert store.get(action.ref) == row
+
+    @pytest.mark.parametrize("changed", [{"payload": OTHER}, {"type": "send-receipt"}], ids=str)
+    def test_the_same_key_for_something_else_is_a_conflict_that_names_the_first_action(
+        self, store: ActionStore, changed: dict[str, str]
+    ) -> None:
+        first = placed(store)
+        with pytest.raises(IdempotencyConflict) as conflict:
+            store.put_once(replace(under_key(store), **changed), key_from(NOON))  # type: ignore[arg-type]
+        assert (conflict.value.key, conflict.value.action_id) == (KEY, first.id)
+        assert self._rows(store) == [first.ref]
+
+    def test_another_key_is_another_action(self, store: ActionStore) -> None:
+        first = placed(store)
+        other = store.put_once(under_key(store, key=f"{KEY} "), key_from(NOON))
+        assert other.id != first.id
+
+    def test_another_tenants_same_key_is_another(self, store: ActionStore) -> None:
+        first = placed(store)
+        theirs = under_key(store, tenant_id=GLOBEX, payload=OTHER)
+        assert store.put_once(theirs, key_from(NOON)) == theirs
+        assert placed(store) == first
+
+    def test_a_repeat_gets_a_large_payload_too(self, store: ActionStore) -> None:
+        first = placed(store, payload=LARGE)
+        assert placed(store, payload=LARGE) == first
+        assert first.payload == LARGE
+        with pytest.raises(IdempotencyConflict):
+            placed(store, payload=f"{LARGE} ")
+
+    @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED])
+    def test_a_key_holds_for_its_time_though_its_action_is_final(
+        self, store: ActionStore, status: Status
+    ) -> None:
+        row = finished(store, placed(store), status)
+        assert placed(store, LATER - SECOND) == row
+        with pytest.raises(IdempotencyConflict):
+            placed(store, LATER - SECOND, OTHER)
+
+    @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED])
+    def test_a_key_is_free_once_its_time_has_passed_and_its_action_is_final(
+        self, store: ActionStore, status: Status
+    ) -> None:
+        former = finished(store, placed(store), status)
+        second = placed(store, LATER, OTHER)
+        assert second.id != former.id
+        assert standing(store, second.ref) == second
+        assert standing(store, former.ref) == former
+        assert placed(store, LATER, OTHER) == second
+
+    def test_the_key_of_an_action_that_was_cancelled_before_it_ran_is_free_after_its_time(
+        self, store: ActionStore
+    ) -> None:
+        former = placed(store)
+        store.cancel(former.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        assert placed(store, LATER - SECOND).status is Status.CANCELLED
+        assert placed(store, LATER).id != former.id
+
+    def test_a_large_payload_takes_a_key_over(self, store: ActionStore) -> None:
+        former = finished(store, placed(store))
+        second = placed(store, LATER, LARGE)
+        assert second.id != former.id
+        assert standing(store, second.ref).payload == LARGE
+
+    def test_a_key_whose_time_has_passed_holds_while_its_action_is_not_final(
+        self, store: ActionStore
+    ) -> None:
+        first = placed(store)
+        assert placed(store, LATER + HOUR) == first
+        running = claim(store, first.ref)
+        assert placed(store, LATER + HOUR) == running
+        store.settle(running, end(Status.PENDING))
+        assert placed(store, LATER + HOUR) == standing(store, first.ref)
+        with pytest.raises(IdempotencyConflict):
+            placed(store, LATER + HOUR, OTHER)
+
+    def test_a_removed_key_is_free(self, store: ActionStore) -> None:
+        former = finished(store, placed(store))
+        store.remove_key(former.ref, KEY)
+        assert placed(store, NOON, OTHER).id != former.id
+
+    def test_a_key_that_another_action_has_taken_over_is_not_removed_with_the_former_row(
+        self, store: ActionStore
+    ) -> None:
+        former = finished(store, placed(store))
+        second = placed(store, LATER)
+        store.remove_key(former.ref, KEY)
+        assert placed(store, LATER) == second
+
+    def test_removing_a_key_that_nobody_has_is_nothing(self, store: ActionStore) -> None:
+        store.remove_key(under_key(store).ref, KEY)
+
+    def _rows(self, store: ActionStore) -> Sequence[object]:
+        return [row.ref for row in store.of_tenant(ACME, limit=50, cursor=None)]
+
+
+class KeyRedriveContract(StoreContract):
+    """*redrive* of an action that was scheduled under a key."""
+
+    def test_a_redriven_action_has_its_key_again(self, store: ActionStore) -> None:
+        failed = finished(store, placed(store), Status.FAILED)
+        moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        row = standing(store, failed.ref)
+        assert moved == Moved(row)
+        assert (row.status, row.due_at, row.gen, row.expires_at) == (Status.PENDING, LATER, 2, None)
+        assert placed(store, LATER + HOUR) == row
+
+    def test_it_takes_a_key_again_that_was_removed_meanwhile(self, store: ActionStore) -> None:
+        failed = finished(store, placed(store), Status.FAILED)
+        store.remove_key(failed.ref, KEY)
+        assert isinstance(store.redrive(failed.ref, LATER, by="ops", at=LATER), Moved)
+        assert placed(store, LATER) == standing(store, failed.ref)
+        with pytest.raises(IdempotencyConflict):
+            placed(store, LATER, OTHER)
+
+    def test_it_keeps_its_large_payload_and_its_key(self, store: ActionStore) -> None:
+        failed = finished(store, placed(store, payload=LARGE), Status.FAILED)
+        store.remove_key(failed.ref, KEY)
+        store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        assert placed(store, LATER, LARGE) == standing(store, failed.ref)
+
+    def test_a_key_keeps_its_time_through_a_redrive(self, store: ActionStore) -> None:
+        failed = finished(store, placed(store), Status.FAILED)
+        store.redrive(failed.ref, NOON, by="ops", at=NOON + MINUTE)
+        row = finished(store, failed)
+        assert placed(store, LATER - SECOND) == row
+        assert placed(store, LATER).id != row.id
+
+    def test_a_redrive_is_refused_while_another_action_has_the_key(self, store: ActionStore) -> None:
+        failed = finished(store, placed(store), Status.FAILED)
+        second = placed(store, LATER)
+        refused = store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        assert refused == Refused(failed.without_payload() if failed.payload_apart else failed, second.id)
+        assert store.get(failed.ref) == failed
+        assert placed(store, LATER) == second
+
+    def test_a_repeated_redrive_with_a_key_tells_what_its_first_try_did(self, store: ActionStore) -> None:
+        failed = finished(store, placed(store), Status.FAILED)
+        first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
+        assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
+        refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
+        assert refused == Refused(standing(store, failed.ref))
+
+
+class KeyRaceContract(StoreContract):
+    """What holds when several schedule under one key at the same moment."""
+
+    def test_of_many_that_schedule_under_one_key_at_once_one_makes_the_action_and_all_get_it(
+        self, store: ActionStore
+    ) -> None:
+        answers = together([partial(placed, store) for _ in range(CROWD)])
+        [row] = store.of_tenant(ACME, limit=50, cursor=None)
+        assert answers == [standing(store, row.ref)] * CROWD
+
+    def test_of_many_that_take_a_key_over_at_once_one_makes_the_action_and_all_get_it(
+        self, store: ActionStore
+    ) -> None:
+        former = finished(store, placed(store))
+        answers = together([partial(placed, store, LATER) for _ in range(CROWD)])
+        [row] = [each for each in store.of_tenant(ACME, limit=50, cursor=None) if each.ref != former.ref]
+        assert answers == [standing(store, row.ref)] * CROWD
+
+    def test_of_two_payloads_under_one_key_at_once_exactly_one_wins(self, store: ActionStore) -> None:
+        def ask(payload: str) -> Action | None:
+            with suppress(IdempotencyConflict):
+                return placed(store, payload=payload)
+            return None
+
+        payloads = ['{"n":1}', '{"n":2}'] * (CROWD // 2)
+        answers = together([partial(ask, each) for each in payloads])
+        [row] = store.of_tenant(ACME, limit=50, cursor=None)
+        winner = standing(store, row.ref)
+        assert answers == [winner if each == winner.payload else None for each in payloads]
+
+    def test_of_a_redrive_and_a_take_over_of_the_key_exactly_one_wins(self, store: ActionStore) -> None:
+        for number in range(ROUNDS):
+            key = f"{KEY}-{number}"
+            failed = finished(store, store.put_once(under_key(store, key=key), key_from(NOON)), Status.FAILED)
+            rival = under_key(store, key=key)
+            redriven, got = together(
+                [
+                    partial(store.redrive, failed.ref, LATER, by="ops", at=LATER),
+                    partial(store.put_once, rival, key_from(LATER)),
+                ]
+            )
+            row = standing(store, failed.ref)
+            if isinstance(redriven, Moved):
+                assert (row.status, got) == (Status.PENDING, row)
+                assert store.get(rival.ref) is None
+            else:
+                assert redriven == Refused(row, rival.id)
+                assert (row.status, got) == (Status.FAILED, rival)
+                assert store.get(rival.ref) == rival

@@ -1,0 +1,151 @@
+"""Messages and stream records in a simulated cloud: late, twice, overtaken, or lost."""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from duetime import ids
+from duetime.change import Change
+from duetime.clock import Clock
+from duetime.ports import DueQueues, Send
+from duetime.testing.faults import SECOND, Dice
+from duetime.testing.story import Story
+
+LATEST_RECORD = timedelta(minutes=5)
+LATEST_MESSAGE = timedelta(minutes=1)
+OVERTAKEN_BY = timedelta(seconds=10)
+
+_SHARDS = 4
+_BATCH = 10
+_RETRIES = 10
+"""Of a batch of stream records: then it is given up, and the sweep finds what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultyQueues:
+    """Due queues whose messages are lost, doubled, late, or overtaken."""
+
+    queues: DueQueues
+    dice: Dice
+    story: Story
+
+    def send(self, sends: Sequence[Send]) -> None:
+        """See `duetime.ports.DueQueues`, here and below."""
+        self.queues.send([each for said in sends for each in self._sent(said)])
+
+    def extend(self, queue: str, receipt: str, seconds: int) -> None:  # noqa: D102
+        self.queues.extend(queue, receipt, seconds)
+
+    def _sent(self, send: Send) -> Iterator[Send]:
+        faults, about = self.dice.faults, send.message.ref.id
+        if self.dice.hits(faults.drop_message):
+            self.story.tell("queue", about, "✗ its message is lost")
+            return
+        yield self._late(send)
+        if self.dice.hits(faults.double):
+            self.story.tell("queue", about, "✗ its message is doubled")
+            yield self._late(send)
+
+    def _late(self, send: Send) -> Send:
+        faults, by = self.dice.faults, timedelta(0)
+        if self.dice.hits(faults.reorder):
+            by = self.dice.span(OVERTAKEN_BY)
+        if self.dice.hits(faults.delay):
+            by = self.dice.span(LATEST_MESSAGE)
+        seconds = round(by.total_seconds())
+        if seconds:
+            self.story.tell("queue", send.message.ref.id, f"✗ its message is {seconds} s late")
+        return replace(send, delay=send.delay + seconds)
+
+
+@dataclass(eq=False, slots=True)
+class Batch:
+    """Records of one shard that are given to arm together, again and again until it takes them."""
+
+    shard: int
+    changes: Sequence[Change]
+    tries: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Stream:
+    """The table's stream: the changes of each row in order, at least once; a shard waits for the batch before."""
+
+    clock: Clock
+    dice: Dice
+    story: Story
+    _waiting: list[deque[tuple[datetime, Change]]] = field(
+        default_factory=lambda: [deque() for _ in range(_SHARDS)]
+    )
+    _again: dict[int, tuple[datetime, Batch]] = field(default_factory=dict)
+    _busy: set[int] = field(default_factory=set)
+
+    def add(self, change: Change) -> None:
+        """Take in a change."""
+        row = change.new or change.old
+        if row is None:
+            return
+        shard = zlib.crc32(f"{row.tenant_id}#{ids.place_of(row.id)}".encode()) % _SHARDS
+        at, waiting = self.clock.now(), self._waiting[shard]
+        if self.dice.hits(self.dice.faults.delay):
+            at += self.dice.span(LATEST_RECORD)
+        waiting.append((max(at, waiting[-1][0]) if waiting else at, change))
+
+    def next_at(self) -> datetime | None:
+        """When the next batch can be read."""
+        return min((at for shard in range(_SHARDS) if (at := self._next_of(shard))), default=None)
+
+    def read(self) -> Batch | None:
+        """The next batch, which keeps its shard busy until it is `done` or `failed`."""
+        now = self.clock.now()
+        for shard in range(_SHARDS):
+            at = self._next_of(shard)
+            if at is not None and at <= now:
+                self._busy.add(shard)
+                return self._again.pop(shard)[1] if shard in self._again else self._fresh(shard, now)
+        return None
+
+    def done(self, batch: Batch) -> None:
+        """Go on behind a batch; now and then it comes once more."""
+        self._busy.discard(batch.shard)
+        if batch.tries < _RETRIES and self.dice.hits(self.dice.faults.double):
+            self._tell(batch, "✗ the batch with it comes again")
+            self._repeat(batch)
+
+    def failed(self, batch: Batch) -> None:
+        """Have a batch come again, if it has not come too often."""
+        self._busy.discard(batch.shard)
+        if batch.tries < _RETRIES:
+            self._repeat(batch)
+        else:
+            self._tell(batch, "the batch with it is given up")
+
+    def _repeat(self, batch: Batch) -> None:
+        batch.tries += 1
+        self._again[batch.shard] = (self.clock.now() + SECOND * batch.tries, batch)
+
+    def _next_of(self, shard: int) -> datetime | None:
+        if shard in self._busy:
+            return None
+        if shard in self._again:
+            return self._again[shard][0]
+        return self._waiting[shard][0][0] if self._waiting[shard] else None
+
+    def _fresh(self, shard: int, now: datetime) -> Batch:
+        waiting, changes = self._waiting[shard], list[Change]()
+        while waiting and waiting[0][0] <= now and len(changes) < _BATCH:
+            changes.append(waiting.popleft()[1])
+        batch = Batch(shard, changes)
+        if self.dice.hits(self.dice.faults.drop):
+            self._tell(batch, "✗ the stream loses the batch with it")
+            return Batch(shard, ())
+        return batch
+
+    def _tell(self, batch: Batch, what: str) -> None:
+        for each in batch.changes:
+            row = each.new or each.old
+            self.story.tell("stream", row.id if row else "", what)

@@ -1,0 +1,225 @@
+"""The memory cloud with faults: each function runs in processes of its own, and whatever fails is repeated as AWS does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from duetime.app import App
+from duetime.change import Change
+from duetime.errors import DuetimeError
+from duetime.heartbeat import Heartbeat
+from duetime.memory.backends import Backends
+from duetime.memory.store import MemoryStore
+from duetime.plan import LEAD
+from duetime.ports import Delivery
+from duetime.reconcile import Reconciled
+from duetime.settings import Settings
+from duetime.sweep import bands
+from duetime.system_jobs import SYSTEM_WORKER
+from duetime.testing.calls import Calls
+from duetime.testing.deliveries import Batch, FaultyQueues, Stream
+from duetime.testing.faults import Dice, Faults
+from duetime.testing.faulty import Trouble
+from duetime.testing.hearts import SimulatedHeartbeat
+from duetime.testing.processes import Crashed, Process, ProcessClock, Processes
+from duetime.testing.story import Story, ToldCloud
+from duetime.testing.turned_clock import TurnedClock
+from duetime.testing.watch import Watch
+from duetime.testing.workers import Workers
+from duetime.waking import Waker
+from duetime.wheel import TURN
+from duetime.work import Work
+
+MAX_RECEIVES = 5
+"""How often a message is received before it is a dead letter."""
+
+
+class FaultyCloud(ToldCloud):
+    """Drives itself: `turn` does all that is due, and runs the handlers, too."""
+
+    def __init__(
+        self, app: App, *, clock: TurnedClock, settings: Settings, faults: Faults, story: Story
+    ) -> None:
+        self.dice = Dice(faults)
+        self.processes = Processes(clock)
+        self.trouble = Trouble(self.dice, self.processes, story)
+        self.stream = Stream(clock, self.dice, story)
+        self.calls = Calls(self.dice, self.processes, story, self._judge)
+        self._workers = Workers(self.dice)
+        self._swept_at = clock.now()
+        self._looks = (
+            *bands(settings.grace),
+            *((TURN - settings.near_limit,) if settings.timers == "wheel" else ()),
+        )
+        self._works: dict[tuple[str, int], Work] = {}
+        self.dice.are_fair = True  # the first deploy is not the subject
+        super().__init__(app, clock=clock, settings=settings, story=story)
+        self.dice.are_fair = False
+
+    def _as_seen(self, backends: Backends) -> Backends:
+        self._real, self.watch = backends, Watch(self.processes, backends.jobs)
+        seen = self.seen_by(None)
+        self._hearts = SimulatedHeartbeat(seen, self.processes, self._judge, self.settings)
+        return seen
+
+    def seen_by_caller(self, name: str | None) -> Backends:  # noqa: D102 - see `ToldCloud`, here and below
+        return self._real if name is None else self.seen_by(Process(name, self.dice.skew()))
+
+    def entropy(self, size: int) -> bytes:  # noqa: D102
+        return self.dice.entropy(size)
+
+    def seen_by(self, caller: Process | None) -> Backends:
+        """The back ends as the process sees them that is running, or as a caller from outside."""
+        queues = FaultyQueues(self._real.queues, self.dice, self._story)
+        real, between = self._real, partial(self.trouble.between, caller=caller)
+        return Backends(
+            clock=ProcessClock(self.processes, caller),
+            store=between(real.store, "store"),
+            jobs=between(real.jobs, "jobs"),
+            queues=between(queues, "queues"),
+            timers=between(real.timers, "timers"),
+            job_wakes=between(real.job_wakes, "wakes"),
+            bookmarks=between(real.bookmarks, "bookmarks"),
+            routes=between(real.routes, "routes"),
+        )
+
+    def deploy(self, app: App) -> Reconciled:
+        """Deploy, again and again until it succeeds; meanwhile others may go on, so that time may pass."""
+        done: list[Reconciled] = []
+        while not done:
+            over: list[BaseException | None] = []
+            do = partial(self._deploy, app, done)
+            self.processes.start(Process("deploy", self.dice.skew()), do, over.append)
+            while not over:
+                self.clock.wait_until(self.next_at())
+                self.turn()
+            self._judge("deploy", "", over[0])
+        return done[0]
+
+    def _deploy(self, app: App, done: list[Reconciled]) -> None:
+        self._works.clear()  # who is at work goes on as the former version
+        done.append(super().deploy(app))
+
+    def _changed(self, change: Change) -> None:
+        process = self.processes.current
+        self._story.tell_change(process.name, change)
+        self.watch.saw(process, change)
+        if change.became_pending or change.left_pending:
+            self.stream.add(change)
+
+    def turn(self) -> None:
+        """Do all that is due now."""
+        while True:
+            self.processes.resume_due()
+            self._hearts.beat(self.clock)
+            self.calls.make_due()
+            delivery = super().turn()
+            if delivery is not None:
+                self.run(delivery)
+            elif self.next_at() > self.clock.now():
+                return
+
+    def next_at(self) -> datetime:
+        """When there is something to do again."""
+        others = [each.next_at() for each in (self.processes, self.stream, self.calls, self._hearts)]
+        return min([super().next_at(), *(each for each in others if each is not None)])
+
+    def _sweeps(self, now: datetime) -> bool:
+        return super()._sweeps(now) and self._would_find(now)
+
+    def _would_find(self, now: datetime) -> bool:
+        """Sweeps that would find nothing are left out: they are most, and cost more than all else."""
+        attend_at = self.job_store.earliest_attend_at()
+        if attend_at is not None and attend_at - LEAD <= now:
+            return True
+        lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
+        since = now - self._swept_at + self.dice.faults.skew
+        return any(look <= late < look + since for late in lateness for look in self._looks)
+
+    def _arm_changes(self) -> None:
+        while (batch := self.stream.read()) is not None:
+            if batch.changes:
+                self.processes.start(
+                    self._process("arm"), partial(self.arm, batch.changes), partial(self._armed, batch)
+                )
+            else:
+                self.stream.done(batch)
+
+    def _armed(self, batch: Batch, error: BaseException | None) -> None:
+        if self._judge("arm", "", error):
+            self.stream.done(batch)
+        else:
+            self.stream.failed(batch)
+
+    def _invoke(self, function: str, do: Callable[[], object]) -> None:
+        if function == "sweep":
+            self.calls.invoke(function, do, self._swept)
+        else:
+            self.calls.invoke(function, do)
+
+    def _swept(self, began_at: datetime) -> None:
+        self._swept_at = began_at
+
+    def run(self, delivery: Delivery) -> None:
+        """Have a process of the worker work on a delivery; it comes again if that fails."""
+        queue, receipt = self._queue_of.pop(delivery.receipt), delivery.receipt
+        about = delivery.message.ref.id
+        if self._workers.receives(receipt) > MAX_RECEIVES:
+            self.queues.delete(receipt)
+            self.calls.give_up(queue, about)
+            return
+        number = self._workers.hire(queue)
+        process = self._workers.process(queue, number, is_system=queue == SYSTEM_WORKER)
+
+        def over(error: BaseException | None) -> None:
+            self._workers.let_go(queue, number)
+            if self._judge(process.name, about, error) and not self.dice.hits(self.dice.faults.double):
+                self.queues.delete(receipt)
+
+        self.processes.start(process, partial(self._work_of(queue, number), delivery), over)
+
+    def _chance(self) -> float:
+        return self.dice.random.random()
+
+    def _work_of(self, queue: str, number: int) -> Work:
+        if (queue, number) not in self._works:
+            app = self._apps.get(queue, self._apps[self._usual])
+            self._works[queue, number] = self._worker(app, f"{queue}-{number}")
+        return self._works[queue, number]
+
+    def _waker(self) -> Waker:
+        seen = self._seen
+        return _Waker(
+            self.store, seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings
+        )
+
+    def _heartbeat(self) -> Heartbeat:
+        return self._hearts
+
+    def _process(self, function: str) -> Process:
+        return Process(function, self.dice.skew())
+
+    def _judge(self, who: str, about: str, error: BaseException | None) -> bool:
+        """Whether a process did what it had to; what is neither a fault nor expected is a mistake, and is raised."""
+        if error is None:
+            return True
+        if not isinstance(error, Crashed | DuetimeError | SystemExit):
+            raise error
+        if not isinstance(error, Crashed):
+            self._story.tell(who, about, f"fails: {type(error).__name__}: {error}")
+        return False
+
+
+class _Waker(Waker):
+    """Passes by the shards that are empty, since it would find nothing there."""
+
+    def __init__(self, real: MemoryStore, *ports: Any, **said: Any) -> None:
+        super().__init__(*ports, **said)
+        self._real = real
+
+    @property
+    def shards(self) -> Sequence[str]:
+        return tuple(self._real.unsettled())

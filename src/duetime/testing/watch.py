@@ -1,0 +1,126 @@
+"""The watch: looks at every write of a row, and notes each that the protocol forbids.
+
+It goes by what really is, not by what a process may think: who holds a lease, and whether it has ended by the holder's clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from duetime import ids
+from duetime.action import TRANSITIONS, Action, ActionRef, Status, Trigger
+from duetime.admission import is_over
+from duetime.admit import job_ref_of
+from duetime.change import Change
+from duetime.job import WHOLE_JOB, Job, JobRef, Overlap
+from duetime.job_ports import JobStore
+from duetime.testing.processes import Process, Processes
+from duetime.testing.story import short, told
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    process: Process
+    fence: int
+
+
+@dataclass(eq=False, slots=True)
+class Watch:
+    """Sees each change as it is written; `broken` tells what must not have happened."""
+
+    processes: Processes
+    jobs: JobStore
+    broken: list[str] = field(default_factory=list)
+    _holders: dict[ActionRef, _Holder] = field(default_factory=dict)
+    _live: dict[JobRef, dict[ActionRef, Action]] = field(default_factory=dict)
+
+    def saw(self, process: Process, change: Change) -> None:
+        """Judge a write that a process makes."""
+        old, new = change.old, change.new
+        if old is None or new is None or new.job in _PASSES:
+            return
+        if new.status is not old.status and new.status not in TRANSITIONS[old.status]:
+            self._tell(new, f"an illegal change: {told(change)}")
+        if len(new.attempts) > len(old.attempts):
+            self._saw_claim(process, old, new)
+        elif old.status is Status.PROCESSING and _is_the_runs(old, new):
+            self._saw_run(process, old, new)
+        self._keep(new)
+
+    def _saw_claim(self, process: Process, old: Action, new: Action) -> None:
+        now = self.processes.clock.now()
+        if old.status is Status.PENDING and now + process.offset < old.due_at:
+            self._tell(new, f"{process.name} claims it before it is due")
+        if old.status is Status.PROCESSING and self._is_live(old):
+            self._tell(new, f"{process.name} takes it over from a live lease (invariant 1)")
+        self._holders[new.ref] = _Holder(process, new.fence)
+        owner = job_ref_of(new)
+        job = None if owner is None else self.jobs.get(owner)
+        if job is not None:
+            self._saw_run_begin(old, new, job)
+
+    def _saw_run_begin(self, old: Action, new: Action, job: Job) -> None:
+        self._saw_beside(new, job, "begins")
+        is_planned = new.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
+        if old.status is Status.PENDING and old.attempt == 0 and is_planned:
+            self._saw_occurrence_begin(new, job)
+
+    def _saw_beside(self, row: Action, job: Job, what: str) -> None:
+        """No two runs of a job hold live leases, unless it lets them overlap."""
+        if job.definition.overlap is Overlap.ALLOW:
+            return
+        for ref, each in self._live.get(job.ref, {}).items():
+            if ref != row.ref and self._is_live(each):
+                self._tell(row, f"it {what} while {short(each.id)} runs (invariant 1)")
+
+    def _saw_occurrence_begin(self, row: Action, job: Job) -> None:
+        nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
+        end = None if version is None else job.end_of(version)
+        if end is not None and nominal > end:
+            self._tell(row, f"it begins, though its version ended at {end:%H:%M:%S} (invariant 9)")
+        pause = job.pauses.get(WHOLE_JOB)
+        if pause and nominal > pause.since and not is_over(pause, self._latest_now()):
+            self._tell(row, "it begins, though its job is paused")
+        if job.dropped_at is not None and nominal > job.dropped_at:
+            self._tell(row, "it begins, though its job is dropped")
+
+    def _saw_run(self, process: Process, old: Action, new: Action) -> None:
+        holder = self._holders.get(old.ref)
+        if holder is None or holder.process is not process or holder.fence != old.fence:
+            who = "nobody" if holder is None else f"{holder.process.name} under fence {holder.fence}"
+            self._tell(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
+        owner = job_ref_of(new)
+        job = None if owner is None else self.jobs.get(owner)
+        if job is not None and new.status is Status.PROCESSING:
+            self._saw_beside(new, job, "goes on")
+
+    def _is_live(self, row: Action) -> bool:
+        """Whether a run's lease has not ended by its holder's own clock."""
+        holder = self._holders.get(row.ref)
+        if holder is None or row.lease_until is None or holder.fence != row.fence:
+            return False
+        return self.processes.clock.now() + holder.process.offset <= row.lease_until
+
+    def _keep(self, row: Action) -> None:
+        owner = job_ref_of(row)
+        if owner is not None:
+            live = self._live.setdefault(owner, {})
+            live.pop(row.ref, None)
+            if row.status is Status.PROCESSING:
+                live[row.ref] = row
+
+    def _latest_now(self) -> datetime:
+        return self.processes.clock.now() + _MOST_SKEW
+
+    def _tell(self, row: Action, what: str) -> None:
+        self.broken.append(f"{self.processes.clock.now():%H:%M:%S} {short(row.id)}: {what}")
+
+
+_MOST_SKEW = timedelta(minutes=1)
+_PASSES = frozenset({"duetime-sweep", "duetime-catch-up"})
+
+
+def _is_the_runs(old: Action, new: Action) -> bool:
+    """Whether only the run itself may write this: its end, or a longer lease."""
+    return new.status is not old.status or new.lease_until != old.lease_until

@@ -1,0 +1,90 @@
+"""Scheduling under an idempotency key over HTTP."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.action import Ending, Status
+
+KEY = "order-17"
+REMARK = {"type": "remark", "payload": {"text": "hello"}, "in": 60}
+KEYED = {**REMARK, "idempotency_key": KEY}
+
+
+def with_header(call, key, body, name="Idempotency-Key"):
+    """Call with the header, which API Gateway gives in two forms."""
+    headers = {"Content-Type": ["application/json"], name: [key]}
+    return call("schedule", body=body, headers={name: key}, multiValueHeaders=headers)
+
+
+def listed(call):
+    return call("query", query={}).json["items"]
+
+
+def test_a_repeat_is_answered_with_the_first_action_and_another_status(call):
+    first = call("schedule", body=KEYED)
+    again = call("schedule", body={**KEYED, "in": 3_600})
+    assert (first.status, again.status) == (201, 200)
+    assert again.json == first.json
+    assert again.headers["Location"] == first.headers["Location"]
+    assert len(listed(call)) == 1
+
+
+@pytest.mark.parametrize("name", ["Idempotency-Key", "idempotency-key", "IDEMPOTENCY-KEY"])
+def test_the_header_says_the_key_as_well(call, name):
+    first = with_header(call, KEY, REMARK, name)
+    assert first.status == 201
+    assert call("schedule", body=KEYED).json == first.json
+    assert with_header(call, KEY, KEYED, name).status == 200
+
+
+def test_a_header_that_says_another_key_than_the_body_is_refused(call):
+    answer = with_header(call, "order-18", KEYED)
+    assert (answer.status, answer.code) == (422, "invalid-request")
+    assert answer.json["errors"][0]["where"] == "idempotency_key"
+    assert listed(call) == []
+
+
+def test_the_same_key_for_something_else_is_a_conflict_that_names_the_first_action(call):
+    first = call.schedule(body=KEYED)
+    answer = call("schedule", body={**KEYED, "payload": {"text": "bye"}})
+    assert (answer.status, answer.code) == (409, "idempotency-conflict")
+    assert answer.json["action_id"] == first["id"]
+
+
+def test_a_key_is_its_tenants_own(call):
+    call.schedule(body=KEYED)
+    claims = {"custom:tenant_id": "globex", "sub": "2", "email": "bob@globex.example"}
+    assert call("schedule", body=KEYED, claims=claims).status == 201
+
+
+def test_a_key_holds_as_long_as_the_body_says(call, worker, clock):
+    made = call.schedule(body={**KEYED, "in": 0, "idempotency_ttl": 60})
+    claimed = worker.claim(made["id"])
+    worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, expires_at=clock.now() + timedelta(days=1))
+    clock.wait_until(clock.now() + timedelta(seconds=59))
+    assert call("schedule", body=KEYED).status == 200
+    clock.wait_until(clock.now() + timedelta(seconds=1))
+    assert call("schedule", body=KEYED).status == 201
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"idempotency_key": ""},
+        {"idempotency_key": "a#b"},
+        {"idempotency_key": 7},
+        {"idempotency_ttl": 59, "idempotency_key": KEY},
+        {"idempotency_ttl": 2_592_001, "idempotency_key": KEY},
+        {"idempotency_ttl": "60", "idempotency_key": KEY},
+        {"idempotency_ttl": 60},
+    ],
+    ids=str,
+)
+def test_a_key_or_a_time_to_live_that_cannot_be_one_is_refused(call, said):
+    assert call("schedule", body={**REMARK, **said}).status == 422
+    assert listed(call) == []
+
+
+def test_an_empty_header_is_no_key(call):
+    assert with_header(call, "", REMARK).status == 422

@@ -1,0 +1,168 @@
+"""Idempotency keys in DynamoDB: their items, lost answers, and transactions of a caller's own."""
+
+from dataclasses import replace
+
+import pytest
+from botocore.exceptions import ReadTimeoutError
+
+from duetime.action import Status
+from duetime.aws.keys import row_key
+from duetime.errors import BackendUnavailable
+from duetime.ids import SEPARATOR
+from duetime.lease import Moved
+from duetime.testing.contract.idempotency import KEY, LATER, OTHER, finished, key_from, placed, under_key
+from duetime.testing.contract.scheduling import LARGE
+from duetime.testing.contract.specimens import ACME, NOON, claim, fresh, standing
+from tests.contract.networks import LosesAnAnswer
+
+
+@pytest.fixture
+def steady(table):
+    """A store over the table, which loses nothing."""
+    return table.store()
+
+
+def items(table):
+    return table.client.scan(TableName=table.name, ConsistentRead=True)["Items"]
+
+
+def keys(table):
+    return [each for each in items(table) if f"{SEPARATOR}key{SEPARATOR}" in each["pk"]["S"]]
+
+
+def test_a_key_is_an_item_of_its_tenants_that_no_list_shows_and_that_never_expires_by_itself(table, steady):
+    action = placed(steady)
+    [key] = keys(table)
+    assert key["pk"]["S"].startswith(f"{ACME}{SEPARATOR}")
+    assert key["sk"]["S"] == KEY
+    assert key["action_id"]["S"] == action.id
+    assert not key.keys() & {"ttl", "status", "due_shard", "correlation"}
+
+
+def test_an_action_without_a_key_is_one_item(table, steady):
+    steady.put(fresh(steady))
+    assert len(items(table)) == 1
+
+
+def test_a_repeat_leaves_no_large_payload_behind(table, steady):
+    placed(steady, payload=LARGE)
+    before = items(table)
+    placed(steady, payload=LARGE)
+    assert sorted(map(str, items(table))) == sorted(map(str, before))
+
+
+def test_the_key_of_a_row_that_was_removed_is_free(table, steady):
+    former = finished(steady, placed(steady))
+    table.client.delete_item(TableName=table.name, Key=row_key(former.ref))
+    second = placed(steady, NOON, OTHER)
+    assert steady.get(second.ref) == second
+
+
+def test_a_key_goes_with_its_row(table, steady):
+    action = placed(steady)
+    steady.remove_key(action.ref, KEY)
+    assert keys(table) == []
+
+
+def test_a_schedule_whose_answer_was_lost_finds_its_own_key(table, steady):
+    action = under_key(steady)
+    caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
+    assert caller.put_once(action, key_from(NOON)) == action
+    assert steady.get(action.ref) == action
+    assert len(keys(table)) == 1
+
+
+def test_a_take_over_whose_answer_was_lost_finds_its_own_key(table, steady):
+    former = finished(steady, placed(steady))
+    action = under_key(steady)
+    caller = table.store(LosesTheAnswerOfATakeOver(table.client))
+    assert caller.put_once(action, key_from(LATER)) == action
+    assert steady.get(action.ref) == action
+    assert steady.get(former.ref) == former
+
+
+class LosesTheAnswerOfATakeOver:
+    """A network that loses what a transaction with a check in it is answered with."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **asked):
+        answer = self._client.transact_write_items(**asked)
+        if any("ConditionCheck" in each for each in asked["TransactItems"]):
+            raise ReadTimeoutError(endpoint_url="the table")
+        return answer
+
+
+class NeverSends:
+    """A network on which no transaction arrives."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **_asked):
+        raise ReadTimeoutError(endpoint_url="the table")
+
+
+def test_a_schedule_that_never_arrived_is_in_doubt_and_leaves_nothing(table, steady):
+    with pytest.raises(BackendUnavailable):
+        table.store(NeverSends(table.client)).put_once(under_key(steady), key_from(NOON))
+    assert items(table) == []
+
+
+def test_a_caller_who_heard_nothing_and_asks_again_gets_the_action_that_was_made(table, steady):
+    class LosesAllAnswers(NeverSends):
+        def get_item(self, **_asked):
+            raise ReadTimeoutError(endpoint_url="the table")
+
+        def transact_write_items(self, **asked):
+            self._client.transact_write_items(**asked)
+            raise ReadTimeoutError(endpoint_url="the table")
+
+    first = under_key(steady)
+    with pytest.raises(BackendUnavailable):
+        table.store(LosesAllAnswers(table.client)).put_once(first, key_from(NOON))
+    running = claim(steady, first.ref)
+    assert placed(steady) == running
+
+
+def test_a_redrive_with_a_key_whose_answer_was_lost_is_told_when_repeated(table, steady):
+    failed = finished(steady, placed(steady), Status.FAILED)
+    caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
+    with pytest.raises(BackendUnavailable):
+        caller.redrive(failed.ref, LATER, by="ops", at=LATER)
+    assert caller.redrive(failed.ref, LATER, by="ops", at=LATER) == Moved(standing(steady, failed.ref))
+    assert standing(steady, failed.ref).gen == 2
+
+
+@pytest.mark.parametrize("payload", ["{}", LARGE], ids=["small payload", "large payload"])
+def test_a_key_is_taken_in_a_callers_own_transaction(table, steady, payload):
+    action = under_key(steady, payload=payload)
+    entries = steady.entries(action, key_from(NOON))
+    table.client.transact_write_items(TransactItems=list(entries))
+    assert placed(steady, payload=payload) == action
+
+
+def test_a_callers_own_transaction_with_a_key_that_is_taken_fails_at_its_entry(table, steady):
+    first = placed(steady)
+    rival = under_key(steady)
+    entries = list(steady.entries(rival, key_from(NOON)))
+    place = next(n for n, each in enumerate(entries) if each["Put"]["Item"]["sk"]["S"] == KEY)
+    with pytest.raises(table.client.exceptions.TransactionCanceledException) as refused:
+        table.client.transact_write_items(TransactItems=entries)
+    codes = [each["Code"] for each in refused.value.response["CancellationReasons"]]
+    assert [n for n, code in enumerate(codes) if code == "ConditionalCheckFailed"] == [place]
+    assert steady.get(rival.ref) is None
+    assert placed(steady) == first
+
+
+def test_rows_keep_their_key_through_the_whole_of_a_life(steady):
+    action = replace(under_key(steady), correlation_id="order:17")
+    steady.put_once(action, key_from(NOON))
+    assert finished(steady, action).idempotency_key == KEY

@@ -1,0 +1,306 @@
+"""A handler that commits: its action is executed by its own write, and whatever comes after that changes nothing."""
+
+import logging
+import threading
+from datetime import timedelta
+
+import pytest
+
+from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, Status, daily, manual
+from duetime.action import Ending
+from duetime.clock import SystemClock
+from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRefused, InvalidCommit, RefusedEntry
+from duetime.memory.cloud import MemoryCloud
+from duetime.run import MOST_ENTRIES, RunCancelled
+from duetime.scheduler import Scheduler
+from duetime.testing import SimulatedCloud, fake_run
+from tests.journeys.conftest import NOON
+from tests.journeys.test_heartbeat import BRISK, _until
+
+BOOKED = {"Put": {"TableName": "ledger", "Item": {"id": {"S": "o-1"}}}}
+REFUSED = CommitRefused([RefusedEntry(0)])
+
+
+class Book(Payload):
+    pass
+
+
+class Office:
+    """An app with one handler, and a table in memory that its commits write to."""
+
+    def __init__(self, handle, *, takes=True, refuses=0, policy=None, **options):
+        self.app, self.table, self.refuses, self.handled = App(), [], refuses, 0
+        self.handle = handle
+
+        def book(payload: Book, run: Run) -> None:
+            self.handled += 1
+            handle(run)
+
+        self.app.action(retry=policy or RetryPolicy(attempts=3, backoff=60, jitter=0))(book)
+        self.cloud = SimulatedCloud(self.app, start=NOON, on_commit=self._write if takes else None, **options)
+        self.action = self.cloud.scheduler.schedule(Book(), at=timedelta(0))
+
+    def _write(self, entries):
+        if self.refuses:
+            self.refuses -= 1
+            raise REFUSED
+        self.table.extend(entries)
+
+    def after(self, **span):
+        """The action, when so much time has passed."""
+        self.cloud.advance(**span)
+        return self.cloud.scheduler.get(self.action.id)
+
+
+def test_a_commit_executes_the_action_with_its_attempt():
+    office = Office(lambda run: run.commit([BOOKED]))
+    done = office.after(seconds=1)
+    assert (done.status, done.executed_at, done.attempt) == (Status.EXECUTED, NOON, 1)
+    assert [each.ending for each in done.attempts] == [Ending.EXECUTED]
+    assert office.table == [BOOKED]
+
+
+def test_an_empty_commit_needs_no_table():
+    office = Office(lambda run: run.commit([]), takes=False)
+    assert office.after(seconds=1).status is Status.EXECUTED
+
+
+def test_entries_without_a_table_fail_and_say_where_they_can_be_written():
+    office = Office(lambda run: run.commit([BOOKED]), takes=False, policy=RetryPolicy(attempts=1))
+    failed = office.after(seconds=1)
+    assert failed.status is Status.FAILED
+    assert "need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)" in failed.failure_reason
+
+
+@pytest.mark.parametrize("error", [ValueError("too late"), Fatal("no more"), Retry(after=5), RunCancelled()])
+def test_whatever_is_raised_after_a_commit_is_only_told(error, caplog):
+    def handle(run):
+        run.commit([BOOKED])
+        raise error
+
+    office = Office(handle)
+    with caplog.at_level(logging.WARNING):
+        assert office.after(hours=1).status is Status.EXECUTED
+    assert "raised after its commit" in caplog.text
+    assert (office.handled, office.table) == (1, [BOOKED])
+
+
+def test_a_second_commit_of_a_run_is_an_error_and_writes_nothing():
+    def handle(run):
+        run.commit([BOOKED])
+        with pytest.raises(AlreadyCommitted, match="commit all that belongs together at once"):
+            run.commit([BOOKED])
+
+    office = Office(handle)
+    assert office.after(seconds=1).status is Status.EXECUTED
+    assert office.table == [BOOKED]
+
+
+def test_a_refusal_that_is_let_pass_is_retried_by_policy():
+    office = Office(lambda run: run.commit([BOOKED]), refuses=1)
+    done = office.after(hours=1)
+    assert [each.ending for each in done.attempts] == [Ending.FAILED, Ending.EXECUTED]
+    assert done.attempts[0].message.startswith(
+        "CommitRefused: the commit was refused, and nothing was written"
+    )
+    assert office.table == [BOOKED]
+
+
+def test_a_handler_whose_commit_was_refused_may_return_and_is_executed():
+    def handle(run):
+        with pytest.raises(CommitRefused):
+            run.commit([BOOKED])
+        assert run.committed is None
+
+    office = Office(handle, refuses=1)
+    assert office.after(seconds=1).status is Status.EXECUTED
+    assert office.table == []
+
+
+def test_a_cancel_that_was_asked_for_stops_no_commit():
+    def handle(run):
+        office.cloud.scheduler.cancel(run.id)
+        run.stop.set()
+        run.commit([BOOKED])
+
+    office = Office(handle)
+    done = office.after(seconds=1)
+    assert (done.status, done.cancel_requested_by) == (Status.EXECUTED, "simulation")
+
+
+def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_leaves_the_row_to_the_other():
+    def handle(run):
+        if run.fence == 1:
+            office.cloud.advance(minutes=20)
+        run.commit([{**BOOKED, "Put": {**BOOKED["Put"], "TableName": f"ledger-{run.fence}"}}])
+
+    office = Office(handle)
+    done = office.after(minutes=1)
+    assert (done.status, done.fence, done.recoveries) == (Status.EXECUTED, 2, 1)
+    assert [each["Put"]["TableName"] for each in office.table] == ["ledger-2"]
+
+
+def test_a_commit_without_an_answer_leaves_the_action_to_be_taken_over_and_uses_up_no_attempt():
+    def handle(run):
+        office.refuses = 0
+        run.commit([BOOKED])
+
+    office = Office(handle, policy=RetryPolicy(attempts=1))
+    memory, answers = office.cloud._cloud.store, [BackendUnavailable("the table", "no answer")]
+    memory.on_commit = lambda entries: _raise(answers.pop()) if answers else office.table.extend(entries)
+    assert office.after(minutes=4).status is Status.PROCESSING
+    done = office.after(minutes=2)
+    assert (done.status, done.attempt, done.recoveries) == (Status.EXECUTED, 1, 1)
+    assert office.table == [BOOKED]
+
+
+def _raise(error):
+    raise error
+
+
+@pytest.mark.parametrize("overlap", ["skip", "queue-one", "allow"])
+def test_a_jobs_run_that_commits_frees_the_lock_and_is_counted(overlap):
+    app, booked = App(), []
+
+    @app.job(daily("12:30", tz="UTC"), manual(), name="night-books", overlap=overlap.replace("-", "_"))
+    def books(run: Run) -> None:
+        run.commit([BOOKED])
+
+    cloud = SimulatedCloud(app, start=NOON, on_commit=booked.extend)
+    cloud.advance(days=3)
+    job = cloud.jobs.get("night-books")
+    assert {each.status for each in cloud.actions() if each.attempts} == {Status.EXECUTED}
+    assert (len(booked), job.tally.executed) == (3, 3)
+    assert cloud._cloud.job_store.get(job.ref).running is None
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [[{}], [{"Put": {}, "Delete": {}}], [{"Get": {}}], [BOOKED, "Put"], [BOOKED] * (MOST_ENTRIES + 1)],
+)
+def test_what_is_no_list_of_entries_is_refused_before_anything_is_written(entries):
+    run = fake_run()
+    with pytest.raises(InvalidCommit):
+        run.commit(entries)
+    run.commit([BOOKED] * MOST_ENTRIES)
+    assert len(run.committed) == MOST_ENTRIES
+
+
+def test_a_fake_run_keeps_what_was_committed_and_may_refuse_it():
+    run = fake_run()
+    assert run.committed is None
+    run.commit(each for each in [BOOKED])
+    assert run.committed == (BOOKED,)
+    with pytest.raises(AlreadyCommitted):
+        run.commit([])
+    refusing = fake_run(on_commit=lambda _entries: _raise(REFUSED))
+    with pytest.raises(CommitRefused):
+        refusing.commit([BOOKED])
+    assert refusing.committed is None
+
+
+class Beating:
+    """A run by the real clock, with a heartbeat that a test can hold up in the middle of a beat."""
+
+    def __init__(self, on_commit):
+        self.app, self.go, self.done = App(), threading.Event(), threading.Event()
+        self.beats, self.hold, self.let_go = 0, False, threading.Event()
+        self.is_beating = self.is_held_up = False
+        self.run = None
+
+        def book(payload: Book, run: Run) -> None:
+            self.run = run
+            self.go.wait(30)
+            for _ in range(2):
+                try:
+                    run.commit([BOOKED])
+                    break
+                except CommitRefused:
+                    self.go.clear()
+                    self.go.wait(30)
+            self.done.wait(30)
+
+        self.app.action(book)
+        self.cloud = MemoryCloud(self.app, clock=SystemClock(), settings=BRISK)
+        self.cloud.store.on_commit = on_commit
+        for name in ("peek", "renew"):
+            setattr(self.cloud.store, name, self._held_up(getattr(self.cloud.store, name)))
+        scheduler = Scheduler(
+            self.cloud.store, tenant_id="acme", actor="test", clock=SystemClock(), settings=BRISK
+        )
+        self.action = scheduler.schedule(Book(), at=timedelta(0))
+        self.thread = threading.Thread(target=lambda: self.cloud.run(self.cloud.turn()))
+        self.thread.start()
+        _until(lambda: self.run is not None)
+
+    def _held_up(self, beat):
+        def held_up(*given):
+            self.is_beating = True
+            if self.hold:
+                self.is_held_up = True
+                self.let_go.wait(30)
+            answer = beat(*given)
+            self.beats += 1
+            self.is_beating = False
+            return answer
+
+        return held_up
+
+    @property
+    def row(self):
+        return self.cloud.store.get(self.action.ref)
+
+    @property
+    def rests(self):
+        return any(each.rests for each in self.cloud._work["default"]._ports.heartbeat._watched)
+
+    def end(self):
+        for each in (self.let_go, self.go, self.done):
+            each.set()
+        self.thread.join(30)
+
+
+@pytest.fixture
+def beating():
+    made = []
+
+    def make(on_commit):
+        made.append(Beating(on_commit))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.end()
+
+
+def test_no_beat_is_under_way_when_a_commit_is_sent(beating):
+    seen = []
+    worker = beating(lambda _entries: seen.append(worker.is_beating))
+    worker.hold = True
+    _until(lambda: worker.is_held_up)
+    worker.go.set()
+    _until(lambda: worker.rests)
+    assert seen == []
+    worker.let_go.set()
+    _until(lambda: seen)
+    assert seen == [False]
+
+
+def test_after_a_commit_the_run_is_neither_renewed_nor_told_to_stop(beating):
+    worker = beating(lambda _entries: None)
+    worker.go.set()
+    _until(lambda: worker.row.status is Status.EXECUTED)
+    beats = worker.beats
+    threading.Event().wait(3 * BRISK.cancel_poll.total_seconds())
+    assert (worker.beats, worker.run.cancelled) == (beats, False)
+
+
+def test_a_run_whose_commit_was_refused_keeps_its_lease(beating):
+    answers = [REFUSED]
+    worker = beating(lambda _entries: _raise(answers.pop()) if answers else None)
+    worker.go.set()
+    _until(lambda: not answers)
+    before = worker.row.lease_until
+    _until(lambda: worker.row.lease_until > before)
+    worker.go.set()
+    _until(lambda: worker.row.status is Status.EXECUTED)

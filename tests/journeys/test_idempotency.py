@@ -1,0 +1,132 @@
+"""Idempotency keys, told in simulated time."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime import Order, Status
+from duetime.errors import ActionConflict, IdempotencyConflict, InvalidIdentifier, InvalidTime
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud
+from tests.journeys.conftest import NOON, Charge, Stubborn
+
+DAY, HOUR = timedelta(days=1), timedelta(hours=1)
+KEY = "order-17"
+
+
+def schedule(cloud, payload=None, at=HOUR, **more):
+    return cloud.scheduler.schedule(payload or Charge(), at=at, idempotency_key=KEY, **more)
+
+
+def test_the_same_call_twice_runs_once(shop, cloud):
+    first = schedule(cloud)
+    assert schedule(cloud, at=2 * HOUR) == first
+    cloud.advance(days=2)
+    assert shop.charged == [("o-1", NOON + HOUR)]
+
+
+def test_a_repeat_after_the_run_tells_how_it_ended(cloud):
+    first = schedule(cloud)
+    cloud.advance(hours=2)
+    assert (schedule(cloud).id, schedule(cloud).status) == (first.id, Status.EXECUTED)
+
+
+def test_the_deployment_says_how_long_a_key_holds_and_a_call_may_say_otherwise(shop):
+    cloud = SimulatedCloud(shop.app, start=NOON, settings=Settings(idempotency_ttl=2 * HOUR))
+    schedule(cloud, at=timedelta(0))
+    cloud.advance(hours=3)
+    second = schedule(cloud, at=timedelta(0), idempotency_ttl=5 * DAY)
+    cloud.advance(days=4)
+    assert schedule(cloud).id == second.id
+    assert len(shop.charged) == 2
+
+
+def test_the_key_of_an_action_that_is_due_in_a_year_holds_until_it_has_run(shop, cloud):
+    first = schedule(cloud, at=365 * DAY)
+    cloud.advance(days=300)
+    assert schedule(cloud).id == first.id
+    cloud.advance(days=66)
+    assert schedule(cloud).id != first.id
+
+
+def test_a_key_goes_with_its_row(cloud):
+    first = schedule(cloud, idempotency_ttl=30 * DAY)
+    cloud.advance(days=31)
+    assert cloud.actions() == ()
+    assert schedule(cloud, Charge(order="o-2")).id != first.id
+
+
+def test_the_key_of_something_else_is_a_conflict_that_names_it(cloud):
+    first = schedule(cloud)
+    with pytest.raises(IdempotencyConflict, match=f"'{KEY}' stands for action {first.id}") as conflict:
+        schedule(cloud, Charge(order="o-2"))
+    assert conflict.value.action_id == first.id
+    with pytest.raises(IdempotencyConflict):
+        schedule(cloud, Stubborn(says="fatal"))
+    assert [each.id for each in cloud.actions()] == [first.id]
+
+
+def test_each_tenant_has_its_own_keys(cloud):
+    schedule(cloud)
+    cloud.scheduler_for("globex").schedule(Charge(order="o-2"), at=HOUR, idempotency_key=KEY)
+    assert len(cloud.actions()) == 2
+
+
+def test_many_are_told_in_their_order_with_the_first_ones_of_keys_that_were_taken(cloud):
+    first = schedule(cloud)
+    keys = [None, KEY, "order-18", None, "order-18"]
+    actions = cloud.scheduler.schedule_many(
+        [Order(payload=Charge(), at=HOUR, idempotency_key=key) for key in keys]
+    )
+    assert [each.idempotency_key for each in actions] == keys
+    assert actions[1] == first
+    assert actions[2] == actions[4]
+    assert len(cloud.actions()) == 4
+
+
+def test_a_conflict_among_many_schedules_none_of_those_without_a_key(cloud):
+    first = schedule(cloud)
+    orders = [
+        Order(payload=Charge(), at=HOUR),
+        Order(payload=Charge(order="o-2"), at=HOUR, idempotency_key=KEY),
+    ]
+    with pytest.raises(IdempotencyConflict):
+        cloud.scheduler.schedule_many(orders)
+    assert cloud.actions() == (first,)
+
+
+def test_a_redriven_action_has_its_key_again_unless_another_has_it(cloud):
+    failed = schedule(cloud, Stubborn(says="fatal"))
+    cloud.advance(days=2)
+    cloud.scheduler.redrive(failed.id, at=HOUR)
+    assert schedule(cloud, Stubborn(says="fatal")).id == failed.id
+    cloud.advance(days=2)
+    second = schedule(cloud, Charge())
+    with pytest.raises(ActionConflict, match=rf"still has its idempotency key \(action {second.id} has it"):
+        cloud.scheduler.redrive(failed.id)
+    assert cloud.scheduler.get(failed.id).status is Status.FAILED
+
+
+@pytest.mark.parametrize("ttl", [timedelta(seconds=59), 31 * DAY, -DAY, timedelta(0)])
+def test_a_time_to_live_that_no_key_can_have_is_refused(cloud, ttl):
+    with pytest.raises(InvalidTime, match="allowed is 0:01:00 to 30 days"):
+        schedule(cloud, idempotency_ttl=ttl)
+    assert cloud.actions() == ()
+
+
+def test_a_key_cannot_outlive_its_actions_row(shop):
+    cloud = SimulatedCloud(shop.app, start=NOON, settings=Settings(retention=2 * DAY))
+    with pytest.raises(InvalidTime, match="to 2 days"):
+        schedule(cloud, idempotency_ttl=3 * DAY)
+
+
+def test_a_time_to_live_without_a_key_is_refused(cloud):
+    with pytest.raises(InvalidTime, match="say idempotency_key as well"):
+        cloud.scheduler.schedule(Charge(), at=HOUR, idempotency_ttl=HOUR)
+
+
+@pytest.mark.parametrize("key", ["", "a#b", "x" * 129, "tab\tbed", 7])
+def test_a_key_that_cannot_be_one_is_refused(cloud, key):
+    with pytest.raises(InvalidIdentifier, match="idempotency_key"):
+        cloud.scheduler.schedule(Charge(), at=HOUR, idempotency_key=key)
+    assert cloud.actions() == ()

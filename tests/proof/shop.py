@@ -1,0 +1,93 @@
+"""The apps that the seeded worlds deploy: the same handlers each, and a different choice of jobs."""
+
+import sys
+import zlib
+from datetime import timedelta
+from itertools import product
+
+from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, every, interval
+
+LONG = {0: 20, 1: 50, 2: 200, 3: 500}
+"""Seconds that some of a job's runs last."""
+
+QUICKLY = RetryPolicy(attempts=3, backoff=[40, 200])
+
+
+class Errand(Payload):
+    """Says itself what becomes of it: after how many seconds, and with which end, run by run; the last one repeats."""
+
+    lasts: float = 0
+    ends: tuple[str, ...] = ("well",)
+
+
+class Nobody(Payload):
+    """Has no handler."""
+
+
+class Poison(Payload):
+    """Takes its whole process with it."""
+
+
+def live(run: Run, seconds: float, end: str) -> None:
+    while seconds > 0:
+        step = min(seconds, 60)
+        run.clock.wait_until(run.now() + timedelta(seconds=step))
+        run.raise_if_cancelled()
+        seconds -= step
+    if end == "badly":
+        raise ConnectionError("nobody answers")
+    if end == "again":
+        raise Retry(after=90)
+    if end == "committed":
+        run.commit([{"Put": {"Item": run.id}}])
+    if end == "fatally":
+        raise Fatal("it is forbidden")
+
+
+def app_of(cadences: dict, catch_up: int) -> App:
+    app = App()
+
+    @app.action(retry=QUICKLY, timeout=timedelta(minutes=15))
+    def errand(payload: Errand, run: Run) -> None:
+        live(run, payload.lasts, payload.ends[min(run.attempt, len(payload.ends)) - 1])
+
+    @app.action(retry=QUICKLY)
+    def poison(payload: Poison, run: Run) -> None:
+        sys.exit(1)
+
+    for name, (overlap, cadence) in cadences.items():
+        app.job(
+            *cadence,
+            name=name,
+            retry=QUICKLY,
+            overlap=overlap,
+            catch_up=catch_up,
+            timeout=timedelta(minutes=15),
+        )(job_of(name))
+    return app
+
+
+def job_of(name: str):
+    def job(run: Run) -> None:
+        # a run's length and end are drawn from its nominal time, so that a repeat is the same again
+        draw = zlib.crc32(f"{name} {run.nominal_at}".encode()) % 20
+        live(run, LONG.get(draw, 0), "badly" if draw in {3, 7} and run.attempt == 1 else "well")
+
+    return job
+
+
+CADENCES = [
+    {},
+    {"press-print": ("skip", [every(minutes=10)])},
+    {"press-print": ("skip", [interval(minutes=7)]), "mail-send": ("queue_one", [every(minutes=15)])},
+    {
+        "press-print": ("skip", [every(minutes=12), every(minutes=20)]),
+        "log-rotate": ("allow", [every(minutes=20)]),
+    },
+    {"mail-send": ("queue_one", [interval(minutes=4)]), "log-rotate": ("allow", [interval(minutes=13)])},
+    {"press-print": ("skip", [every(minutes=30)]), "shop-close": ("cancel_running", [every(minutes=6)])},
+    {"shop-close": ("cancel_running", [every(minutes=10)]), "mail-send": ("queue_one", [every(minutes=30)])},
+]
+
+APPS = [app_of(cadences, catch_up) for cadences, catch_up in product(CADENCES, [0, 2])]
+TYPES = frozenset({"errand", "poison"})

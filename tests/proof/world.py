@@ -1,0 +1,266 @@
+"""A world: some hours of an app's life, with operators at work and faults all over, drawn from one seed."""
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from duetime import DuetimeError
+from duetime.account import Account
+from duetime.action import Status
+from duetime.attend import wakes_of
+from duetime.errors import ActionNotFound
+from duetime.register import Registration
+from duetime.settings import Settings
+from duetime.testing import Faults, InvariantBroken, SimulatedCloud
+from tests.proof.shop import APPS, Errand, Nobody, Poison
+
+NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+TENANTS = ("acme", "bolt")
+ENDS = [
+    ("well",),
+    ("well",),
+    ("well",),
+    ("badly",),
+    ("again", "well"),
+    ("badly", "badly", "well"),
+    ("fatally",),
+]
+OWN = "own-report"
+
+
+def prove(seed):
+    """Live through a world, and check what must hold of it.
+
+    Raises:
+        InvariantBroken: with the story.
+    """
+    world = World(seed)
+    try:
+        world.live(hours=2)
+        world.rest()
+        world.check()
+    finally:
+        world.cloud.close()
+
+
+class World:
+    def __init__(self, seed):
+        self.seed, self.draw = seed, Random(f"world {seed}")  # noqa: S311 - the same world for the same seed
+        skew = timedelta(seconds=self.draw.choice([0, 5, 5, 60]))
+        settings = Settings(
+            clock_skew=skew,
+            timers=self.draw.choice(["eventbridge", "wheel"]),
+            cancel_poll=timedelta(seconds=60),
+            near_limit=timedelta(minutes=self.draw.choice([4, 15])),
+        )
+        self.cloud = SimulatedCloud(
+            self.draw.choice(APPS), start=NOON, settings=settings, faults=Faults(seed, skew=skew)
+        )
+        self.schedulers = {
+            tenant: self.cloud.scheduler_for(tenant, f"clerk-{tenant}", meets_faults=True)
+            for tenant in TENANTS
+        }
+        self.made = {tenant: [] for tenant in TENANTS}
+
+    def live(self, hours):
+        """Random operations, minutes apart."""
+        end = self.cloud.now + timedelta(hours=hours)
+        while self.cloud.now < end:
+            if self.draw.random() < 0.3:
+                self.near_something()
+            tenant = self.draw.choice(TENANTS)
+            operation = self.draw.choices(OPERATIONS, WEIGHTS)[0]
+            with suppress(DuetimeError):
+                operation(self, tenant, self.schedulers[tenant])
+            self.cloud.advance(seconds=self.draw.choice([1, 20, 60, 300, 900]))
+
+    def near_something(self):
+        """Up to some seconds before or after what is due next: then most can go wrong."""
+        coming = [row.due_at for row in self.cloud.actions(Status.PENDING) if row.due_at > self.cloud.now]
+        if coming:
+            until = min(coming) - self.cloud.now + timedelta(seconds=self.draw.choice([-4, -1, 0, 0.5, 2]))
+            self.cloud.advance(max(until, timedelta(0)))
+
+    def rest(self):
+        """The faults are over; the sweep, and one catch-up, see to what they have left."""
+        self.cloud.end_faults()
+        self.cloud.advance(minutes=12)
+        self.cloud.jobs.trigger("duetime-catch-up")
+        self.cloud.advance(minutes=50)
+
+    def check(self):
+        """The invariants, those that a cloud can check itself, and those that take a caller."""
+        self.cloud.check()
+        broken = [*self.strangers(), *self.gone(), *self.resolved(), *self.missed(), *self.strays()]
+        if broken:
+            raise InvariantBroken(broken, seed=self.seed, story=self.cloud.story())
+
+    def strangers(self):
+        """7: no tenant sees, or finds, what is another's."""
+        for tenant in TENANTS:
+            sees = self.cloud.scheduler_for(tenant)
+            yield from (f"{tenant} sees {row.id}" for row in pages(sees.list) if row.tenant_id != tenant)
+            yield from (
+                f"{tenant} sees the job of {job.ref.tenant_id}"
+                for job in sees.jobs.list(limit=200)
+                if job.ref.tenant_id not in {tenant, "system"}
+            )
+            for other in (each for name in TENANTS if name != tenant for each in self.made[name]):
+                with suppress(ActionNotFound):
+                    yield f"{tenant} finds {sees.get(other).id} of another"
+
+    def missed(self):
+        """2: once the faults have been over for a while, no time of a job is missed any more."""
+        for name in {
+            job.name for tenant in TENANTS for job in self.cloud.scheduler_for(tenant).jobs.list(limit=200)
+        }:
+            for tenant in TENANTS:
+                with suppress(DuetimeError):
+                    jobs = self.cloud.scheduler_for(tenant).jobs
+                    for each in jobs.explain(name, self.cloud.now - 30 * MINUTE, self.cloud.now):
+                        if each.account is Account.MISSED:
+                            yield f"{name} at {each.at} is missed: {each.note}"
+
+    def strays(self):
+        """EventBridge has what the jobs' rows say, and nothing else."""
+        cloud = self.cloud._cloud
+        jobs = cloud.job_store._jobs.values()
+        wanted = {(w.kind, w.name) for job in jobs for w in wakes_of(job, self.cloud.now, cloud.settings)}
+        return [f"{each} strays" for each in wanted ^ set(cloud.job_wakes.known())]
+
+    def gone(self):
+        """2: what was scheduled is there."""
+        there = {row.id for row in self.cloud.actions()}
+        return [f"{each} is gone" for made in self.made.values() for each in made if each not in there]
+
+    def resolved(self):
+        """8 and 6: what names nobody, and what kills its worker, never succeeds; nor does it hold up what does."""
+        for row in self.cloud.actions(Status.EXECUTED):
+            if row.type in {"nobody", "poison"}:
+                yield f"{row.id} of {row.type} is {row.status}"
+
+
+def pages(listed):
+    cursor = None
+    while True:
+        page = listed(limit=200, cursor=cursor)
+        yield from page
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def schedule(world, tenant, scheduler):
+    draw = world.draw
+    kind = draw.choices(["errand", "nobody", "poison"], [30, 1, 1])[0]
+    errand = Errand(lasts=draw.choice([0, 0, 0, 0, 5, 45, 400]), ends=draw.choice(ENDS))
+    payload = {"errand": errand, "nobody": Nobody(), "poison": Poison()}[kind]
+    at = timedelta(seconds=draw.choice([-30, 0, 0.4, 7, 61.5, 300, 899, 1_000, 2_400, 4_000]))
+    world.made[tenant].append(
+        scheduler.schedule(payload, at=at, correlation_id="c" if draw.random() < 0.2 else None).id
+    )
+
+
+def schedule_some(world, tenant, scheduler):
+    for _ in range(world.draw.randrange(1, 4)):
+        schedule(world, tenant, scheduler)
+
+
+def of_an_action(do):
+    def operation(world, tenant, scheduler):
+        if world.made[tenant]:
+            do(world, scheduler, world.draw.choice(world.made[tenant][-12:]))
+
+    operation.__name__ = do.__name__
+    return operation
+
+
+@of_an_action
+def cancel(world, scheduler, action):
+    scheduler.cancel(action)
+
+
+@of_an_action
+def reschedule(world, scheduler, action):
+    scheduler.reschedule(action, timedelta(seconds=world.draw.choice([0, 100, 1_500])))
+
+
+@of_an_action
+def redrive(world, scheduler, action):
+    scheduler.redrive(action)
+
+
+def of_a_job(do):
+    def operation(world, tenant, scheduler):
+        names = [job.name for job in scheduler.jobs.list() if not job.definition.runs_itself]
+        if names:
+            do(world, scheduler, world.draw.choice(names))
+
+    operation.__name__ = do.__name__
+    return operation
+
+
+@of_a_job
+def pause(world, scheduler, job):
+    until = world.draw.choice([None, timedelta(minutes=17)])
+    cadences = list(scheduler.jobs.get(job).stacked.by_name)
+    scheduler.jobs.pause(job, until=until, cadence=world.draw.choice([None, None, *cadences]))
+
+
+@of_a_job
+def resume(world, scheduler, job):
+    for cadence in list(scheduler.jobs.get(job).pauses):
+        scheduler.jobs.resume(job, cadence=cadence or None)
+
+
+@of_a_job
+def trigger(world, scheduler, job):
+    scheduler.jobs.trigger(job)
+
+
+@of_a_job
+def skip_next(world, scheduler, job):
+    scheduler.jobs.skip_next(job)
+
+
+@of_a_job
+def cancel_a_run(world, scheduler, job):
+    rows = [row for row in scheduler.jobs.history(job, limit=5) if not row.status.is_final]
+    if rows:
+        scheduler.cancel(world.draw.choice(rows).id)
+
+
+def register(world, tenant, scheduler):
+    every = world.draw.choice([["every 15m"], ["every 20m"]])
+    scheduler.jobs.register(
+        Registration(name=OWN, handler=Errand(lasts=world.draw.choice([0, 30])), cadences=every, replace=True)
+    )
+
+
+def unregister(world, tenant, scheduler):
+    scheduler.jobs.unregister(OWN)
+
+
+def deploy(world, tenant, scheduler):
+    world.cloud.deploy(world.draw.choice(APPS))
+
+
+OPERATIONS, WEIGHTS = zip(
+    *{
+        schedule: 8,
+        schedule_some: 6,
+        cancel: 2,
+        reschedule: 2,
+        redrive: 2,
+        pause: 2,
+        resume: 3,
+        trigger: 2,
+        skip_next: 1,
+        cancel_a_run: 1,
+        register: 1,
+        unregister: 1,
+        deploy: 3,
+    }.items(),
+    strict=True,
+)
