@@ -136,6 +136,10 @@ class Action:
     correlation_id: str | None = None
     idempotency_key: str | None = None
     """What it was scheduled under: while the key holds, a repeat of it gets this action."""
+    concurrency_key: str | None = None
+    """Of the actions of a tenant that share it, only so many run at once."""
+    concurrency_limit: int = 1
+    """How many: it begins while fewer hold a slot of its concurrency key."""
     status: Status = Status.PENDING
     gen: int = 1
     """Counts how often the action became pending with a due time: each has its own wake."""
@@ -226,6 +230,12 @@ class Action:
     def failure_reason(self) -> str | None:
         """Why it failed, in at most 500 characters; None unless it has failed."""
         return self.attempts[-1].message if self.status is Status.FAILED and self.attempts else None
+
+    @property
+    def failed_at(self) -> datetime:
+        """When it failed, if it has."""
+        last = self.attempts[-1].finished_at if self.attempts else None
+        return last or self.due_at
 
     @property
     def cancelled_by(self) -> str | None:

@@ -53,7 +53,7 @@ class InvalidTime(DuetimeError, ValueError):
 
 
 class InvalidIdentifier(DuetimeError, ValueError):
-    """A tenant, an actor, a correlation id or an idempotency key that cannot be a part of a key."""
+    """A tenant, an actor, or a key or id of the caller's own, that cannot be a part of a key."""
 
     code = "invalid-identifier"
 

@@ -40,6 +40,7 @@ SYSTEM_TENANT = TenantId("system")
 
 JOB_NAME_LIMIT = 64
 TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT, IDEMPOTENCY_KEY_LIMIT = 64, 128, 256, 128
+CONCURRENCY_KEY_LIMIT = 128
 """Characters; short names keep a row within one write unit."""
 
 _ACTION_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.ASCII)
@@ -200,6 +201,11 @@ def correlation_id(value: object) -> str:
 def idempotency_key(value: object) -> str:
     """Check an idempotency key: 1 to 128 printable characters without ``#``."""
     return _key_part("idempotency_key", value, IDEMPOTENCY_KEY_LIMIT, spaces=True)
+
+
+def concurrency_key(value: object) -> str:
+    """Check a concurrency key: 1 to 128 printable characters without ``#``."""
+    return _key_part("concurrency_key", value, CONCURRENCY_KEY_LIMIT, spaces=True)
 
 
 def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:

@@ -29,6 +29,10 @@ class ClaimTerms:
     retry: str
     """The handler's retry policy; kept in the row unless an earlier claim has."""
 
+    def may_take_over(self, row: Action) -> bool:
+        """Whether a row that is processing was left by its worker: its lease ended longer ago than the skew."""
+        return row.lease_until is not None and row.lease_until + self.skew < self.now
+
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
@@ -42,6 +46,11 @@ class Held:
     """The claim was lost to a live lease, which ends at `until` unless its holder renews it."""
 
     until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """The row has a concurrency key: whoever claims it takes a slot of that key with it."""
 
 
 @dataclass(frozen=True, slots=True)

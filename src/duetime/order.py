@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from duetime import ids, instant
 from duetime.action import Action
+from duetime.concurrency import concurrency_of
 from duetime.idempotency import KeyTerms, key_terms
 from duetime.schedule import new_action
 from duetime.settings import Settings
@@ -29,6 +30,8 @@ class Order:
     correlation_id: str | None = None
     idempotency_key: str | None = None
     idempotency_ttl: timedelta | None = None
+    concurrency_key: str | None = None
+    concurrency_limit: int = 1
 
     def action(
         self, *, now: datetime, tenant_id: ids.TenantId, actor: str, settings: Settings, entropy: ids.Entropy
@@ -39,6 +42,7 @@ class Order:
             DuetimeError: as `Scheduler.schedule`.
         """
         correlation_id, key = self.correlation_id, self.idempotency_key
+        concurrency = concurrency_of(self.concurrency_key, self.concurrency_limit)
         action = new_action(
             self.payload,
             due_at=instant.resolve(self.at, now=now, tz=self.tz),
@@ -49,6 +53,7 @@ class Order:
             due_shards=settings.due_shards,
             entropy=entropy,
             idempotency_key=None if key is None else ids.idempotency_key(key),
+            concurrency=concurrency,
         )
         return action, key_terms(key, self.idempotency_ttl, now=now, settings=settings)
 

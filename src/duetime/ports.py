@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 from duetime.action import Action, ActionRef, SkipReason
 from duetime.idempotency import KeyTerms
-from duetime.ids import JobName, TenantId
-from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
+from duetime.ids import ActionId, JobName, TenantId
+from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Moved, Refused, Renewed, Settlement, SettleResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class ActionStore(Protocol):
         """The rows as of now, payloads set apart not included; missing ones are left out, in no order."""
         ...
 
-    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
         """*claim*: pending → processing, or processing → processing where the lease has ended.
 
         Eligible is a row that
@@ -119,6 +119,29 @@ class ActionStore(Protocol):
         It takes the lease, the nonce and the next fence, starts an attempt, and keeps ``terms.retry`` unless the row
         has a policy. A row that is processing with this very nonce is mine: an answer was lost. `Held` for a live
         lease of another; None for everything else. The payload is included.
+
+        A row with a concurrency key, were it eligible but for that, is `Keyed`, and nothing is changed.
+        """
+        ...
+
+    def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
+        """Which actions hold a slot of a concurrency key, as of now (a consistent read)."""
+        ...
+
+    def claim_slot(self, row: Action, claimed: Action) -> bool:
+        """*claim under a concurrency key*: in one transaction, `row` becomes `claimed` and holds a slot of its key.
+
+        The row must stand as it was read: status, gen, fence and lease. The action holds a slot already, or fewer than
+        its limit are held. False, and nothing happens, if not; a row that is processing under the nonce of `claimed`
+        was claimed by this call's first try.
+        """
+        ...
+
+    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
+        """Free the slot of an action that cannot free it any more, if its row still stands as it was read.
+
+        That is `row`: settled, or processing under a lease that has ended; or None where it is gone. The fence of a
+        processing one goes on by one: should its worker wake, it holds nothing any more. False if it has changed.
         """
         ...
 
@@ -139,6 +162,7 @@ class ActionStore(Protocol):
         A final row leaves the due index and gets its time of expiry. A pending one gets its new due time and the next
         `gen`, unless a cancel was asked for: that is `CANCEL_REQUESTED`. A run that is no longer under this fence is
         `LEASE_LOST`. Both change nothing. A row that this very fence has settled was settled by this call's first try.
+        With it, the slot of its concurrency key is freed, whatever it becomes.
         """
         ...
 
@@ -150,6 +174,7 @@ class ActionStore(Protocol):
         `number` counts the commits that one run asks for: the same arguments again are the same commit, and done once.
         `SETTLED` if this very commit is what has settled the row. A row that is no longer under this fence, or was
         settled in any other way, is `LEASE_LOST`; nothing is written. A request to cancel stops no commit.
+        The slot of a concurrency key is freed with it.
 
         Raises:
             CommitRefused: the condition of an entry did not hold, or others were busy with an item; nothing was written.
@@ -256,6 +281,8 @@ class DueMessage:
     gen: int
     payload_version: int = 1
     """The version of its type that wrote the action's payload: a worker that does not read it yet need not claim."""
+    is_keyed: bool = False
+    """Its action has a concurrency key: a worker looks for a slot before it claims."""
 
 
 @dataclass(frozen=True, slots=True)

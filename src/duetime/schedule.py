@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from duetime.action import Action
+from duetime.concurrency import Concurrency
 from duetime.errors import PayloadTooLarge
 from duetime.ids import Entropy, TenantId, due_shard_of, new_action_id
 
@@ -35,6 +36,7 @@ def new_action(
     due_shards: int,
     entropy: Entropy = os.urandom,
     idempotency_key: str | None = None,
+    concurrency: Concurrency | None = None,
 ) -> Action:
     """A fresh pending action; nothing is written yet.
 
@@ -59,4 +61,6 @@ def new_action(
         payload_apart=size > IN_ROW_LIMIT,
         correlation_id=correlation_id,
         idempotency_key=idempotency_key,
+        concurrency_key=concurrency.key if concurrency else None,
+        concurrency_limit=concurrency.limit if concurrency else 1,
     )

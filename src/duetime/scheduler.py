@@ -122,11 +122,16 @@ class Scheduler:
         correlation_id: str | None = None,
         idempotency_key: str | None = None,
         idempotency_ttl: timedelta | None = None,
+        concurrency_key: str | None = None,
+        concurrency_limit: int = 1,
     ) -> Action:
         """Schedule a payload; it runs once `at` has come, at once if that has passed.
 
         The same `idempotency_key` again gets the first action, as it is then, whatever its due time. A key holds for
         its time to live (1 minute to 30 days; the settings' by default), and at least until its action is final.
+
+        Of the tenant's actions with one `concurrency_key` it begins only while fewer than `concurrency_limit` (1 to 100)
+        run; until then it waits, pending, and nothing is counted against it.
 
         Returns:
             The pending action, or the first one of its key; its `id` leads back to it.
@@ -134,13 +139,22 @@ class Scheduler:
         Raises:
             InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to 2199; or
                 the key's time to live is none.
-            InvalidIdentifier: the correlation id or the idempotency key cannot be part of a key.
+            InvalidIdentifier: the correlation id or one of the keys cannot be part of a key, or the limit is none.
             IdempotencyConflict: the first action of the key has another type or payload.
             InvalidPayload: JSON cannot carry the payload.
             PayloadTooLarge: it does not fit one DynamoDB item.
             BackendUnavailable: nobody knows whether it was scheduled; with a key, call again.
         """
-        order = Order(payload, at, tz, correlation_id, idempotency_key, idempotency_ttl)
+        order = Order(
+            payload,
+            at,
+            tz,
+            correlation_id,
+            idempotency_key,
+            idempotency_ttl,
+            concurrency_key,
+            concurrency_limit,
+        )
         return self.place(order).action
 
     def place(self, order: Order) -> Placed:
@@ -176,6 +190,8 @@ class Scheduler:
         correlation_id: str | None = None,
         idempotency_key: str | None = None,
         idempotency_ttl: timedelta | None = None,
+        concurrency_key: str | None = None,
+        concurrency_limit: int = 1,
     ) -> tuple[Action, Sequence[Mapping[str, Any]]]:
         """Schedule inside a transaction of your own: the action, and entries for its ``TransactItems``.
 
@@ -186,7 +202,16 @@ class Scheduler:
         `schedule` with the same key, while it holds, then tells the first action. A key whose time has passed counts
         as taken here until its action's row is removed.
         """
-        order = Order(payload, at, tz, correlation_id, idempotency_key, idempotency_ttl)
+        order = Order(
+            payload,
+            at,
+            tz,
+            correlation_id,
+            idempotency_key,
+            idempotency_ttl,
+            concurrency_key,
+            concurrency_limit,
+        )
         action, terms = self._new(order)
         return action, self._store.entries(action, terms)
 

@@ -22,6 +22,7 @@ def message_of(action: Action) -> DueMessage:
         due_at=action.due_at,
         gen=action.gen,
         payload_version=action.payload_version,
+        is_keyed=action.concurrency_key is not None,
     )
 
 

@@ -7,7 +7,8 @@
                   └─ a fresh message for later        └─ lost: a live lease is looked at again when it ends;
                                                          anything else needs nothing more
 
-A one-shot is claimed by one write; a job's run is admitted (see `admit`), since its job has a say in it, and it may be skipped.
+A one-shot is claimed by one write, or with a slot where it has a concurrency key (see `slots`); a job's run is admitted (see
+`admit`), since its job has a say in it, and it may be skipped.
 
 A message is only a wake-up: whatever comes of it, it is consumed, and one that must wait is replaced by a fresh
 delayed one, so that SQS' count of receives never carries a healthy action into the dead letters.
@@ -34,15 +35,16 @@ from duetime.handler import Handler
 from duetime.heartbeat import Heartbeat, visibility
 from duetime.ids import is_one_shot
 from duetime.job_ports import Hold, JobStore
-from duetime.lease import Claimed, ClaimTerms, Held, Settlement, SettleResult
+from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Settlement, SettleResult
 from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.payload import Payload
 from duetime.plan import Plan, is_behind
-from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Routes, Send
+from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueMessage, DueQueues, Routes, Send
 from duetime.release import Release
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import Run, RunCancelled
 from duetime.settings import Settings
+from duetime.slots import TakeSlot
 from duetime.wakes import delay_until
 
 log = logging.getLogger(__name__)
@@ -88,6 +90,7 @@ class Work:
         self._clock, self._settings, self._instance = clock, settings, instance
         self._chance = chance
         self._admit = Admit(ports.store, ports.jobs, settings=settings)
+        self._take_slot = TakeSlot(ports.store, chance=chance)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings)
         self._release = Release(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
@@ -158,13 +161,19 @@ class Work:
             retry=policy.text(),
         )
         claim = (
-            self._ports.store.claim(ref, terms) if is_one_shot(ref.id) else self._admit(ref, terms, policy)
+            self._claim_alone(delivery.message, terms)
+            if is_one_shot(ref.id)
+            else self._admit(ref, terms, policy)
         )
-        if isinstance(claim, Claimed):
-            claim = Admitted(claim.action, None, Hold.NOTHING)
         if isinstance(claim, Admitted) and self._settings.queue_visibility > self._settings.lease + _SLACK:
             self._ports.queues.extend(self._app.worker, delivery.receipt, visibility(self._settings))
         return claim
+
+    def _claim_alone(self, message: DueMessage, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
+        claim = Keyed() if message.is_keyed else self._ports.store.claim(message.ref, terms)
+        if isinstance(claim, Keyed):
+            return self._take_slot(message.ref, terms)
+        return Admitted(claim.action, None, Hold.NOTHING) if isinstance(claim, Claimed) else claim
 
     def _plan_ahead(self, claim: Admitted) -> None:
         """Plan the job's next occurrence with this one, if no wake has done it: whoever runs it proves that it lives."""

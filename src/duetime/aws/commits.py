@@ -39,18 +39,20 @@ class Commit:
     settlement: Settlement
     entries: Sequence[Entry]
     number: int
+    besides: Sequence[Entry] = ()
+    """What goes with the settle beside the handler's entries, and has no condition."""
 
     @property
     def own(self) -> int:
         """The place of the settle: the last, so that the handler's entries are told by the places that it gave them."""
-        return len(self.entries)
+        return len(self.entries) + len(self.besides)
 
     def request(self) -> Mapping[str, Any]:
         """The transaction's arguments."""
         settle = update(
             self.table, row_key(self.claimed.ref), conditions.settle(self.claimed, self.settlement)
         )
-        return {"TransactItems": [*self.entries, settle], "ClientRequestToken": self._token()}
+        return {"TransactItems": [*self.entries, *self.besides, settle], "ClientRequestToken": self._token()}
 
     def _token(self) -> str:
         """Of this very commit and of no other: a job's occurrences have the same ids in each deployment."""
@@ -121,7 +123,7 @@ def _refused(
     result = asked.result(from_item(own) if own else _row(client, asked))
     if result is not None:
         return result
-    theirs = {place: code for place, code in codes.items() if place != asked.own}
+    theirs = {place: code for place, code in codes.items() if place < len(asked.entries)}
     raise CommitRefused([RefusedEntry(place, code, items.get(place)) for place, code in theirs.items()])
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from duetime import instant
 from duetime.action import KEPT_ATTEMPTS, Action, Attempt, Status
 from duetime.aws.items import attempt_entry, to_epoch, to_item
+from duetime.aws.keys import failed_key
 from duetime.lease import ClaimTerms, Settlement
 
 ROW_IS_ABSENT = "attribute_not_exists(pk)"
@@ -27,6 +28,7 @@ IS_DUE = "due_at <= :now"
 IS_PROCESSING = "#status = :processing"
 IS_FAILED = "#status = :failed"
 HAS_NO_KEY = "attribute_not_exists(idempotency_key)"
+IS_NOT_KEYED = "attribute_not_exists(concurrency_key)"
 FENCE_IS_MINE = "fence = :fence"
 GEN_IS_AS_READ = "gen = :gen"
 LEASE_HAS_ENDED = "lease_until < :ended_before"
@@ -44,7 +46,7 @@ def claim(terms: ClaimTerms) -> Update:
     """Pending and due: the run begins a new attempt."""
     return _take(
         terms,
-        f"{IS_PENDING} AND {IS_DUE}",
+        f"{IS_PENDING} AND {IS_DUE} AND {IS_NOT_KEYED}",
         counted="attempt = attempt + :one",
         values={":pending": _status(Status.PENDING), ":now": _at(terms.now)},
     )
@@ -54,7 +56,7 @@ def take_over(terms: ClaimTerms, dead: Action) -> Update:
     """Processing under a lease that has ended: the run repeats the attempt that was lost with its worker."""
     return _take(
         terms,
-        f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_HAS_ENDED}",
+        f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_HAS_ENDED} AND {IS_NOT_KEYED}",
         counted="recoveries = if_not_exists(recoveries, :zero) + :one",
         values={
             ":fence": {"N": str(dead.fence)},
@@ -124,6 +126,9 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
         sets.append("#ttl = :ttl")
         removes.append("due_shard")
         values[":ttl"] = {"N": to_epoch(settlement.expires_at)}
+    if settlement.status is Status.FAILED:
+        sets += ["failed = :in_failed", "failed_at = :finished_at"]
+        values[":in_failed"] = {"S": failed_key(claimed.ref)}
     return {
         "ConditionExpression": condition,
         "UpdateExpression": f"SET {', '.join(sets)} REMOVE {', '.join(removes)}",
@@ -215,7 +220,7 @@ def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime)
             "SET #status = :pending, first_due_at = if_not_exists(first_due_at, due_at), due_at = :due_at,"
             " due_shard = :due_shard, gen = gen + :one, redriven_after = attempt,"
             " changed_by = :by, changed_at = :at"
-            " REMOVE #ttl, recoveries, cancel_requested_at, cancel_requested_by"
+            " REMOVE #ttl, recoveries, cancel_requested_at, cancel_requested_by, failed, failed_at"
         ),
         "ExpressionAttributeNames": _STATUS_AND_TTL,
         "ExpressionAttributeValues": {

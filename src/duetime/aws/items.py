@@ -8,7 +8,7 @@ from typing import Any
 
 from duetime import instant
 from duetime.action import Action, Attempt, Ending, SkipReason, Status
-from duetime.aws.keys import Item, correlation_key, payload_key, ref_of, row_key
+from duetime.aws.keys import Item, correlation_key, failed_key, payload_key, ref_of, row_key
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.ids import SEPARATOR
 
@@ -16,6 +16,7 @@ _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at",
 _TEXTS: Mapping[str, Callable[[str], object]] = {
     **dict.fromkeys(("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"), str),
     "idempotency_key": str,
+    "concurrency_key": str,
     "skip_reason": SkipReason,
 }
 _COUNTS = ("recoveries", "redriven_after")
@@ -42,6 +43,8 @@ def to_item(action: Action) -> Item:
         item["payload"] = {"S": action.payload}
     if action.payload_version != 1:
         item["payload_version"] = {"N": str(action.payload_version)}
+    if action.concurrency_limit != 1:
+        item["concurrency_limit"] = {"N": str(action.concurrency_limit)}
     if action.correlation_id is not None:
         item["correlation"] = {"S": correlation_key(action.tenant_id, action.correlation_id)}
     if action.catches_up:
@@ -67,6 +70,9 @@ def _of_runs(action: Action) -> Item:
         left["attempts"] = {"L": [attempt_entry(each) for each in action.attempts]}
     if action.expires_at is not None:
         left["ttl"] = {"N": to_epoch(action.expires_at)}
+    if action.status is Status.FAILED:
+        left["failed"] = {"S": failed_key(action.ref)}
+        left["failed_at"] = {"S": instant.text(action.failed_at)}
     return left
 
 
@@ -129,6 +135,7 @@ def _read(item: Item) -> Action:
         payload=item.get("payload", {}).get("S"),
         payload_apart="payload_apart" in item,
         payload_version=int(item.get("payload_version", {}).get("N", "1")),
+        concurrency_limit=int(item.get("concurrency_limit", {}).get("N", "1")),
         catches_up="catches_up" in item,
         claim_nonce=item.get("nonce", {}).get("S"),
         attempts=tuple(_to_attempt(each["M"]) for each in item.get("attempts", {}).get("L", ())),

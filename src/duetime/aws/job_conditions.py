@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from duetime.action import Action, ActionRef, Status
-from duetime.aws.conditions import FENCE_IS_MINE, GEN_IS_AS_READ, ROW_IS_ABSENT, Update
-from duetime.aws.items import to_item
+from duetime.action import ActionRef, Status
+from duetime.aws.conditions import Update
 from duetime.aws.job_items import DECLARED, at, declared, holder
 from duetime.aws.keys import Item
 from duetime.job import Ended, Job
@@ -25,8 +24,6 @@ from duetime.job_ports import Hold, Taking
 JOB_IS_THERE = "attribute_exists(pk)"
 REVISION_IS_AS_READ = "revision = :revision"
 CURSOR_IS_AS_READ = "#cursor = :cursor"
-STATUS_IS_AS_READ = "#status = :status"
-LEASE_IS_AS_READ = "lease_until = :lease"
 NOBODY_RUNS = "attribute_not_exists(running)"
 LOCK_IS_MINE = "running = :me"
 LOCK_IS_THE_DEAD_ONES = "running = :dead"
@@ -70,34 +67,6 @@ def move_cursor(job: Job, cursor: datetime, attend_at: datetime) -> Update:
     }
 
 
-def claim_row(row: Action, claimed: Action) -> Update:
-    """The row as read: the run begins."""
-    became, as_read = to_item(claimed), _as_read(row)
-    taken = [
-        name
-        for name in ("fence", "lease_until", "nonce", "retry", "attempt", "recoveries", "catches_up")
-        if name in became
-    ]
-    sets = [
-        "#status = :processing",
-        "attempts = list_append(if_not_exists(attempts, :none), :started)",
-        *(f"{name} = :new_{name}" for name in taken),
-    ]
-    return {
-        "ConditionExpression": f"{as_read['ConditionExpression']} AND {GEN_IS_AS_READ}",
-        "UpdateExpression": _expression(sets),
-        "ExpressionAttributeNames": as_read["ExpressionAttributeNames"],
-        "ExpressionAttributeValues": {
-            **as_read["ExpressionAttributeValues"],
-            ":gen": {"N": str(row.gen)},
-            ":processing": became["status"],
-            ":none": {"L": []},
-            ":started": {"L": became["attempts"]["L"][-1:]},
-            **{f":new_{name}": became[name] for name in taken},
-        },
-    }
-
-
 def claim_job(taking: Taking) -> Update:
     """What a claim asks of the job: that it be unchanged, or its lock besides."""
     if taking.hold is Hold.UNCHANGED:
@@ -117,17 +86,6 @@ def claim_job(taking: Taking) -> Update:
         "UpdateExpression": _expression(["running = :me"], ["waiting"] if waits else []),
         "ExpressionAttributeValues": values,
     }
-
-
-def still_dead(dead: Action | None) -> Update:
-    """The lock's holder stands as it was read, or is gone. A run that died loses its fence: should it wake, it holds nothing."""
-    if dead is None:
-        return {"ConditionExpression": ROW_IS_ABSENT}
-    read = _as_read(dead)
-    if dead.status is not Status.PROCESSING:
-        return read
-    values = {**read["ExpressionAttributeValues"], ":one": _ONE}
-    return {**read, "UpdateExpression": "SET fence = fence + :one", "ExpressionAttributeValues": values}
 
 
 def wait(job: Job, waiting: ActionRef) -> Update:
@@ -200,21 +158,6 @@ def _counted(ended: Ended) -> _Counted:
             sets.append("last_error = :error")
             values[":error"] = {"S": ended.error}
     return sets, removes, adds, values
-
-
-def _as_read(row: Action) -> Update:
-    """Status and fence are as read; of a processing one the lease too, which a heartbeat moves under the same fence."""
-    read = to_item(row)
-    conditions = [STATUS_IS_AS_READ, FENCE_IS_MINE]
-    values = {":status": read["status"], ":fence": read["fence"]}
-    if "lease_until" in read:
-        conditions.append(LEASE_IS_AS_READ)
-        values[":lease"] = read["lease_until"]
-    return {
-        "ConditionExpression": " AND ".join(conditions),
-        "ExpressionAttributeNames": {"#status": "status"},
-        "ExpressionAttributeValues": values,
-    }
 
 
 def _revision(job: Job) -> Item:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duetime.action import Action, ActionRef
-from duetime.aws import conditions, job_conditions
+from duetime.aws import as_read, conditions, job_conditions
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
 from duetime.aws.faults import Conflict, TransactionFailed
@@ -113,11 +113,11 @@ class DynamoJobStore(JobQueries):
         return True
 
     def _claim(self, taking: Taking) -> Iterator[Entry]:
-        yield self._row(taking.row.ref, job_conditions.claim_row(taking.row, taking.claimed))
+        yield self._row(taking.row.ref, as_read.claim_row(taking.row, taking.claimed))
         if taking.hold is not Hold.NOTHING:
             yield self._state(taking.job.ref, job_conditions.claim_job(taking))
         if taking.hold is Hold.LOCK and taking.dead_ref not in {None, taking.row.ref}:
-            yield self._row(taking.dead_ref, job_conditions.still_dead(taking.dead))
+            yield self._row(taking.dead_ref, as_read.still_dead(taking.dead))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         try:

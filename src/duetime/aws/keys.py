@@ -32,8 +32,20 @@ def payload_key(ref: ActionRef) -> Item:
 
 def idempotency_key(tenant_id: str, key: str) -> Item:
     """The key of an idempotency key's item; its partition holds no rows, so no list reads it."""
-    shard = f"{zlib.crc32(key.encode()) % len(SHARDS):x}"
-    return {"pk": {"S": partition(tenant_id, f"key{SEPARATOR}{shard}")}, "sk": {"S": key}}
+    return {"pk": {"S": partition(tenant_id, f"key{SEPARATOR}{_shard(key)}")}, "sk": {"S": key}}
+
+
+def slots_key(tenant_id: str, concurrency_key: str) -> Item:
+    """The key of the item that tells who holds the slots of a concurrency key; it holds no rows, so no list reads it."""
+    return {
+        "pk": {"S": partition(tenant_id, f"slots{SEPARATOR}{_shard(concurrency_key)}")},
+        "sk": {"S": concurrency_key},
+    }
+
+
+def failed_key(ref: ActionRef) -> str:
+    """A failed action's partition of the failed index: ``acme#7``."""
+    return partition(ref.tenant_id, shard_of(ref.id))
 
 
 def correlation_key(tenant_id: str, correlation_id: str) -> str:
@@ -45,6 +57,10 @@ def ref_of(item: Item) -> ActionRef:
     """What leads to the row that `item`, or an index' entry, speaks of."""
     tenant_id = item["pk"]["S"].partition(SEPARATOR)[0]
     return ActionRef(TenantId(tenant_id), ActionId(item["sk"]["S"]))
+
+
+def _shard(key: str) -> str:
+    return f"{zlib.crc32(key.encode()) % len(SHARDS):x}"
 
 
 def is_row(item: Item) -> bool:

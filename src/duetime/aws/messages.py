@@ -1,6 +1,6 @@
 """A due message as JSON: the body in SQS, and the input that EventBridge Scheduler hands to dispatch.
 
-``payload_version`` is left out where it is 1.
+``payload_version`` is left out where it is 1, ``is_keyed`` where it is false.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
     }
     if message.payload_version != 1:
         told["payload_version"] = message.payload_version
+    if message.is_keyed:
+        told["is_keyed"] = True
     return json.dumps(told)
 
 
@@ -54,6 +56,7 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
             due_at=instant.parse(told["due_at"]),
             gen=int(told["gen"]),
             payload_version=int(told.get("payload_version", 1)),
+            is_keyed=told.get("is_keyed") is True,
         )
         return message, int(told.get("delay", 0))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duetime import transition
 from duetime.action import Action, ActionRef, SkipReason, Status
 from duetime.aws import commits, conditions
-from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.faults import ConditionFailed, Conflict, TransactionFailed, translated
 from duetime.aws.idempotency import Keys
-from duetime.aws.items import from_item, to_epoch, to_item, to_payload_item
-from duetime.aws.keys import Item, payload_key, ref_of, row_key
+from duetime.aws.items import from_item, to_item
+from duetime.aws.keys import Item, ref_of, row_key
+from duetime.aws.payloads import Payloads
 from duetime.aws.queries import SERVICE, Queries
-from duetime.aws.transactions import put
+from duetime.aws.slots import Slots
+from duetime.aws.transactions import patiently, put, update, write
 from duetime.errors import BackendUnavailable
 from duetime.idempotency import KeyTerms
-from duetime.ids import due_shard_of
-from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
+from duetime.ids import ActionId, TenantId, due_shard_of
+from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Moved, Refused, Renewed, Settlement, SettleResult
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _BATCH = 25
-_PAYLOAD_OUTLIVES = timedelta(days=400)
-"""Past the due time: a payload is removed with its row; this bounds what a caller that crashed between two puts leaves."""
 
 
 class DynamoStore(Queries):
@@ -48,10 +47,12 @@ class DynamoStore(Queries):
         super().__init__(client, table, due_shards=due_shards)
         self._single_shot = single_shot
         self._keys = Keys(client, table, self.get)
+        self._slots = Slots(client, table)
+        self._payloads = Payloads(client, table)
 
     def put(self, action: Action) -> None:
         if action.payload_apart:
-            self._put_payload(action)
+            self._payloads.put(action)
         self._put_row(action)
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
@@ -60,7 +61,7 @@ class DynamoStore(Queries):
             first = self._keys.first(action, terms)
             if first is not None:
                 return first
-            self._put_payload(action)
+            self._payloads.put(action)
         return self._keys.put(action, terms)
 
     def _put_row(self, action: Action) -> bool:
@@ -74,18 +75,12 @@ class DynamoStore(Queries):
             return False
         return True
 
-    def _put_payload(self, action: Action) -> None:
-        with translated(SERVICE):
-            self._client.put_item(
-                TableName=self._table, Item=to_payload_item(action, action.due_at + _PAYLOAD_OUTLIVES)
-            )
-
     def put_many(self, actions: Sequence[Action]) -> None:
         """The first row is put alone: if it is there, this is a repeated call, and any of its rows may have run."""
         rows = list({action.ref: action for action in actions}.values())
         for row in rows:
             if row.payload_apart:
-                self._put_payload(row)
+                self._payloads.put(row)
         is_first_try = all(self._put_row(row) for row in rows[:1])
         single_shot = self._single_shot if is_first_try else None
         for at in range(1, len(rows), _BATCH):
@@ -111,35 +106,48 @@ class DynamoStore(Queries):
         entries = [row] if terms is None else [self._keys.entry(action, terms), row]
         if not action.payload_apart:
             return tuple(entries)
-        payload = to_payload_item(action, action.due_at + _PAYLOAD_OUTLIVES)
-        return (put(self._table, payload), *entries)
+        return (self._payloads.entry(action), *entries)
 
     def get(self, ref: ActionRef) -> Action | None:
         with translated(SERVICE):
             item = self._client.get_item(TableName=self._table, Key=row_key(ref), ConsistentRead=True).get(
                 "Item"
             )
-        return None if item is None else self._with_payload(from_item(item))
+        return None if item is None else self._payloads.with_payload(from_item(item))
 
-    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
         claimed = self._change(ref, conditions.claim(terms))
         if isinstance(claimed, Refused):
             return self._claim_refused(claimed.action, terms)
-        return Claimed(self._with_payload(claimed.action))
+        return Claimed(self._payloads.with_payload(claimed.action))
 
-    def _claim_refused(self, standing: Action | None, terms: ClaimTerms) -> Claimed | Held | None:
-        if standing is None or standing.status is not Status.PROCESSING or standing.lease_until is None:
+    def _claim_refused(self, standing: Action | None, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
+        if standing is None or standing.status.is_final:
             return None
+        if standing.status is Status.PENDING:
+            return Keyed() if standing.concurrency_key and standing.due_at <= terms.now else None
         if standing.claim_nonce == terms.nonce:
-            return Claimed(self._with_payload(standing))
-        if standing.lease_until + terms.skew >= terms.now:
-            return Held(standing.lease_until)
-        taken = self._change(standing.ref, conditions.take_over(terms, standing))
+            return Claimed(self._payloads.with_payload(standing))
+        if not terms.may_take_over(standing):
+            return Held(standing.lease_until) if standing.lease_until else None
+        return Keyed() if standing.concurrency_key else self._take_over(standing, terms)
+
+    def _take_over(self, dead: Action, terms: ClaimTerms) -> Claimed | Held | None:
+        taken = self._change(dead.ref, conditions.take_over(terms, dead))
         if isinstance(taken, Moved):
-            return Claimed(self._with_payload(taken.action))
+            return Claimed(self._payloads.with_payload(taken.action))
         if taken.action is not None and taken.action.claim_nonce == terms.nonce:
-            return Claimed(self._with_payload(taken.action))
+            return Claimed(self._payloads.with_payload(taken.action))
         return Held(taken.action.lease_until) if taken.action and taken.action.lease_until else None
+
+    def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
+        return self._slots.holders(tenant_id, concurrency_key)
+
+    def claim_slot(self, row: Action, claimed: Action) -> bool:
+        return self._slots.claim(row, claimed)
+
+    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
+        return self._slots.evict(tenant_id, concurrency_key, dead, row)
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         renewed = self._change(claimed.ref, conditions.renew(claimed, until))
@@ -161,16 +169,34 @@ class DynamoStore(Queries):
         return Renewed(cancel_requested="cancel_requested_at" in item)
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
+        settle = conditions.settle(claimed, settlement)
         try:
-            self._update(claimed.ref, conditions.settle(claimed, settlement))
+            if claimed.concurrency_key is None or not self._settle_with_slot(claimed, settle):
+                self._update(claimed.ref, settle)
         except ConditionFailed as failed:
             return not_settled(failed.item, claimed)
         return SettleResult.SETTLED
 
+    def _settle_with_slot(self, claimed: Action, settle: conditions.Update) -> bool:
+        """False where the key is too busy: then the row is settled alone, and the next who looks frees its slot.
+
+        Raises:
+            ConditionFailed: the row does not stand so.
+        """
+        entries = [update(self._table, row_key(claimed.ref), settle), self._slots.free(claimed)]
+        try:
+            patiently(partial(write, self._client, entries))
+        except Conflict:
+            return False
+        except TransactionFailed as failed:
+            raise ConditionFailed(failed.failed.get(0)) from None
+        return True
+
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
-        asked = commits.Commit(self._table, claimed, settlement, entries, number)
+        besides = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
+        asked = commits.Commit(self._table, claimed, settlement, entries, number, besides)
         return commits.commit(self._client, asked)
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
@@ -182,7 +208,7 @@ class DynamoStore(Queries):
 
     def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
         outcome = self._change(ref, conditions.reschedule(due_at, by=by, at=at))
-        return self._keeping_payload(outcome)
+        return self._payloads.keeping(outcome)
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -209,11 +235,10 @@ class DynamoStore(Queries):
         if isinstance(outcome, Refused) and failed is not None and failed.status is Status.FAILED:
             change = conditions.redrive_with_key(due_at, due_shard, by=by, at=at)
             outcome = self._keys.take_again(failed, change, at)
-        return self._keeping_payload(_unless_mine(outcome, Status.PENDING, by=by, at=at))
+        return self._payloads.keeping(_unless_mine(outcome, Status.PENDING, by=by, at=at))
 
     def remove_payload(self, ref: ActionRef) -> None:
-        with translated(SERVICE):
-            self._client.delete_item(TableName=self._table, Key=payload_key(ref))
+        self._payloads.remove(ref)
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
         self._keys.remove(ref, key)
@@ -232,30 +257,6 @@ class DynamoStore(Queries):
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 **update,
             )
-
-    def _with_payload(self, action: Action) -> Action:
-        if not action.payload_apart:
-            return action
-        with translated(SERVICE):
-            item = self._client.get_item(
-                TableName=self._table, Key=payload_key(action.ref), ConsistentRead=True
-            ).get("Item")
-        return replace(action, payload=item["payload"]["S"] if item else None)
-
-    def _keeping_payload(self, outcome: Moved | Refused) -> Moved | Refused:
-        """A payload set apart must outlive the new due time; one that is gone is told of by the run."""
-        if isinstance(outcome, Moved) and outcome.action.payload_apart:
-            until = outcome.action.due_at + _PAYLOAD_OUTLIVES
-            with suppress(ConditionFailed), translated(SERVICE):
-                self._client.update_item(
-                    TableName=self._table,
-                    Key=payload_key(outcome.action.ref),
-                    UpdateExpression="SET #ttl = :ttl",
-                    ConditionExpression="attribute_exists(pk)",
-                    ExpressionAttributeNames={"#ttl": "ttl"},
-                    ExpressionAttributeValues={":ttl": {"N": to_epoch(until)}},
-                )
-        return outcome
 
 
 def not_settled(standing: Item | None, claimed: Action) -> SettleResult:

@@ -34,13 +34,16 @@ DUE = IndexShape("due", "due_shard", "due_at")
 CORRELATION = IndexShape("correlation", "correlation", "sk")
 """Rows with a correlation id, by tenant and id; oldest first, since ids sort by creation."""
 
+FAILED = IndexShape("failed", "failed", "failed_at")
+"""Failed rows by when they failed, in the shards of their tenant; those redriven are in it no more."""
+
 JOB_NAMES = IndexShape("jobs", "tenant", "name")
 """A tenant's jobs by name."""
 
 ATTEND = IndexShape("attend", "attend_shard", "attend_at")
 """All jobs by when somebody must look after them at the latest."""
 
-ACTIONS = TableShape("actions", (DUE, CORRELATION), has_stream=True)
+ACTIONS = TableShape("actions", (DUE, CORRELATION, FAILED), has_stream=True)
 JOBS = TableShape("jobs", (JOB_NAMES, ATTEND), has_stream=False)
 TTL_ATTRIBUTE = "ttl"
 

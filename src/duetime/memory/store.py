@@ -12,14 +12,14 @@ from duetime import transition
 from duetime.action import Action, ActionRef, SkipReason, Status
 from duetime.errors import Unsupported
 from duetime.idempotency import KeyTerms
-from duetime.lease import Claimed, ClaimTerms, Held, Moved, Refused, Renewed, Settlement, SettleResult
-from duetime.memory.keys import Keys
+from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Moved, Refused, Renewed, Settlement, SettleResult
+from duetime.memory.slots import Slots
 
 OnCommit = Callable[[Sequence[Mapping[str, Any]]], object]
 """Plays the tables that a handler's entries name: it takes all of them, or raises, as `CommitRefused`."""
 
 
-class MemoryStore(Keys):
+class MemoryStore(Slots):
     """The rows, in a dictionary. `on_change` is called with each change, in order: it is the table's stream."""
 
     on_commit: OnCommit | None = None
@@ -40,20 +40,21 @@ class MemoryStore(Keys):
         del action, terms
         raise Unsupported("a transaction of your own needs DynamoDB; the memory back end has none")
 
-    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | None:
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
         with self.lock:
             row = self._rows.get(ref)
             if row is None:
                 return None
-            if row.status is Status.PENDING and row.due_at <= terms.now:
-                return Claimed(self.write(row, transition.started(row, terms)))
-            if row.status is not Status.PROCESSING or row.lease_until is None:
+            if row.status is Status.PROCESSING and row.lease_until is not None:
+                if row.claim_nonce == terms.nonce:
+                    return Claimed(row)
+                if not terms.may_take_over(row):
+                    return Held(row.lease_until)
+            elif row.status is not Status.PENDING or row.due_at > terms.now:
                 return None
-            if row.claim_nonce == terms.nonce:
-                return Claimed(row)
-            if row.lease_until + terms.skew < terms.now:
-                return Claimed(self.write(row, transition.started(row, terms)))
-            return Held(row.lease_until)
+            if row.concurrency_key is not None:
+                return Keyed()
+            return Claimed(self.write(row, transition.started(row, terms)))
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         with self.lock:
@@ -75,6 +76,7 @@ class MemoryStore(Keys):
             if settlement.status is Status.PENDING and row.cancel_requested_at:
                 return SettleResult.CANCEL_REQUESTED
             self.write(row, transition.settled(row, settlement))
+            self.free_slot(row)
             return SettleResult.SETTLED
 
     def commit(

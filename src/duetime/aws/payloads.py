@@ -1,0 +1,69 @@
+"""Large payloads in DynamoDB: each an item of its own beside its row, so that claim and settle do not pay for it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from duetime.action import Action, ActionRef
+from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.items import to_epoch, to_payload_item
+from duetime.aws.keys import payload_key
+from duetime.aws.queries import SERVICE
+from duetime.aws.transactions import Entry, put
+from duetime.lease import Moved, Refused
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_OUTLIVES = timedelta(days=400)
+"""Past the due time: a payload is removed with its row; this bounds what a caller that crashed between two puts leaves."""
+
+
+class Payloads:
+    """The payloads set apart of an actions table."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def put(self, action: Action) -> None:
+        """Write the payload of `action`."""
+        item = to_payload_item(action, action.due_at + _OUTLIVES)
+        with translated(SERVICE):
+            self._client.put_item(TableName=self._table, Item=item)
+
+    def entry(self, action: Action) -> Entry:
+        """The same, in a transaction."""
+        return put(self._table, to_payload_item(action, action.due_at + _OUTLIVES))
+
+    def with_payload(self, action: Action) -> Action:
+        """The row with its payload, if that is set apart and there still."""
+        if not action.payload_apart:
+            return action
+        with translated(SERVICE):
+            item = self._client.get_item(
+                TableName=self._table, Key=payload_key(action.ref), ConsistentRead=True
+            ).get("Item")
+        return replace(action, payload=item["payload"]["S"] if item else None)
+
+    def keeping(self, outcome: Moved | Refused) -> Moved | Refused:
+        """A payload set apart must outlive the new due time; one that is gone is told of by the run."""
+        if isinstance(outcome, Moved) and outcome.action.payload_apart:
+            until = outcome.action.due_at + _OUTLIVES
+            with suppress(ConditionFailed), translated(SERVICE):
+                self._client.update_item(
+                    TableName=self._table,
+                    Key=payload_key(outcome.action.ref),
+                    UpdateExpression="SET #ttl = :ttl",
+                    ConditionExpression="attribute_exists(pk)",
+                    ExpressionAttributeNames={"#ttl": "ttl"},
+                    ExpressionAttributeValues={":ttl": {"N": to_epoch(until)}},
+                )
+        return outcome
+
+    def remove(self, ref: ActionRef) -> None:
+        """Delete the payload whose row has been removed."""
+        with translated(SERVICE):
+            self._client.delete_item(TableName=self._table, Key=payload_key(ref))

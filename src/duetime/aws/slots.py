@@ -1,0 +1,107 @@
+"""Concurrency keys in DynamoDB: each an item of its own, which tells who holds its slots; in one transaction with a row.
+
+::
+
+    take   the row as read; fewer than the limit are held, or one is mine  -> row processing, my slot
+    free   the run's settle                                                -> row, no slot of mine
+    evict  the holder's row as read, and it is dead                        -> fence + 1, no slot of its
+
+The item is written with each take anew a time to live, by which DynamoDB removes what nobody takes any more.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from duetime.action import Action, ActionRef
+from duetime.aws import as_read
+from duetime.aws.conditions import Update
+from duetime.aws.faults import Conflict, TransactionFailed, translated
+from duetime.aws.items import to_epoch
+from duetime.aws.keys import row_key, slots_key
+from duetime.aws.queries import SERVICE
+from duetime.aws.transactions import Entry, update, write
+from duetime.ids import ActionId, TenantId
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+IS_FREE = "attribute_not_exists(holders)"
+FEWER_ARE_HELD = "size(holders) < :limit"
+ONE_IS_MINE = "contains(holders, :id)"
+IT_HOLDS_ONE = "contains(holders, :id)"
+
+_ROW = 0
+"""The place of the row in the transaction that takes a slot."""
+
+_OUTLIVES = timedelta(days=2)
+"""The item outlives the latest take: longer than any run may last."""
+
+
+class Slots:
+    """The concurrency keys of an actions table."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def holders(self, tenant_id: TenantId, key: str) -> frozenset[ActionId]:
+        """See `duetime.ports.ActionStore`, here and below."""
+        with translated(SERVICE):
+            found = self._client.get_item(
+                TableName=self._table, Key=slots_key(tenant_id, key), ConsistentRead=True
+            )
+        return frozenset(ActionId(each) for each in found.get("Item", {}).get("holders", {}).get("SS", ()))
+
+    def claim(self, row: Action, claimed: Action) -> bool:
+        """A conflict is lost to whoever was faster; the caller reads again."""
+        begin = update(self._table, row_key(row.ref), as_read.claim_row(row, claimed))
+        try:
+            write(self._client, [begin, self._take(claimed)])
+        except TransactionFailed as failed:
+            standing = failed.failed.get(_ROW) or {}
+            return standing.get("nonce") == {"S": claimed.claim_nonce}
+        except Conflict:
+            return False
+        return True
+
+    def _take(self, claimed: Action) -> Entry:
+        last = claimed.attempts[-1].started_at + _OUTLIVES
+        return self._slots(
+            claimed.ref,
+            claimed.concurrency_key,
+            {
+                "ConditionExpression": f"{IS_FREE} OR {FEWER_ARE_HELD} OR {ONE_IS_MINE}",
+                "UpdateExpression": "ADD holders :me SET #ttl = :ttl",
+                "ExpressionAttributeNames": {"#ttl": "ttl"},
+                "ExpressionAttributeValues": {
+                    ":limit": {"N": str(claimed.concurrency_limit)},
+                    ":id": {"S": claimed.id},
+                    ":me": {"SS": [claimed.id]},
+                    ":ttl": {"N": to_epoch(last)},
+                },
+            },
+        )
+
+    def free(self, claimed: Action) -> Entry:
+        """What frees a run's slot, beside its settle; if it has none any more, nothing."""
+        mine = {":me": {"SS": [claimed.id]}}
+        change = {"UpdateExpression": "DELETE holders :me", "ExpressionAttributeValues": mine}
+        return self._slots(claimed.ref, claimed.concurrency_key, change)
+
+    def evict(self, tenant_id: TenantId, key: str, dead: ActionId, row: Action | None) -> bool:
+        ref = ActionRef(tenant_id, dead)
+        drop = {
+            "ConditionExpression": IT_HOLDS_ONE,
+            "UpdateExpression": "DELETE holders :dead",
+            "ExpressionAttributeValues": {":id": {"S": dead}, ":dead": {"SS": [dead]}},
+        }
+        standing = update(self._table, row_key(ref), as_read.still_dead(row))
+        try:
+            write(self._client, [standing, self._slots(ref, key, drop)])
+        except (TransactionFailed, Conflict):
+            return False
+        return True
+
+    def _slots(self, ref: ActionRef, key: str | None, change: Update) -> Entry:
+        return update(self._table, slots_key(ref.tenant_id, key or ""), change)

@@ -1,0 +1,96 @@
+"""Step 4 under a concurrency key, *take a slot*: a claim that other runs with that key have a say in.
+
+It reads the row and who holds the key's slots, and writes both in one transaction if nothing of that has changed; else it
+reads again. A run that finds no slot free writes nothing: a fresh message looks again later. What a dead run held is
+freed first, and that run fenced off, so that never more than the limit hold a live lease.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from math import ceil
+
+from duetime import transition
+from duetime.action import Action, ActionRef, Status
+from duetime.admit import Admitted, Waiting
+from duetime.errors import BackendUnavailable
+from duetime.ids import ActionId
+from duetime.job_ports import Hold
+from duetime.lease import ClaimTerms, Held
+from duetime.ports import ActionStore
+
+SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
+"""A run that was denied looks again after so long, give or take a quarter."""
+
+_SHARE = 0.25
+"""Of the time that it has waited already: so those that wait long cost few looks."""
+
+_RACES = 10
+
+
+class TakeSlot:
+    """Claims actions that have a concurrency key."""
+
+    def __init__(self, actions: ActionStore, *, chance: Callable[[], float]) -> None:
+        self._actions, self._chance = actions, chance
+
+    def __call__(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
+        """Claim a run with a slot of its key, or say when to look again; None when there is nothing to do.
+
+        Raises:
+            BackendUnavailable: the key kept changing, or a service did not answer; the message must come again.
+        """
+        for _ in range(_RACES):
+            done = self._try(ref, terms)
+            if not isinstance(done, _Again):
+                return done
+        raise BackendUnavailable("the actions table", f"the concurrency key of {ref.id} kept changing")
+
+    def _try(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | _Again | None:
+        row = self._actions.get(ref)
+        if row is None or row.concurrency_key is None:
+            return None
+        if row.status is Status.PROCESSING and row.lease_until is not None:
+            if row.claim_nonce == terms.nonce:
+                return Admitted(row, None, Hold.NOTHING)
+            if not terms.may_take_over(row):
+                return Held(row.lease_until)
+        elif row.status is not Status.PENDING or row.due_at > terms.now:
+            return None
+        return self._contend(row, row.concurrency_key, terms)
+
+    def _contend(self, row: Action, key: str, terms: ClaimTerms) -> Admitted | Waiting | _Again:
+        holders = self._actions.holders(row.tenant_id, key)
+        if row.id not in holders and len(holders) >= row.concurrency_limit:
+            is_freed = self._free_dead(row, key, sorted(holders), terms)
+            return _AGAIN if is_freed else self._later(row, terms.now)
+        claimed = transition.started(row, terms)
+        return Admitted(claimed, None, Hold.NOTHING) if self._actions.claim_slot(row, claimed) else _AGAIN
+
+    def _free_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
+        """Free what dead runs hold; whether there were any."""
+        found = self._actions.get_rows([ActionRef(row.tenant_id, each) for each in holders])
+        rows = {each.id: each for each in found}
+        dead = [each for each in holders if _is_dead(rows.get(each), terms)]
+        for each in dead:
+            self._actions.evict(row.tenant_id, key, each, rows.get(each))
+        return bool(dead)
+
+    def _later(self, row: Action, now: datetime) -> Waiting:
+        wait = min(max((now - row.due_at) * _SHARE, SOONEST), LATEST)
+        return Waiting(ceil(wait.total_seconds() * (0.75 + self._chance() / 2)))
+
+
+class _Again:
+    """What was read has changed: read again."""
+
+
+_AGAIN = _Again()
+
+
+def _is_dead(holder: Action | None, terms: ClaimTerms) -> bool:
+    """Whether a holder will not free its slot: its row is gone, or no longer processing, or its worker died."""
+    if holder is None or holder.status is not Status.PROCESSING:
+        return True
+    return terms.may_take_over(holder)
