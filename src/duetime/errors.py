@@ -213,6 +213,12 @@ class InvalidCursor(DuetimeError, ValueError):
         super().__init__("the cursor does not belong to this query; start again without one")
 
 
+class InvalidSelection(DuetimeError, ValueError):
+    """Filters that cannot be meant."""
+
+    code = "invalid-selection"
+
+
 class Unsupported(DuetimeError, NotImplementedError):
     """This back end cannot do that; the message says which one can."""
 

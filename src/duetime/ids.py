@@ -65,6 +65,12 @@ def new_action_id(now: datetime, entropy: Entropy = os.urandom) -> ActionId:
     return ActionId(f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}")
 
 
+def before_all_after(at: datetime) -> str:
+    """What sorts after the ids of all one-shots made up to `at` (to the millisecond), and before those made later."""
+    digits = f"{(at - _EPOCH) // _MILLISECOND + 1:012x}"
+    return f"{digits[:8]}-{digits[8:]}"
+
+
 def occurrence_id(job: JobName, version: int, nominal_at: datetime) -> ActionId:
     """The id of a job's occurrence; whoever makes it makes the same."""
     return ActionId(f"{job}.{version:06d}.{_second(nominal_at)}")

@@ -224,6 +224,14 @@ class ActionStore(Protocol):
         """A tenant's one-shots, newest first; runs of jobs are in `of_job`."""
         ...
 
+    def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
+        """Failed actions of some tenants, runs of jobs too, the latest failure first. May lag behind by a moment.
+
+        Raises:
+            InvalidCursor: it did not give out the cursor.
+        """
+        ...
+
     def of_job(
         self,
         tenant_id: TenantId,

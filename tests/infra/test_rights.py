@@ -217,12 +217,16 @@ def test_a_grant_gives_what_the_sdk_calls_and_no_more():
         "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem",
         "dynamodb:BatchWriteItem", "dynamodb:BatchGetItem", "dynamodb:Query",
     }  # fmt: skip
-    assert {resource for _, resource in allowed(statements)} == {"<Arn>", "<Arn>/index/correlation"}
+    assert {resource for _, resource in allowed(statements)} == {
+        "<Arn>",
+        "<Arn>/index/correlation",
+        "<Arn>/index/failed",
+    }
 
 
-def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_index():
+def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_indexes():
     statements, _ = granted(tenants=["acme", "globex"])
-    assert len(statements) == 2
+    assert len(statements) == 3
     for each in statements:
         assert each["Condition"] == {
             "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["acme#*", "globex#*"]},

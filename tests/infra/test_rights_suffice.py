@@ -108,7 +108,9 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
 def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
     clock = TurnedClock(SystemClock().now())
     store = action_store(deployed)
-    scheduler = Scheduler(store, tenant_id="acme", actor="ann", clock=clock, settings=deployed)
+    scheduler = Scheduler(
+        store, tenant_id="acme", actor="ann", clock=clock, settings=deployed, sees_system=tenants is None
+    )
     keyed = {"at": timedelta(0), "idempotency_key": "order-17", "correlation_id": "order:17"}
     large = SendReceipt(order="x" * 50_000)
     with recorder.acting("caller"):
@@ -118,12 +120,14 @@ def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
         scheduler.get(first.id)
         scheduler.list()
         scheduler.list(correlation_id="order:17")
+        scheduler.list(status="failed")
         scheduler.reschedule(first.id, timedelta(hours=1))
-        scheduler.cancel(first.id)
+        scheduler.cancel_many(correlation_id="order:17")
         clock.wait_until(clock.now() + timedelta(days=2))
         second = scheduler.schedule(SendReceipt(order="o-1"), **keyed)
         fail(store, second.ref, clock.now())
-        scheduler.redrive(second.id)
+        scheduler.redrive_many(type="send-receipt", status="failed")
+        assert scheduler.get(second.id).status == "pending"
     made, duetime = stack()
     Duetime.grant_schedule(duetime, caller(made), tenants=tenants)
     template = Synthesised.of(made)

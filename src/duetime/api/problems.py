@@ -55,6 +55,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),
         "invalid-request": (HTTPStatus.UNPROCESSABLE_ENTITY, "The request is not what the route takes"),
         "invalid-time": (HTTPStatus.UNPROCESSABLE_ENTITY, "The time cannot be honoured"),
+        "invalid-selection": (HTTPStatus.UNPROCESSABLE_ENTITY, "The filters cannot be meant"),
         "invalid-identifier": (HTTPStatus.UNPROCESSABLE_ENTITY, "A name cannot be part of a key"),
         "invalid-commit": (HTTPStatus.UNPROCESSABLE_ENTITY, "The entries cannot be committed"),
         "invalid-payload": (HTTPStatus.UNPROCESSABLE_ENTITY, "The payload's own model refuses it"),

@@ -10,12 +10,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
-from duetime.action import Action, ActionRef
+from duetime.action import Action, ActionRef, Status
 from duetime.aws.faults import translated
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
-from duetime.aws.tables import CORRELATION, DUE
+from duetime.aws.tables import CORRELATION, DUE, FAILED
 from duetime.errors import BackendUnavailable, InvalidCursor
+from duetime.failed import FailedMark
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.ports import DueEntry, DuePage, Page
 
@@ -70,6 +71,40 @@ class Queries:
         found = tuple(islice(self._of_shards(f"{tenant_id}{SEPARATOR}", cursor, limit), limit + 1))
         shown = tuple(row.without_payload() for row in found[:limit])
         return Page(shown, shown[-1].id if len(found) > limit else None)
+
+    def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
+        before = None if cursor is None else FailedMark.parse(cursor)
+        places = [partition(each, shard) for each in tenants for shard in SHARDS]
+        at_once = max(4, 2 * limit // len(places))
+        marks = heapq.merge(*(self._failed_in(each, before, at_once) for each in places), reverse=True)
+        found = list(islice(marks, limit + 1))
+        rows = self.get_rows([ref for _, ref in found[:limit]])
+        failed = sorted((row for row in rows if row.status is Status.FAILED), key=FailedMark.of, reverse=True)
+        more = str(found[limit - 1][0]) if len(found) > limit else None
+        return Page(tuple(row.without_payload() for row in failed), more)
+
+    def _failed_in(
+        self, place: str, before: FailedMark | None, at_once: int
+    ) -> Iterator[tuple[FailedMark, ActionRef]]:
+        """What one partition of the failed index has, the latest first, read page by page as the merge asks for it."""
+        start: dict[str, Any] = {}
+        until = instant.LATEST if before is None else before.failed_at
+        while True:
+            answer = self._query(
+                IndexName=FAILED.name,
+                KeyConditionExpression="failed = :place AND failed_at <= :until",
+                ExpressionAttributeValues={":place": {"S": place}, ":until": {"S": instant.text(until)}},
+                ScanIndexForward=False,
+                Limit=at_once,
+                **start,
+            )
+            for item in answer["Items"]:
+                mark = FailedMark(instant.parse(item["failed_at"]["S"]), item["sk"]["S"])
+                if before is None or mark < before:
+                    yield mark, ref_of(item)
+            if "LastEvaluatedKey" not in answer:
+                return
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     def of_job(
         self,

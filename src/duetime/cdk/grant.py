@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 
 from duetime import ids
-from duetime.aws.tables import CORRELATION
+from duetime.aws.tables import CORRELATION, FAILED
 from duetime.cdk.job_rights import let_manage
 from duetime.cdk.rights import may, may_by_key, read_manifests, tenant_keys
 from duetime.cdk.tables import Tables
@@ -25,7 +25,7 @@ SDK_ACTIONS = (
     "dynamodb:BatchGetItem",
     "dynamodb:Query",
 )
-"""No Scan, which reads every tenant's rows; and no index but that of correlation ids: `due` has no tenant in its key."""
+"""No Scan, which reads every tenant's rows; and no index that has no tenant in its key, as `due`."""
 
 _PATTERN = frozenset("*?$")
 
@@ -37,13 +37,14 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
         InvalidIdentifier: a tenant that cannot be part of a key, or that IAM would read as a pattern.
         ValueError: no tenant at all.
     """
-    on_table, on_index = tables.actions.table_arn, tables.index_arn(CORRELATION.name)
+    on_table = tables.actions.table_arn
+    indexes = [tables.index_arn(each.name) for each in (CORRELATION, FAILED)]
     if tenants is None:
-        return [may(*SDK_ACTIONS, on=on_table), may("dynamodb:Query", on=on_index)]
+        return [may(*SDK_ACTIONS, on=on_table), *(may("dynamodb:Query", on=each) for each in indexes)]
     keys = tenant_keys(_checked(tenants))
     return [
         may_by_key(*SDK_ACTIONS, on=on_table, keys=keys),
-        may_by_key("dynamodb:Query", on=on_index, keys=keys),
+        *(may_by_key("dynamodb:Query", on=each, keys=keys) for each in indexes),
     ]
 
 

@@ -28,6 +28,7 @@ from typing import Any, Self
 
 import boto3
 
+from duetime.actions import LARGEST_PAGE
 from duetime.app import App
 from duetime.aws import action_store, job_ports
 from duetime.clock import SystemClock
@@ -48,7 +49,7 @@ from duetime.local.page import page
 from duetime.local.server import Server
 from duetime.local.stack import Stack
 from duetime.reconcile import Reconciled
-from duetime.scheduler import LARGEST_PAGE, Scheduler
+from duetime.scheduler import Scheduler
 
 log = logging.getLogger(__name__)
 news = logging.getLogger("duetime.local.news")
