@@ -41,6 +41,14 @@ _DAY = 86_400
 SHORTEST_KEY_TTL, LONGEST_KEY_TTL = timedelta(minutes=1), timedelta(days=30)
 """What an idempotency key's time to live may be."""
 
+ROLES = {
+    "viewers": "actions:read jobs:read",
+    "members": "actions:manage jobs:manage",
+    "operators": "actions:manage jobs:manage system",
+    "admins": "admin",
+}
+"""The roles of a deployment that says nothing else."""
+
 _SWEEP_EVERY = timedelta(minutes=1)
 _LEAST_WITH_WHEEL = timedelta(minutes=3)
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
@@ -140,6 +148,34 @@ class Settings:
     dispatch_arn: str = _text("", "The dispatch function that a timer wakes.")
     timer_role_arn: str = _text("", "The role in which EventBridge Scheduler wakes it.")
     timer_dlq_arn: str = _text("", "Where a wake goes that could not be delivered.")
+    api_prefix: str = _text(
+        "/api/v1",
+        "Begins every route of the admin API, its version included.",
+        like=r"(/[A-Za-z0-9._~-]+){1,8}",
+        told="segments such as /api/v1",
+    )
+    authorization: Literal["roles", "allow-all"] = field(
+        default="roles",
+        metadata={
+            "about": "Who may do what in the admin API: as the roles say; or, for development only, everybody all.",
+            "choices": ("roles", "allow-all"),
+        },
+    )
+    roles: Mapping[str, str] = field(
+        default_factory=lambda: dict(ROLES),
+        metadata={"about": "What each role may do: role to permissions. A Cognito group is a role."},
+    )
+    required_role: str = _text("", "A role without which nobody may call the admin API; empty: none.")
+    identities: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={
+            "about": "Who signed requests come from: a role's or user's ARN to its tenant and roles, as"
+            " `acme operators`."
+        },
+    )
+    audit_retention: timedelta = _seconds(
+        400 * _DAY, "How long the audit trail is kept.", low=_DAY, high=3_650 * _DAY
+    )
 
     def __post_init__(self) -> None:
         for name, made in (

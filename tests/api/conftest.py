@@ -11,17 +11,20 @@ import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
 from duetime.action import ActionRef
+from duetime.api.authority import Authority
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health, probes
+from duetime.api.recorder import Recorder
 from duetime.ids import ActionId, TenantId
 from duetime.job_ports import JobPorts
 from duetime.lease import ClaimTerms, Settlement
+from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.cloud import MemoryCloud
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
-from duetime.settings import Settings
+from duetime.settings import ROLES, Settings
 from duetime.testing import TurnedClock
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -75,6 +78,12 @@ def jobs_app() -> App:
         pass
 
     return app
+
+
+def gate(clock, **settings):
+    """The authority and the recorder of a deployment in which every caller may look after the own tenant."""
+    roles = {**ROLES, "everyone": "actions:manage jobs:manage"}
+    return Authority(MemoryGrants(), Settings(roles=roles, **settings)), Recorder(MemoryAuditTrail(), clock)
 
 
 @dataclass
@@ -195,7 +204,8 @@ def call_over(app, clock, settings):
     def make(store, bookmarks=None, jobs=None, **more):
         health = Health(probes(store, bookmarks or MemoryBookmarks()))
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
-        return Client(make_door(Desk(store, jobs, app, clock, settings), health, **more))
+        desk = Desk(store, jobs, app, clock, settings)
+        return Client(make_door(desk, health, *gate(clock), **more))
 
     return make
 
@@ -220,7 +230,7 @@ def cloud(clock, settings):
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
     desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
-    return Client(make_door(desk, Health({})))
+    return Client(make_door(desk, Health({}), *gate(clock)))
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ def test_tables_that_are_not_there_are_told_as_misconfigured(aws, client_of):
     assert "arn:" not in answer.text
 
 
-def test_the_entry_point_serves_the_app_that_the_environment_names(aws, monkeypatch, call, clean_logs):
+def test_the_entry_point_serves_the_app_that_the_environment_names(deployed, monkeypatch, call, clean_logs):
     monkeypatch.setenv("DUETIME_APP", "examples.billing:app")
     sys.modules.pop("functions.api", None)
     entry = importlib.import_module("functions.api")

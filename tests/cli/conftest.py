@@ -8,10 +8,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from duetime import App, Fatal, Payload, RetryPolicy, Run
+from duetime.api.authority import Authority
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health
+from duetime.api.recorder import Recorder
 from duetime.cli import main
+from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.settings import Settings
 
 
 class Remark(Payload):
@@ -127,7 +131,16 @@ def url(scheduler, serve):
     desk = Desk(
         scheduler._store, scheduler._ports_of_jobs(), shop_app(), scheduler._clock, scheduler._settings
     )
-    return serve(gateway(make_door(desk, Health({}))))
+    return serve(
+        gateway(
+            make_door(
+                desk,
+                Health({}),
+                Authority(MemoryGrants(), Settings()),
+                Recorder(MemoryAuditTrail(), scheduler._clock),
+            )
+        )
+    )
 
 
 class Shell:

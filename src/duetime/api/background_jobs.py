@@ -30,7 +30,9 @@ from duetime.api.views import ActionPage, ActionSummary
 from duetime.cadence import Cadence, Interval, explained, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
 from duetime.job import Job
+from duetime.permissions import Permission
 
+_READ = Permission.READ_JOBS
 LARGEST_PAGE = 100
 MOST_OCCURRENCES = 500
 DAY = timedelta(days=1)
@@ -48,11 +50,11 @@ class BackgroundJobs:
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
         return (
-            Route("GET", JOBS, self.list),
-            Route("GET", f"{JOBS}/preview", self.preview),
-            Route("GET", f"{JOBS}/<name>", self.get),
-            Route("GET", f"{JOBS}/<name>/runs", self.runs),
-            Route("GET", f"{JOBS}/<name>/occurrences", self.occurrences),
+            Route("GET", JOBS, self.list, _READ),
+            Route("GET", f"{JOBS}/preview", self.preview, _READ),
+            Route("GET", f"{JOBS}/<name>", self.get, _READ),
+            Route("GET", f"{JOBS}/<name>/runs", self.runs, _READ),
+            Route("GET", f"{JOBS}/<name>/occurrences", self.occurrences, _READ),
         )
 
     def list(

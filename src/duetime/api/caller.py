@@ -1,52 +1,89 @@
-"""The caller: which tenant and who, read off the claims that API Gateway's authorizer has verified, and nowhere else."""
+"""The caller: which tenant, who, and in which roles; read off what API Gateway has verified, and nowhere else."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from duetime import ids
 from duetime.api.refusals import Forbidden
 from duetime.errors import InvalidIdentifier
+from duetime.permissions import Permission
 
 TENANT_CLAIM = "custom:tenant_id"
 GROUPS_CLAIM = "cognito:groups"
 
-OPERATORS = frozenset({"operators", "admins"})
-"""The groups of those who see and manage code's jobs beside their own tenant's."""
-
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, for which tenant."""
+    """Who asks, for which tenant, and what that one may do."""
 
     tenant_id: ids.TenantId
     actor: str
-    is_operator: bool = False
+    roles: frozenset[str] = frozenset()
+    permissions: frozenset[Permission] = frozenset()
+    address: str | None = None
+
+    def permitted(self, permissions: frozenset[Permission], *, address: str | None) -> Caller:
+        """The caller with what its roles permit."""
+        return replace(self, permissions=permissions, address=address)
 
 
-def caller_of(event: Mapping[str, Any]) -> Caller:
-    """The caller of an API Gateway REST request.
+def of_claims(claims: Mapping[str, Any]) -> Caller:
+    """The person whose ID token has these claims.
 
     Raises:
-        Forbidden: the token names no tenant, or none that can be one; or nobody.
+        Forbidden: the token names no tenant, or none that can be one; or nobody; or it is no ID token.
     """
-    claims = _claims(event)
+    if claims.get("token_use", "id") != "id":
+        raise Forbidden("the caller's token is no ID token; send the ID token of the sign-in")
     if TENANT_CLAIM not in claims:
         raise Forbidden(f"the caller's token names no tenant; it needs the claim {TENANT_CLAIM}")
     try:
         tenant_id = ids.tenant(claims[TENANT_CLAIM])
     except InvalidIdentifier as error:
         raise Forbidden(f"the caller's claim {TENANT_CLAIM} names no tenant: {error.problem}") from None
-    return Caller(tenant_id, _actor(claims), is_operator=not OPERATORS.isdisjoint(_groups(claims)))
+    return Caller(tenant_id, _actor(claims), _groups(claims))
 
 
-def _claims(event: Mapping[str, Any]) -> Mapping[str, Any]:
-    authorizer = event["requestContext"].get("authorizer") or {}
-    claims = authorizer.get("claims")
-    return claims if isinstance(claims, Mapping) else {}
+def of_signature(context: Mapping[str, Any], identities: Mapping[str, str]) -> Caller:
+    """The service that signed a request, by the ARN that API Gateway tells.
+
+    Raises:
+        Forbidden: there is none, or the settings do not know it.
+    """
+    signed_by = (context.get("identity") or {}).get("userArn")
+    if not isinstance(signed_by, str) or not signed_by:
+        raise Forbidden("the caller has neither an ID token with claims nor a signature")
+    arn, session = _without_session(signed_by)
+    known = {_without_path(each): said for each, said in identities.items()}
+    if arn not in known:
+        raise Forbidden(f"the settings' identities do not know {arn}; they must name its tenant and roles")
+    tenant_id, *roles = known[arn].split()
+    name = arn.rpartition("/")[2]
+    return Caller(
+        ids.tenant(tenant_id), ids.actor(f"{name}/{session}" if session else name), frozenset(roles)
+    )
+
+
+def _without_session(arn: str) -> tuple[str, str]:
+    """The role of an assumed role's session, and the session's name; any other ARN as it is.
+
+    ``arn:aws:sts::123456789012:assumed-role/billing/i-0a1b`` is of the role ``arn:aws:iam::123456789012:role/billing``.
+    """
+    found = re.fullmatch(r"(arn:[^:]+):sts::(\d*):assumed-role/([^/]+)/(.+)", arn)
+    if found is None:
+        return _without_path(arn), ""
+    partition, account, role, session = found.groups()
+    return f"{partition}:iam::{account}:role/{role}", session
+
+
+def _without_path(arn: str) -> str:
+    """A session tells its role's name without the path, so a path in the settings counts for nothing."""
+    head, _, name = arn.rpartition("/")
+    return f"{head.split('/')[0]}/{name}" if head else arn
 
 
 def _actor(claims: Mapping[str, Any]) -> str:
@@ -60,8 +97,8 @@ def _actor(claims: Mapping[str, Any]) -> str:
     raise Forbidden("the caller's token names nobody; it needs the claim email or sub")
 
 
-def _groups(claims: Mapping[str, Any]) -> set[str]:
+def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
     """The groups, which API Gateway passes as one text: ``admins operators``, ``[admins operators]``, or with commas."""
     said = claims.get(GROUPS_CLAIM) or ""
     many = said if isinstance(said, list) else re.split(r"[\s,\[\]]+", str(said))
-    return {str(each) for each in many}
+    return frozenset(str(each) for each in many if each)

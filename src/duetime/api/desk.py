@@ -10,6 +10,7 @@ from duetime.api.caller import Caller
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.job_ports import JobPorts
+from duetime.permissions import Permission
 from duetime.ports import ActionStore
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
@@ -29,7 +30,7 @@ class Desk:
     settings: Settings
 
     def scheduler(self, request: Request) -> Scheduler:
-        """The caller's scheduler; code's jobs are shown to operators alone."""
+        """The caller's scheduler; code's jobs are shown to those who may see the system."""
         caller = caller_at(request)
         return Scheduler(
             self.store,
@@ -38,7 +39,7 @@ class Desk:
             clock=self.clock,
             settings=self.settings,
             jobs=self.jobs,
-            sees_system=caller.is_operator,
+            sees_system=Permission.SYSTEM in caller.permissions,
         )
 
 

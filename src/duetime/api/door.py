@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -18,16 +18,18 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
 from duetime.api import PREFIX, routes
+from duetime.api.authority import Authority, require
 from duetime.api.background_jobs import BackgroundJobs
 from duetime.api.body import body_text, strict_json
-from duetime.api.caller import caller_of
+from duetime.api.caller import Caller
 from duetime.api.desk import Desk
-from duetime.api.health import PATH as HEALTH_PATH
 from duetime.api.health import Health
 from duetime.api.job_operations import JobOperations
 from duetime.api.problems import of_error
+from duetime.api.recorder import Recorder
 from duetime.api.refusals import RouteNotFound
 from duetime.api.requests import refused
+from duetime.api.routes import Directory, Route
 from duetime.api.scheduling import Scheduling
 from duetime.errors import DuetimeError
 
@@ -37,29 +39,46 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
-def make_door(desk: Desk, health: Health, *, prefix: str = PREFIX) -> Handler:
+def make_door(
+    desk: Desk, health: Health, authority: Authority, recorder: Recorder, *, prefix: str = PREFIX
+) -> Handler:
     """The handler of API Gateway's REST proxy events (payload version 1).
 
     Safe to call from several threads: the resolver keeps the request it is at in a variable of its class, so that two
     at once could see each other's caller. A Lambda's process is given one request at a time and never waits here.
     """
     resolver = _resolver(prefix)
-    served = (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), health)
-    routes.add(resolver, (route for each in served for route in each.routes()), prefix)
-    is_open = {prefix + HEALTH_PATH}
-    lock = threading.Lock()
+    served = list(_served(desk, health))
+    routes.add(resolver, served, prefix)
+    directory, lock = Directory(served, prefix), threading.Lock()
 
-    def handler(event: Event, context: Any) -> dict[str, Any]:
-        try:
-            caller = None if event["path"].rstrip("/") in is_open else caller_of(event)
-            sound = _sound(event)
-        except DuetimeError as refusal:
-            return of_error(refusal).proxy_answer()
+    def resolved(event: Event, context: Any, caller: Caller | None) -> dict[str, Any]:
         with lock:
             resolver.context.update(caller=caller, base=_base(event, prefix))
-            return resolver.resolve(sound, context)
+            return resolver.resolve(dict(event), context)
+
+    def handler(event: Event, context: Any) -> dict[str, Any]:
+        found = directory.find(event["httpMethod"], event["path"])
+        try:
+            if directory.is_open(event["path"]):
+                return resolved(_sound(event), context, None)
+            caller = authority.caller_of(event)
+            if found is not None and found.route.needs is not None:
+                require(caller, found.route.needs)
+            sound = _sound(event)
+            entry = recorder.begin(found, caller, sound)
+            answer = resolved(sound, context, caller)
+        except DuetimeError as refusal:
+            return of_error(refusal).proxy_answer()
+        recorder.end(entry, answer)
+        return answer
 
     return handler
+
+
+def _served(desk: Desk, health: Health) -> Iterable[Route]:
+    for each in (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), health):
+        yield from each.routes()
 
 
 def _base(event: Event, prefix: str) -> str:

@@ -49,7 +49,7 @@ class Health:
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
-        return (Route("GET", PATH, self.get),)
+        return (Route("GET", PATH, self.get, None),)
 
     def get(self) -> HealthView:
         """Well, when all parts answer; else a 503 that names the ill ones."""

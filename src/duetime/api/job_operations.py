@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -28,15 +29,19 @@ from duetime.api.job_requests import (
 )
 from duetime.api.job_views import JobView, RegisteredView
 from duetime.api.parameters import instant_of
-from duetime.api.routes import Route
+from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionSummary
+from duetime.audit import Kind
 from duetime.errors import JobNotFound
 from duetime.job import Job
 from duetime.job_rules import has_times, read_cadences
 from duetime.jobs import Jobs
 from duetime.payload import Payload
+from duetime.permissions import Permission
 from duetime.register import Registration
 
+_MANAGE, _DONE = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT
+_operation = partial(Operation, about=Kind.JOB)
 _JSON = "application/json"
 _FIRST_RUNS = 50
 """Rows since a registration that are looked at for the run that was triggered with it."""
@@ -52,14 +57,16 @@ class JobOperations:
         """What is served, under the prefix."""
         job = f"{JOBS}/<name>"
         return (
-            Route("POST", JOBS, self.register, HTTPStatus.CREATED),
-            Route("PUT", job, self.replace),
-            Route("DELETE", job, self.unregister, HTTPStatus.NO_CONTENT),
-            Route("POST", f"{job}/pause", self.pause, HTTPStatus.NO_CONTENT),
-            Route("POST", f"{job}/resume", self.resume, HTTPStatus.NO_CONTENT),
-            Route("POST", f"{job}/trigger", self.trigger, HTTPStatus.ACCEPTED),
-            Route("POST", f"{job}/skip-next", self.skip_next),
-            Route("PUT", f"{job}/settings", self.set),
+            Route("POST", JOBS, self.register, _MANAGE, HTTPStatus.CREATED, _operation("register")),
+            Route("PUT", job, self.replace, _MANAGE, operation=_operation("replace")),
+            Route("DELETE", job, self.unregister, _MANAGE, _DONE, _operation("unregister")),
+            Route("POST", f"{job}/pause", self.pause, _MANAGE, _DONE, _operation("pause")),
+            Route("POST", f"{job}/resume", self.resume, _MANAGE, _DONE, _operation("resume")),
+            Route(
+                "POST", f"{job}/trigger", self.trigger, _MANAGE, HTTPStatus.ACCEPTED, _operation("trigger")
+            ),
+            Route("POST", f"{job}/skip-next", self.skip_next, _MANAGE, operation=_operation("skip-next")),
+            Route("PUT", f"{job}/settings", self.set, _MANAGE, operation=_operation("set")),
         )
 
     def register(
@@ -86,7 +93,7 @@ class JobOperations:
 
     def _handler(self, said: JobRequest, request: Request, *, is_triggered: bool) -> Payload | str:
         """What the job runs: a payload, which must be there if a time makes it due, or a handler's name."""
-        is_operator = caller_at(request).is_operator
+        is_operator = Permission.SYSTEM in caller_at(request).permissions
         handler = handler_for(self.desk.app, said.type, is_operator=is_operator)
         must_be_there = is_triggered or has_times(read_cadences(said.cadences))
         if said.payload is None and not must_be_there:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -16,12 +17,16 @@ from duetime.action import Status
 from duetime.api.desk import SCHEDULING, Desk, place_of
 from duetime.api.parameters import refuse_unknown
 from duetime.api.requests import DueRequest, ScheduleRequest
-from duetime.api.routes import Route
+from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
+from duetime.audit import Kind
+from duetime.permissions import Permission
 
 LARGEST_PAGE = 100
 """Actions in a page: with every attempt's longest message they stay below the 6 MB that a Lambda may answer."""
 
+_READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
+_operation = partial(Operation, about=Kind.ACTION)
 _JSON = "application/json"
 _ASKED = ("correlation_id", "limit", "cursor")
 
@@ -34,13 +39,14 @@ class Scheduling:
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
+        one = f"{SCHEDULING}/<action_id>"
         return (
-            Route("POST", SCHEDULING, self.schedule, HTTPStatus.CREATED),
-            Route("GET", f"{SCHEDULING}/query", self.query),
-            Route("GET", f"{SCHEDULING}/<action_id>", self.get),
-            Route("DELETE", f"{SCHEDULING}/<action_id>", self.cancel),
-            Route("PUT", f"{SCHEDULING}/<action_id>/reschedule", self.reschedule),
-            Route("POST", f"{SCHEDULING}/<action_id>/redrive", self.redrive),
+            Route("POST", SCHEDULING, self.schedule, _MANAGE, HTTPStatus.CREATED, _operation("schedule")),
+            Route("GET", f"{SCHEDULING}/query", self.query, _READ),
+            Route("GET", one, self.get, _READ),
+            Route("DELETE", one, self.cancel, _MANAGE, operation=_operation("cancel")),
+            Route("PUT", f"{one}/reschedule", self.reschedule, _MANAGE, operation=_operation("reschedule")),
+            Route("POST", f"{one}/redrive", self.redrive, _MANAGE, operation=_operation("redrive")),
         )
 
     def schedule(

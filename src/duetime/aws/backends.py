@@ -20,6 +20,7 @@ from duetime.wheel import WheelTimers
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from duetime.aws.access import DynamoAuditTrail, DynamoGrants
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
     from duetime.job_ports import JobPorts
@@ -113,6 +114,21 @@ class Backends:
     def bookmarks(self) -> DynamoBookmarks:
         """Where repeated passes left off."""
         return DynamoBookmarks(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def grants(self) -> DynamoGrants:
+        """What was granted at run time."""
+        from duetime.aws.access import DynamoGrants  # noqa: PLC0415 - the API alone needs it
+
+        return DynamoGrants(self._dynamodb, self._settings.jobs_table, clock=self._clock)
+
+    @cached_property
+    def audit_trail(self) -> DynamoAuditTrail:
+        """Who asked for which change."""
+        from duetime.aws.access import DynamoAuditTrail  # noqa: PLC0415 - as above
+
+        settings = self._settings
+        return DynamoAuditTrail(self._dynamodb, settings.jobs_table, retention=settings.audit_retention)
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:

@@ -43,8 +43,11 @@ JOB_NAMES = IndexShape("jobs", "tenant", "name")
 ATTEND = IndexShape("attend", "attend_shard", "attend_at")
 """All jobs by when somebody must look after them at the latest."""
 
+AUDIT = IndexShape("audit", "audit_of", "sk")
+"""A tenant's audit entries, by age."""
+
 ACTIONS = TableShape("actions", (DUE, CORRELATION, FAILED), has_stream=True)
-JOBS = TableShape("jobs", (JOB_NAMES, ATTEND), has_stream=False)
+JOBS = TableShape("jobs", (JOB_NAMES, ATTEND, AUDIT), has_stream=False)
 TTL_ATTRIBUTE = "ttl"
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from duetime.cdk.deployment import Deployment, shown
 from duetime.cdk.handlers import Handlers
 from duetime.manifest import DEFAULT_WORKER
+from duetime.permissions import Permission
 from duetime.settings import Settings
 from duetime.system_jobs import SYSTEM_WORKER
 
@@ -29,6 +30,14 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
             f"sweep_rate ({shown(deployment.sweep_rate)}) must be at most half of near_limit"
             f" ({shown(settings.near_limit)}) with timers='wheel': the sweep is what wakes there"
         )
+    for role, said in settings.roles.items():
+        if unknown := sorted(set(said.split()) - set(Permission)):
+            yield f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
+    for arn, said in settings.identities.items():
+        if not arn.startswith("arn:") or not said.split():
+            yield f"identities says {said!r} of {arn!r}; say an ARN's tenant and roles, as 'acme operators'"
+    if settings.authorization == "allow-all" and deployment.keep_data:
+        yield "authorization is 'allow-all', which is for development; allowed only with keep_data=false"
     if not _BUS.fullmatch(settings.event_bus):
         yield f"event_bus is {settings.event_bus!r}; allowed is the name, not the ARN, of a bus of this account"
 

@@ -5,8 +5,9 @@ An unknown name is refused like a wrong value: a setting that is misspelt must n
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, fields
+from dataclasses import MISSING, Field, fields
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -67,8 +68,8 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
     for each in chosen(kind):
         if each.name in given:
             try:
-                values[each.name] = _read(each.default, given[each.name])
-            except (ValueError, OverflowError, KeyError):
+                values[each.name] = _read(default_of(each), given[each.name])
+            except (ValueError, TypeError, OverflowError, KeyError):
                 problems.append(f"{each.name} is {given[each.name]!r}; allowed is {allowed(each)}")
     try:
         return kind(**values)
@@ -79,6 +80,8 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
 
 def _read(default: object, written: Any) -> object:
     """A value as cdk.json has it, or as the text that a command line gives."""
+    if isinstance(default, Mapping):
+        return {str(name): str(value) for name, value in _object(written).items()}
     text = str(written)
     match default:
         case bool():
@@ -91,6 +94,16 @@ def _read(default: object, written: Any) -> object:
             return text
 
 
+def _object(written: Any) -> Mapping[str, Any]:
+    """A JSON object, as cdk.json has it or as the text that a command line gives."""
+    return dict(json.loads(written) if isinstance(written, str) else written)
+
+
+def default_of(each: Field[Any]) -> Any:
+    """What a field is unless somebody says otherwise."""
+    return each.default if each.default_factory is MISSING else each.default_factory()
+
+
 def allowed(each: Field[Any]) -> str:
     """What a field admits, in words."""
     limits = each.metadata
@@ -98,6 +111,8 @@ def allowed(each: Field[Any]) -> str:
         return f"{shown(limits['low'])} to {shown(limits['high'])}"
     if "choices" in limits:
         return ", ".join(map(str, limits["choices"]))
+    if isinstance(default_of(each), Mapping):
+        return "a JSON object of texts"
     if isinstance(each.default, bool):
         return "true or false"
     return str(limits.get("told", "text"))

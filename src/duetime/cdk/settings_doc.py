@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field, fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed, chosen
+from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed, chosen, default_of
 from duetime.cdk.deployment import Deployment
 from duetime.settings import PREFIX, Settings
 
@@ -65,13 +66,15 @@ def _table(listed: Iterable[Field[Any]]) -> str:
 
 def _rows(listed: Iterable[Field[Any]]) -> Iterator[str]:
     for each in listed:
-        yield f"| `{each.name}` | {_default(each.default)} | {_allowed(each)} | {_about(each)} |"
+        yield f"| `{each.name}` | {_default(default_of(each))} | {_allowed(each)} | {_about(each)} |"
 
 
 def _default(value: object) -> str:
     match value:
         case "":
             return ""
+        case Mapping():
+            return f"`{json.dumps(dict(value))}`"
         case bool():
             return f"`{str(value).lower()}`"
         case timedelta():

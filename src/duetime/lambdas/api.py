@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from duetime.api import PREFIX, health
+from duetime.api import health
+from duetime.api.authority import Authority
 from duetime.api.desk import Desk
 from duetime.api.door import Handler, make_door
+from duetime.api.recorder import Recorder
 from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
@@ -12,16 +14,17 @@ from duetime.job_ports import JobPorts
 from duetime.settings import Settings
 
 
-def make_handler(settings: Settings, app: App, *, prefix: str = PREFIX) -> Handler:
+def make_handler(settings: Settings, app: App) -> Handler:
     """The handler of API Gateway's events.
 
     Args:
         settings: the deployment's.
         app: its payload models decide what may be scheduled and registered; its handlers are not called here.
-        prefix: what every route begins with.
     """
     clock = SystemClock()
     backends = Backends(settings, clock)
     desk = Desk(backends.store, JobPorts(backends.jobs, backends.routes), app, clock, settings)
     probes = health.probes(backends.store, backends.bookmarks)
-    return make_door(desk, health.Health(probes), prefix=prefix)
+    authority = Authority(backends.grants, settings)
+    recorder = Recorder(backends.audit_trail, clock)
+    return make_door(desk, health.Health(probes), authority, recorder, prefix=settings.api_prefix)

@@ -1,0 +1,75 @@
+"""The authority: who a caller is, for which tenant, and what that caller may do.
+
+Two kinds of caller come to the same routes. A person has an ID token of the Cognito user pool, whose claims name the tenant and
+whose groups are roles. A service signs its requests; API Gateway tells its ARN, and the settings tell that ARN's tenant and roles.
+Nothing else that a request says is looked at for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.access_ports import Grants
+from duetime.api.caller import Caller, of_claims, of_signature
+from duetime.api.refusals import Forbidden
+from duetime.permissions import EVERYTHING, Permission, permissions_of
+from duetime.settings import Settings
+
+EVERYONE = "everyone"
+"""The role of every caller whose tenant is known."""
+
+
+class Authority:
+    """Knows callers.
+
+    Raises:
+        ValueError: a role of the settings has a word that is no permission.
+    """
+
+    def __init__(self, grants: Grants, settings: Settings) -> None:
+        self._grants = grants
+        self._identities = settings.identities
+        self._required_role = settings.required_role
+        self._allows_all = settings.authorization == "allow-all"
+        self._roles = {role: permissions_of(said.split()) for role, said in settings.roles.items()}
+
+    def caller_of(self, event: Mapping[str, Any]) -> Caller:
+        """The caller of an API Gateway REST request, with all that the caller's roles permit.
+
+        Raises:
+            Forbidden: nobody, or no tenant, is named; or the role is missing that all callers must have.
+            BackendUnavailable: the grants cannot be read.
+        """
+        context = event["requestContext"]
+        claims = (context.get("authorizer") or {}).get("claims")
+        caller = of_claims(claims) if isinstance(claims, Mapping) else of_signature(context, self._identities)
+        if self._required_role and self._required_role not in caller.roles:
+            raise Forbidden(f"the caller needs the role {self._required_role!r}, which all callers must have")
+        return caller.permitted(
+            self._permissions(caller), address=context.get("identity", {}).get("sourceIp")
+        )
+
+    def _permissions(self, caller: Caller) -> frozenset[Permission]:
+        if self._allows_all:
+            return EVERYTHING
+        roles = caller.roles | {EVERYONE}
+        by_settings = frozenset[Permission]().union(*(self._roles.get(each, ()) for each in roles))
+        if Permission.ADMIN in by_settings:
+            return by_settings
+        granted = self._grants.of(caller.tenant_id)
+        at_run_time = (granted[each].permissions for each in roles if each in granted)
+        return by_settings.union(*(permissions_of(each) for each in at_run_time))
+
+
+def require(caller: Caller, needed: Permission) -> None:
+    """Let a caller pass who may do this.
+
+    Raises:
+        Forbidden: with the permission, and the roles that the caller has.
+    """
+    if needed not in caller.permissions:
+        told = ", ".join(sorted(caller.roles)) or "none"
+        raise Forbidden(
+            f"this needs the permission {needed}, which none of the caller's roles has (roles: {told})"
+        )

@@ -1,0 +1,194 @@
+"""Grants and the audit trail in the jobs table.
+
+========================  ==============================  ========================================
+partition                 sort key                        holds
+========================  ==============================  ========================================
+``acme#grants``           the role                        what was granted to it
+``acme#audit#0f3a…``      the entry's id                  one entry; the hash is its target's
+========================  ==============================  ========================================
+
+An entry goes by DynamoDB's time to live, when the deployment's audit retention has passed. Its partition is a hash, so no
+right on jobs or their runs, whose keys have hyphens, touches it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from duetime import instant
+from duetime.access_ports import AuditPage, Grant
+from duetime.audit import AuditEntry, Kind, Target
+from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.items import to_epoch
+from duetime.aws.keys import Item, partition
+from duetime.aws.queries import SERVICE, get_items
+from duetime.aws.tables import AUDIT
+from duetime.clock import Clock
+from duetime.errors import InvalidCursor
+from duetime.ids import TenantId, is_action_id
+from duetime.permissions import Permission
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+IS_NEW = "attribute_not_exists(pk)"
+HAS_NOT_ENDED = "attribute_not_exists(answered)"
+
+_REREAD_AFTER = timedelta(seconds=10)
+
+
+class DynamoGrants:
+    """Grants, read again after ten seconds at most: one that is taken back holds so long in other processes."""
+
+    def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
+        self._client, self._table, self._clock = client, table, clock
+        self._read: dict[TenantId, tuple[datetime, Mapping[str, Grant]]] = {}
+
+    def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
+        """See `duetime.access_ports.Grants`, here and below."""
+        now = self._clock.now()
+        read_at, grants = self._read.get(tenant_id, (None, {}))
+        if read_at is None or now - read_at > _REREAD_AFTER:
+            grants = self._grants(tenant_id)
+            self._read[tenant_id] = now, grants
+        return grants
+
+    def put(self, tenant_id: TenantId, grant: Grant) -> None:
+        key = {"pk": {"S": partition(tenant_id, "grants")}, "sk": {"S": grant.role}}
+        with translated(SERVICE):
+            if grant.permissions:
+                self._client.put_item(TableName=self._table, Item={**key, **_grant_item(grant)})
+            else:
+                self._client.delete_item(TableName=self._table, Key=key)
+        self._read.pop(tenant_id, None)
+
+    def _grants(self, tenant_id: TenantId) -> Mapping[str, Grant]:
+        with translated(SERVICE):
+            answer: Any = self._client.query(
+                TableName=self._table,
+                KeyConditionExpression="pk = :grants",
+                ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
+                ConsistentRead=True,
+            )
+        return {item["sk"]["S"]: _to_grant(item) for item in answer["Items"]}
+
+
+class DynamoAuditTrail:
+    """The trail, whose entries outlive the actions and jobs that they tell of."""
+
+    def __init__(self, client: DynamoDBClient, table: str, *, retention: timedelta) -> None:
+        self._client, self._table, self._retention = client, table, retention
+
+    def begin(self, entry: AuditEntry) -> None:
+        """See `duetime.access_ports.AuditTrail`, here and below."""
+        self._put(entry, IS_NEW)
+
+    def end(self, entry: AuditEntry) -> None:
+        self._put(entry, HAS_NOT_ENDED)
+
+    def _put(self, entry: AuditEntry, condition: str) -> None:
+        """Where the condition does not hold, this very entry is there: an id names one alone."""
+        item = _audit_item(entry) | {"ttl": {"N": to_epoch(entry.asked_at + self._retention)}}
+        with suppress(ConditionFailed), translated(SERVICE):
+            self._client.put_item(TableName=self._table, Item=item, ConditionExpression=condition)
+
+    def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
+        if cursor is not None and not is_action_id(cursor):
+            raise InvalidCursor
+        if target is None:
+            return self._of_tenant(tenant_id, limit, cursor or "~")
+        answer = self._query(
+            KeyConditionExpression="pk = :of AND sk < :before",
+            ExpressionAttributeValues={
+                ":of": {"S": _partition_of(tenant_id, target)},
+                ":before": {"S": cursor or "~"},
+            },
+            ConsistentRead=True,
+            Limit=limit,
+        )
+        return _page(answer, [_to_entry(item) for item in answer["Items"]])
+
+    def _of_tenant(self, tenant_id: TenantId, limit: int, before: str) -> AuditPage:
+        answer = self._query(
+            IndexName=AUDIT.name,
+            KeyConditionExpression="audit_of = :tenant AND sk < :before",
+            ExpressionAttributeValues={":tenant": {"S": tenant_id}, ":before": {"S": before}},
+            Limit=limit,
+        )
+        keys = [{"pk": item["pk"], "sk": item["sk"]} for item in answer["Items"]]
+        read = get_items(self._client, self._table, keys) if keys else iter(())
+        return _page(
+            answer, sorted((_to_entry(item) for item in read), key=lambda each: each.id, reverse=True)
+        )
+
+    def _query(self, **asked: Any) -> Any:
+        with translated(SERVICE):
+            return self._client.query(TableName=self._table, ScanIndexForward=False, **asked)
+
+
+def _page(answer: Any, entries: list[AuditEntry]) -> AuditPage:
+    more: Item | None = answer.get("LastEvaluatedKey")
+    return AuditPage(tuple(entries), more["sk"]["S"] if more else None)
+
+
+def _partition_of(tenant_id: str, target: Target) -> str:
+    return partition(tenant_id, f"audit#{sha256(str(target).encode()).hexdigest()[:16]}")
+
+
+def _grant_item(grant: Grant) -> Item:
+    return {
+        "permissions": {"SS": sorted(grant.permissions)},
+        "granted_by": {"S": grant.granted_by},
+        "granted_at": {"S": instant.text(grant.granted_at)},
+    }
+
+
+def _to_grant(item: Item) -> Grant:
+    return Grant(
+        role=item["sk"]["S"],
+        permissions=frozenset(map(Permission, item["permissions"]["SS"])),
+        granted_by=item["granted_by"]["S"],
+        granted_at=instant.parse(item["granted_at"]["S"]),
+    )
+
+
+def _audit_item(entry: AuditEntry) -> Item:
+    item: Item = {
+        "pk": {"S": _partition_of(entry.tenant_id, entry.target)},
+        "sk": {"S": entry.id},
+        "audit_of": {"S": entry.tenant_id},
+        "target_kind": {"S": entry.target.kind.value},
+        "target_name": {"S": entry.target.name},
+        "operation": {"S": entry.operation},
+        "by": {"S": entry.by},
+        "roles": {"S": " ".join(entry.roles)},
+        "asked_at": {"S": instant.text(entry.asked_at)},
+        "asked": {"S": json.dumps(entry.asked)},
+    }
+    if entry.address is not None:
+        item["address"] = {"S": entry.address}
+    if entry.status is not None:
+        item["answered"] = {"N": str(entry.status)}
+        item["result"] = {"S": json.dumps(entry.result)}
+    return item
+
+
+def _to_entry(item: Item) -> AuditEntry:
+    return AuditEntry(
+        id=item["sk"]["S"],
+        tenant_id=TenantId(item["audit_of"]["S"]),
+        target=Target(Kind(item["target_kind"]["S"]), item["target_name"]["S"]),
+        operation=item["operation"]["S"],
+        by=item["by"]["S"],
+        roles=tuple(item["roles"]["S"].split()),
+        address=item.get("address", {}).get("S"),
+        asked_at=instant.parse(item["asked_at"]["S"]),
+        asked=json.loads(item["asked"]["S"]),
+        status=int(item["answered"]["N"]) if "answered" in item else None,
+        result=json.loads(item["result"]["S"]) if "result" in item else None,
+    )

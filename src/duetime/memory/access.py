@@ -1,0 +1,61 @@
+"""Grants and the audit trail in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+
+from duetime.access_ports import AuditPage, Grant
+from duetime.audit import AuditEntry, Target
+from duetime.errors import InvalidCursor
+from duetime.ids import TenantId, is_action_id
+
+
+class MemoryGrants:
+    """Grants in a dictionary."""
+
+    def __init__(self) -> None:
+        self._grants: dict[TenantId, dict[str, Grant]] = {}
+
+    def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
+        """See `duetime.access_ports.Grants`, here and below."""
+        return dict(self._grants.get(tenant_id, {}))
+
+    def put(self, tenant_id: TenantId, grant: Grant) -> None:
+        held = self._grants.setdefault(tenant_id, {})
+        if grant.permissions:
+            held[grant.role] = grant
+        else:
+            held.pop(grant.role, None)
+
+
+class MemoryAuditTrail:
+    """Entries in a dictionary."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, AuditEntry] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, entry: AuditEntry) -> None:
+        """See `duetime.access_ports.AuditTrail`, here and below."""
+        with self._lock:
+            self._entries.setdefault(entry.id, entry)
+
+    def end(self, entry: AuditEntry) -> None:
+        with self._lock:
+            standing = self._entries.get(entry.id)
+            if standing is None or standing.status is None:
+                self._entries[entry.id] = entry
+
+    def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
+        if cursor is not None and not is_action_id(cursor):
+            raise InvalidCursor
+        with self._lock:
+            found = [
+                each
+                for each in sorted(self._entries.values(), key=lambda entry: entry.id, reverse=True)
+                if each.tenant_id == tenant_id
+                and target in {None, each.target}
+                and (cursor is None or each.id < cursor)
+            ]
+        return AuditPage(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)

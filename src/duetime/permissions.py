@@ -1,0 +1,55 @@
+"""Permissions: what a caller may do. Roles are a deployment's settings; a tenant's admins may grant more at run time.
+
+=================  =============================================================
+permission         allows
+=================  =============================================================
+``actions:read``   see the tenant's actions, and its dead letters
+``actions:manage`` schedule, cancel, reschedule and redrive them
+``jobs:read``      see jobs, their runs and occurrences
+``jobs:manage``    pause, trigger, set, register and unregister them
+``system``         all this for code's jobs, and for what queues gave up, too
+``admin``          everything, and grants
+=================  =============================================================
+
+Whoever may manage may read. No grant at run time gives ``system`` or ``admin``: a tenant's admin rules that tenant alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+
+class Permission(StrEnum):
+    """One thing that a caller may be allowed to do."""
+
+    READ_ACTIONS = "actions:read"
+    MANAGE_ACTIONS = "actions:manage"
+    READ_JOBS = "jobs:read"
+    MANAGE_JOBS = "jobs:manage"
+    SYSTEM = "system"
+    ADMIN = "admin"
+
+
+GRANTABLE = frozenset(
+    {Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS, Permission.READ_JOBS, Permission.MANAGE_JOBS}
+)
+"""What may be granted at run time."""
+
+EVERYTHING = frozenset(Permission)
+
+_IMPLIED: Mapping[Permission, frozenset[Permission]] = {
+    Permission.MANAGE_ACTIONS: frozenset({Permission.READ_ACTIONS}),
+    Permission.MANAGE_JOBS: frozenset({Permission.READ_JOBS}),
+    Permission.ADMIN: EVERYTHING,
+}
+
+
+def permissions_of(said: Iterable[str]) -> frozenset[Permission]:
+    """The permissions of that many words, and what they imply.
+
+    Raises:
+        ValueError: a word is no permission.
+    """
+    named = frozenset(map(Permission, said))
+    return named.union(*(_IMPLIED.get(each, frozenset()) for each in named))
