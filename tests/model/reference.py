@@ -3,7 +3,9 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from duetime.action import KEPT_ATTEMPTS, Action, Ending, Status
+from duetime.action import KEPT_ATTEMPTS, Action, ActionRef, Ending, Status
+from duetime.idempotency import KeyTerms
+from duetime.ids import TenantId
 from duetime.lease import ClaimTerms, Settlement, SettleResult
 
 
@@ -95,6 +97,51 @@ class ReferenceRow:
         self.redriven_after, self.recoveries = self.attempt, 0
         self.cancel_requested_by = self.expires_at = None
         return True
+
+
+@dataclass
+class ReferenceKey:
+    """Which action has an idempotency key."""
+
+    ref: ActionRef
+    payload: str
+    until: datetime
+
+
+@dataclass
+class ReferenceKeys:
+    """The idempotency keys, by tenant and text."""
+
+    rows: dict[ActionRef, ReferenceRow]
+    held: dict[tuple[TenantId, str], ReferenceKey] = field(default_factory=dict)
+    key_of: dict[ActionRef, str] = field(default_factory=dict)
+
+    def put_once(self, action: Action, terms: KeyTerms) -> ActionRef | None:
+        """Which action should have been told; None for a conflict."""
+        place = (action.tenant_id, action.idempotency_key)
+        held = self.held.get(place)
+        if held is not None and not self._is_free(held, terms.now):
+            return held.ref if held.payload == action.payload else None
+        self.held[place] = ReferenceKey(action.ref, action.payload, terms.until)
+        self.key_of[action.ref] = action.idempotency_key
+        self.rows[action.ref] = ReferenceRow(due_at=action.due_at, nominal_at=action.due_at)
+        return action.ref
+
+    def _is_free(self, held: ReferenceKey, now: datetime) -> bool:
+        return held.until <= now and self.rows[held.ref].status.is_final
+
+    def remove(self, ref: ActionRef) -> None:
+        """An action's key is free, if it has one still."""
+        place = (ref.tenant_id, self.key_of.get(ref))
+        if place in self.held and self.held[place].ref == ref:
+            del self.held[place]
+
+    def take_again(self, ref: ActionRef, payload: str, at: datetime) -> ActionRef | None:
+        """Give a failed action its key again; if another has it, which."""
+        if ref not in self.key_of or self.rows[ref].status is not Status.FAILED:
+            return None
+        held = self.held.setdefault((ref.tenant_id, self.key_of[ref]), ReferenceKey(ref, payload, at))
+        return None if held.ref == ref else held.ref
 
 
 def as_reference(row: Action) -> ReferenceRow:

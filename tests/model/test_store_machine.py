@@ -1,5 +1,7 @@
 """Hypothesis drives a store through whatever people and workers may do, and compares it to the reference all the way."""
 
+from dataclasses import replace
+
 import boto3
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -9,6 +11,8 @@ from moto import mock_aws
 from duetime.action import Status
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, create_table_request
+from duetime.errors import IdempotencyConflict
+from duetime.idempotency import KeyTerms
 from duetime.lease import Claimed, Held, Moved
 from duetime.memory.store import MemoryStore
 from duetime.settings import DUE_SHARDS
@@ -29,10 +33,16 @@ from duetime.testing.contract.specimens import (
     terms,
 )
 from tests.dynamodb_local import CREDENTIALS
-from tests.model.reference import ReferenceRow, as_reference
+from tests.model.reference import ReferenceKeys, ReferenceRow, as_reference
 
 ENDS = st.sampled_from([Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
 SPANS = st.sampled_from([TICK, SECOND, MINUTE, LEASE, LEASE + SKEW, LEASE + SKEW + TICK, 2 * HOUR])
+TENANTS = st.sampled_from([ACME, GLOBEX])
+ORDERS = st.tuples(
+    st.sampled_from(["order-1", "order-2"]),
+    st.sampled_from(['{"subscription_id":1}', '{"subscription_id":2}']),
+)
+TTLS, TIMES = st.sampled_from([MINUTE, HOUR]), st.integers(1, 2)
 PEOPLE = st.sampled_from(["billing-service", "ops"])
 
 
@@ -46,18 +56,57 @@ class StoreMachine(RuleBasedStateMachine):
         super().__init__()
         self.store, self.now = self.make_store(), NOON
         self.expected: dict[object, ReferenceRow] = {}
+        self.keys = ReferenceKeys(self.expected)
         self.scheduled = []
 
     def make_store(self):
         return MemoryStore()
 
-    @rule(target=actions, tenant_id=st.sampled_from([ACME, GLOBEX]), wait=SPANS)
+    @rule(target=actions, tenant_id=TENANTS, wait=SPANS)
     def schedule(self, tenant_id, wait):
         action = fresh(self.store, tenant_id=tenant_id, due_at=self.now + wait, created_at=self.now)
         self.store.put(action)
         self.expected[action.ref] = ReferenceRow(due_at=action.due_at, nominal_at=action.due_at)
         self.scheduled.append(action)
         return action.ref
+
+    @rule(target=actions, tenant_id=TENANTS, wait=SPANS, order=ORDERS, ttl=TTLS, times=TIMES)
+    def schedule_under_a_key(self, tenant_id, wait, order, ttl, times):
+        key, payload = order
+        row = fresh(
+            self.store, tenant_id=tenant_id, due_at=self.now + wait, created_at=self.now, payload=payload
+        )
+        return self._schedule_once(replace(row, idempotency_key=key), ttl, times)
+
+    @rule(target=actions, ref=actions)
+    def schedule_under_the_same_key_when_its_time_has_passed(self, ref):
+        if ref not in self.keys.key_of:
+            return multiple()
+        self.now += 2 * HOUR
+        row = fresh(self.store, tenant_id=ref.tenant_id, due_at=self.now, created_at=self.now)
+        return self._schedule_once(replace(row, idempotency_key=self.keys.key_of[ref]), MINUTE, 1)
+
+    def _schedule_once(self, action, ttl, times):
+        terms = KeyTerms(self.now, self.now + ttl)
+        told = self.keys.put_once(action, terms)
+        answers = {self._put_once(action, terms) for _ in range(times)}
+        assert answers == {told}
+        if told != action.ref:
+            return multiple()
+        self.scheduled.append(action)
+        return action.ref
+
+    def _put_once(self, action, terms):
+        try:
+            return self.store.put_once(action, terms).ref
+        except IdempotencyConflict:
+            return None
+
+    @rule(ref=actions)
+    def remove_the_key_of_what_is_over(self, ref):
+        if ref in self.keys.key_of and self.expected[ref].status.is_final:
+            self.store.remove_key(ref, self.keys.key_of[ref])
+            self.keys.remove(ref)
 
     @rule(ref=actions)
     def put_again(self, ref):
@@ -75,6 +124,13 @@ class StoreMachine(RuleBasedStateMachine):
     def claim_again_with_the_same_nonce(self, run):
         ref, asked, _ = run
         return self._claim(ref, asked)
+
+    @rule(ref=actions)
+    def run_when_it_is_due_and_fail(self, ref):
+        self.now = max(self.now, self.expected[ref].due_at)
+        run = self._claim(ref, terms(self.now))
+        if isinstance(run, tuple):
+            self._settle(run, Status.FAILED)
 
     def _claim(self, ref, asked):
         claim = self.store.claim(ref, asked)
@@ -125,8 +181,13 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(ref=actions, by=PEOPLE, wait=SPANS)
     def redrive(self, ref, by, wait):
         self.now += TICK
+        payload = next(each.payload for each in self.scheduled if each.ref == ref)
+        rival = self.keys.take_again(ref, payload, self.now)
         moved = self.store.redrive(ref, self.now + wait, by=by, at=self.now)
-        assert isinstance(moved, Moved) == self.expected[ref].redrive(self.now + wait)
+        if rival is not None:
+            assert moved.taken_by == rival.id
+        else:
+            assert isinstance(moved, Moved) == self.expected[ref].redrive(self.now + wait)
 
     @invariant()
     def every_row_is_as_it_should_be(self):

@@ -4,15 +4,18 @@ from dataclasses import replace
 from datetime import timedelta
 from unittest.mock import patch
 
-from duetime import admission
+from duetime import admission, transition
 from duetime.action import Status
+from duetime.idempotency import HeldKey
 from duetime.job_ports import Hold
+from duetime.lease import SettleResult
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.plan import Plan
 from duetime.ports import DuePage
+from tests.proof.world import World
 
-CLAIM = MemoryStore.claim
+CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
 
 
 def with_skew(skew):
@@ -63,7 +66,7 @@ def without_refusals():
 
 
 def without_looking_at_former_versions():
-    return patch.object(admission, "_unless_begun", lambda *_: None)
+    return patch.object(admission, "_covered", lambda *_: None)
 
 
 def without_looking_again():
@@ -78,6 +81,53 @@ def without_tenants():
     return patch.object(MemoryStore, "_newest_first", newest_first)
 
 
+def without_skew():
+    return patch.object(World, "skew_allowed", lambda *_: timedelta(0))
+
+
+def without_looking_for_the_key():
+    def put_once(self, action, terms):
+        self._keys[action.tenant_id, action.idempotency_key] = HeldKey.of(action, terms.until)
+        self.put(action)
+        return action
+
+    return patch.object(MemoryStore, "put_once", put_once)
+
+
+def without_comparing_times_of_keys():
+    def first(self, asked, row, now):
+        return None if row is not None and row.status.is_final else FIRST(self, asked, row, now)
+
+    return patch.object(HeldKey, "first", first)
+
+
+def with_commits_unfenced():
+    def commit(self, claimed, settlement, *, entries, number):
+        self._write_entries(entries)
+        return self.settle(claimed, settlement)
+
+    return patch.object(MemoryStore, "commit", commit)
+
+
+def with_cancels_forgotten():
+    def settle(self, claimed, settlement):
+        row = self.held(claimed)
+        if row is None:
+            return SETTLE(self, claimed, settlement)
+        self.write(row, transition.settled(row, settlement))
+        return SettleResult.SETTLED
+
+    return patch.object(MemoryStore, "settle", settle)
+
+
+def with_puts_over_rows():
+    def put(self, action):
+        standing = self.get(action.ref)
+        self.write(standing, action) if standing != action else None
+
+    return patch.object(MemoryStore, "put", put)
+
+
 OFTEN = {
     "1: a lease that lives is not taken over": with_skew(-timedelta(days=1)),
     "1: a settle with an old fence changes nothing": without_fence,
@@ -86,6 +136,12 @@ OFTEN = {
     "4: rows come first and the cursor second": cursor_first,
     "7: a list is one tenant's": without_tenants,
     "9: a retired occurrence does not run": without_refusals,
+    "clocks that differ are allowed for": without_skew,
+    "a row that is there is not put again": with_puts_over_rows,
+    "a key is looked for before it is taken": without_looking_for_the_key,
+    "a key holds for its time to live": without_comparing_times_of_keys,
+    "a commit with an old fence writes nothing": with_commits_unfenced,
+    "who was asked to stop is not run again": with_cancels_forgotten,
 }
 
 SELDOM = {

@@ -1,5 +1,6 @@
 """The apps that the seeded worlds deploy: the same handlers each, and a different choice of jobs."""
 
+import json
 import sys
 import zlib
 from datetime import timedelta
@@ -9,6 +10,15 @@ from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, every, interva
 
 LONG = {0: 20, 1: 50, 2: 200, 3: 500}
 """Seconds that some of a job's runs last."""
+
+JOB_ENDS = {
+    2: ("committed",),
+    3: ("badly", "well"),
+    6: ("refused", "committed"),
+    7: ("badly", "well"),
+    9: ("committed",),
+    12: ("committed, then badly",),
+}
 
 QUICKLY = RetryPolicy(attempts=3, backoff=[40, 200])
 
@@ -34,12 +44,14 @@ def live(run: Run, seconds: float, end: str) -> None:
         run.clock.wait_until(run.now() + timedelta(seconds=step))
         run.raise_if_cancelled()
         seconds -= step
-    if end == "badly":
+    if end.startswith("committed"):
+        run.commit([{"Put": {"Item": {"action": (run.tenant_id, run.id), "fence": run.fence}}}])
+    if end == "refused":
+        run.commit([{"ConditionCheck": {"Key": run.id}}])
+    if end.endswith("badly"):
         raise ConnectionError("nobody answers")
     if end == "again":
         raise Retry(after=90)
-    if end == "committed":
-        run.commit([{"Put": {"Item": run.id}}])
     if end == "fatally":
         raise Fatal("it is forbidden")
 
@@ -49,7 +61,7 @@ def app_of(cadences: dict, catch_up: int) -> App:
 
     @app.action(retry=QUICKLY, timeout=timedelta(minutes=15))
     def errand(payload: Errand, run: Run) -> None:
-        live(run, payload.lasts, payload.ends[min(run.attempt, len(payload.ends)) - 1])
+        live(run, payload.lasts, nth(payload.ends, run.attempt))
 
     @app.action(retry=QUICKLY)
     def poison(payload: Poison, run: Run) -> None:
@@ -69,11 +81,30 @@ def app_of(cadences: dict, catch_up: int) -> App:
 
 def job_of(name: str):
     def job(run: Run) -> None:
-        # a run's length and end are drawn from its nominal time, so that a repeat is the same again
-        draw = zlib.crc32(f"{name} {run.nominal_at}".encode()) % 20
-        live(run, LONG.get(draw, 0), "badly" if draw in {3, 7} and run.attempt == 1 else "well")
+        draw = drawn(name, run.nominal_at)
+        live(run, LONG.get(draw, 0), nth(JOB_ENDS.get(draw, ("well",)), run.attempt))
 
     return job
+
+
+def drawn(job, nominal_at):
+    """A run's length and end are drawn from its nominal time, so that a repeat is the same again."""
+    return zlib.crc32(f"{job} {nominal_at}".encode()) % 20
+
+
+def nth(ends, attempt):
+    return ends[min(attempt, len(ends)) - 1]
+
+
+def end_of(row):
+    """What the handler does at the end of the row's last attempt, if it comes so far."""
+    if row.payload is not None:
+        return nth(json.loads(row.payload).get("ends", ["well"]), row.attempt)
+    return (
+        "well"
+        if row.job is None
+        else nth(JOB_ENDS.get(drawn(row.job, row.nominal_at), ["well"]), row.attempt)
+    )
 
 
 CADENCES = [

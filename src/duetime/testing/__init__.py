@@ -1,12 +1,41 @@
-"""What users need to test handlers and schedules: a fake run for a plain unit test, and a simulated cloud."""
+"""What users need to test handlers and schedules: a fake run for a plain unit test, and a simulated cloud.
+
+The names are loaded when they are first used: `plugin` is imported in every run of pytest, also where none is needed.
+"""
 
 from __future__ import annotations
 
-from duetime.testing.calls import DeadLetter
-from duetime.testing.fakes import fake_run
-from duetime.testing.faults import Faults
-from duetime.testing.invariants import InvariantBroken
-from duetime.testing.simulated import SimulatedCloud
-from duetime.testing.turned_clock import TurnedClock
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["DeadLetter", "Faults", "InvariantBroken", "SimulatedCloud", "TurnedClock", "fake_run"]
+if TYPE_CHECKING:
+    from duetime.testing.calls import DeadLetter as DeadLetter
+    from duetime.testing.fakes import fake_run as fake_run
+    from duetime.testing.faults import Faults as Faults
+    from duetime.testing.invariants import InvariantBroken as InvariantBroken
+    from duetime.testing.simulated import SimulatedCloud as SimulatedCloud
+    from duetime.testing.turned_clock import TurnedClock as TurnedClock
+
+_HOMES = {
+    "DeadLetter": "calls",
+    "Faults": "faults",
+    "InvariantBroken": "invariants",
+    "SimulatedCloud": "simulated",
+    "TurnedClock": "turned_clock",
+    "fake_run": "fakes",
+}
+
+__all__ = [*_HOMES]  # noqa: PLE0604 - the names are texts
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from random import Random
+from typing import Self
 
 SECOND = timedelta(seconds=1)
 
@@ -44,6 +45,12 @@ class Faults:
     delay: float = 0.1
     reorder: float = 0.1
     skew: timedelta = timedelta(seconds=5)
+
+    @classmethod
+    def only(cls, seed: int, *, skew: timedelta = timedelta(0), **rates: float) -> Self:
+        """Faults of the kinds that are named, and no others: ``Faults.only(17, double=0.5)``."""
+        none = {each.name: 0.0 for each in fields(cls) if each.name not in {"seed", "skew"}}
+        return cls(seed, skew=skew, **none | rates)
 
     def __post_init__(self) -> None:
         for each in fields(self):

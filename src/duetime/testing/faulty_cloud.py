@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
+from duetime import instant
 from duetime.app import App
 from duetime.change import Change
 from duetime.errors import DuetimeError
@@ -29,7 +31,7 @@ from duetime.testing.story import Story, ToldCloud
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import Watch
 from duetime.testing.workers import Workers
-from duetime.waking import Waker
+from duetime.waking import Passed, Waker, Window, is_cursor
 from duetime.wheel import TURN
 from duetime.work import Work
 
@@ -111,16 +113,15 @@ class FaultyCloud(ToldCloud):
             self.stream.add(change)
 
     def turn(self) -> None:
-        """Do all that is due now."""
+        """Do what is due now; of what that makes due, `next_at` tells."""
         while True:
             self.processes.resume_due()
             self._hearts.beat(self.clock)
             self.calls.make_due()
             delivery = super().turn()
-            if delivery is not None:
-                self.run(delivery)
-            elif self.next_at() > self.clock.now():
+            if delivery is None:
                 return
+            self.run(delivery)
 
     def next_at(self) -> datetime:
         """When there is something to do again."""
@@ -214,7 +215,7 @@ class FaultyCloud(ToldCloud):
 
 
 class _Waker(Waker):
-    """Passes by the shards that are empty, since it would find nothing there."""
+    """Passes by the shards and windows that are empty, since it would find nothing there: they are most, by far."""
 
     def __init__(self, real: MemoryStore, *ports: Any, **said: Any) -> None:
         super().__init__(*ports, **said)
@@ -223,3 +224,15 @@ class _Waker(Waker):
     @property
     def shards(self) -> Sequence[str]:
         return tuple(self._real.unsettled())
+
+    def wake(self, windows: Iterable[Window], *, stop_at: datetime) -> tuple[Passed, dict[str, str]]:
+        due = self._real.unsettled()
+        found = [(each, _is_empty(each, due.get(each.shard, ()))) for each in windows]
+        passed, marks = super().wake([each for each, is_empty in found if not is_empty], stop_at=stop_at)
+        return passed, {each.name: instant.text(each.until) for each, is_empty in found if is_empty} | marks
+
+
+def _is_empty(window: Window, due: Sequence[datetime]) -> bool:
+    if window.start is None or is_cursor(window.start):
+        return False
+    return bisect_right(due, instant.parse(window.start)) == bisect_right(due, window.until)

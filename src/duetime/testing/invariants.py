@@ -31,7 +31,7 @@ class InvariantBroken(AssertionError):
 
     def __init__(self, broken: Sequence[str], *, seed: int | None, story: str) -> None:
         self.broken, self.seed = tuple(broken), seed
-        replayed = "" if seed is None else f"\n\nFaults(seed={seed}) does it again."
+        replayed = "" if seed is None else f"\n\nThe same faults with seed={seed} do it again."
         super().__init__("\n".join([*broken, "", "The story:", story]) + replayed)
 
 

@@ -13,6 +13,7 @@ from duetime.action import TRANSITIONS, Action, ActionRef, Status, Trigger
 from duetime.admission import is_over
 from duetime.admit import job_ref_of
 from duetime.change import Change
+from duetime.ids import TenantId
 from duetime.job import WHOLE_JOB, Job, JobRef, Overlap
 from duetime.job_ports import JobStore
 from duetime.testing.processes import Process, Processes
@@ -33,12 +34,17 @@ class Watch:
     jobs: JobStore
     broken: list[str] = field(default_factory=list)
     _holders: dict[ActionRef, _Holder] = field(default_factory=dict)
+    _keyed: dict[tuple[TenantId, str], set[ActionRef]] = field(default_factory=dict)
     _live: dict[JobRef, dict[ActionRef, Action]] = field(default_factory=dict)
 
     def saw(self, process: Process, change: Change) -> None:
         """Judge a write that a process makes."""
         old, new = change.old, change.new
-        if old is None or new is None or new.job in _PASSES:
+        if new is None or new.job in _PASSES:
+            return
+        if new.idempotency_key is not None:
+            self._saw_key(new, new.idempotency_key)
+        if old is None:
             return
         if new.status is not old.status and new.status not in TRANSITIONS[old.status]:
             self._tell(new, f"an illegal change: {told(change)}")
@@ -47,6 +53,19 @@ class Watch:
         elif old.status is Status.PROCESSING and _is_the_runs(old, new):
             self._saw_run(process, old, new)
         self._keep(new)
+
+    def _saw_key(self, row: Action, key: str) -> None:
+        """Of a tenant's actions under one idempotency key, one alone is not settled."""
+        others = self._keyed.setdefault((row.tenant_id, key), set())
+        if row.status.is_final:
+            others.discard(row.ref)
+            return
+        if row.ref not in others:
+            for each in others:
+                self._tell(
+                    row, f"it is {row.status.value} under the key of {short(each.id)}, which is not settled"
+                )
+        others.add(row.ref)
 
     def _saw_claim(self, process: Process, old: Action, new: Action) -> None:
         now = self.processes.clock.now()
@@ -90,6 +109,8 @@ class Watch:
         if holder is None or holder.process is not process or holder.fence != old.fence:
             who = "nobody" if holder is None else f"{holder.process.name} under fence {holder.fence}"
             self._tell(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
+        if new.status is Status.PENDING and old.cancel_requested_at is not None:
+            self._tell(new, f"it is to run again, though {old.cancel_requested_by} asked to cancel it")
         owner = job_ref_of(new)
         job = None if owner is None else self.jobs.get(owner)
         if job is not None and new.status is Status.PROCESSING:

@@ -1,0 +1,41 @@
+"""``python -m tests.proof``: removes the protocol's guards one at a time, and tells which world then fails, and how."""
+
+# ruff: noqa: T201 - it talks to whoever has called it
+
+import argparse
+import logging
+import sys
+
+from tests.proof.mutations import OFTEN, SELDOM
+from tests.proof.world import first_broken
+
+WIDTH = 60
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.proof", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=200, help="how many worlds to try without each guard")
+    parser.add_argument("--seldom", action="store_true", help="those guards, too, that few worlds need")
+    given = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    guards = OFTEN | (SELDOM if given.seldom else {})
+    print(f"{'without this guard':<{WIDTH}}  seed  what does not hold")
+    missed = [guard for guard, remove in guards.items() if not tell(guard, remove, given.seeds)]
+    print(f"{len(guards) - len(missed)} of {len(guards)} guards are needed in one of {given.seeds} worlds")
+    return 1 if missed else 0
+
+
+def tell(guard, remove, seeds):
+    """Print a line about a guard; whether some world fails without it."""
+    with remove():
+        found = first_broken(range(seeds))
+    if found is None:
+        print(f"{guard:<{WIDTH}}     -  nothing")
+        return False
+    seed, broken = found
+    print(f"{guard:<{WIDTH}}  {seed:>4}  {broken.broken[0]}", flush=True)
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
