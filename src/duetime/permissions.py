@@ -7,11 +7,13 @@ permission         allows
 ``actions:manage`` schedule, cancel, reschedule and redrive them
 ``jobs:read``      see jobs, their runs and occurrences
 ``jobs:manage``    pause, trigger, set, register and unregister them
+``audit:read``     see who asked for which change
+``grants:manage``  grant the tenant's roles the four above, and take that back
 ``system``         all this for code's jobs, and for what queues gave up, too
-``admin``          everything, and grants
+``admin``          everything
 =================  =============================================================
 
-Whoever may manage may read. No grant at run time gives ``system`` or ``admin``: a tenant's admin rules that tenant alone.
+Whoever may manage may read. A grant at run time gives none but the first four: whoever grants rules one tenant alone.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ class Permission(StrEnum):
     MANAGE_ACTIONS = "actions:manage"
     READ_JOBS = "jobs:read"
     MANAGE_JOBS = "jobs:manage"
+    READ_AUDIT = "audit:read"
+    MANAGE_GRANTS = "grants:manage"
     SYSTEM = "system"
     ADMIN = "admin"
 

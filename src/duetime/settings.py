@@ -44,7 +44,7 @@ SHORTEST_KEY_TTL, LONGEST_KEY_TTL = timedelta(minutes=1), timedelta(days=30)
 ROLES = {
     "viewers": "actions:read jobs:read",
     "members": "actions:manage jobs:manage",
-    "operators": "actions:manage jobs:manage system",
+    "operators": "actions:manage jobs:manage audit:read system",
     "admins": "admin",
 }
 """The roles of a deployment that says nothing else."""

@@ -11,11 +11,10 @@ import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
 from duetime.action import ActionRef
-from duetime.api.authority import Authority
+from duetime.api.access import Access
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health, probes
-from duetime.api.recorder import Recorder
 from duetime.ids import ActionId, TenantId
 from duetime.job_ports import JobPorts
 from duetime.lease import ClaimTerms, Settlement
@@ -78,12 +77,6 @@ def jobs_app() -> App:
         pass
 
     return app
-
-
-def gate(clock, **settings):
-    """The authority and the recorder of a deployment in which every caller may look after the own tenant."""
-    roles = {**ROLES, "everyone": "actions:manage jobs:manage"}
-    return Authority(MemoryGrants(), Settings(roles=roles, **settings)), Recorder(MemoryAuditTrail(), clock)
 
 
 @dataclass
@@ -184,7 +177,8 @@ def clock():
 
 @pytest.fixture
 def settings():
-    return Settings()
+    """A deployment in which every caller may look after the own tenant."""
+    return Settings(roles={**ROLES, "everyone": "actions:manage jobs:manage"})
 
 
 @pytest.fixture
@@ -205,7 +199,7 @@ def call_over(app, clock, settings):
         health = Health(probes(store, bookmarks or MemoryBookmarks()))
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
         desk = Desk(store, jobs, app, clock, settings)
-        return Client(make_door(desk, health, *gate(clock), **more))
+        return Client(make_door(desk, health, Access(MemoryGrants(), MemoryAuditTrail(), clock), **more))
 
     return make
 
@@ -230,7 +224,7 @@ def cloud(clock, settings):
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
     desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
-    return Client(make_door(desk, Health({}), *gate(clock)))
+    return Client(make_door(desk, Health({}), Access(MemoryGrants(), MemoryAuditTrail(), clock)))
 
 
 @pytest.fixture

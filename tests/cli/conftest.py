@@ -8,14 +8,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from duetime import App, Fatal, Payload, RetryPolicy, Run
-from duetime.api.authority import Authority
+from duetime.api.access import Access
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health
-from duetime.api.recorder import Recorder
 from duetime.cli import main
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from duetime.settings import Settings
 
 
 class Remark(Payload):
@@ -136,8 +134,7 @@ def url(scheduler, serve):
             make_door(
                 desk,
                 Health({}),
-                Authority(MemoryGrants(), Settings()),
-                Recorder(MemoryAuditTrail(), scheduler._clock),
+                Access(MemoryGrants(), MemoryAuditTrail(), scheduler._clock),
             )
         )
     )

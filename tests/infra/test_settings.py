@@ -48,7 +48,10 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"worker_memory": "1 GB"}, r"worker_memory is '1 GB'; allowed is 128 to 10240"),
         ({"prefix": "a.b"}, r"prefix is 'a.b'; allowed are letters, digits, - and _"),
         ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
-        ({"laese": 60}, r"duetime:laese is 60, but is no setting; settings are api_prefix, app, architecture,"),
+        (
+            {"laese": 60},
+            r"duetime:laese is 60, but is no setting; settings are api_prefix, app, architecture,",
+        ),
         ({"job_group": "mine"}, r"duetime:job_group is 'mine', but is made by the stack"),
         (
             {"event_bus": "arn:aws:events:eu-west-1:1:event-bus/x"},

@@ -18,6 +18,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValidationError
 
 from duetime.api import PREFIX, routes
+from duetime.api.access import Access
 from duetime.api.authority import Authority, require
 from duetime.api.background_jobs import BackgroundJobs
 from duetime.api.body import body_text, strict_json
@@ -39,16 +40,15 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
-def make_door(
-    desk: Desk, health: Health, authority: Authority, recorder: Recorder, *, prefix: str = PREFIX
-) -> Handler:
+def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
     """The handler of API Gateway's REST proxy events (payload version 1).
 
     Safe to call from several threads: the resolver keeps the request it is at in a variable of its class, so that two
     at once could see each other's caller. A Lambda's process is given one request at a time and never waits here.
     """
     resolver = _resolver(prefix)
-    served = list(_served(desk, health))
+    served = list(_served(desk, health, access))
+    authority, recorder = Authority(access.grants, desk.settings), Recorder(access.trail, desk.clock)
     routes.add(resolver, served, prefix)
     directory, lock = Directory(served, prefix), threading.Lock()
 
@@ -76,8 +76,8 @@ def make_door(
     return handler
 
 
-def _served(desk: Desk, health: Health) -> Iterable[Route]:
-    for each in (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), health):
+def _served(desk: Desk, health: Health, access: Access) -> Iterable[Route]:
+    for each in (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), access, health):
         yield from each.routes()
 
 

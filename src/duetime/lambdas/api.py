@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from duetime.api import health
-from duetime.api.authority import Authority
+from duetime.api.access import Access
 from duetime.api.desk import Desk
 from duetime.api.door import Handler, make_door
-from duetime.api.recorder import Recorder
 from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
@@ -25,6 +24,5 @@ def make_handler(settings: Settings, app: App) -> Handler:
     backends = Backends(settings, clock)
     desk = Desk(backends.store, JobPorts(backends.jobs, backends.routes), app, clock, settings)
     probes = health.probes(backends.store, backends.bookmarks)
-    authority = Authority(backends.grants, settings)
-    recorder = Recorder(backends.audit_trail, clock)
-    return make_door(desk, health.Health(probes), authority, recorder, prefix=settings.api_prefix)
+    access = Access(backends.grants, backends.audit_trail, clock)
+    return make_door(desk, health.Health(probes), access, prefix=settings.api_prefix)

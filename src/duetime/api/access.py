@@ -1,0 +1,172 @@
+"""The routes of access: who one is, what was granted at run time, and the audit trail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.request import Request
+from pydantic import BaseModel, Field
+
+from duetime.access_ports import AuditTrail, Grant, Grants
+from duetime.api.desk import caller_at
+from duetime.api.parameters import refuse_unknown
+from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.api.requests import RequestBody
+from duetime.api.routes import Operation, Route
+from duetime.api.views import Instant
+from duetime.audit import AuditEntry, Kind, Target
+from duetime.clock import Clock
+from duetime.permissions import GRANTABLE, Permission
+
+GRANTS = "/grants"
+LARGEST_PAGE = 100
+_ROLE_LIMIT = 128
+_operation = partial(Operation, about=Kind.GRANT)
+
+
+class CallerView(BaseModel):
+    """Who asks, and what that one may do."""
+
+    tenant_id: str
+    actor: str
+    roles: list[str]
+    permissions: list[Permission]
+
+
+class GrantRequest(RequestBody):
+    """What a role may do beside what the settings give it."""
+
+    permissions: Annotated[list[Permission], Field(min_length=1, description="at least one")]
+
+
+class GrantView(BaseModel):
+    """What was granted to a role at run time."""
+
+    role: str
+    permissions: list[Permission]
+    granted_by: str
+    granted_at: Instant
+
+    @classmethod
+    def of(cls, grant: Grant) -> GrantView:
+        """The grant as a client sees it."""
+        return cls(
+            role=grant.role,
+            permissions=sorted(grant.permissions),
+            granted_by=grant.granted_by,
+            granted_at=grant.granted_at,
+        )
+
+
+class GrantList(BaseModel):
+    """The grants of the caller's tenant."""
+
+    items: list[GrantView]
+
+
+class AuditEntryView(BaseModel):
+    """One change that was asked for."""
+
+    id: str
+    operation: str
+    target: str
+    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many`` or ``undelivered:<id>``."""
+    by: str
+    roles: list[str]
+    address: str | None
+    """Where the request came from."""
+    asked_at: Instant
+    asked: dict[str, Any]
+    status: int | None
+    """The answer's HTTP status; null while nobody knows whether it was done."""
+    result: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, entry: AuditEntry) -> AuditEntryView:
+        """The entry as a client sees it."""
+        facts = {name: getattr(entry, name) for name in cls.model_fields if name != "target"}
+        return cls(**facts, target=str(entry.target))
+
+
+class AuditPageView(BaseModel):
+    """A page of the trail, the latest first; `next_cursor` is null on the last one."""
+
+    items: list[AuditEntryView]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Grants and the trail over HTTP, of the caller's tenant."""
+
+    grants: Grants
+    trail: AuditTrail
+    clock: Clock
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        grant, manage = f"{GRANTS}/<role>", Permission.MANAGE_GRANTS
+        return (
+            Route("GET", "/me", self.me, Permission.READ_ACTIONS),
+            Route("GET", GRANTS, self.list, manage),
+            Route("PUT", grant, self.grant, manage, operation=_operation("grant")),
+            Route("DELETE", grant, self.revoke, manage, HTTPStatus.NO_CONTENT, _operation("revoke")),
+            Route("GET", "/audit", self.audit, Permission.READ_AUDIT),
+        )
+
+    def me(self, request: Request) -> CallerView:
+        """Who the caller is to this deployment."""
+        caller = caller_at(request)
+        return CallerView(
+            tenant_id=caller.tenant_id,
+            actor=caller.actor,
+            roles=sorted(caller.roles),
+            permissions=sorted(caller.permissions),
+        )
+
+    def list(self, request: Request) -> GrantList:
+        """What was granted at run time, beside what the settings give to roles."""
+        held = self.grants.of(caller_at(request).tenant_id)
+        return GrantList(items=[GrantView.of(held[role]) for role in sorted(held)])
+
+    def grant(self, role: str, said: Annotated[GrantRequest, Body()], request: Request) -> GrantView:
+        """Grant a role permissions, in place of what was granted to it before; it holds within ten seconds."""
+        if beyond := sorted(set(said.permissions) - GRANTABLE):
+            told = f"holds {', '.join(beyond)}; may be granted: {', '.join(sorted(GRANTABLE))}"
+            raise InvalidRequest([Flaw("permissions", told)])
+        return GrantView.of(self._put(role, frozenset(said.permissions), request))
+
+    def revoke(self, role: str, request: Request) -> None:
+        """Take back all that was granted to a role at run time."""
+        self._put(role, frozenset(), request)
+
+    def _put(self, role: str, permissions: frozenset[Permission], request: Request) -> Grant:
+        if len(role) > _ROLE_LIMIT or not role.isprintable() or " " in role:
+            raise InvalidRequest(
+                [Flaw("role", f"must be 1 to {_ROLE_LIMIT} printable characters without spaces")]
+            )
+        caller = caller_at(request)
+        grant = Grant(role, permissions, caller.actor, self.clock.now())
+        self.grants.put(caller.tenant_id, grant)
+        return grant
+
+    def audit(
+        self,
+        request: Request,
+        action: Annotated[str | None, Query(description="only changes of this action")] = None,
+        job: Annotated[str | None, Query(description="only changes of this job")] = None,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[str | None, Query()] = None,
+    ) -> AuditPageView:
+        """A page of the trail, the latest first: of the tenant, or of one action or job."""
+        refuse_unknown(request, ("action", "job", "limit", "cursor"))
+        if action is not None and job is not None:
+            raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
+        target = Target(Kind.ACTION, action) if action else Target(Kind.JOB, job) if job else None
+        page = self.trail.of(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
+        return AuditPageView(items=[AuditEntryView.of(each) for each in page], next_cursor=page.cursor)
