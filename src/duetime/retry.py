@@ -136,3 +136,26 @@ def _plain(seconds: float) -> int | float:
 
 NEVER = RetryPolicy(attempts=1)
 """One run and no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """An operator's settings on top of a retry policy; None leaves the policy's."""
+
+    attempts: int | None = None
+    backoff: tuple[float, ...] | None = None
+    """Seconds."""
+    jitter: float | None = None
+
+    def applied(self, policy: RetryPolicy) -> RetryPolicy:
+        """The policy with these settings.
+
+        Raises:
+            DeclarationError: a setting is out of its range.
+        """
+        return RetryPolicy(
+            policy.attempts if self.attempts is None else self.attempts,
+            policy.backoff if self.backoff is None else self.backoff,
+            policy.jitter if self.jitter is None else self.jitter,
+            policy.give_up_after,
+        )

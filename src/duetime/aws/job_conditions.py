@@ -19,8 +19,9 @@ from duetime.aws.conditions import FENCE_IS_MINE, GEN_IS_AS_READ, ROW_IS_ABSENT,
 from duetime.aws.items import to_item
 from duetime.aws.job_items import DECLARED, at, declared, holder
 from duetime.aws.keys import Item
-from duetime.job import Ended, Job
+from duetime.job import Job
 from duetime.job_ports import Hold, Taking
+from duetime.tally import Ended
 
 JOB_IS_THERE = "attribute_exists(pk)"
 REVISION_IS_AS_READ = "revision = :revision"
