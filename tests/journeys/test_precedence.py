@@ -36,7 +36,7 @@ class Dock:
     def __init__(self, does, policy=PATIENT, *, version=1, **settings):
         self.begun = []
         app, settings = self.app(does, policy), Settings(**settings)
-        self.cloud = SimulatedCloud(app, start=NOON, settings=settings, on_commit=lambda entries: None)
+        self.cloud = SimulatedCloud(app, start=NOON, settings=settings, on_commit=len)
         self.store = self.cloud._cloud.store
         payload = Ship() if version == 1 else ShipV2()
         self.action = self.cloud.scheduler.schedule(payload, at=timedelta(0))
