@@ -212,7 +212,11 @@ def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:
     if SEPARATOR in value:
         raise InvalidIdentifier(field, value, f"holds {SEPARATOR!r}, which separates the parts of a key")
     if not value.isprintable() or value != value.strip():
-        raise InvalidIdentifier(field, value, "holds a control character, or white space at an end")
+        raise InvalidIdentifier(
+            field,
+            value,
+            "holds a control character, or white space at an end; say printable characters alone",
+        )
     if not spaces and not (value.isascii() and " " not in value):
         raise InvalidIdentifier(field, value, "may hold printable ASCII characters other than space alone")
     return value

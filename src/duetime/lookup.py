@@ -60,8 +60,7 @@ class JobLookup:
         Raises:
             InvalidCursor: the cursor belongs to another list.
         """
-        if not 1 <= limit <= LARGEST_PAGE:
-            raise ValueError(f"limit is {limit}; allowed is 1 to {LARGEST_PAGE}")
+        _check_limit(limit)
         start = cursor or (_THEIRS if self._sees_system else _OURS)
         of_system = start.startswith(_THEIRS) and self._sees_system
         if not of_system and not start.startswith(_OURS):
@@ -85,8 +84,7 @@ class JobLookup:
             JobNotFound: there is no such job.
             InvalidCursor: the cursor belongs to another list.
         """
-        if not 1 <= limit <= LARGEST_PAGE:
-            raise ValueError(f"limit is {limit}; allowed is 1 to {LARGEST_PAGE}")
+        _check_limit(limit)
         job = self._known(name)
         return self._actions.of_job(
             job.ref.tenant_id,
@@ -136,3 +134,8 @@ class JobLookup:
             raise JobNotFound(name) from None
         tenants = (SYSTEM_TENANT, self._tenant_id) if self._sees_system else (self._tenant_id,)
         return [JobRef(each, checked) for each in tenants]
+
+
+def _check_limit(limit: object) -> None:
+    if not isinstance(limit, int) or not 1 <= limit <= LARGEST_PAGE:
+        raise ValueError(f"limit is {limit!r}; allowed is 1 to {LARGEST_PAGE}")

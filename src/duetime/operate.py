@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from duetime import ids, instant, transition
 from duetime.action import Action, SkipReason, Status
@@ -20,7 +20,7 @@ from duetime.job_ports import JobStore
 from duetime.lookup import LARGEST_PAGE, JobLookup, When
 from duetime.plan import Plan
 from duetime.ports import ActionStore
-from duetime.retry import RetryPolicy, Tuning
+from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
 from duetime.settings import Settings
 
 LONGEST_REASON = 200
@@ -137,7 +137,7 @@ class JobOperations(JobLookup):
         name: str,
         *,
         attempts: int | None = None,
-        backoff: float | timedelta | Sequence[float] | None = None,
+        backoff: Duration | Sequence[Duration] | None = None,
         jitter: float | None = None,
         cadence: str | None = None,
     ) -> Job:
@@ -148,7 +148,7 @@ class JobOperations(JobLookup):
             JobConflict: it has no such cadence.
             DeclarationError: a value is out of its range.
         """
-        spans = _seconds(backoff)
+        spans = None if backoff is None else tuple(each.total_seconds() for each in back_offs(backoff))
         tuning = Tuning(attempts=attempts, backoff=spans, jitter=jitter)
         tuning.applied(RetryPolicy())
 
@@ -209,10 +209,3 @@ class JobOperations(JobLookup):
                 job.name, asked=asked, problem=f"it has no cadence {cadence!r}; its cadences are {known}"
             )
         return cadence
-
-
-def _seconds(backoff: float | timedelta | Sequence[float] | None) -> tuple[float, ...] | None:
-    if backoff is None:
-        return None
-    many = backoff if isinstance(backoff, Sequence) else (backoff,)
-    return tuple(each.total_seconds() if isinstance(each, timedelta) else each for each in many)
