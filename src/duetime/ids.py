@@ -38,6 +38,9 @@ SHARDS = "0123456789abcdef"
 SYSTEM_TENANT = TenantId("system")
 """Owns the jobs that code declares; no caller may claim to be it."""
 
+PLANNER = "duetime"
+"""Who makes and skips occurrences, where no person does."""
+
 JOB_NAME_LIMIT = 64
 TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT, IDEMPOTENCY_KEY_LIMIT = 64, 128, 256, 128
 """Characters; short names keep a row within one write unit."""

@@ -123,6 +123,10 @@ class Pause:
     until: datetime | None = None
     """When it ends by itself."""
 
+    def is_over(self, now: datetime) -> bool:
+        """Whether it has ended by itself."""
+        return self.until is not None and self.until <= now
+
 
 class SpanKind(StrEnum):
     """Why nothing was planned for a while."""
