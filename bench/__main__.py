@@ -21,6 +21,7 @@ MEASUREMENTS = {
     "lateness": "start of a handler against its due time, on the local cloud",
     "embedded": "500 due at once on the memory back end",
     "scan": "the passes, with more and more that is not due",
+    "stampede": "50 deliveries of one action at the same moment",
     "jobs": "a job's occurrence, a plan, and a reconcile of 1,000 jobs",
     "wheel": "what a row costs the wheel",
     "million": "a model: one million actions due at once",

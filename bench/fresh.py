@@ -15,6 +15,7 @@ ENVIRONMENT = {
         for name, value in os.environ.items()
         if not name.startswith(("AWS_", "DUETIME_", "PYTHON"))
     },
+    "PYTHONPATH": str(ROOT / "src"),
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_DEFAULT_REGION": "eu-west-1",

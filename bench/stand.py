@@ -85,13 +85,13 @@ class Stand:
         self.jobs = DynamoJobStore(dynamodb, table, jobs, due_shards=self.settings.due_shards)
         heartbeat = Heartbeat(self.store, self.queues, **common)
         ports = WorkerPorts(self.store, self.jobs, self.queues, self.queues, heartbeat)
-        self._work = Work(app, ports, **common, instance="bench-1")
+        self.work = Work(app, ports, **common, instance="bench-1")
 
     def run(self, action: Action) -> None:
         """What follows a schedule: arm sends a message, and work handles it."""
         self._arm([Change(None, action)])
         message = self.queues.sent[-1].message
-        result = self._work(Delivery(message, action.due_at, receipt=""))
+        result = self.work(Delivery(message, action.due_at, receipt=""))
         if result is not Result.RAN:
             raise RuntimeError(f"the action did not run: {result}")
 

@@ -142,7 +142,7 @@ def _pause_of(row: Action, job: Job, nominal: datetime, now: datetime) -> Pause 
     is_named = row.cadence is not None and not _is_due_otherwise(row, job, nominal)
     names = (WHOLE_JOB, row.cadence or WHOLE_JOB) if is_named else (WHOLE_JOB,)
     standing = (job.pauses[name] for name in names if name in job.pauses)
-    return next((each for each in standing if nominal > each.since and not is_over(each, now)), None)
+    return next((each for each in standing if nominal > each.since and not each.is_over(now)), None)
 
 
 def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:
@@ -164,11 +164,6 @@ def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
     wanted = job.definition.catch_up
     later = job.stacked.between(nominal, bounds.now - bounds.grace)
     return wanted > 0 and len(list(islice(later, wanted))) < wanted
-
-
-def is_over(pause: Pause, now: datetime) -> bool:
-    """Whether a pause has ended by itself."""
-    return pause.until is not None and pause.until <= now
 
 
 def _by(pause: Pause) -> str:

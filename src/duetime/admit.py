@@ -14,6 +14,7 @@ from duetime import ids, transition
 from duetime.action import Action, ActionRef, Status
 from duetime.admission import Bounds, Go, Mine, Seen, Skip, Verdict, Wait, is_first, judge
 from duetime.errors import BackendUnavailable, cut
+from duetime.ids import PLANNER
 from duetime.job import Job, JobRef
 from duetime.job_ports import Hold, JobStore, Taking
 from duetime.lease import ClaimTerms, Held
@@ -22,9 +23,6 @@ from duetime.retry import RetryPolicy
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
-
-PLANNER = "duetime"
-"""Who makes and skips occurrences, where no person does."""
 
 LOOK_AGAIN = 15
 """Seconds after which a run that waits for its job's lock looks again; the holder's end wakes it sooner."""

@@ -17,7 +17,7 @@ from duetime.job import Definition, Overlap, Precision
 from duetime.manifest import DEFAULT_WORKER, Manifest
 from duetime.payload import Payload
 from duetime.resources import Factories, Factory, Resources, factory_of
-from duetime.retry import Duration, RetryPolicy, duration
+from duetime.retry import Duration, RetryPolicy, duration, policy
 
 if TYPE_CHECKING:
     from duetime.cadence import Cadence
@@ -82,7 +82,7 @@ class App:
         """
 
         def register(registered: F) -> F:
-            self.add(handler_of(registered, retry or RetryPolicy(), _checked(timeout, registered)))
+            self.add(handler_of(registered, policy(retry), _checked(timeout, registered)))
             return registered
 
         return register if function is None else register(function)

@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 
-from duetime.admission import is_over
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable
 from duetime.ids import SYSTEM_TENANT
@@ -51,7 +50,7 @@ class Attend:
     def _end_pauses(self, ref: JobRef) -> None:
         for _ in range(_RACES):
             job, now = self._jobs.get(ref), self._clock.now()
-            over = [] if job is None else [name for name, each in job.pauses.items() if is_over(each, now)]
+            over = [] if job is None else [name for name, each in job.pauses.items() if each.is_over(now)]
             if job is None or not over:
                 return
             if self._plan(ref).made:

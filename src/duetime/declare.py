@@ -14,7 +14,7 @@ from duetime.ids import JobName, job_name
 from duetime.job import Definition, Precision
 from duetime.job_rules import has_times, overlap_of, read_cadences, refusals
 from duetime.payload import Payload, kebab
-from duetime.retry import RetryPolicy
+from duetime.retry import RetryPolicy, policy
 
 if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
     from duetime.cadence import Cadence
@@ -74,7 +74,7 @@ def job_handler_of(
         payload=takes.payload,
         payload_parameter=next(iter(takes.payloads), None),
         run_parameter=next(iter(takes.runs), None),
-        retry=options.retry or RetryPolicy(),
+        retry=policy(options.retry),
         timeout=options.timeout,
         job=definition,
         options=options,
@@ -116,9 +116,6 @@ def _takes(function: Function) -> Takes:
 def _definition(
     function: Function, takes: Takes, cadences: Sequence[Cadence], options: JobOptions, home: Home
 ) -> Definition:
-    retry = options.retry or RetryPolicy()
-    if not isinstance(retry, RetryPolicy):
-        raise DeclarationError(f"retry is {retry!r}; say RetryPolicy(attempts=3) or another")
     name = _name_of(function) if options.name is None else JobName(options.name)
     definition = Definition(
         name=name,
@@ -126,7 +123,7 @@ def _definition(
         cadences=tuple(each.text for each in cadences),
         payload=_payload(takes, cadences, options.payload),
         payload_version=takes.payload.type_version if takes.payload else 1,
-        retry=retry.text(),
+        retry=policy(options.retry).text(),
         overlap=overlap_of(options.overlap, cadences),
         catch_up=options.catch_up,
         precision=options.precision,

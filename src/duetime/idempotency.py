@@ -74,7 +74,11 @@ def key_terms(
         return None
     span = settings.idempotency_ttl if ttl is None else ttl
     longest = min(LONGEST_KEY_TTL, settings.retention)
-    if not SHORTEST_KEY_TTL <= span <= longest:
-        told = f"allowed is {SHORTEST_KEY_TTL} to {longest}"
+    if not _is_within(span, longest):
+        told = f"allowed is a timedelta of {SHORTEST_KEY_TTL} to {longest}"
         raise InvalidTime(span, f"is no time to live of an idempotency key; {told}")
     return KeyTerms(now, now + span)
+
+
+def _is_within(span: object, longest: timedelta) -> bool:
+    return isinstance(span, timedelta) and SHORTEST_KEY_TTL <= span <= longest

@@ -38,6 +38,9 @@ SHARDS = "0123456789abcdef"
 SYSTEM_TENANT = TenantId("system")
 """Owns the jobs that code declares; no caller may claim to be it."""
 
+PLANNER = "duetime"
+"""Who makes and skips occurrences, where no person does."""
+
 JOB_NAME_LIMIT = 64
 TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT, IDEMPOTENCY_KEY_LIMIT = 64, 128, 256, 128
 CONCURRENCY_KEY_LIMIT = 128
@@ -224,7 +227,11 @@ def _key_part(field: str, value: object, limit: int, *, spaces: bool) -> str:
     if SEPARATOR in value:
         raise InvalidIdentifier(field, value, f"holds {SEPARATOR!r}, which separates the parts of a key")
     if not value.isprintable() or value != value.strip():
-        raise InvalidIdentifier(field, value, "holds a control character, or white space at an end")
+        raise InvalidIdentifier(
+            field,
+            value,
+            "holds a control character, or white space at an end; say printable characters alone",
+        )
     if not spaces and not (value.isascii() and " " not in value):
         raise InvalidIdentifier(field, value, "may hold printable ASCII characters other than space alone")
     return value

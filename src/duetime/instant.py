@@ -7,9 +7,12 @@ so that texts sort as the instants do: DynamoDB compares strings.
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import TYPE_CHECKING
 
 from duetime.errors import InvalidTime
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2199, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -65,6 +68,8 @@ def zone(name: str) -> ZoneInfo:
     Raises:
         InvalidTime: there is no such zone.
     """
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - most steps know UTC alone
+
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError, TypeError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
@@ -19,8 +19,9 @@ from duetime import ids
 from duetime.action import ActionRef
 from duetime.ids import JobName, TenantId
 from duetime.manifest import DEFAULT_WORKER
-from duetime.retry import RetryPolicy
+from duetime.retry import RetryPolicy, Tuning
 from duetime.stacked import Stacked
+from duetime.tally import Tally
 
 Precision = Literal["second", "minute"]
 
@@ -122,76 +123,9 @@ class Pause:
     until: datetime | None = None
     """When it ends by itself."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tuning:
-    """An operator's settings on top of a retry policy; None leaves the policy's."""
-
-    attempts: int | None = None
-    backoff: tuple[float, ...] | None = None
-    """Seconds."""
-    jitter: float | None = None
-
-    def applied(self, policy: RetryPolicy) -> RetryPolicy:
-        """The policy with these settings.
-
-        Raises:
-            DeclarationError: a setting is out of its range.
-        """
-        return RetryPolicy(
-            policy.attempts if self.attempts is None else self.attempts,
-            policy.backoff if self.backoff is None else self.backoff,
-            policy.jitter if self.jitter is None else self.jitter,
-            policy.give_up_after,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """What a job's row tells of its runs."""
-
-    executed: int = 0
-    failed: int = 0
-    """Runs that ended as failed: the job's dead letters, redriven ones included."""
-    consecutive_failures: int = 0
-    last_started_at: datetime | None = None
-    last_id: str | None = None
-    last_status: str | None = None
-    last_error: str | None = None
-    """In at most 500 characters; stays until the next failure."""
-    triggered_by: str | None = None
-    """Who triggered a run last."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How a run ended, for its job's tally."""
-
-    id: str
-    status: str
-    started_at: datetime
-    error: str | None = None
-    triggered_by: str | None = None
-    """Of a manual run: who triggered it."""
-
-    def counted(self, tally: Tally) -> Tally:
-        """The tally with this run in it."""
-        is_failure, is_success = self.status == "failed", self.status == "executed"
-        return replace(
-            tally,
-            executed=tally.executed + is_success,
-            failed=tally.failed + is_failure,
-            consecutive_failures=tally.consecutive_failures + 1
-            if is_failure
-            else 0
-            if is_success
-            else tally.consecutive_failures,
-            last_started_at=self.started_at,
-            last_id=self.id,
-            last_status=self.status,
-            last_error=self.error if is_failure else tally.last_error,
-            triggered_by=self.triggered_by or tally.triggered_by,
-        )
+    def is_over(self, now: datetime) -> bool:
+        """Whether it has ended by itself."""
+        return self.until is not None and self.until <= now
 
 
 class SpanKind(StrEnum):
@@ -256,7 +190,7 @@ class Job:
     """Who holds the lock."""
     waiting: ActionRef | None = None
     """Who waits for it, where the policy lets one wait."""
-    tally: Tally = Tally()
+    tally: Tally = field(default_factory=Tally)
     wakes: str = ""
     """What `duetime.attend` last set on EventBridge for it, in short."""
     registered_by: str = ""

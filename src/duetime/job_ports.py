@@ -21,9 +21,10 @@ from typing import Any, Literal, Protocol
 
 from duetime.action import Action, ActionRef
 from duetime.ids import TenantId
-from duetime.job import Ended, Job, JobRef, Precision, Span, Version
+from duetime.job import Job, JobRef, Precision, Span, Version
 from duetime.lease import Settlement, SettleResult
 from duetime.ports import Routes
+from duetime.tally import Ended
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from itertools import islice
 
 from duetime import ids, instant
 from duetime.action import Action
-from duetime.admit import PLANNER
 from duetime.clock import Clock
+from duetime.ids import PLANNER
 from duetime.job import Job, JobRef, Span, SpanKind
 from duetime.job_ports import JobStore
 from duetime.ports import ActionStore

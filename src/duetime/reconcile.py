@@ -16,13 +16,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from duetime.action import SkipReason, Status
-from duetime.admission import is_over
-from duetime.admit import PLANNER
 from duetime.attend import Attend, changed, resumed
 from duetime.cadence import parse
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, DeclarationError
-from duetime.ids import SYSTEM_TENANT
+from duetime.ids import PLANNER, SYSTEM_TENANT
 from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Span, SpanKind
 from duetime.job_ports import JobStore, JobWakes
 from duetime.job_rules import read_cadences
@@ -177,7 +175,7 @@ def redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Seq
 
     What was planned before the drop is retired, and would be found under the same ids.
     """
-    over = [name for name, each in job.pauses.items() if is_over(each, now)]
+    over = [name for name, each in job.pauses.items() if each.is_over(now)]
     job, spans = resumed(job, over, now)
     after = replace(job, definition=definition, dropped_at=None)
     if job.dropped_at is None and definition.plans_like(job.definition):

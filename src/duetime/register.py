@@ -29,7 +29,7 @@ from duetime.job_rules import RESERVED, overlap_of, read_cadences, refusals
 from duetime.plan import STALE, Plan
 from duetime.ports import ActionStore, Routes
 from duetime.reconcile import anchor_of, redefined, retire
-from duetime.retry import RetryPolicy
+from duetime.retry import RetryPolicy, policy
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Register:
             cadences=tuple(each.text for each in cadences),
             payload=None if isinstance(said.handler, str) else said.handler.to_json(),
             payload_version=1 if isinstance(said.handler, str) else said.handler.type_version,
-            retry=None if said.retry is None else said.retry.text(),
+            retry=None if said.retry is None else policy(said.retry).text(),
             overlap=overlap_of(said.overlap, cadences),
             catch_up=said.catch_up,
             precision=said.precision,

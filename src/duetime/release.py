@@ -14,11 +14,12 @@ from duetime.action import Action, Status, Trigger
 from duetime.admit import Admitted, job_ref_of
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
-from duetime.job import Ended, JobRef, Overlap
+from duetime.job import JobRef, Overlap
 from duetime.job_ports import Hold, JobStore
 from duetime.lease import Settlement, SettleResult
 from duetime.ports import ActionStore, DueQueues, Routes
 from duetime.run import Entry
+from duetime.tally import Ended
 from duetime.wakes import message_of, send_wakes
 
 log = logging.getLogger(__name__)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Self
 
-from duetime.errors import DeclarationError, DuetimeError
+from duetime.errors import DeclarationError, DuetimeError, cut
 
 Duration = timedelta | int | float
 """A ``timedelta``, or a number of seconds."""
@@ -44,13 +44,15 @@ def duration(what: str, value: Duration) -> timedelta:
         DeclarationError: it is no duration, negative, or longer.
     """
     if isinstance(value, bool) or not isinstance(value, timedelta | int | float):
-        raise DeclarationError(f"{what} is {value!r}; say a timedelta, or a number of seconds")
+        raise DeclarationError(f"{what} is {_shown(value)}; say a timedelta, or a number of seconds")
     try:
         span = value if isinstance(value, timedelta) else timedelta(seconds=value)
     except (OverflowError, ValueError):
         span = None
     if span is None or not timedelta(0) <= span <= LONGEST_BACKOFF:
-        raise DeclarationError(f"{what} is {value!r}; allowed is 0 seconds to {LONGEST_BACKOFF.days} days")
+        raise DeclarationError(
+            f"{what} is {_shown(value)}; allowed is 0 seconds to {LONGEST_BACKOFF.days} days"
+        )
     return span
 
 
@@ -59,13 +61,19 @@ def exponential(
 ) -> tuple[timedelta, ...]:
     """Back-offs that grow from `first` by `factor` up to `limit`, which then repeats."""
     start, most = duration("exponential(first)", first), duration("exponential(limit=…)", limit)
-    if factor <= 1 or not timedelta(0) < start <= most:
+    if not _is_number(factor) or not 1 < factor < float("inf") or not timedelta(0) < start <= most:
         raise DeclarationError(
-            f"exponential({first!r}, factor={factor!r}, limit={limit!r}): the factor must exceed 1"
+            f"exponential({first!r}, factor={_shown(factor)}, limit={limit!r}): the factor must be a number above 1"
             " and the first back-off lie between 0 and the limit"
         )
-    growing = takewhile(lambda span: span < most, (start * factor**step for step in range(MOST_BACKOFFS)))
-    return (*islice(growing, MOST_BACKOFFS - 1), most)
+    return (*islice(_growing(start, factor, most), MOST_BACKOFFS - 1), most)
+
+
+def _growing(start: timedelta, factor: float, most: timedelta) -> Iterator[timedelta]:
+    seconds, limit = start.total_seconds(), most.total_seconds()
+    while seconds < limit:
+        yield timedelta(seconds=seconds)
+        seconds *= factor
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -88,10 +96,9 @@ class RetryPolicy:
         jitter: float = 0.1,
         give_up_after: Duration | None = None,
     ) -> None:
-        many = backoff if isinstance(backoff, Sequence) else (backoff,)
         fixed = object.__setattr__
         fixed(self, "attempts", attempts)
-        fixed(self, "backoff", tuple(duration("backoff", each) for each in many))
+        fixed(self, "backoff", back_offs(backoff))
         fixed(self, "jitter", jitter)
         fixed(
             self, "give_up_after", None if give_up_after is None else duration("give_up_after", give_up_after)
@@ -100,17 +107,19 @@ class RetryPolicy:
 
     def _check(self) -> None:
         if isinstance(self.attempts, bool) or not isinstance(self.attempts, int):
-            raise DeclarationError(f"attempts is {self.attempts!r}; say a whole number")
+            raise DeclarationError(f"attempts is {_shown(self.attempts)}; say a whole number")
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
             raise DeclarationError(
-                f"attempts is {self.attempts}; it counts runs in all, so 1 to {MOST_ATTEMPTS} are allowed"
+                f"attempts is {_shown(self.attempts)}; it counts runs in all, so 1 to {MOST_ATTEMPTS} are allowed"
             )
         if not 1 <= len(self.backoff) <= MOST_BACKOFFS:
             raise DeclarationError(
                 f"backoff has {len(self.backoff)} entries; allowed are 1 to {MOST_BACKOFFS}"
             )
-        if not 0 <= self.jitter <= 1:
-            raise DeclarationError(f"jitter is {self.jitter!r}; it is a share of the back-off, from 0 to 1")
+        if not _is_number(self.jitter) or not 0 <= self.jitter <= 1:
+            raise DeclarationError(
+                f"jitter is {_shown(self.jitter)}; it is a share of the back-off, from 0 to 1"
+            )
 
     def delay(self, attempt: int, chance: float) -> timedelta:
         """How long to wait after run number `attempt`; `chance` in [0, 1) draws the jitter."""
@@ -130,9 +139,71 @@ class RetryPolicy:
         return cls(attempts, waits, jitter, give_up)
 
 
+def policy(value: object) -> RetryPolicy:
+    """`value` as a policy; the usual one for None.
+
+    Raises:
+        DeclarationError: it is none.
+    """
+    if value is None:
+        return RetryPolicy()
+    if not isinstance(value, RetryPolicy):
+        raise DeclarationError(f"retry is {_shown(value)}; say RetryPolicy(attempts=3) or another")
+    return value
+
+
+def back_offs(said: Duration | Sequence[Duration]) -> tuple[timedelta, ...]:
+    """One back-off or a list of them, as a tuple; text is a sequence too, and means none.
+
+    Raises:
+        DeclarationError: one of them is no duration of 0 seconds to 90 days.
+    """
+    if isinstance(said, Sequence) and not isinstance(said, str | bytes | bytearray):
+        return tuple(duration("backoff", each) for each in said)
+    if not isinstance(said, timedelta | int | float):
+        raise DeclarationError(
+            f"backoff is {_shown(said)}; say a timedelta, a number of seconds, or a list of them"
+        )
+    return (duration("backoff", said),)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _shown(value: object) -> str:
+    try:
+        return cut(repr(value), 60)
+    except ValueError:  # Python writes out no integer of thousands of digits
+        return f"a number of {type(value).__name__} too long to show"
+
+
 def _plain(seconds: float) -> int | float:
     return int(seconds) if seconds.is_integer() else seconds
 
 
 NEVER = RetryPolicy(attempts=1)
 """One run and no more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """An operator's settings on top of a retry policy; None leaves the policy's."""
+
+    attempts: int | None = None
+    backoff: tuple[float, ...] | None = None
+    """Seconds."""
+    jitter: float | None = None
+
+    def applied(self, policy: RetryPolicy) -> RetryPolicy:
+        """The policy with these settings.
+
+        Raises:
+            DeclarationError: a setting is out of its range.
+        """
+        return RetryPolicy(
+            policy.attempts if self.attempts is None else self.attempts,
+            policy.backoff if self.backoff is None else self.backoff,
+            policy.jitter if self.jitter is None else self.jitter,
+            policy.give_up_after,
+        )

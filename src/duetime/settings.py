@@ -51,6 +51,8 @@ ROLES = {
 
 _SWEEP_EVERY = timedelta(minutes=1)
 _LEAST_WITH_WHEEL = timedelta(minutes=3)
+_KINDS = {timedelta: "a timedelta", int: "a whole number", bool: "True or False", str: "text"}
+_WRITTEN = {timedelta: "a number of seconds", int: "a whole number", bool: "true or false", str: "text"}
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
@@ -178,6 +180,8 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
+        if problems := [*self._of_another_kind()]:
+            raise SettingsError(problems)
         for name, made in (
             ("actions_table", "actions"),
             ("jobs_table", "jobs"),
@@ -188,6 +192,13 @@ class Settings:
                 object.__setattr__(self, name, self.prefix + made)
         if problems := [*self._out_of_range(), *self._contradictions()]:
             raise SettingsError(problems)
+
+    def _of_another_kind(self) -> Iterator[str]:
+        for each in fields(self):
+            value, kind = getattr(self, each.name), type(_default(each))
+            is_other = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
+            if is_other and kind in _KINDS:
+                yield f"{each.name} is {value!r}; say {_KINDS[kind]}"
 
     def _out_of_range(self) -> Iterator[str]:
         for each in fields(self):
@@ -247,7 +258,9 @@ class Settings:
             try:
                 given[each.name] = _read(each, written)
             except (ValueError, OverflowError, KeyError):
-                problems.append(f"{PREFIX}{each.name.upper()} is {written!r}, which cannot be read")
+                problems.append(
+                    f"{PREFIX}{each.name.upper()} is {written!r}, which cannot be read; say {_told(each)}"
+                )
         if problems:
             raise SettingsError(problems)
         return cls(**given)
@@ -302,6 +315,10 @@ def _written(value: Any) -> str:
 
 def _default(each: Field[Any]) -> Any:
     return each.default if each.default_factory is MISSING else each.default_factory()
+
+
+def _told(each: Field[Any]) -> str:
+    return _WRITTEN.get(type(_default(each)), "a JSON object")
 
 
 def _shown(value: object) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from duetime import ids
 from duetime.action import Action, SkipReason, Status
-from duetime.admission import Bounds, Go, Mine, Seen, Skip, Wait, is_over, judge
+from duetime.admission import Bounds, Go, Mine, Seen, Skip, Wait, judge
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Overlap, Pause
 from duetime.job_ports import Hold
@@ -336,6 +336,6 @@ class TestARetry:
 
 def test_a_pause_is_over_from_its_end_on_and_one_without_an_end_never_is():
     pause = Pause(since=NOON, by="ann", until=NOON + HOUR)
-    assert not is_over(pause, NOON + HOUR - SECOND)
-    assert is_over(pause, NOON + HOUR)
-    assert not is_over(replace(pause, until=None), NOON + 1_000 * DAY)
+    assert not pause.is_over(NOON + HOUR - SECOND)
+    assert pause.is_over(NOON + HOUR)
+    assert not replace(pause, until=None).is_over(NOON + 1_000 * DAY)

@@ -12,16 +12,15 @@ from duetime.job import (
     ATTEND_SHARDS,
     WHOLE_JOB,
     Definition,
-    Ended,
     Job,
     JobRef,
     Origin,
     Overlap,
     Pause,
-    Tally,
-    Tuning,
     attend_shard_of,
 )
+from duetime.retry import Tuning
+from duetime.tally import Ended, Tally
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

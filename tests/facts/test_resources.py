@@ -15,8 +15,12 @@ from duetime import App, Payload, RetryPolicy, Run, Status
 from duetime.check import problems, report
 from duetime.errors import DeclarationError
 from duetime.lambdas.loading import load_app
+from duetime.memory.cloud import MemoryCloud
 from duetime.resources import Factories, ResourceFailed, Resources, factory_of
+from duetime.scheduler import Scheduler
+from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, fake_run
+from duetime.testing.turned_clock import TurnedClock
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 Reader = NewType("Reader", str)
@@ -579,3 +583,34 @@ def test_factories_may_be_gathered_without_an_app():
     factories = Factories()
     factories.add(factory_of(config))
     assert Resources(factories.by_type).of(factory_of(database).wants).keys() == {"config"}
+
+
+def test_a_memory_cloud_goes_on_with_the_app_before_one_that_is_not_complete():
+    ran = []
+
+    def app_of(name, *, asks):
+        app = App()
+        if asks:
+
+            @app.job("every 1m", name="desk-tidy")
+            def tidy(database: Database) -> None: ...
+
+        @app.action
+        def ping(payload: Ping) -> None:
+            ran.append(name)
+
+        return app
+
+    clock = TurnedClock(START)
+    cloud = MemoryCloud(app_of("before", asks=False), clock=clock, settings=Settings())
+    scheduler = Scheduler(
+        cloud.store, tenant_id="acme", actor="test", clock=clock, settings=Settings(), jobs=cloud.job_ports
+    )
+    with pytest.raises(DeclarationError, match="Database"):
+        cloud.deploy(app_of("after", asks=True))
+    assert "desk-tidy" not in [job.name for job in scheduler.jobs.list()]
+    scheduler.schedule(Ping(), at=timedelta(0))
+    while not ran:
+        delivery = cloud.turn()
+        cloud.run(delivery)
+    assert ran == ["before"]

@@ -16,7 +16,7 @@ from duetime.attend import Attend
 from duetime.errors import JobConflict, JobNotFound
 from duetime.explain import Explain
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
-from duetime.job import Definition, Ended, JobRef
+from duetime.job import Definition, JobRef
 from duetime.job_ports import Hold, JobPorts
 from duetime.jobs import Jobs
 from duetime.lease import ClaimTerms, Settlement
@@ -29,6 +29,7 @@ from duetime.reconcile import Reconcile
 from duetime.retry import NEVER
 from duetime.settings import Settings
 from duetime.stacked import Stacked
+from duetime.tally import Ended
 from duetime.testing.simulated import TurnedClock
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)

@@ -1,12 +1,13 @@
 """What a deploy does with jobs while the cloud runs, and with the switch off."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from duetime import App, every
 from duetime.action import SkipReason, Status
-from duetime.errors import DeclarationError
+from duetime.errors import DeclarationError, SettingsError
 from duetime.local import LocalCloud, Options
 from tests.local.conftest import SHORT, eventually, rest
 from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Runs, app_of
@@ -36,6 +37,27 @@ def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
         assert "jobs:" not in caplog.text
         with pytest.raises(DeclarationError, match="worker"):
             cloud.redeploy(app=App("another"))
+
+
+class Press:
+    """A resource that no app makes."""
+
+
+def test_an_app_or_a_setting_that_is_refused_leaves_the_one_before_running():
+    runs, broken = Runs(), app_of(Runs())
+
+    @broken.job(every(minutes=1), name="shop-print")
+    def print_papers(press: Press) -> None: ...
+
+    with LocalCloud(app_of(runs, cadence=every(seconds=1))) as cloud:
+        app, settings, wakes = cloud.app, cloud.settings, wakes_in(cloud)
+        with pytest.raises(DeclarationError, match="Press"):
+            cloud.redeploy(app=broken, enabled=False)
+        with pytest.raises(SettingsError, match="lease"):
+            cloud.redeploy(app=app_of(Runs()), lease=timedelta(days=9))
+        assert (cloud.app, cloud.settings, wakes_in(cloud)) == (app, settings, wakes)
+        seen = len(runs.of(TEN_SECONDS))
+        eventually(lambda: len(runs.of(TEN_SECONDS)) > seen, "another run of the app before")
 
 
 def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():

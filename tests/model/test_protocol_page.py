@@ -8,9 +8,9 @@ import pytest
 
 from duetime.action import TRANSITIONS, SkipReason, Status
 from duetime.aws import conditions, idempotency, job_conditions
-from duetime.job import Ended
 from duetime.job_ports import Hold
 from duetime.memory.store import MemoryStore
+from duetime.tally import Ended
 from duetime.testing.contract.job_specimens import nightly, occurrence, taking
 from duetime.testing.contract.specimens import (
     CALLER,

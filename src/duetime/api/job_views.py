@@ -15,9 +15,10 @@ from duetime.account import Account, Accounted
 from duetime.api.coming import coming
 from duetime.api.views import Instant
 from duetime.cadence import Cadence, Explained
-from duetime.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision, Tally, Tuning
-from duetime.retry import RetryPolicy
+from duetime.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
+from duetime.retry import RetryPolicy, Tuning
 from duetime.stacked import Due
+from duetime.tally import Tally
 
 SHOWN_RUNS = 3
 """How many of the next runs a job tells."""

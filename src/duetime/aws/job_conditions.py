@@ -18,8 +18,9 @@ from duetime.action import ActionRef, Status
 from duetime.aws.conditions import Update
 from duetime.aws.job_items import DECLARED, at, declared, holder
 from duetime.aws.keys import Item
-from duetime.job import Ended, Job
+from duetime.job import Job
 from duetime.job_ports import Hold, Taking
+from duetime.tally import Ended
 
 JOB_IS_THERE = "attribute_exists(pk)"
 REVISION_IS_AS_READ = "revision = :revision"

@@ -35,11 +35,11 @@ from duetime.job import (
     Pause,
     Span,
     SpanKind,
-    Tally,
-    Tuning,
     Version,
     attend_shard_of,
 )
+from duetime.retry import Tuning
+from duetime.tally import Tally
 
 CURRENT, FORMER, SPAN = "current#", "former#", "span#"
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"

@@ -29,9 +29,10 @@ from duetime.aws.keys import Item, row_key
 from duetime.aws.store import DynamoStore, not_settled
 from duetime.aws.transactions import Entry, patiently, put, update, write
 from duetime.errors import CommitRefused, DuetimeError
-from duetime.job import Ended, Job, JobRef, Span
+from duetime.job import Job, JobRef, Span
 from duetime.job_ports import Hold, Taking
 from duetime.lease import Refused, Settlement, SettleResult
+from duetime.tally import Ended
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

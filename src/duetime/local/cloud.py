@@ -124,14 +124,16 @@ class LocalCloud:
             changes: of the settings.
 
         Raises:
-            DeclarationError: the app's worker is another: this cloud has one alone.
+            DeclarationError: the app is not complete, or its worker is another: this cloud has one alone.
+            SettingsError: a setting is out of its range, or two contradict each other.
         """
         if app is not None and app.worker != self.app.worker:
             raise DeclarationError(
                 f"the local cloud runs the worker {self.app.worker!r}, and the app's is {app.worker!r}"
             )
-        self.app = app or self.app
-        self.settings = replace(self.settings, **changes)
+        settings, app = replace(self.settings, **changes), app or self.app
+        app.complete()  # before anything changes
+        self.settings, self.app = settings, app
         for line in self._deploy().changes:
             news.info(line)
 

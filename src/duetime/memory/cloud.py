@@ -92,7 +92,12 @@ class MemoryCloud:
         return JobPorts(self.job_store, self._routes)
 
     def deploy(self, app: App) -> Reconciled:
-        """Run an app, in place of the one before; returns what became of its jobs."""
+        """Run an app, in place of the one before; returns what became of its jobs.
+
+        Raises:
+            DeclarationError: a function asks for a resource that nothing makes; the one before goes on.
+        """
+        app.complete()  # before anything changes
         self._routes.publish([app.manifest, system_jobs.manifest()])
         self._wire(app)
         self.reconcile(system_jobs.definitions(), worker=SYSTEM_WORKER)

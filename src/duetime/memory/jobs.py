@@ -13,10 +13,11 @@ from duetime import instant
 from duetime.action import Action, ActionRef, Status
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.job import Ended, Job, JobRef, Span, Version
+from duetime.job import Job, JobRef, Span, Version
 from duetime.job_ports import Hold, JobPage, Taking
 from duetime.lease import Settlement, SettleResult
 from duetime.memory.store import MemoryStore
+from duetime.tally import Ended
 
 _Attention = tuple[str, str, str]
 """A job in the order of attention: when, and then its tenant and name."""

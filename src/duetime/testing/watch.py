@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 
 from duetime import ids
 from duetime.action import TRANSITIONS, Action, ActionRef, Status, Trigger
-from duetime.admission import is_over
 from duetime.admit import job_ref_of
 from duetime.change import Change
 from duetime.ids import TenantId
@@ -99,7 +98,7 @@ class Watch:
         if end is not None and nominal > end:
             self._tell(row, f"it begins, though its version ended at {end:%H:%M:%S} (invariant 9)")
         pause = job.pauses.get(WHOLE_JOB)
-        if pause and nominal > pause.since and not is_over(pause, self._latest_now()):
+        if pause and nominal > pause.since and not pause.is_over(self._latest_now()):
             self._tell(row, "it begins, though its job is paused")
         if job.dropped_at is not None and nominal > job.dropped_at:
             self._tell(row, "it begins, though its job is dropped")

@@ -25,40 +25,21 @@ for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
     )  # said before they are imported: a failure shows what was compared
 
 # ruff: noqa: E402
-from duetime.testing.contract.changing import (
-    CancelContract,
-    RescheduleContract,
-    StrangerContract,
-)
+from duetime.testing.contract.changing import CancelContract, RescheduleContract, StrangerContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
 from duetime.testing.contract.due import DueContract
-from duetime.testing.contract.idempotency import (
-    IdempotencyContract,
-    KeyRaceContract,
-    KeyRedriveContract,
-)
-from duetime.testing.contract.job_locks import (
-    EndPendingContract,
-    LockContract,
-    OccurrenceClaimContract,
-    OccurrenceSettleContract,
-    WaitContract,
-)
-from duetime.testing.contract.job_runs import (
-    JobHistoryContract,
-    JobRunContract,
-    RecordContract,
-    SkipContract,
-)
+from duetime.testing.contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
+from duetime.testing.contract.job_changes import JobChangeContract
+from duetime.testing.contract.job_claims import OccurrenceClaimContract
+from duetime.testing.contract.job_history import JobHistoryContract
+from duetime.testing.contract.job_locks import LockContract
+from duetime.testing.contract.job_progress import CountContract, CursorContract
+from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
+from duetime.testing.contract.job_settles import OccurrenceSettleContract
+from duetime.testing.contract.job_waits import EndPendingContract, WaitContract
 from duetime.testing.contract.job_wakes import JobWakesContract
-from duetime.testing.contract.jobs import (
-    AttendContract,
-    CountContract,
-    CursorContract,
-    JobChangeContract,
-    JobRowContract,
-)
+from duetime.testing.contract.jobs import AttendContract, JobRowContract
 from duetime.testing.contract.leasing import LeaseContract
 from duetime.testing.contract.legality import LegalityContract
 from duetime.testing.contract.lists import ListContract

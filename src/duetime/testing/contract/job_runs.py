@@ -1,30 +1,26 @@
-"""Runs of jobs, as rows: how they are kept and listed, skipped, and recorded after the fact."""
+"""Runs of jobs, as rows: how they are kept, skipped, and recorded after the fact."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 
-from duetime.action import Action, ActionRef, SkipReason, Status, Trigger
-from duetime.ids import JobName
+from duetime.action import Action, SkipReason, Status, Trigger
 from duetime.lease import Moved, Refused, SettleResult
-from duetime.ports import ActionStore, Page
+from duetime.ports import ActionStore
 from duetime.testing.contract.job_specimens import (
-    DAY,
     NIGHTLY,
     PLANNED_AT,
-    REINDEX,
     event_run,
     manual_run,
     occurrence,
     planned,
     recorded,
 )
-from duetime.testing.contract.lists import pages
 from duetime.testing.contract.specimens import (
     ACME,
     EXPIRY,
@@ -229,157 +225,3 @@ class RecordContract(StoreContract):
         self.let_indexes_follow()
         assert store.get(row.ref) == row
         assert due_time_in_index(store, row) == NOON
-
-
-class JobHistoryContract(StoreContract):
-    """`of_job` and `occurrences`."""
-
-    def test_a_jobs_runs_come_newest_first_by_version_and_nominal_time(self, store: ActionStore) -> None:
-        first = [planned(store, NOON + place * HOUR) for place in range(12)]
-        second = [planned(store, NOON + place * HOUR, version=2) for place in range(3)]
-        listed = store.of_job(ACME, NIGHTLY, limit=50, cursor=None)
-        assert [row.ref for row in listed] == [each.ref for each in (*second[::-1], *first[::-1])]
-        assert listed.cursor is None
-
-    @pytest.mark.parametrize("limit", [1, 7, 12])
-    def test_pages_of_a_jobs_runs_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
-        rows = [planned(store, NOON + place * HOUR) for place in range(12)]
-        listed = pages(lambda cursor: store.of_job(ACME, NIGHTLY, limit=limit, cursor=cursor), limit)
-        assert [row.ref for row in listed] == [each.ref for each in reversed(rows)]
-
-    def test_what_is_planned_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
-        rows = [planned(store, NOON + place * HOUR) for place in range(9)]
-        first = store.of_job(ACME, NIGHTLY, limit=5, cursor=None)
-        planned(store, NOON + 9 * HOUR)
-        rest = store.of_job(ACME, NIGHTLY, limit=5, cursor=first.cursor)
-        assert [row.ref for row in (*first, *rest)] == [each.ref for each in reversed(rows)]
-
-    def test_a_jobs_list_shows_a_row_as_it_stands(self, store: ActionStore) -> None:
-        row = planned(store, catches_up=True, first_due_at=NOON, due_at=NOON + HOUR)
-        skip(store, row, SkipReason.PAUSED, note="until spring")
-        assert [*store.of_job(ACME, NIGHTLY, limit=5, cursor=None)] == [
-            standing(store, row.ref).without_payload()
-        ]
-
-    def test_other_tenants_and_other_jobs_runs_are_not_in_a_jobs_list(self, store: ActionStore) -> None:
-        mine = planned(store)
-        planned(store, tenant_id=GLOBEX)
-        for other in (REINDEX, JobName("billing-nightly-report"), JobName("billing-night")):
-            planned(store, job=other)
-            store.put(event_run(store, "event-1", job=other))
-        scheduled(store)
-        listed = store.of_job(ACME, NIGHTLY, limit=9, cursor=None, has_events=True)
-        assert [row.ref for row in listed] == [mine.ref]
-        assert listed.cursor is None
-
-    def test_a_job_that_never_ran_has_an_empty_list(self, store: ActionStore) -> None:
-        for has_events in (False, True):
-            listed = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=has_events)
-            assert (listed.actions, listed.cursor) == ((), None)
-
-    def test_event_runs_are_listed_only_if_they_are_asked_for(self, store: ActionStore) -> None:
-        row, started = planned(store, NOON), event_run(store, "event-1", NOON + HOUR)
-        store.put(started)
-        without = store.of_job(ACME, NIGHTLY, limit=5, cursor=None)
-        with_events = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)
-        assert [each.ref for each in without] == [row.ref]
-        assert [each.ref for each in with_events] == [started.ref, row.ref]
-
-    @pytest.mark.parametrize("limit", [1, 7, 40])
-    def test_event_runs_are_among_the_others_by_their_time_and_no_page_loses_or_doubles_one(
-        self, store: ActionStore, limit: int
-    ) -> None:
-        rows = [
-            event_run(store, f"event-{place}", NOON + place * MINUTE)
-            if place % 3
-            else occurrence(store, NOON + place * MINUTE)
-            for place in range(40)
-        ]
-        store.put_many(rows)
-        listed = pages(
-            lambda cursor: store.of_job(ACME, NIGHTLY, limit=limit, cursor=cursor, has_events=True), limit
-        )
-        assert [row.ref for row in listed] == [each.ref for each in reversed(rows)]
-
-    def test_event_runs_of_one_second_are_all_listed(self, store: ActionStore) -> None:
-        rows = [event_run(store, f"event-{place}") for place in range(25)]
-        store.put_many(rows)
-        listed = pages(lambda cursor: store.of_job(ACME, NIGHTLY, limit=4, cursor=cursor, has_events=True), 4)
-        assert sorted(row.id for row in listed) == sorted(each.id for each in rows)
-
-    def test_a_tenants_runs_of_anothers_job_are_in_its_own_list(self, store: ActionStore) -> None:
-        row = event_run(store, "event-1", job_tenant=GLOBEX)
-        store.put(row)
-        listed = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)
-        assert [each.ref for each in listed] == [row.ref]
-
-    def test_occurrences_come_oldest_first(self, store: ActionStore) -> None:
-        rows = [planned(store, NOON + place * HOUR) for place in (2, 0, 1)]
-        assert self._refs(store) == [rows[1].ref, rows[2].ref, rows[0].ref]
-
-    def test_of_occurrences_the_first_bound_is_excluded_and_the_last_included(
-        self, store: ActionStore
-    ) -> None:
-        rows = [planned(store, NOON + place * SECOND) for place in range(4)]
-        found = self._refs(store, after=NOON, until=NOON + 2 * SECOND)
-        assert found == [rows[1].ref, rows[2].ref]
-
-    def test_bounds_between_two_seconds_stand_for_what_lies_between_them(self, store: ActionStore) -> None:
-        rows = [planned(store, NOON + place * SECOND) for place in range(4)]
-        half = timedelta(milliseconds=500)
-        found = self._refs(store, after=NOON + half, until=NOON + 2 * SECOND + half)
-        assert found == [rows[1].ref, rows[2].ref]
-
-    def test_manual_runs_are_among_the_occurrences_within_the_same_bounds(self, store: ActionStore) -> None:
-        before, inside, last, beyond = (manual_run(store, NOON + place * SECOND) for place in (0, 1, 2, 3))
-        store.put_many([before, inside, last, beyond])
-        row = planned(store, NOON + 2 * SECOND)
-        found = self._refs(store, after=NOON, until=NOON + 2 * SECOND)
-        assert found == [inside.ref, row.ref, last.ref]
-
-    @pytest.mark.parametrize("span", [timedelta(0), -SECOND, -DAY])
-    def test_a_window_that_is_empty_or_turned_round_has_no_occurrences(
-        self, store: ActionStore, span: timedelta
-    ) -> None:
-        for place in (-1, 0, 1):
-            planned(store, NOON + place * SECOND)
-        page = store.occurrences(ACME, NIGHTLY, 1, after=NOON, until=NOON + span, limit=5, cursor=None)
-        assert (page.actions, page.cursor) == ((), None)
-
-    def test_occurrences_are_those_of_one_version_job_and_tenant(self, store: ActionStore) -> None:
-        planned(store)
-        mine = planned(store, version=2)
-        planned(store, version=3)
-        planned(store, version=2, tenant_id=GLOBEX)
-        planned(store, version=2, job=REINDEX)
-        store.put(event_run(store, "event-1"))
-        assert self._refs(store, version=2) == [mine.ref]
-
-    def test_occurrences_are_found_by_nominal_time_whatever_became_of_them(self, store: ActionStore) -> None:
-        row = planned(store)
-        store.settle(claim(store, row.ref), end(Status.PENDING))
-        page = store.occurrences(ACME, NIGHTLY, 1, after=NOON - SECOND, until=NOON, limit=5, cursor=None)
-        assert [*page] == [standing(store, row.ref).without_payload()]
-
-    @pytest.mark.parametrize("limit", [1, 5, 12])
-    def test_pages_of_occurrences_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
-        rows = [planned(store, NOON + place * HOUR) for place in range(12)]
-
-        def page_after(cursor: str | None) -> Page:
-            return store.occurrences(
-                ACME, NIGHTLY, 1, after=NOON - DAY, until=NOON + DAY, limit=limit, cursor=cursor
-            )
-
-        assert [row.ref for row in pages(page_after, limit)] == [each.ref for each in rows]
-
-    def _refs(
-        self,
-        store: ActionStore,
-        *,
-        version: int = 1,
-        after: datetime = NOON - DAY,
-        until: datetime = NOON + DAY,
-    ) -> Sequence[ActionRef]:
-        page = store.occurrences(ACME, NIGHTLY, version, after=after, until=until, limit=100, cursor=None)
-        assert page.cursor is None
-        return [row.ref for row in page]

@@ -8,26 +8,39 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duetime.action import Action, ActionRef, Ending, Status
-from duetime.ids import (
-    ActionId,
-    JobName,
-    TenantId,
-    due_shard_of,
-    event_run_id,
-    manual_run_id,
-    occurrence_id,
-)
-from duetime.job import Definition, Ended, Job, JobRef, Origin
+from duetime.ids import ActionId, JobName, TenantId, due_shard_of, event_run_id, manual_run_id, occurrence_id
+from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Pause, Span, SpanKind
 from duetime.job_ports import Hold, JobStore, Taking
 from duetime.lease import ClaimTerms
 from duetime.ports import ActionStore
-from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, standing, terms
+from duetime.retry import Tuning
+from duetime.tally import Ended
+from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, TICK, standing, terms
 from duetime.transition import started
 
 NIGHTLY, REINDEX = JobName("billing-nightly"), JobName("kb-reindex")
 DAY = timedelta(days=1)
 ADDED_AT = NOON - 30 * DAY
 PLANNED_AT = NOON - 6 * HOUR
+NEXT = NOON + DAY
+"""When the occurrence after noon's is due."""
+FINAL = [Status.EXECUTED, Status.FAILED, Status.CANCELLED]
+"""How a run may end for good."""
+PAUSE = Pause(since=NOON - HOUR, by="ops", reason="until the audit is over, März", until=NOON + DAY)
+OUTAGE = Span(kind=SpanKind.MISSED, start=NOON - 2 * DAY, end=NOON - DAY)
+OPERATED: dict[str, Any] = {
+    "ends": {1: NOON - 9 * DAY, 2: NOON - DAY + TICK},
+    "pauses": {WHOLE_JOB: PAUSE, "daily_12:00": Pause(since=NOON, by="ops")},
+    "dropped_at": NOON + TICK,
+    "tuning": {
+        WHOLE_JOB: Tuning(attempts=5),
+        "daily_12:00": Tuning(backoff=(0.5, 60.0, 3_600.0), jitter=0.25),
+    },
+    "wakes": "2 schedules, 1 rule",
+    "registered_by": "billing-service",
+    "idempotency_key": "registration-1",
+}
+"""Every field that operators and reconcile set, with more than its default."""
 
 
 def nightly(name: JobName = NIGHTLY, tenant_id: TenantId = ACME, **fields: Any) -> Job:
@@ -168,3 +181,16 @@ def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EX
         planned_at=at + MINUTE,
         expires_at=EXPIRY,
     )
+
+
+def refused(store: ActionStore, jobs: JobStore, claim: Taking) -> bool:
+    """Whether the claim is lost, and neither the action's row nor its job's has changed."""
+    before = store.get(claim.row.ref), jobs.get(claim.job.ref)
+    lost = not jobs.claim(claim)
+    return lost and (store.get(claim.row.ref), jobs.get(claim.job.ref)) == before
+
+
+def changed(jobs: JobStore, job: Job) -> Job:
+    """The job after an operator has changed it."""
+    assert jobs.change(job, replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by="ops")}))
+    return standing_job(jobs, job.ref)

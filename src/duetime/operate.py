@@ -1,0 +1,211 @@
+"""Operate a job: pause, resume, skip the next, tune. What is set here survives every deploy.
+
+Timing of a job that code declares is code's: nothing here edits it. EventBridge follows within a minute (see `attend`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from duetime import ids, instant, transition
+from duetime.action import Action, SkipReason, Status
+from duetime.attend import changed, resumed
+from duetime.clock import Clock
+from duetime.errors import BackendUnavailable, InvalidTime, JobConflict, cut
+from duetime.ids import TenantId
+from duetime.job import WHOLE_JOB, Job, Pause
+from duetime.job_ports import JobStore
+from duetime.lookup import LARGEST_PAGE, JobLookup, When
+from duetime.plan import Plan
+from duetime.ports import ActionStore
+from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
+from duetime.settings import Settings
+
+LONGEST_REASON = 200
+"""Characters of why somebody paused a job."""
+
+_RACES = 10
+
+
+class JobOperations(JobLookup):
+    """What operators do to a job, in one actor's name."""
+
+    def __init__(
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        *,
+        tenant_id: TenantId,
+        actor: str,
+        clock: Clock,
+        settings: Settings,
+        sees_system: bool = True,
+    ) -> None:
+        super().__init__(
+            actions, jobs, tenant_id=tenant_id, clock=clock, settings=settings, sees_system=sees_system
+        )
+        self._actor = actor
+        self._plan = Plan(actions, jobs, clock=clock, settings=settings)
+
+    def pause(
+        self, name: str, *, reason: str = "", until: When | None = None, cadence: str | None = None
+    ) -> Job:
+        """Run nothing of it from now on: what runs ends, a retry of it too; what comes is skipped, and explained.
+
+        Args:
+            name: the job.
+            reason: why, in at most 200 characters.
+            until: when the pause ends by itself.
+            cadence: only this one of its stacked cadences, by name.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobConflict: it has no such cadence, or it is dropped.
+            InvalidTime: `until` is naive or not in the future.
+        """
+        now = self._clock.now()
+        ends_at = None if until is None else instant.resolve(until, now=now)
+        if ends_at is not None and ends_at <= now:
+            raise InvalidTime(instant.text(ends_at), "has passed; a pause ends in the future")
+        pause = Pause(since=now, by=self._actor, reason=cut(reason, LONGEST_REASON), until=ends_at)
+
+        def paused(job: Job) -> Job:
+            self._refuse_dropped(job, "pause")
+            which = self._cadence(job, cadence, "pause")
+            standing = job.pauses.get(which)
+            told = replace(pause, since=standing.since) if standing else pause
+            return changed(replace(job, pauses={**job.pauses, which: told}), now)
+
+        self._plan_up_to_now(name)
+        return self._change(name, paused)
+
+    def resume(self, name: str, *, cadence: str | None = None) -> Job:
+        """End a pause; what comes next is planned at once, what the pause passed over is not made up for.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobConflict: it is not paused, or has no such cadence.
+        """
+        self._plan_up_to_now(name)
+        for _ in range(_RACES):
+            job, now = self.get(name), self._clock.now()
+            which = cadence or WHOLE_JOB
+            if which not in job.pauses:
+                self._cadence(job, cadence, "resume")
+                others = ", ".join(filter(None, job.pauses))
+                hint = f"; paused are its cadences {others}" if others else ""
+                raise JobConflict(name, asked="resume", problem=f"it is not paused{hint}")
+            after, spans = resumed(job, [which], now)
+            if self._jobs.change(job, after, spans=spans):
+                self._plan(job.ref)
+                return self.get(name)
+        raise BackendUnavailable("the jobs table", f"job {name} kept changing")
+
+    def skip_next(self, name: str, *, cadence: str | None = None) -> Action:
+        """Skip the next planned occurrence; the one after it runs.
+
+        Returns:
+            The skipped one.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobConflict: nothing is planned, or it has no such cadence.
+        """
+        self._plan(self.get(name).ref)
+        for _ in range(_RACES):
+            job, now = self.get(name), self._clock.now()
+            which = self._cadence(job, cadence, "skip the next run of")
+            row = self._next_row(job, which, now)
+            if row is None:
+                raise JobConflict(name, asked="skip the next run of", problem="none is planned")
+            ended = transition.skipped(
+                row,
+                SkipReason.ASKED,
+                note=f"skipped by {self._actor}",
+                by=self._actor,
+                at=now,
+                expires_at=max(now, row.nominal_at) + self._settings.retention,
+            )
+            if self._jobs.end_pending(row, ended, job.ref):
+                return ended
+        raise BackendUnavailable("the jobs table", f"the next run of {name} kept changing")
+
+    def set(
+        self,
+        name: str,
+        *,
+        attempts: int | None = None,
+        backoff: Duration | Sequence[Duration] | None = None,
+        jitter: float | None = None,
+        cadence: str | None = None,
+    ) -> Job:
+        """Set how runs are retried, on top of what code says; it survives every deploy. What is left out goes by code again.
+
+        Raises:
+            JobNotFound: there is no such job.
+            JobConflict: it has no such cadence.
+            DeclarationError: a value is out of its range.
+        """
+        spans = None if backoff is None else tuple(each.total_seconds() for each in back_offs(backoff))
+        tuning = Tuning(attempts=attempts, backoff=spans, jitter=jitter)
+        tuning.applied(RetryPolicy())
+
+        def tuned(job: Job) -> Job:
+            which = self._cadence(job, cadence, "set")
+            others = {key: each for key, each in job.tuning.items() if key != which}
+            return replace(job, tuning=others if tuning == Tuning() else {**others, which: tuning})
+
+        return self._change(name, tuned)
+
+    def _next_row(self, job: Job, cadence: str, now: datetime) -> Action | None:
+        cursor = None
+        while True:
+            page = self._actions.occurrences(
+                job.ref.tenant_id,
+                job.name,
+                job.version,
+                after=now,
+                until=max(job.cursor, now),
+                limit=LARGEST_PAGE,
+                cursor=cursor,
+            )
+            for row in page:
+                is_planned = row.status is Status.PENDING and not ids.is_manual_run(row.id)
+                if is_planned and row.attempt == 0 and cadence in {WHOLE_JOB, row.cadence}:
+                    return row
+            cursor = page.cursor
+            if cursor is None:
+                return None
+
+    def _change(self, name: str, change: Callable[[Job], Job]) -> Job:
+        for _ in range(_RACES):
+            job = self.get(name)
+            after = change(job)
+            if self._jobs.change(job, after):
+                return self.get(name)
+        raise BackendUnavailable("the jobs table", f"job {name} kept changing")
+
+    def _plan_up_to_now(self, name: str) -> None:
+        """Have all nominal times up to now accounted for, before a pause begins or ends."""
+        job = self.get(name)
+        if job.definition.runs_itself:
+            problem = "the clock runs it; DUETIME_ENABLED=false switches everything off"
+            raise JobConflict(name, asked="pause", problem=problem)
+        self._plan(job.ref)
+
+    def _refuse_dropped(self, job: Job, asked: str) -> None:
+        if job.dropped_at is not None:
+            since = instant.text(job.dropped_at)
+            raise JobConflict(job.name, asked=asked, problem=f"code no longer declares it, since {since}")
+
+    def _cadence(self, job: Job, cadence: str | None, asked: str) -> str:
+        if cadence is None:
+            return WHOLE_JOB
+        if cadence not in {*job.stacked.by_name, *job.pauses}:
+            known = ", ".join(job.stacked.by_name)
+            raise JobConflict(
+                job.name, asked=asked, problem=f"it has no cadence {cadence!r}; its cadences are {known}"
+            )
+        return cadence

@@ -1,0 +1,54 @@
+"""The tally of a job: what its row tells of its runs, so that nobody need count them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What a job's row tells of its runs."""
+
+    executed: int = 0
+    failed: int = 0
+    """Runs that ended as failed: the job's dead letters, redriven ones included."""
+    consecutive_failures: int = 0
+    last_started_at: datetime | None = None
+    last_id: str | None = None
+    last_status: str | None = None
+    last_error: str | None = None
+    """In at most 500 characters; stays until the next failure."""
+    triggered_by: str | None = None
+    """Who triggered a run last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a run ended, for its job's tally."""
+
+    id: str
+    status: str
+    started_at: datetime
+    error: str | None = None
+    triggered_by: str | None = None
+    """Of a manual run: who triggered it."""
+
+    def counted(self, tally: Tally) -> Tally:
+        """The tally with this run in it."""
+        is_failure, is_success = self.status == "failed", self.status == "executed"
+        return replace(
+            tally,
+            executed=tally.executed + is_success,
+            failed=tally.failed + is_failure,
+            consecutive_failures=tally.consecutive_failures + 1
+            if is_failure
+            else 0
+            if is_success
+            else tally.consecutive_failures,
+            last_started_at=self.started_at,
+            last_id=self.id,
+            last_status=self.status,
+            last_error=self.error if is_failure else tally.last_error,
+            triggered_by=self.triggered_by or tally.triggered_by,
+        )

@@ -1,0 +1,224 @@
+"""What reconcile and operators change of a job; its versions and its spans."""
+# ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+import pytest
+
+from duetime.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Pause, Span, SpanKind, Version
+from duetime.job_ports import JobStore
+from duetime.ports import ActionStore
+from duetime.tally import Ended, Tally
+from duetime.testing.contract.job_specimens import (
+    ADDED_AT,
+    DAY,
+    NIGHTLY,
+    OPERATED,
+    OUTAGE,
+    PAUSE,
+    REINDEX,
+    added,
+    nightly,
+    occurrence,
+    standing_job,
+    taken,
+)
+from duetime.testing.contract.races import CROWD, together
+from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON, TICK
+from duetime.testing.contract.subject import JobsContract
+
+
+class JobChangeContract(JobsContract):
+    """`change`, `versions` and `spans`."""
+
+    def test_a_change_writes_every_field_that_it_may(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        definition = replace(job.definition, type="open-books", title="Open the books", overlap=Overlap.ALLOW)
+        new = replace(
+            job,
+            definition=definition,
+            version=2,
+            since=NOON,
+            cursor=NOON,
+            attend_at=NOON + DAY,
+            **OPERATED | {"ends": {1: NOON}},
+        )
+        assert jobs.change(job, new)
+        assert jobs.get(job.ref) == replace(new, revision=2)
+
+    def test_a_change_takes_away_what_the_new_job_has_not(self, jobs: JobStore) -> None:
+        job = added(jobs, **OPERATED)
+        bare = nightly()
+        assert jobs.change(job, bare)
+        assert jobs.get(job.ref) == replace(bare, revision=2)
+
+    def test_each_change_has_the_next_revision(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        for number in range(3):
+            job = standing_job(jobs, job.ref)
+            assert jobs.change(job, replace(job, wakes=f"{number} schedules"))
+        assert standing_job(jobs, job.ref).revision == 4
+
+    def test_a_change_of_an_older_revision_changes_nothing(self, jobs: JobStore) -> None:
+        old = added(jobs)
+        assert jobs.change(old, replace(old, pauses={WHOLE_JOB: PAUSE}))
+        before = jobs.get(old.ref)
+        definition = replace(old.definition, type="open-books")
+        late = replace(old, definition=definition, version=2, since=NOON, ends={1: NOON})
+        assert not jobs.change(old, late, spans=[OUTAGE])
+        assert jobs.get(old.ref) == before
+        assert [each.number for each in jobs.versions(old.ref)] == [1]
+        assert [*jobs.spans(old.ref, ADDED_AT, NOON)] == []
+
+    def test_nothing_is_changed_where_there_is_no_job(self, jobs: JobStore) -> None:
+        job = nightly()
+        assert not jobs.change(job, replace(job, wakes="1 schedule"))
+        assert jobs.get(job.ref) is None
+
+    def test_a_repeated_change_tells_what_its_first_try_did(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        definition = replace(job.definition, type="open-books")
+        new = replace(
+            job, definition=definition, version=2, since=NOON, cursor=NOON, **OPERATED | {"ends": {1: NOON}}
+        )
+        for _ in range(2):
+            assert jobs.change(job, new, spans=[OUTAGE])
+        assert jobs.get(job.ref) == replace(new, revision=2)
+        assert [each.number for each in jobs.versions(job.ref)] == [1, 2]
+        assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
+
+    def test_a_repeated_change_is_told_of_even_where_a_plan_came_between(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        new = replace(job, pauses={WHOLE_JOB: PAUSE})
+        assert jobs.change(job, new)
+        assert jobs.move_cursor(standing_job(jobs, job.ref), NOON, NOON + DAY)
+        before = jobs.get(job.ref)
+        assert jobs.change(job, new)
+        assert jobs.get(job.ref) == before
+
+    def test_of_many_changes_at_once_exactly_one_wins_each_revision(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        for revision in (1, 2, 3):
+            rivals = [
+                replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by=f"operator-{number}-{revision}")})
+                for number in range(CROWD)
+            ]
+            answers = together([partial(jobs.change, job, each) for each in rivals])
+            assert answers.count(True) == 1
+            job = standing_job(jobs, job.ref)
+            assert job == replace(rivals[answers.index(True)], revision=revision + 1)
+
+    def test_a_change_leaves_who_runs_and_the_tally_alone(self, store: ActionStore, jobs: JobStore) -> None:
+        old = added(jobs)
+        first, second = taken(store, jobs, old), occurrence(store, NOON + DAY)
+        assert jobs.wait(old, second.ref)
+        jobs.count(old.ref, Ended(id="one", status="failed", started_at=NOON, error="no ledger"))
+        meant = replace(old, wakes="1 schedule", running=None, waiting=None, tally=Tally())
+        assert jobs.change(old, meant)
+        job = standing_job(jobs, old.ref)
+        assert (job.running, job.waiting, job.wakes) == (first.ref, second.ref, "1 schedule")
+        assert (job.tally.failed, job.tally.last_error) == (1, "no ledger")
+
+    def test_a_change_leaves_origin_and_anchor_alone(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        assert jobs.change(job, replace(job, origin=Origin.RUNTIME, anchor=NOON))
+        assert (standing_job(jobs, job.ref).origin, standing_job(jobs, job.ref).anchor) == (
+            Origin.CODE,
+            ADDED_AT,
+        )
+
+    def test_a_plan_does_not_stand_in_the_way_of_a_change(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        assert jobs.move_cursor(job, NOON, NOON + DAY)
+        assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
+        assert standing_job(jobs, job.ref).is_paused
+
+    def test_a_new_version_is_kept_beside_the_former_whose_end_is_noted(self, jobs: JobStore) -> None:
+        first = added(jobs)
+        second = self._next_version(jobs, first, "open-books", NOON)
+        third = self._next_version(jobs, second, "audit-books", NOON + DAY)
+        assert [*jobs.versions(first.ref)] == [
+            Version(number=1, definition=first.definition, since=ADDED_AT, until=NOON),
+            Version(number=2, definition=second.definition, since=NOON, until=NOON + DAY),
+            Version(number=3, definition=third.definition, since=NOON + DAY),
+        ]
+        assert dict(third.ends) == {1: NOON, 2: NOON + DAY}
+
+    def test_versions_are_in_the_order_of_their_numbers(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        for number in range(2, 13):
+            job = self._next_version(jobs, job, f"type-{number}", NOON + number * MINUTE)
+        assert [each.number for each in jobs.versions(job.ref)] == list(range(1, 13))
+
+    def test_a_changed_definition_of_the_same_version_replaces_it(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        definition = replace(job.definition, title="Close the books")
+        assert jobs.change(job, replace(job, definition=definition))
+        assert [*jobs.versions(job.ref)] == [Version(number=1, definition=definition, since=ADDED_AT)]
+
+    def test_a_job_that_never_was_has_no_versions(self, jobs: JobStore) -> None:
+        added(jobs)
+        assert [*jobs.versions(JobRef(ACME, REINDEX))] == []
+        assert [*jobs.versions(JobRef(GLOBEX, NIGHTLY))] == []
+
+    def test_spans_are_kept_with_a_change(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        span = Span(
+            kind=SpanKind.PAUSED,
+            start=NOON - HOUR,
+            end=NOON + TICK,
+            cadence="daily_12:00",
+            by="ops",
+            reason="the audit, März",
+        )
+        assert jobs.change(job, job, spans=[span])
+        assert [*jobs.spans(job.ref, NOON - DAY, NOON + DAY)] == [span]
+
+    def test_spans_are_found_where_they_overlap_and_come_by_their_start(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        spans = [
+            Span(kind=SpanKind.MISSED, start=NOON + start * HOUR, end=NOON + end * HOUR)
+            for start, end in ((6, 8), (0, 2), (2, 4), (-9, 20), (4, 6))
+        ]
+        assert jobs.change(job, job, spans=spans)
+        found = jobs.spans(job.ref, NOON + 2 * HOUR, NOON + 6 * HOUR)
+        assert [(each.start - NOON) // HOUR for each in found] == [-9, 2, 4]
+
+    @pytest.mark.parametrize(
+        ("start", "end", "is_found"),
+        [
+            (NOON - HOUR, NOON, False),
+            (NOON - HOUR, NOON + TICK, True),
+            (NOON + HOUR - TICK, NOON + DAY, True),
+            (NOON + HOUR, NOON + DAY, False),
+            (NOON + MINUTE, NOON + 2 * MINUTE, True),
+        ],
+    )
+    def test_the_start_of_a_span_lies_outside_it_and_its_end_inside(
+        self, jobs: JobStore, start: datetime, end: datetime, is_found: bool
+    ) -> None:
+        job = added(jobs)
+        jobs.change(job, job, spans=[Span(kind=SpanKind.MISSED, start=NOON, end=NOON + HOUR)])
+        assert bool(jobs.spans(job.ref, start, end)) is is_found
+
+    def test_spans_of_two_cadences_over_one_time_are_both_kept(self, jobs: JobStore) -> None:
+        job = added(jobs)
+        spans = [Span(kind=SpanKind.PAUSED, start=NOON, end=NOON + HOUR, cadence=each) for each in ("a", "b")]
+        jobs.change(job, job, spans=spans)
+        assert {each.cadence for each in jobs.spans(job.ref, NOON, NOON + DAY)} == {"a", "b"}
+
+    def test_spans_are_those_of_their_job_alone(self, jobs: JobStore) -> None:
+        job, other, theirs = added(jobs), added(jobs, REINDEX), added(jobs, tenant_id=GLOBEX)
+        jobs.change(job, job, spans=[OUTAGE])
+        assert [[*jobs.spans(each.ref, ADDED_AT, NOON)] for each in (other, theirs)] == [[], []]
+
+    def _next_version(self, jobs: JobStore, job: Job, type_name: str, at: datetime) -> Job:
+        definition = replace(job.definition, type=type_name)
+        ends = {**job.ends, job.version: at}
+        new = replace(job, definition=definition, version=job.version + 1, since=at, cursor=at, ends=ends)
+        assert jobs.change(job, new)
+        return standing_job(jobs, job.ref)

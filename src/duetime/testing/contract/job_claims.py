@@ -1,0 +1,189 @@
+"""Who runs: claims of runs of jobs, which ask something of their job."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from duetime.action import Status
+from duetime.job_ports import Hold, JobStore
+from duetime.lease import SettleResult
+from duetime.ports import ActionStore
+from duetime.testing.contract.job_specimens import (
+    NEXT,
+    REINDEX,
+    added,
+    changed,
+    nightly,
+    occurrence,
+    planned,
+    refused,
+    standing_job,
+    taken,
+    taking,
+)
+from duetime.testing.contract.races import CROWD, together
+from duetime.testing.contract.specimens import (
+    EXPIRY,
+    HOUR,
+    LEASE,
+    NOON,
+    ORPHANED_AT,
+    SECOND,
+    claim,
+    due_time_in_index,
+    end,
+    standing,
+    terms,
+)
+from duetime.testing.contract.subject import JobsContract
+
+HELD = [Hold.LOCK, Hold.UNCHANGED]
+
+
+class OccurrenceClaimContract(JobsContract):
+    """`claim`: the row and its job, at one moment."""
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_a_claimed_run_stands_as_it_was_meant_to(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job = added(jobs)
+        claim = taking(planned(store), job, hold)
+        assert jobs.claim(claim)
+        assert store.get(claim.row.ref) == claim.claimed
+        self.let_indexes_follow()
+        assert due_time_in_index(store, claim.row) == NOON
+
+    def test_a_claim_that_asks_for_it_takes_the_lock(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        assert jobs.get(job.ref) == replace(job, running=run.ref)
+
+    @pytest.mark.parametrize("hold", [Hold.UNCHANGED, Hold.NOTHING])
+    def test_a_claim_that_does_not_ask_for_the_lock_leaves_the_job_alone(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job = added(jobs)
+        taken(store, jobs, job, hold=hold)
+        assert jobs.get(job.ref) == job
+
+    @pytest.mark.parametrize("hold", [Hold.UNCHANGED, Hold.NOTHING])
+    def test_a_claim_that_does_not_ask_for_the_lock_runs_beside_its_holder(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job = added(jobs)
+        holder = taken(store, jobs, job)
+        taken(store, jobs, job, NEXT, hold)
+        assert standing_job(jobs, job.ref).running == holder.ref
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_a_row_that_was_settled_since_it_was_read_is_not_claimed(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job, row = added(jobs), planned(store)
+        store.cancel(row.ref, by="ops", at=NOON, expires_at=EXPIRY)
+        assert refused(store, jobs, taking(row, job, hold))
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_a_row_that_became_pending_anew_is_not_claimed_as_it_was_read(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job, row = added(jobs), planned(store)
+        store.reschedule(row.ref, NOON + HOUR, by="ops", at=NOON)
+        assert refused(store, jobs, taking(row, job, hold))
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_a_run_that_was_taken_over_since_it_was_read_is_not_claimed(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job = added(jobs)
+        dead = taken(store, jobs, job)
+        claim(store, dead.ref, ORPHANED_AT)
+        assert refused(store, jobs, taking(dead, job, hold, asked=terms(ORPHANED_AT)))
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_a_run_that_renewed_its_lease_since_it_was_read_is_not_taken_over(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job = added(jobs)
+        dead = taken(store, jobs, job)
+        store.renew(dead, ORPHANED_AT + LEASE)
+        assert refused(store, jobs, taking(dead, job, hold, asked=terms(ORPHANED_AT)))
+
+    def test_a_row_that_is_gone_is_not_claimed(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        assert refused(store, jobs, taking(occurrence(store), job))
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_a_dead_run_is_taken_over_by_its_own_action(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job = added(jobs)
+        dead = taken(store, jobs, job)
+        assert jobs.claim(taking(dead, standing_job(jobs, job.ref), hold, asked=terms(ORPHANED_AT)))
+        row = standing(store, dead.ref)
+        assert (row.status, row.fence, row.attempt, row.recoveries) == (Status.PROCESSING, 2, 1, 1)
+        assert standing_job(jobs, job.ref).running == dead.ref
+
+    def test_a_request_to_cancel_that_came_meanwhile_is_kept_by_a_take_over(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        dead = taken(store, jobs, job)
+        store.ask_to_cancel(dead.ref, by="ops", at=NOON + SECOND)
+        assert jobs.claim(taking(dead, job, asked=terms(ORPHANED_AT)))
+        row = standing(store, dead.ref)
+        assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, "ops", NOON + SECOND)
+
+    @pytest.mark.parametrize("hold", HELD)
+    def test_a_job_that_was_changed_since_it_was_read_refuses_the_claim(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job, row = added(jobs), planned(store)
+        changed(jobs, job)
+        assert refused(store, jobs, taking(row, job, hold))
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_a_plan_refuses_no_claim(self, store: ActionStore, jobs: JobStore, hold: Hold) -> None:
+        job, row = added(jobs), planned(store)
+        jobs.move_cursor(job, NEXT, NEXT)
+        assert jobs.claim(taking(row, job, hold))
+
+    def test_a_claim_that_asks_for_nothing_does_not_look_at_the_job(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        now = changed(jobs, job)
+        assert jobs.claim(taking(planned(store), job, Hold.NOTHING))
+        assert jobs.get(job.ref) == now
+        assert jobs.claim(taking(planned(store, job=REINDEX), nightly(REINDEX), Hold.NOTHING))
+        assert jobs.get(nightly(REINDEX).ref) is None
+
+    @pytest.mark.parametrize("hold", HELD)
+    def test_nothing_is_claimed_for_a_job_that_never_was(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        assert refused(store, jobs, taking(planned(store), nightly(), hold))
+
+    @pytest.mark.parametrize("hold", list(Hold))
+    def test_of_many_claims_of_one_occurrence_at_once_exactly_one_wins(
+        self, store: ActionStore, jobs: JobStore, hold: Hold
+    ) -> None:
+        job, row = added(jobs), planned(store)
+        claims = [taking(row, job, hold, asked=terms()) for _ in range(CROWD)]
+        answers = together([partial(jobs.claim, each) for each in claims])
+        assert answers.count(True) == 1
+        assert store.get(row.ref) == claims[answers.index(True)].claimed
+
+    def test_a_run_of_a_job_is_settled_for_a_retry_like_any_other(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        assert store.settle(run, end(Status.PENDING)) is SettleResult.SETTLED
+        assert standing(store, run.ref).status is Status.PENDING
+        assert standing_job(jobs, job.ref).running == run.ref

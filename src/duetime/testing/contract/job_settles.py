@@ -1,0 +1,190 @@
+"""How a run of a job ends: the lock becomes free and the tally counts it, at the same moment."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from duetime.action import Status
+from duetime.job_ports import Hold, JobStore
+from duetime.lease import SettleResult
+from duetime.ports import ActionStore
+from duetime.testing.contract.job_specimens import (
+    DAY,
+    FINAL,
+    NEXT,
+    NIGHTLY,
+    added,
+    changed,
+    ended,
+    occurrence,
+    planned,
+    standing_job,
+    taken,
+    taking,
+)
+from duetime.testing.contract.races import ROUNDS, together
+from duetime.testing.contract.specimens import (
+    EXPIRY,
+    NOON,
+    ORPHANED_AT,
+    SECOND,
+    due_time_in_index,
+    end,
+    running,
+    standing,
+    terms,
+)
+from duetime.testing.contract.subject import JobsContract
+
+
+class OccurrenceSettleContract(JobsContract):
+    """`settle`: the end of a run, the lock and the tally, at one moment."""
+
+    @pytest.mark.parametrize("status", FINAL)
+    def test_a_settled_run_frees_its_lock_and_is_counted(
+        self, store: ActionStore, jobs: JobStore, status: Status
+    ) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        told = ended(run, status, "no ledger" if status is Status.FAILED else None)
+        assert jobs.settle(run, end(status, message="because"), job.ref, told) is SettleResult.SETTLED
+        assert jobs.get(job.ref) == replace(job, tally=told.counted(job.tally))
+        row = standing(store, run.ref)
+        assert (row.status, row.expires_at, row.lease_until, row.claim_nonce) == (status, EXPIRY, None, None)
+        assert (row.attempts[0].finished_at, row.attempts[0].message) == (NOON + SECOND, "because")
+        self.let_indexes_follow()
+        assert due_time_in_index(store, run) is None
+
+    def test_the_ends_of_several_runs_add_up(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        tally = job.tally
+        order = (Status.FAILED, Status.FAILED, Status.CANCELLED, Status.FAILED, Status.EXECUTED)
+        for place, status in enumerate(order):
+            run = taken(store, jobs, job, NOON + place * DAY)
+            told = ended(run, status, f"problem {place}" if status is Status.FAILED else None)
+            assert jobs.settle(run, end(status), job.ref, told) is SettleResult.SETTLED
+            tally = told.counted(tally)
+            assert standing_job(jobs, job.ref).tally == tally
+        assert (tally.executed, tally.failed, tally.consecutive_failures) == (1, 3, 0)
+        assert tally.last_error == "problem 3"
+
+    def test_a_freed_lock_may_be_taken(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
+        assert standing_job(jobs, job.ref).running is None
+        taken(store, jobs, job, NEXT)
+
+    def test_the_one_that_waits_stays_when_the_lock_becomes_free(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        run, other = taken(store, jobs, job), planned(store, NEXT)
+        jobs.wait(job, other.ref)
+        jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
+        assert standing_job(jobs, job.ref).waiting == other.ref
+
+    def test_a_job_that_was_changed_meanwhile_is_unlocked_and_counted_all_the_same(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        now = changed(jobs, job)
+        told = ended(run)
+        assert jobs.settle(run, end(Status.EXECUTED), job.ref, told) is SettleResult.SETTLED
+        assert jobs.get(job.ref) == replace(now, running=None, tally=told.counted(now.tally))
+
+    def test_a_repeated_settle_is_settled_and_counted_once(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        for _ in range(3):
+            settled = jobs.settle(run, end(Status.FAILED), job.ref, ended(run, Status.FAILED, "x"))
+            assert settled is SettleResult.SETTLED
+        tally = standing_job(jobs, job.ref).tally
+        assert (tally.failed, tally.consecutive_failures) == (1, 1)
+
+    def test_a_settle_repeated_after_the_next_has_the_lock_leaves_it(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
+        following = taken(store, jobs, job, NEXT)
+        before = jobs.get(job.ref)
+        assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
+        assert jobs.get(job.ref) == before
+        assert store.get(following.ref) == following
+
+    def test_a_run_whose_lock_was_taken_settles_nothing(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        late = taken(store, jobs, job)
+        row = planned(store, NEXT)
+        assert jobs.claim(taking(row, standing_job(jobs, job.ref), dead=late))
+        before = store.get(late.ref), jobs.get(job.ref)
+        assert jobs.settle(late, end(Status.EXECUTED), job.ref, ended(late)) is SettleResult.LEASE_LOST
+        assert (store.get(late.ref), jobs.get(job.ref)) == before
+
+    def test_where_another_holds_the_lock_the_action_alone_is_settled(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        beside = taken(store, jobs, job, hold=Hold.UNCHANGED)
+        taken(store, jobs, job, NEXT)
+        before = jobs.get(job.ref)
+        assert jobs.settle(beside, end(Status.EXECUTED), job.ref, ended(beside)) is SettleResult.SETTLED
+        assert standing(store, beside.ref).status is Status.EXECUTED
+        assert jobs.get(job.ref) == before
+
+    def test_where_nobody_holds_the_lock_the_action_alone_is_settled(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job, hold=Hold.UNCHANGED)
+        assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
+        assert standing(store, run.ref).status is Status.EXECUTED
+        assert jobs.get(job.ref) == job
+
+    def test_a_run_that_was_taken_over_settles_nothing(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        dead = taken(store, jobs, job)
+        assert jobs.claim(taking(dead, standing_job(jobs, job.ref), asked=terms(ORPHANED_AT)))
+        before = store.get(dead.ref), jobs.get(job.ref)
+        assert jobs.settle(dead, end(Status.FAILED), job.ref, ended(dead)) is SettleResult.LEASE_LOST
+        assert (store.get(dead.ref), jobs.get(job.ref)) == before
+
+    def test_a_settle_of_no_row_has_lost_its_lease(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run = replace(running(store), id=occurrence(store).id)
+        assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.LEASE_LOST
+        assert jobs.get(job.ref) == job
+
+    def test_a_run_that_was_asked_to_cancel_is_settled_for_good_nonetheless(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        store.ask_to_cancel(run.ref, by="ops", at=NOON)
+        assert jobs.settle(run, end(Status.CANCELLED), job.ref, ended(run)) is SettleResult.SETTLED
+        assert standing_job(jobs, job.ref).running is None
+        assert standing(store, run.ref).cancelled_by == "ops"
+
+    def test_of_a_settle_and_a_claim_at_once_the_lock_is_the_claims_or_nobodys(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        for place in range(ROUNDS):
+            job = added(jobs, type(NIGHTLY)(f"report-{place}"))
+            run, row = taken(store, jobs, job), planned(store, NEXT, job=job.name)
+            settled, claimed = together(
+                [
+                    partial(jobs.settle, run, end(Status.EXECUTED), job.ref, ended(run)),
+                    partial(jobs.claim, taking(row, job)),
+                ]
+            )
+            now = standing_job(jobs, job.ref)
+            assert settled is SettleResult.SETTLED
+            assert now.tally.executed == 1
+            assert now.running == (row.ref if claimed else None)

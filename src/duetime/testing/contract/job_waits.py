@@ -1,0 +1,200 @@
+"""What has not run yet: who comes next for the lock, and what is planned but does not run after all."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from duetime.action import Action, SkipReason, Status
+from duetime.job_ports import JobStore
+from duetime.ports import ActionStore
+from duetime.testing.contract.job_specimens import (
+    DAY,
+    FINAL,
+    NEXT,
+    NIGHTLY,
+    added,
+    nightly,
+    occurrence,
+    planned,
+    standing_job,
+    taken,
+    taking,
+)
+from duetime.testing.contract.races import CROWD, ROUNDS, together
+from duetime.testing.contract.specimens import EXPIRY, MINUTE, NOON, due_time_in_index, end, standing
+from duetime.testing.contract.subject import JobsContract
+from duetime.transition import cancelled, skipped
+
+
+class WaitContract(JobsContract):
+    """`wait`: who comes next."""
+
+    def test_an_action_waits_where_none_did(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        row = planned(store)
+        assert jobs.wait(job, row.ref)
+        assert jobs.get(job.ref) == replace(job, waiting=row.ref)
+
+    def test_an_action_waits_in_place_of_the_one_that_was_read(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        first, second = planned(store), planned(store, NEXT)
+        jobs.wait(job, first.ref)
+        assert jobs.wait(standing_job(jobs, job.ref), second.ref)
+        assert standing_job(jobs, job.ref).waiting == second.ref
+
+    def test_an_action_does_not_wait_in_place_of_one_that_came_before_it(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        first, second, third = (planned(store, NOON + place * DAY) for place in range(3))
+        jobs.wait(job, first.ref)
+        assert not jobs.wait(job, second.ref)
+        read = standing_job(jobs, job.ref)
+        jobs.wait(read, second.ref)
+        assert not jobs.wait(read, third.ref)
+        assert standing_job(jobs, job.ref).waiting == second.ref
+
+    def test_an_action_that_waits_already_waits(self, store: ActionStore, jobs: JobStore) -> None:
+        job, row = added(jobs), planned(store)
+        assert jobs.wait(job, row.ref)
+        assert jobs.wait(job, row.ref)
+        assert jobs.wait(standing_job(jobs, job.ref), row.ref)
+        assert standing_job(jobs, job.ref).waiting == row.ref
+
+    def test_nothing_waits_for_a_job_that_never_was(self, store: ActionStore, jobs: JobStore) -> None:
+        job = nightly()
+        assert not jobs.wait(job, planned(store).ref)
+        assert jobs.get(job.ref) is None
+
+    def test_of_many_that_would_wait_at_once_exactly_one_does(
+        self, store: ActionStore, jobs: JobStore
+    ) -> None:
+        job = added(jobs)
+        refs = [occurrence(store, NOON + place * MINUTE).ref for place in range(CROWD)]
+        answers = together([partial(jobs.wait, job, each) for each in refs])
+        assert answers.count(True) == 1
+        assert standing_job(jobs, job.ref).waiting == refs[answers.index(True)]
+
+    def test_whoever_gets_the_lock_waits_no_more(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        row = planned(store)
+        jobs.wait(job, row.ref)
+        assert jobs.claim(taking(row, standing_job(jobs, job.ref)))
+        assert jobs.get(job.ref) == replace(job, running=row.ref, waiting=None)
+
+    def test_another_that_waits_goes_on_waiting(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        row, other = planned(store), planned(store, NEXT)
+        jobs.wait(job, other.ref)
+        assert jobs.claim(taking(row, standing_job(jobs, job.ref)))
+        assert standing_job(jobs, job.ref).waiting == other.ref
+
+    def test_a_lost_claim_leaves_the_one_that_waits(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        taken(store, jobs, job)
+        row = planned(store, NEXT)
+        jobs.wait(job, row.ref)
+        assert not jobs.claim(taking(row, standing_job(jobs, job.ref)))
+        assert standing_job(jobs, job.ref).waiting == row.ref
+
+
+class EndPendingContract(JobsContract):
+    """`end_pending`: what was planned, and waits, does not run."""
+
+    def test_a_pending_run_is_cancelled(self, store: ActionStore, jobs: JobStore) -> None:
+        job, row = added(jobs), planned(store)
+        after = cancelled(row, by="ops", at=NOON, expires_at=EXPIRY)
+        assert jobs.end_pending(row, after, job.ref)
+        found = standing(store, row.ref)
+        assert (found.status, found.changed_by, found.changed_at) == (Status.CANCELLED, "ops", NOON)
+        assert (found.expires_at, found.due_at, found.gen) == (EXPIRY, NOON, 1)
+
+    def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore, jobs: JobStore) -> None:
+        job, row = added(jobs), planned(store)
+        assert jobs.end_pending(row, self._skipped(row), job.ref)
+        found = standing(store, row.ref)
+        assert (found.status, found.skip_reason, found.note) == (
+            Status.SKIPPED,
+            SkipReason.ASKED,
+            "a holiday",
+        )
+        assert (found.changed_by, found.expires_at) == ("ops", EXPIRY)
+
+    def test_what_does_not_run_leaves_the_due_index(self, store: ActionStore, jobs: JobStore) -> None:
+        job, row = added(jobs), planned(store)
+        jobs.end_pending(row, self._skipped(row), job.ref)
+        self.let_indexes_follow()
+        assert due_time_in_index(store, row) is None
+
+    def test_a_retry_that_does_not_run_frees_its_lock(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        run = taken(store, jobs, job)
+        store.settle(run, end(Status.PENDING))
+        row = standing(store, run.ref)
+        assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
+        assert jobs.get(job.ref) == job
+        found = standing(store, run.ref)
+        assert (found.status, found.attempts, found.gen) == (Status.CANCELLED, row.attempts, 2)
+
+    def test_the_lock_of_another_is_left_alone(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        holder, row = taken(store, jobs, job), planned(store, NEXT)
+        before = jobs.get(job.ref)
+        assert jobs.end_pending(row, self._skipped(row), job.ref)
+        assert jobs.get(job.ref) == before
+        assert store.get(holder.ref) == holder
+
+    @pytest.mark.parametrize("status", [Status.PROCESSING, *FINAL])
+    def test_a_row_that_is_no_longer_pending_is_left_alone(
+        self, store: ActionStore, jobs: JobStore, status: Status
+    ) -> None:
+        job, row = added(jobs), planned(store)
+        run = taken(store, jobs, job)
+        if status is not Status.PROCESSING:
+            store.settle(run, end(status))
+        before = store.get(row.ref), jobs.get(job.ref)
+        assert not jobs.end_pending(row, self._skipped(row), job.ref)
+        assert (store.get(row.ref), jobs.get(job.ref)) == before
+
+    def test_a_row_that_became_pending_anew_is_left_alone(self, store: ActionStore, jobs: JobStore) -> None:
+        job = added(jobs)
+        row = planned(store)
+        store.settle(taken(store, jobs, job), end(Status.PENDING))
+        before = store.get(row.ref), jobs.get(job.ref)
+        assert not jobs.end_pending(row, self._skipped(row), job.ref)
+        assert (store.get(row.ref), jobs.get(job.ref)) == before
+
+    def test_nothing_ends_where_there_is_no_row(self, store: ActionStore, jobs: JobStore) -> None:
+        job, row = added(jobs), occurrence(store)
+        assert not jobs.end_pending(row, self._skipped(row), job.ref)
+        assert store.get(row.ref) is None
+
+    def test_a_repeated_end_tells_what_its_first_try_did(self, store: ActionStore, jobs: JobStore) -> None:
+        job, row = added(jobs), planned(store)
+        for _ in range(2):
+            assert jobs.end_pending(row, self._skipped(row), job.ref)
+        assert not jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
+        assert standing(store, row.ref).status is Status.SKIPPED
+
+    def test_of_a_claim_and_an_end_at_once_exactly_one_wins(self, store: ActionStore, jobs: JobStore) -> None:
+        for place in range(ROUNDS):
+            job = added(jobs, type(NIGHTLY)(f"report-{place}"))
+            row = planned(store, job=job.name)
+            claimed, gone = together(
+                [
+                    partial(jobs.claim, taking(row, job)),
+                    partial(jobs.end_pending, row, self._skipped(row), job.ref),
+                ]
+            )
+            assert claimed is not gone
+            now = standing_job(jobs, job.ref)
+            assert now.running == (row.ref if claimed else None)
+
+    def _skipped(self, row: Action) -> Action:
+        return skipped(row, SkipReason.ASKED, note="a holiday", by="ops", at=NOON, expires_at=EXPIRY)

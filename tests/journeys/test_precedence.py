@@ -1,0 +1,334 @@
+"""Which of several rules wins: each row of the tables in docs/lifecycle.md as a story in simulated time."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, Status, every
+from duetime.manifest import Route
+from duetime.ports import Delivery
+from duetime.register import Registration
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud
+from duetime.wakes import message_of
+from tests.journeys.conftest import NOON
+
+PAGE = Path(__file__).parents[2] / "docs/lifecycle.md"
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+PATIENT = RetryPolicy(attempts=3, backoff=600, jitter=0)
+ONCE = RetryPolicy(attempts=1)
+
+
+class Ship(Payload, name="ship"):
+    pass
+
+
+class ShipV2(Payload, name="ship", version=2):
+    pass
+
+
+class Dock:
+    """An app with one action, whose handler does what the story says; due at once, in a cloud of its own."""
+
+    def __init__(self, does, policy=PATIENT, *, version=1, **settings):
+        self.begun = []
+        app, settings = self.app(does, policy), Settings(**settings)
+        self.cloud = SimulatedCloud(app, start=NOON, settings=settings, on_commit=len)
+        self.store = self.cloud._cloud.store
+        payload = Ship() if version == 1 else ShipV2()
+        self.action = self.cloud.scheduler.schedule(payload, at=timedelta(0))
+
+    def app(self, does, policy):
+        app = App()
+
+        @app.action(retry=policy)
+        def ship(payload: Ship, run: Run) -> None:
+            self.begun.append(run.now())
+            does(self, run)
+
+        return app
+
+    def cancel(self, run=None):
+        asked = self.cloud.scheduler.cancel(self.action.id)
+        assert asked.status is Status.PROCESSING
+        if run is not None:
+            run.stop.set()  # what the heartbeat does by the real clock
+
+    def has_died(self, times):
+        with self.store.lock:
+            row = self.store.get(self.action.ref)
+            self.store.write(row, replace(row, recoveries=times))
+
+    def rolls_over(self):
+        """A newer worker has published that it reads the next version."""
+        self.cloud._cloud._routes._routes["ship"] = Route(2, "default")
+
+    def delivers(self):
+        """Hand the worker a message that does not say of which version the payload is."""
+        message = replace(message_of(self.row), payload_version=1)
+        self.cloud._cloud.run(Delivery(message, self.cloud.now, "receipt"))
+
+    @property
+    def row(self):
+        return self.cloud.scheduler.get(self.action.id)
+
+    def ends(self):
+        """Once the first run has ended: what the row is then, and how often the handler has begun."""
+        self.cloud.advance(seconds=5)
+        return self.row.status.value, len(self.begun)
+
+    def waits(self):
+        """The same, and how long the row waits."""
+        return *self.ends(), self.row.due_at - NOON
+
+
+def returns(dock, run):
+    pass
+
+
+def fails(dock, run):
+    raise ConnectionError("no ship")
+
+
+def says_retry(dock, run):
+    raise Retry(after=MINUTE)
+
+
+def says_fatal(dock, run):
+    raise Fatal("the ship has sunk")
+
+
+def after_a_cancel(does):
+    def cancelled_first(dock, run):
+        dock.cancel(run)
+        does(dock, run)
+
+    return cancelled_first
+
+
+def stops(dock, run):
+    run.raise_if_cancelled()
+
+
+def commits_then(does):
+    def commit_first(dock, run):
+        run.commit([])
+        does(dock, run)
+
+    return commit_first
+
+
+def commit():
+    for does in (fails, says_fatal, after_a_cancel(fails), stops):
+        assert Dock(commits_then(does), ONCE).ends() == ("executed", 1)
+    assert Dock(after_a_cancel(commits_then(returns))).ends() == ("executed", 1)
+
+
+def roll_over_with_a_cancel():
+    dock = Dock(returns, version=2)
+    dock.rolls_over()
+    claim = dock.store.claim
+
+    def claimed_and_cancelled(ref, terms):
+        won = claim(ref, terms)
+        dock.cancel()
+        return won
+
+    dock.store.claim = claimed_and_cancelled
+    dock.delivers()
+    assert dock.ends() == ("failed", 0)
+
+
+def roll_over():
+    hasty = RetryPolicy(attempts=1, give_up_after=1)
+    dock = Dock(returns, hasty, version=2, max_recoveries=0)
+    dock.rolls_over()
+    dock.has_died(times=9)
+    dock.delivers()
+    assert dock.waits() == ("pending", 0, MINUTE)
+    assert dock.row.attempt == 1
+
+
+def too_many_recoveries():
+    dock = Dock(returns, max_recoveries=2)
+    dock.has_died(times=3)
+    assert dock.ends() == ("failed", 0)
+    assert dock.row.failure_reason == "Fatal: its worker died 3 times in the middle of a run"
+
+
+def stopping():
+    assert Dock(after_a_cancel(stops)).ends() == ("cancelled", 1)
+    assert Dock(after_a_cancel(stops), ONCE).ends() == ("cancelled", 1)
+
+
+def returning():
+    def is_late(dock, run):
+        run.clock.wait_until(run.deadline + MINUTE)
+
+    assert Dock(after_a_cancel(returns)).ends() == ("executed", 1)
+    assert Dock(is_late).ends() == ("executed", 1)
+
+
+def fatal():
+    assert Dock(says_fatal).ends() == ("failed", 1)
+    assert Dock(after_a_cancel(says_fatal)).ends() == ("failed", 1)
+
+
+def cancel():
+    for does in (fails, says_retry):
+        dock = Dock(after_a_cancel(does))
+        assert dock.ends() == ("failed", 1)
+        assert (dock.row.cancel_requested_by, dock.row.cancelled_by) == ("simulation", None)
+
+
+def attempts():
+    assert Dock(fails, ONCE).ends() == ("failed", 1)
+    assert Dock(says_retry, ONCE).ends() == ("failed", 1)
+
+
+def giving_up():
+    for does in (fails, says_retry):
+        assert Dock(does, RetryPolicy(9, 60, 0, give_up_after=59)).ends() == ("failed", 1)
+        assert Dock(does, RetryPolicy(9, 60, 0, give_up_after=60)).waits() == ("pending", 1, MINUTE)
+
+
+def retry_after():
+    for back_off in (1, 6_000):
+        policy = RetryPolicy(attempts=3, backoff=back_off, jitter=1)
+        assert Dock(says_retry, policy).waits() == ("pending", 1, MINUTE)
+
+
+def back_off():
+    assert Dock(fails).waits() == ("pending", 1, 10 * MINUTE)
+
+
+RULES = {
+    "the commit": commit,
+    "the roll-over with a cancel": roll_over_with_a_cancel,
+    "the roll-over": roll_over,
+    "max_recoveries": too_many_recoveries,
+    "the handler that stops as it was asked to": stopping,
+    "the handler that returns": returning,
+    "Fatal": fatal,
+    "a cancel that was asked for": cancel,
+    "attempts": attempts,
+    "give_up_after": giving_up,
+    "Retry(after)": retry_after,
+    "the back-off": back_off,
+}
+
+
+@pytest.mark.parametrize("story", RULES.values(), ids=RULES.keys())
+def test_which_rule_wins(story):
+    story()
+
+
+class Yard:
+    """A job of every ten minutes whose runs fail, and the cloud in which operators tune it."""
+
+    name = "yard-sweep"
+
+    def __init__(self, retry=PATIENT):
+        self.cloud = SimulatedCloud(self.app(retry), start=NOON)
+
+    def app(self, retry):
+        app = App()
+
+        @app.job(every(minutes=10), name=self.name, retry=retry, overlap="allow")
+        def sweep_yard() -> None:
+            raise ConnectionError("no broom")
+
+        return app
+
+    def set(self, **said):
+        self.cloud.jobs.set(self.name, **said)
+
+    def policy_of_next_run(self):
+        """The snapshot that the run of the next ten minutes has made."""
+        self.cloud.advance(minutes=10)
+        [*_, last] = [each for each in self.cloud.actions() if each.attempt]
+        return RetryPolicy.parse(last.retry)
+
+
+def snapshot():
+    yard = Yard()
+    assert yard.policy_of_next_run() == PATIENT
+    row = yard.cloud.actions(Status.PENDING)[0]
+    yard.set(attempts=1)
+    yard.cloud.deploy(yard.app(ONCE))
+    yard.cloud.advance(hours=1)
+    old = yard.cloud.scheduler.get(row.id)
+    assert (old.status, old.attempt, RetryPolicy.parse(old.retry)) == (Status.FAILED, 3, PATIENT)
+    yard.cloud.scheduler.redrive(row.id)
+    yard.cloud.advance(hours=1)
+    assert yard.cloud.scheduler.get(row.id).attempt == 6
+
+
+def cadence():
+    yard = Yard()
+    yard.set(attempts=7, backoff=5)
+    yard.set(attempts=8, cadence="Every_10m")
+    assert yard.policy_of_next_run() == RetryPolicy(8, 5, 0)
+
+
+def whole_job():
+    yard = Yard(RetryPolicy(3, 600, 0, give_up_after=HOUR))
+    yard.set(jitter=0.5)
+    yard.cloud.deploy(yard.app(RetryPolicy(4, 600, 0, give_up_after=HOUR)))
+    assert yard.policy_of_next_run() == RetryPolicy(4, 600, 0.5, give_up_after=HOUR)
+
+
+def registered(retry):
+    """What a tenant's own job goes by, for a handler that says a policy itself."""
+    app = App()
+
+    @app.action(retry=RetryPolicy(2, 30, 0, give_up_after=HOUR))
+    def ship(payload: Ship) -> None:
+        raise ConnectionError("no ship")
+
+    cloud = SimulatedCloud(app, start=NOON)
+    cloud.jobs.register(
+        Registration(name="acme-ships", handler=Ship(), cadences=[every(minutes=10)], retry=retry)
+    )
+    cloud.advance(minutes=10)
+    [ran] = [each for each in cloud.actions() if each.attempt]
+    return RetryPolicy.parse(ran.retry)
+
+
+def jobs_own():
+    assert registered(PATIENT) == PATIENT
+
+
+def handlers():
+    assert registered(None) == RetryPolicy(2, 30, 0, give_up_after=HOUR)
+
+
+POLICIES = {
+    "the row's own snapshot": snapshot,
+    "the operator's setting for the cadence": cadence,
+    "the operator's setting for the whole job": whole_job,
+    "the job's own retry": jobs_own,
+    "the handler's retry": handlers,
+}
+
+
+@pytest.mark.parametrize("story", POLICIES.values(), ids=POLICIES.keys())
+def test_which_policy_a_row_goes_by(story):
+    story()
+
+
+def test_a_one_shot_keeps_the_policy_of_its_first_claim_over_a_deploy():
+    dock = Dock(fails)
+    assert dock.waits() == ("pending", 1, 10 * MINUTE)
+    dock.cloud.deploy(dock.app(fails, ONCE))
+    dock.cloud.advance(minutes=11)
+    assert (dock.row.status, dock.row.attempt) == (Status.PENDING, 2)
+
+
+def test_the_tables_of_the_page_have_a_story_for_each_row():
+    told = re.split(r"^\| (?:rule|policy) \|.*\n\|[-|]+\n", PAGE.read_text(), flags=re.MULTILINE)[1:]
+    rows = [re.findall(r"^\| ([^|]+?) \|", each.split("\n\n")[0], re.MULTILINE) for each in told]
+    assert rows == [list(RULES), list(POLICIES)]
