@@ -163,7 +163,7 @@ class Work:
         if isinstance(claim, Claimed):
             claim = Admitted(claim.action, None, Hold.NOTHING)
         if isinstance(claim, Admitted) and self._settings.queue_visibility > self._settings.lease + _SLACK:
-            self._ports.queues.extend(self._app.worker, delivery.receipt, visibility(self._settings))
+            self._ports.heartbeat.hide(delivery, self._app.worker)
         return claim
 
     def _plan_ahead(self, claim: Admitted) -> None:
