@@ -34,8 +34,17 @@ def serving(words: Sequence[str], port: int, *, env: Mapping[str, str], log: Pat
             _wait_until_it_answers(server, port, log)
             yield f"http://127.0.0.1:{port}"
         finally:
-            server.terminate()
-            server.wait(timeout=20)
+            _end(server)
+
+
+def _end(server: subprocess.Popen) -> None:
+    """Politely; one that waits for its callers for too long is killed."""
+    server.terminate()
+    try:
+        server.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def _environment(port: int, directory: Path) -> Mapping[str, str]:

@@ -37,12 +37,14 @@ pytestmark = pytest.mark.e2e
 
 SEED, CHANCE = 20270601, 0.06
 EFFECTS = "effects"
-SETTLED_WITHIN, LOOK_EVERY = 200, 1.0
+RAINED_ON, STORMED_AT = "acme", "storms"
+"""Whose actions: what comes of a storm is not left to the rain."""
+SETTLED_WITHIN, LOOK_EVERY = 400, 1.0
 """Seconds."""
 
 SETTINGS = {
-    "near_limit": timedelta(seconds=20),
-    "wake_early": timedelta(seconds=12),
+    "near_limit": timedelta(seconds=12),
+    "wake_early": timedelta(seconds=8),
     "lease": timedelta(seconds=12),
     "heartbeat": timedelta(seconds=4),
     "cancel_poll": timedelta(seconds=1),
@@ -52,7 +54,7 @@ SETTINGS = {
 }
 
 BULK, NEAR, STUMBLING, FAR, CANCELLED = 100, 80, 20, 242, 50
-SOON, LATER = (2, 15), (45, 60)
+SOON, LATER = (2, 10), (65, 80)
 """Seconds: when near and far actions are due."""
 
 FIRST_RUN = '":fence":{"N":"1"}'
@@ -216,20 +218,25 @@ def road(emulated, sky):
 
 @pytest.fixture(scope="module")
 def left(emulated, sky, road):
-    ordered = Ordered(Scheduler.from_env(tenant_id="acme", actor="e2e"))
+    ordered, ordered_first = (
+        Ordered(Scheduler.from_env(tenant_id=each, actor="e2e")) for each in (RAINED_ON, STORMED_AT)
+    )
     stormy = [
-        ordered.one(f"stormy-{number}", SOON if storm.service == "sqs" else LATER)
+        ordered_first.one(f"stormy-{number}", SOON if storm.service == "sqs" else LATER)
         for number, storm in enumerate(STORMS)
     ]
-    sky.make([*(storm.over(each) for storm, each in zip(STORMS, stormy, strict=True)), *rain(CHANCE)])
+    breaking = [storm.over(each) for storm, each in zip(STORMS, stormy, strict=True)]
+    sky.make([*breaking, *rain(CHANCE, sparing=STORMED_AT)])
     with warnings_of("duetime") as told, road.fed():
         order_the_rest(ordered)
         eventually(lambda: all(each.status.is_final for each in rows_of(road)) and road.is_empty())
+        fired, faults = sky.fired(), sky.faults()
+        sky.make([])
     rows = {each.id: each for each in rows_of(road)}
     by_name = {json.loads(each.payload)["name"]: each for each in rows.values()}
     assert len(by_name) == len(rows), "something was scheduled twice"
-    storms = dict(zip(STORMS, zip((rows[each] for each in stormy), sky.fired(), strict=False), strict=True))
-    return Left(by_name, effects_in(emulated), sky.faults(), storms, road.dispatched, told)
+    storms = dict(zip(STORMS, zip((rows[each] for each in stormy), fired, strict=False), strict=True))
+    return Left(by_name, effects_in(emulated), faults, storms, road.dispatched, told)
 
 
 @contextlib.contextmanager
@@ -284,7 +291,8 @@ def eventually(look):
 
 def rows_of(road):
     found = road.emulated.items(road.settings.actions_table)
-    return [from_item(each) for each in found if is_row(each) and each["pk"]["S"].startswith("acme#")]
+    rows = (from_item(each) for each in found if is_row(each))
+    return [each for each in rows if each.tenant_id in {RAINED_ON, STORMED_AT}]
 
 
 def effects_in(emulated):
@@ -339,13 +347,13 @@ def test_nothing_ran_before_its_time(left):
 
 def test_far_actions_came_by_the_timers_that_the_emulator_fired(left):
     far = {row.id for name, row in left.rows.items() if name.startswith("far")}
-    assert len(left.dispatched & far) > len(far) * 0.8
+    assert len(left.dispatched & far) > len(far) / 2
 
 
 def test_every_service_met_every_fault_on_its_writes(left):
     for service, operations in WRITES.items():
         for operation, fault in itertools.product(operations, Fault):
-            assert left.faults[service, operation, fault] >= 5, f"{fault} on {service} {operation}"
+            assert left.faults[service, operation, fault] >= 3, f"{fault} on {service} {operation}"
 
 
 def test_the_client_gave_up_more_than_once_and_our_steps_went_on(left):
