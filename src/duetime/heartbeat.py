@@ -60,6 +60,19 @@ class Heartbeat:
         finally:
             self._end(watched)
 
+    def hide(self, delivery: Delivery, queue: str) -> None:
+        """Keep the message of a claim out of sight until the lease ends; where that fails, it comes sooner and is put off.
+
+        It must not cost the run: what is claimed and not run waits for the end of its lease.
+        """
+        try:
+            self._queues.extend(queue, delivery.receipt, visibility(self._settings))
+        except DuetimeError as error:
+            log.warning(
+                "message not hidden, the run goes on",
+                extra={"action": delivery.message.ref.id, "reason": str(error)},
+            )
+
     def rest(self, action: Action) -> None:
         """Beat no more for a run; when this returns, no beat of it is under way: it would be in a transaction's way."""
         with self._changed:

@@ -166,7 +166,7 @@ class Work:
             else self._admit(ref, terms, policy)
         )
         if isinstance(claim, Admitted) and self._settings.queue_visibility > self._settings.lease + _SLACK:
-            self._ports.queues.extend(self._app.worker, delivery.receipt, visibility(self._settings))
+            self._ports.heartbeat.hide(delivery, self._app.worker)
         return claim
 
     def _claim_alone(self, message: DueMessage, terms: ClaimTerms) -> Admitted | Held | Waiting | None:

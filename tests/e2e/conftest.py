@@ -15,6 +15,11 @@ ASK_EVERY = 0.5
 """Seconds."""
 
 
+def pytest_collection_modifyitems(items):
+    """What needs no deployment comes first, while no deployed job ticks beside it."""
+    items.sort(key=lambda item: "bench" in getattr(item, "fixturenames", ()))
+
+
 @dataclass(frozen=True)
 class Bench:
     """What a test does from outside of the deployed stack."""

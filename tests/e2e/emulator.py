@@ -5,7 +5,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 PROGRAM = Path(__file__).with_name("mended_ministack.py")
@@ -17,21 +17,34 @@ STARTS_WITHIN, ASK_EVERY = 60, 0.2
 @contextlib.contextmanager
 def running(directory: Path) -> Iterator[str]:
     """The endpoint of an emulator that is up and empty; its log and its functions' code are in `directory`."""
-    port = _free_port()
-    with (directory / "ministack.log").open("wb") as log:
-        server = subprocess.Popen(  # noqa: S603 - every argument is from this file
-            [sys.executable, str(PROGRAM)],
-            env=_environment(port, directory),
-            stdout=log,
-            stderr=subprocess.STDOUT,
+    port = free_port()
+    log = directory / "ministack.log"
+    with serving([str(PROGRAM)], port, env=_environment(port, directory), log=log) as endpoint:
+        yield endpoint
+
+
+@contextlib.contextmanager
+def serving(words: Sequence[str], port: int, *, env: Mapping[str, str], log: Path) -> Iterator[str]:
+    """Run a Python program with these words; the endpoint at which it answers. It ends with the block."""
+    with log.open("wb") as told:
+        server = subprocess.Popen(  # noqa: S603 - every word is from these tests
+            [sys.executable, *words], env=env, stdout=told, stderr=subprocess.STDOUT
         )
         try:
-            endpoint = f"http://127.0.0.1:{port}"
-            _wait_until_it_answers(server, port)
-            yield endpoint
+            _wait_until_it_answers(server, port, log)
+            yield f"http://127.0.0.1:{port}"
         finally:
-            server.terminate()
-            server.wait(timeout=20)
+            _end(server)
+
+
+def _end(server: subprocess.Popen) -> None:
+    """Politely; one that waits for its callers for too long is killed."""
+    server.terminate()
+    try:
+        server.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def _environment(port: int, directory: Path) -> Mapping[str, str]:
@@ -50,17 +63,18 @@ def _environment(port: int, directory: Path) -> Mapping[str, str]:
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _wait_until_it_answers(server: subprocess.Popen, port: int) -> None:
+def _wait_until_it_answers(server: subprocess.Popen, port: int, log: Path) -> None:
     pause = threading.Event()
     for _ in range(int(STARTS_WITHIN / ASK_EVERY)):
-        assert server.poll() is None, "ministack ended; see its log"
+        assert server.poll() is None, f"it ended: {log.read_text()[-2_000:]}"
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         pause.wait(ASK_EVERY)
-    raise TimeoutError(f"ministack did not answer within {STARTS_WITHIN} s")
+    raise TimeoutError(f"{log.stem} did not answer within {STARTS_WITHIN} s")

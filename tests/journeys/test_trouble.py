@@ -79,15 +79,29 @@ def test_a_stale_wake_of_a_rescheduled_action_changes_nothing(shop, cloud, memor
     assert cloud.scheduler.get(action.id).status is Status.PENDING
 
 
-def test_throttled_timers_hold_up_nothing_and_the_far_action_still_runs_on_time(shop, cloud, memory):
-    def throttled(_message, _wake_at):
-        raise BackendUnavailable("EventBridge Scheduler", "ThrottlingException")
+def raising(error):
+    def fail(*_given):
+        raise error
 
-    memory.timers.set = throttled
+    return fail
+
+
+def test_throttled_timers_hold_up_nothing_and_the_far_action_still_runs_on_time(shop, cloud, memory):
+    memory.timers.set = raising(BackendUnavailable("EventBridge Scheduler", "ThrottlingException"))
     cloud.scheduler.schedule(Charge(order="far"), at=timedelta(hours=5))
     cloud.scheduler.schedule(Charge(order="near"), at=timedelta(minutes=5))
     cloud.advance(hours=6)
     assert shop.charged == [("near", NOON + timedelta(minutes=5)), ("far", NOON + timedelta(hours=5))]
+
+
+def test_a_queue_that_cannot_hide_the_message_of_a_claim_costs_no_run(shop):
+    settings = Settings(queue_visibility=timedelta(hours=1))
+    cloud = SimulatedCloud(shop.app, start=NOON, settings=settings)
+    cloud._cloud.queues.extend = raising(BackendUnavailable("SQS", "RequestThrottled"))
+    action = cloud.scheduler.schedule(Charge(), at=timedelta(minutes=5))
+    cloud.advance(minutes=6)
+    ran = cloud.scheduler.get(action.id)
+    assert (ran.status, ran.fence, ran.recoveries) == (Status.EXECUTED, 1, 0)
 
 
 def test_with_the_switch_off_nothing_runs_and_on_again_everything_does_once(shop):

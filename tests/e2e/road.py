@@ -1,0 +1,201 @@
+"""The road of an action, over an emulator that delivers no invocation: the handlers that a deploy ships, fed in this process.
+
+::
+
+    the emulator's stream ──► arm ─┬──────────────────────────────────────► due queue ──► work
+                                   └──► schedule ──► wake queue ──► dispatch ──┘  ▲
+                                        (the emulator fires it)          sweep ───┘
+
+The feeds talk to the emulator itself: they are what AWS does. The handlers' own clients go wherever the environment says.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import boto3
+
+from duetime import App
+from duetime.aws.deployed import DeployedTables
+from duetime.aws.tables import ACTIONS, JOBS, create_table_request
+from duetime.clock import SystemClock
+from duetime.event_pattern import matches
+from duetime.lambdas import arm, dispatch, passes, work
+from duetime.local.functions import Function, Functions
+from duetime.local.gate import Gate
+from duetime.local.pump import Pump
+from duetime.local.queue_pump import QueuePump
+from duetime.local.sources import QueueSource
+from duetime.local.stream_delivery import StreamDelivery
+from duetime.local.stream_pump import BATCH, as_lambda_has_it
+from duetime.settings import Settings
+from tests.e2e.emulator import ACCOUNT, REGION
+
+AT_ONCE, DOUBLES = 24, 0.05
+"""How many messages are worked at once, and the chance that one is delivered twice."""
+SWEEP_EVERY, LOOK_EVERY = timedelta(seconds=8), timedelta(milliseconds=200)
+_LAST_TURN = timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """An emulator, asked directly."""
+
+    endpoint: str
+
+    def client(self, service: Any) -> Any:
+        """A client that no fault befalls."""
+        return boto3.client(service, endpoint_url=self.endpoint)
+
+    def items(self, table: str) -> Iterator[Mapping[str, Any]]:
+        """All items of a table."""
+        for page in self.client("dynamodb").get_paginator("scan").paginate(TableName=table):
+            yield from page["Items"]
+
+    def waiting(self, url: str) -> int:
+        """The messages of a queue: those to be had, those delayed and those that somebody has."""
+        asked = self.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+        return sum(
+            int(asked["Attributes"][f"ApproximateNumberOfMessages{which}"])
+            for which in ("", "Delayed", "NotVisible")
+        )
+
+    def schedules(self, group: str) -> set[str]:
+        """The names of a group's schedules."""
+        pages = self.client("scheduler").get_paginator("list_schedules").paginate(GroupName=group)
+        return {each["Name"] for page in pages for each in page["Schedules"]}
+
+
+class Road:
+    """A deployment without functions of its own.
+
+    Args:
+        emulated: where it is deployed.
+        app: the handlers.
+        settings: the deployment's choices; what is made is filled in.
+    """
+
+    def __init__(self, emulated: Emulated, app: App, settings: Mapping[str, Any]) -> None:
+        self.emulated, self._app, self._clock = emulated, app, SystemClock()
+        self._sqs = emulated.client("sqs")
+        self.dispatched: set[str] = set()
+        """The ids of the actions whose timers fired."""
+        self.wakes = self._queue("wakes", visibility=3)
+        self.due = self._queue("due", visibility=settings["queue_visibility"].total_seconds())
+        self.settings = Settings(
+            **settings,
+            queues={app.worker: self.due},
+            dispatch_arn=_arn("sqs", "wakes"),
+            timer_role_arn=f"arn:aws:iam::{ACCOUNT}:role/timers",
+        )
+        dynamodb = emulated.client("dynamodb")
+        dynamodb.create_table(**create_table_request(JOBS, self.settings.jobs_table))
+        made = dynamodb.create_table(**create_table_request(ACTIONS, self.settings.actions_table))
+        self._stream = made["TableDescription"]["LatestStreamArn"]
+        emulated.client("scheduler").create_schedule_group(Name=self.settings.schedule_group)
+        DeployedTables(dynamodb, self.settings.jobs_table).publish(app.manifest)
+
+    @contextmanager
+    def fed(self) -> Iterator[None]:
+        """Deliver, until the block ends."""
+        functions = Functions(self._clock)
+        functions.deploy(self._functions())
+        queue = partial(self._queue_pump, functions)
+        pumps = [
+            _StreamFeed(self.emulated, self._stream, functions, self._clock),
+            _Timer(partial(functions.invoke, "sweep", {}), self._clock),
+            queue(self.wakes, "dispatch", 4),
+            queue(self.due, "work", AT_ONCE),
+        ]
+        for each in pumps:
+            each.start()
+        try:
+            yield
+        finally:
+            for each in pumps:
+                each.stop()
+            for each in pumps:
+                each.join(_LAST_TURN)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is on its way any more."""
+        left = self.emulated.waiting(self.due) + self.emulated.waiting(self.wakes)
+        return not left and not self.emulated.schedules(self.settings.schedule_group)
+
+    def _functions(self) -> dict[str, Function]:
+        """The handlers as a deploy makes them, each with clients of its own."""
+        settings, quick = self.settings, timedelta(seconds=60)
+        dispatched = dispatch.make_handler(settings)
+
+        def wake(event: Any, context: Any) -> None:
+            told = json.loads(event["Records"][0]["body"])
+            self.dispatched.add(told["id"])
+            dispatched(told, context)
+
+        return {
+            "arm": Function(arm.make_handler(settings), quick),
+            "dispatch": Function(wake, quick, runs_in_parallel=True),
+            "work": Function(
+                work.make_handler(settings, self._app, instance="w"), quick, runs_in_parallel=True
+            ),
+            "sweep": Function(passes.make_sweep_handler(settings, instance="s"), quick),
+        }
+
+    def _queue(self, name: str, *, visibility: float) -> str:
+        self._sqs.create_queue(QueueName=f"{name}-dead")
+        redrive = {"deadLetterTargetArn": _arn("sqs", f"{name}-dead"), "maxReceiveCount": 5}
+        attributes = {"VisibilityTimeout": str(int(visibility)), "RedrivePolicy": json.dumps(redrive)}
+        return self._sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+
+    def _queue_pump(self, functions: Functions, url: str, function: str, at_once: int) -> QueuePump:
+        source = QueueSource(url, _arn("sqs", url.rpartition("/")[2]), function)
+        return QueuePump(
+            self._sqs, source, functions, Gate(), self._clock, concurrency=at_once, doubles=DOUBLES
+        )
+
+
+class _StreamFeed(Pump):
+    """The actions table's stream, for `arm`; a record that it never takes is lost, as on AWS."""
+
+    def __init__(self, emulated: Emulated, arn: str, functions: Functions, clock: SystemClock) -> None:
+        super().__init__("stream", clock)
+        self._client, self._arn = emulated.client("dynamodbstreams"), arn
+        [shard] = self._client.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+        self._next = self._client.get_shard_iterator(
+            StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+        )["ShardIterator"]
+        self._deliver = StreamDelivery(
+            partial(functions.invoke, "arm"),
+            lambda _record, _reason: None,
+            pause=self.pause,
+            is_stopping=self.stopping.is_set,
+        )
+
+    def turn(self) -> timedelta:
+        page = self._client.get_records(ShardIterator=self._next)
+        self._next = page["NextShardIterator"]
+        told = (as_lambda_has_it(each, self._arn) for each in page["Records"])
+        wanted = [each for each in told if any(matches(pattern, each) for pattern in arm.FILTERS)]
+        for first in range(0, len(wanted), BATCH):
+            self._deliver(wanted[first : first + BATCH])
+        return timedelta(0) if page["Records"] else LOOK_EVERY
+
+
+class _Timer(Pump):
+    """A function that is called by the clock."""
+
+    def __init__(self, call: Callable[[], object], clock: SystemClock) -> None:
+        super().__init__("timer", clock)
+        self._call = call
+
+    def turn(self) -> timedelta:
+        self._call()
+        return SWEEP_EVERY
+
+
+def _arn(service: str, name: str) -> str:
+    return f"arn:aws:{service}:{REGION}:{ACCOUNT}:{name}"

@@ -1,0 +1,374 @@
+"""Five hundred actions in foul weather: each is executed exactly once, or not at all where it was cancelled in time.
+
+Our own steps and the AWS clients that a deploy gives them talk to an emulator through a proxy that throttles calls, resets
+connections and loses answers, on DynamoDB, SQS and EventBridge Scheduler. Nothing here is ours but what is tested: the
+conditions are the emulator's, the faults are the proxy's, and the proxy's own counters say that they were there.
+"""
+
+import contextlib
+import itertools
+import json
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError
+
+from duetime import Action, App, Order, Payload, RetryPolicy, Run, Scheduler, Status
+from duetime.action import Ending
+from duetime.aws.items import from_item
+from duetime.aws.keys import is_row
+from duetime.errors import ActionConflict, BackendUnavailable
+from tests.e2e import emulator, weather
+from tests.e2e.emulator import REGION
+from tests.e2e.road import Emulated, Road
+from tests.e2e.weather import Fault, Storm, rain
+
+pytestmark = pytest.mark.e2e
+
+SEED, CHANCE = 20270601, 0.06
+EFFECTS = "effects"
+RAINED_ON, STORMED_AT = "acme", "storms"
+"""Whose actions: what comes of a storm is not left to the rain."""
+SETTLED_WITHIN, LOOK_EVERY = 400, 1.0
+"""Seconds."""
+
+SETTINGS = {
+    "near_limit": timedelta(seconds=12),
+    "wake_early": timedelta(seconds=8),
+    "lease": timedelta(seconds=12),
+    "heartbeat": timedelta(seconds=4),
+    "cancel_poll": timedelta(seconds=1),
+    "clock_skew": timedelta(seconds=1),
+    "grace": timedelta(seconds=4),
+    "queue_visibility": timedelta(seconds=25),
+}
+
+BULK, NEAR, STUMBLING, FAR, CANCELLED = 100, 80, 20, 242, 50
+SOON, LATER = (2, 10), (65, 80)
+"""Seconds: when near and far actions are due."""
+
+FIRST_RUN = '":fence":{"N":"1"}'
+"""In the body of a commit."""
+NEVER_CLAIMED = Storm("dynamodb", "UpdateItem", Fault.RESET, times=5)
+CLAIMED_UNAWARES = Storm("dynamodb", "UpdateItem", Fault.LOST, times=5)
+NEVER_COMMITTED = Storm("dynamodb", "TransactWriteItems", Fault.RESET, only=FIRST_RUN)
+COMMITTED_UNAWARES = Storm("dynamodb", "TransactWriteItems", Fault.LOST, only=FIRST_RUN)
+STORMS = (
+    NEVER_CLAIMED,
+    CLAIMED_UNAWARES,
+    NEVER_COMMITTED,
+    COMMITTED_UNAWARES,
+    Storm("sqs", "SendMessageBatch", Fault.THROTTLED, times=5),
+    Storm("sqs", "SendMessageBatch", Fault.LOST, times=5),
+    Storm("scheduler", "CreateSchedule", Fault.RESET, times=2),
+    Storm("scheduler", "CreateSchedule", Fault.LOST, times=2),
+)
+"""Over one action each, until the AWS client has given up: a near one where its wake goes straight to the queue."""
+
+WRITES = {
+    "dynamodb": ("UpdateItem", "TransactWriteItems"),
+    "sqs": ("SendMessageBatch",),
+    "scheduler": ("CreateSchedule",),
+}
+GIVEN_UP = {
+    "timer not set, hopping through the queue",
+    "batch not armed, it will come again",
+    "message will come again",
+    "its commit is in doubt, the row is left alone",
+}
+"""What our steps tell where the AWS client gave up: then it is for them to mend it."""
+
+ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1})
+chance = random.Random(SEED)  # noqa: S311 - spreads due times, guards nothing
+
+
+class Count(Payload):
+    """Its effect is one more under its name."""
+
+    name: str
+    stumbles: bool = False
+
+
+app = App()
+
+
+@app.action(retry=RetryPolicy(attempts=3, backoff=1, jitter=0), timeout=timedelta(minutes=1))
+def count(payload: Count, run: Run) -> None:
+    if payload.stumbles and run.attempt == 1:
+        raise ConnectionError("nobody answers")
+    # without a condition: a second commit would be seen
+    run.commit(
+        [
+            {
+                "Update": {
+                    "TableName": EFFECTS,
+                    "Key": {"name": {"S": payload.name}},
+                    "UpdateExpression": "ADD times :one",
+                    "ExpressionAttributeValues": {":one": {"N": "1"}},
+                }
+            }
+        ]
+    )
+
+
+@dataclass
+class Ordered:
+    """What a caller ordered, who repeats a call until it is answered."""
+
+    scheduler: Scheduler
+    ids: dict[str, str] = field(default_factory=dict)
+    """Of each action that has a key, by its name."""
+
+    def one(self, name: str, due: tuple[float, float], *, stumbles: bool = False) -> str:
+        payload, at = Count(name=name, stumbles=stumbles), between(*due)
+        action = insisted(lambda: self.scheduler.schedule(payload, at=at, idempotency_key=name))
+        self.ids[name] = action.id
+        return action.id
+
+    def many(self, names: Iterable[str]) -> None:
+        """Without keys; where nobody knows what was scheduled, the caller looks."""
+        orders = [Order(Count(name=each), at=between(*SOON), correlation_id=each) for each in names]
+        while orders:
+            with contextlib.suppress(BackendUnavailable):
+                self.scheduler.schedule_many(orders)
+            orders = [each for each in orders if not self._is_there(each)]
+
+    def cancelled(self, name: str) -> None:
+        action_id = self.one(name, LATER)
+        try:
+            insisted(lambda: self.scheduler.cancel(action_id))
+        except ActionConflict:  # a cancel before this one was made, and its answers were lost
+            assert insisted(lambda: self.scheduler.get(action_id)).status is Status.CANCELLED
+
+    def _is_there(self, order: Order) -> bool:
+        return bool(insisted(lambda: self.scheduler.list(correlation_id=order.correlation_id)))
+
+
+@dataclass(frozen=True)
+class Left:
+    """What there was when nothing was on its way any more."""
+
+    rows: Mapping[str, Action]
+    """By the name in their payloads."""
+    effects: Mapping[str, int]
+    faults: Mapping[tuple[str, str, Fault], int]
+    storms: Mapping[Storm, tuple[Action, int]]
+    """The action that each came over, and how often it fired."""
+    dispatched: set[str]
+    """The ids of the actions whose timer came."""
+    told: set[str]
+    """What our steps told as warnings."""
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory):
+    given = {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    directory = tmp_path_factory.mktemp("emulated")
+    with pytest.MonkeyPatch.context() as patch, emulator.running(directory) as endpoint:
+        for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
+            patch.delenv(name, raising=False)
+        for name, value in given.items():
+            patch.setenv(name, value)
+        yield Emulated(endpoint)
+
+
+@pytest.fixture(scope="module")
+def sky(emulated, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("sky")
+    with weather.over(emulated.endpoint, directory, seed=SEED) as made, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", made.endpoint)
+        boto3.client("dynamodb").list_tables()  # it reads its models at the first call of each service
+        boto3.client("sqs").list_queues()
+        boto3.client("scheduler").list_schedules()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def road(emulated, sky):
+    emulated.client("dynamodb").create_table(
+        TableName=EFFECTS,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[{"AttributeName": "name", "KeyType": "HASH"}],
+        AttributeDefinitions=[{"AttributeName": "name", "AttributeType": "S"}],
+    )
+    made = Road(emulated, app, SETTINGS)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in made.settings.to_env().items():
+            patch.setenv(name, value)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def left(emulated, sky, road):
+    ordered, ordered_first = (
+        Ordered(Scheduler.from_env(tenant_id=each, actor="e2e")) for each in (RAINED_ON, STORMED_AT)
+    )
+    stormy = [
+        ordered_first.one(f"stormy-{number}", SOON if storm.service == "sqs" else LATER)
+        for number, storm in enumerate(STORMS)
+    ]
+    breaking = [storm.over(each) for storm, each in zip(STORMS, stormy, strict=True)]
+    sky.make([*breaking, *rain(CHANCE, sparing=STORMED_AT)])
+    with warnings_of("duetime") as told, road.fed():
+        order_the_rest(ordered)
+        eventually(lambda: all(each.status.is_final for each in rows_of(road)) and road.is_empty())
+        fired, faults = sky.fired(), sky.faults()
+        sky.make([])
+    rows = {each.id: each for each in rows_of(road)}
+    by_name = {json.loads(each.payload)["name"]: each for each in rows.values()}
+    assert len(by_name) == len(rows), "something was scheduled twice"
+    storms = dict(zip(STORMS, zip((rows[each] for each in stormy), fired, strict=False), strict=True))
+    return Left(by_name, effects_in(emulated), faults, storms, road.dispatched, told)
+
+
+@contextlib.contextmanager
+def warnings_of(name):
+    """The messages that its loggers warn with."""
+    told, handler = set(), logging.Handler(logging.WARNING)
+    handler.emit = lambda record: told.add(record.msg)
+    logging.getLogger(name).addHandler(handler)
+    try:
+        yield told
+    finally:
+        logging.getLogger(name).removeHandler(handler)
+
+
+def order_the_rest(ordered):
+    with ThreadPoolExecutor(8) as callers:
+        asked = [
+            callers.submit(ordered.many, names("bulk", BULK)),
+            *(callers.submit(ordered.one, each, SOON) for each in names("near", NEAR)),
+            *(
+                callers.submit(ordered.one, each, SOON, stumbles=True)
+                for each in names("stumbling", STUMBLING)
+            ),
+            *(callers.submit(ordered.cancelled, each) for each in names("cancelled", CANCELLED)),
+            *(callers.submit(ordered.one, each, LATER) for each in names("far", FAR)),
+        ]
+    for each in asked:
+        each.result()
+
+
+def names(kind, how_many):
+    return [f"{kind}-{number}" for number in range(how_many)]
+
+
+def between(low, high):
+    return timedelta(seconds=chance.uniform(low, high))
+
+
+def insisted(call):
+    """What `call` answers, as soon as it does: who is told that nobody knows asks again."""
+    while True:
+        with contextlib.suppress(BackendUnavailable):
+            return call()
+
+
+def eventually(look):
+    ends, pause = time.monotonic() + SETTLED_WITHIN, threading.Event()
+    while not look():
+        assert time.monotonic() < ends, f"not settled within {SETTLED_WITHIN} s"
+        pause.wait(LOOK_EVERY)
+
+
+def rows_of(road):
+    found = road.emulated.items(road.settings.actions_table)
+    rows = (from_item(each) for each in found if is_row(each))
+    return [each for each in rows if each.tenant_id in {RAINED_ON, STORMED_AT}]
+
+
+def effects_in(emulated):
+    return {each["name"]["S"]: int(each["times"]["N"]) for each in emulated.items(EFFECTS)}
+
+
+@pytest.mark.parametrize(("fault", "is_written"), [(Fault.RESET, False), (Fault.LOST, True)])
+def test_what_is_reset_was_not_written_and_what_lost_its_answer_was(emulated, sky, road, fault, is_written):
+    client, name = boto3.client("dynamodb", config=ONCE), f"probe-{fault.name}"
+    sky.make([Storm("dynamodb", "PutItem", fault, 1).over(name)])
+    key = {"name": {"S": name}}
+    with pytest.raises(BotoCoreError):
+        client.put_item(TableName=EFFECTS, Item=key)
+    dynamodb = emulated.client("dynamodb")
+    assert ("Item" in dynamodb.get_item(TableName=EFFECTS, Key=key)) is is_written
+    dynamodb.delete_item(TableName=EFFECTS, Key=key)
+
+
+def test_all_that_was_ordered_is_there_once_and_is_settled(left):
+    wanted = {
+        **dict.fromkeys(names("bulk", BULK), Status.EXECUTED),
+        **dict.fromkeys(names("near", NEAR), Status.EXECUTED),
+        **dict.fromkeys(names("stumbling", STUMBLING), Status.EXECUTED),
+        **dict.fromkeys(names("stormy", len(STORMS)), Status.EXECUTED),
+        **dict.fromkeys(names("far", FAR), Status.EXECUTED),
+        **dict.fromkeys(names("cancelled", CANCELLED), Status.CANCELLED),
+    }
+    assert len(wanted) == 500
+    assert {name: row.status for name, row in left.rows.items()} == wanted
+
+
+def test_each_effect_was_committed_exactly_once_and_none_of_what_was_cancelled(left):
+    executed = [name for name, row in left.rows.items() if row.status is Status.EXECUTED]
+    assert left.effects == dict.fromkeys(executed, 1)
+
+
+def test_attempts_count_runs_and_recoveries_the_runs_that_were_lost(left):
+    for name, row in left.rows.items():
+        expected = {"cancelled": 0, "stumbling": 2}.get(name.partition("-")[0], 1)
+        assert row.attempt == expected, name
+        assert row.fence == len(row.attempts) == row.attempt + row.recoveries, name
+        assert [each.ending for each in row.attempts].count(Ending.EXECUTED) == (expected > 0), name
+
+
+def test_nothing_ran_before_its_time(left):
+    assert not [
+        name
+        for name, row in left.rows.items()
+        if any(each.started_at < row.nominal_at for each in row.attempts)
+    ]
+
+
+def test_far_actions_came_by_the_timers_that_the_emulator_fired(left):
+    far = {row.id for name, row in left.rows.items() if name.startswith("far")}
+    assert len(left.dispatched & far) > len(far) / 2
+
+
+def test_every_service_met_every_fault_on_its_writes(left):
+    for service, operations in WRITES.items():
+        for operation, fault in itertools.product(operations, Fault):
+            assert left.faults[service, operation, fault] >= 3, f"{fault} on {service} {operation}"
+
+
+def test_the_client_gave_up_more_than_once_and_our_steps_went_on(left):
+    assert all(fired for _, fired in left.storms.values()), left.storms
+    assert left.told >= GIVEN_UP
+
+
+@pytest.mark.parametrize("storm", [CLAIMED_UNAWARES, NEVER_COMMITTED])
+def test_a_run_that_held_its_action_and_could_not_end_is_made_again_under_the_next_fence(left, storm):
+    action, _ = left.storms[storm]
+    assert action.recoveries
+    assert action.attempts[0].finished_at is None
+
+
+@pytest.mark.parametrize("storm", [NEVER_CLAIMED, COMMITTED_UNAWARES])
+def test_a_run_that_was_never_claimed_or_has_committed_unawares_is_made_once(left, storm):
+    action, _ = left.storms[storm]
+    assert (action.fence, action.recoveries) == (1, 0)
