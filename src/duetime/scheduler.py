@@ -12,7 +12,7 @@ from duetime import ids, instant
 from duetime.action import Action, ActionRef
 from duetime.cancel import cancel
 from duetime.clock import Clock, SystemClock
-from duetime.errors import ActionConflict, ActionNotFound, InvalidCursor, Unsupported
+from duetime.errors import ActionConflict, ActionNotFound, InvalidCursor, OperatorsOnly, Unsupported
 from duetime.idempotency import KeyTerms
 from duetime.lease import Moved, Refused
 from duetime.order import Order, Placed, When
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from duetime.job_ports import JobPorts
     from duetime.jobs import Jobs
     from duetime.payload import Payload
+    from duetime.undelivered_desk import UndeliveredDesk
+    from duetime.undelivered_ports import UndeliveredPorts
 
 LARGEST_PAGE = 200
 
@@ -42,6 +44,7 @@ class Scheduler:
         clock: Clock,
         settings: Settings,
         jobs: JobPorts | None = None,
+        undelivered: UndeliveredPorts | None = None,
         sees_system: bool = True,
         entropy: ids.Entropy = os.urandom,
     ) -> None:
@@ -54,11 +57,13 @@ class Scheduler:
             clock: what tells the time.
             settings: the deployment's.
             jobs: the jobs' back ends, for `jobs`.
+            undelivered: the back ends for `undelivered`.
             sees_system: whether code's jobs, and their runs, are shown and changed beside the tenant's own.
             entropy: what makes ids random.
         """
         self._store = store
         self._job_ports = (lambda: jobs) if jobs else None
+        self._undelivered_ports = (lambda: undelivered) if undelivered else None
         self._sees_system = sees_system
         self._clock, self._entropy = clock, entropy
         self._settings = settings
@@ -79,13 +84,14 @@ class Scheduler:
             SettingsError: the environment contradicts itself.
             InvalidIdentifier: the tenant or the actor cannot be part of a key.
         """
-        from duetime.aws import action_store, job_ports  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
+        from duetime.aws import action_store, job_ports, undelivered_ports  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
 
         settings, clock = Settings.from_env(), SystemClock()
         made = cls(
             action_store(settings, client), tenant_id=tenant_id, actor=actor, clock=clock, settings=settings
         )
         made._job_ports = lambda: job_ports(settings, clock, client)
+        made._undelivered_ports = lambda: undelivered_ports(settings, client)
         return made
 
     @cached_property
@@ -270,6 +276,24 @@ class Scheduler:
         if outcome.taken_by is not None:
             possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"
         raise _refusal(ref, outcome, "redrive", possible)
+
+    @cached_property
+    def undelivered(self) -> UndeliveredDesk:
+        """What queues, streams and EventBridge gave up on, of the whole deployment: to be listed, and redriven.
+
+        Raises:
+            OperatorsOnly: this scheduler sees nothing but its tenant's own.
+            Unsupported: it was made without back ends for it.
+        """
+        from duetime.undelivered_desk import UndeliveredDesk  # noqa: PLC0415 - few look at it
+
+        if not self._sees_system:
+            raise OperatorsOnly("what is undelivered")
+        if self._undelivered_ports is None:
+            raise Unsupported(
+                "this scheduler was made without back ends for it; pass undelivered=UndeliveredPorts(…)"
+            )
+        return UndeliveredDesk(self._undelivered_ports())
 
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
         return order.action(

@@ -13,9 +13,10 @@ from duetime.job_ports import JobPorts
 from duetime.ports import ActionStore
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
+from duetime.undelivered_ports import UndeliveredPorts
 
-SCHEDULING, JOBS = "/scheduling", "/background-jobs"
-"""What the paths of actions and of jobs begin with, under the prefix."""
+SCHEDULING, JOBS, UNDELIVERED = "/scheduling", "/background-jobs", "/undelivered"
+"""What the paths of actions, of jobs and of what is undelivered begin with, under the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Desk:
     app: App
     clock: Clock
     settings: Settings
+    undelivered: UndeliveredPorts | None = None
 
     def scheduler(self, request: Request) -> Scheduler:
         """The caller's scheduler; code's jobs are shown to operators alone."""
@@ -38,6 +40,7 @@ class Desk:
             clock=self.clock,
             settings=self.settings,
             jobs=self.jobs,
+            undelivered=self.undelivered,
             sees_system=caller.is_operator,
         )
 

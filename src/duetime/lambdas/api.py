@@ -22,6 +22,7 @@ def make_handler(settings: Settings, app: App, *, prefix: str = PREFIX) -> Handl
     """
     clock = SystemClock()
     backends = Backends(settings, clock)
-    desk = Desk(backends.store, JobPorts(backends.jobs, backends.routes), app, clock, settings)
+    jobs = JobPorts(backends.jobs, backends.routes)
+    desk = Desk(backends.store, jobs, app, clock, settings, backends.undelivered)
     probes = health.probes(backends.store, backends.bookmarks)
     return make_door(desk, health.Health(probes), prefix=prefix)

@@ -29,7 +29,7 @@ from typing import Any, Self
 import boto3
 
 from duetime.app import App
-from duetime.aws import action_store, job_ports
+from duetime.aws import action_store, job_ports, undelivered_ports
 from duetime.clock import SystemClock
 from duetime.errors import DeclarationError
 from duetime.job import Job, Origin
@@ -167,6 +167,7 @@ class LocalCloud:
             clock=self._clock,
             settings=self.settings,
             jobs=job_ports(self.settings, self._clock),
+            undelivered=undelivered_ports(self.settings),
         )
 
     @property
