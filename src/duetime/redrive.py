@@ -14,7 +14,7 @@ from duetime.change import Change
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, cut
 from duetime.settings import Settings
-from duetime.undelivered import Kind, Undelivered
+from duetime.undelivered import Kind, Undelivered, bounded
 from duetime.undelivered_ports import SalvagePorts
 from duetime.wakes import message_of, send_wakes
 
@@ -64,7 +64,8 @@ class Redrive:
     def _keep(self, thing: Undelivered, reason: str) -> None:
         now = self._clock.now()
         self._ports.undelivered.keep(
-            replace(thing, reason=cut(reason), last_at=now), expires_at=now + self._settings.retention
+            replace(thing, reason=bounded(cut(reason))[0], last_at=now),
+            expires_at=now + self._settings.retention,
         )
 
     def _again(self, thing: Undelivered) -> None:

@@ -147,7 +147,7 @@ class Salvage:
             id=thing_id,
             kind=kind,
             source=given.source,
-            reason=cut(reason or given.reason),
+            reason=bounded(cut(reason or given.reason))[0],
             body=kept,
             is_cut=is_cut,
             first_at=now,
@@ -171,7 +171,7 @@ def _id_of_input(given: FailedInput, kind: Kind) -> UndeliveredId:
     event = given.told.get("event")
     try:
         at, name = instant.parse(event["time"]), str(event["id"])  # type: ignore[index]
-    except (LookupError, TypeError, InvalidTime):
+    except (LookupError, TypeError, InvalidTime, OverflowError):
         return undelivered_id(given.at, kind, given.number)
     whose = {name: each for name, each in given.told.items() if name != "event"}
     return undelivered_id(at, kind, json.dumps(whose, sort_keys=True), name)

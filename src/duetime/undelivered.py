@@ -15,6 +15,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any, NewType
 
+from duetime import instant
 from duetime.action import ActionRef
 
 UndeliveredId = NewType("UndeliveredId", str)
@@ -65,8 +66,9 @@ class Undelivered:
 
 def undelivered_id(at: datetime, *parts: str) -> UndeliveredId:
     """The id of the thing that `parts` name; `at` is its own time, to the second, by which ids sort."""
-    digest = sha256("\n".join(parts).encode()).hexdigest()[:16]
-    return UndeliveredId(f"u.{at.astimezone(UTC):%Y%m%dT%H%M%SZ}.{digest}")
+    digest = sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:16]
+    sorted_by = max(instant.EARLIEST, min(at, instant.LATEST))
+    return UndeliveredId(f"u.{sorted_by.astimezone(UTC):%Y%m%dT%H%M%SZ}.{digest}")
 
 
 def is_undelivered_id(text: object) -> bool:
@@ -75,7 +77,7 @@ def is_undelivered_id(text: object) -> bool:
 
 
 def bounded(body: str) -> tuple[str, bool]:
-    """The body as far as it is kept, and whether that is not all of it."""
+    """A text as far as it is kept, and whether that is not all of it; what UTF-8 cannot say becomes a question mark."""
     written = body.encode(errors="replace")
     if len(written) <= BODY_LIMIT:
         return written.decode(), False

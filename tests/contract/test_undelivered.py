@@ -14,7 +14,6 @@ from duetime.testing.contract.undelivered import given_up
 from duetime.undelivered_ports import StreamBatch
 from tests import dynamodb_local
 
-
 PLAIN = Config(account_id_endpoint_mode="disabled")
 """moto knows no account's own endpoints."""
 

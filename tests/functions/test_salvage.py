@@ -158,6 +158,7 @@ def test_a_row_that_cannot_be_read_is_kept_with_why(salvage, deployed, desk):
 @pytest.mark.parametrize("body", ["poison", "[]", "null", "{}", '{"redrive": "u.20260301T120500Z.0123456789abcdef"}',
     '{"tenant": "a#b", "id": "019ca932-7c00-735e-a389-6f2fb6b5d775", "type": "x", "due_at": "2026-03-01T12:05:00Z", "gen": 1}',
     '{"tenant": "acme", "id": "", "type": "x", "due_at": "2026-03-01T12:05:00Z", "gen": 1}',
+    '{"tenant": "acme", "id": "", "type": "x", "due_at": "0001-01-01T00:00:00+14:00", "gen": 1}',
 ])  # fmt: skip
 def test_what_no_worker_could_read_is_kept_and_put_back_onto_its_queue(salvage, desk, deployed, body):
     assert salvage(with_body(sample("salvage"), body)) == TAKEN
@@ -178,6 +179,8 @@ def test_what_no_worker_could_read_is_kept_and_put_back_onto_its_queue(salvage, 
         '{"DDBStreamBatchInfo": {}, "requestContext": {}}', '{"DDBStreamBatchInfo": 7}',
         '{"requestPayload": {}, "requestContext": {"functionArn": "arn", "condition": "x"}}',
         '{"requestPayload": 7, "requestContext": {"functionArn": 7}}',
+        '{"requestPayload": 7, "requestContext": {"functionArn": "a:b:c:d:e:f:duetime-dispatch", "condition": ""}}',
+        "[" * 100_000,
     ],
 )  # fmt: skip
 def test_what_nobody_can_read_among_the_failures_is_kept(salvage, desk, body):
@@ -261,6 +264,24 @@ def test_an_event_that_fails_again_is_kept_whole_and_its_redrive_starts_the_run(
     assert len(desk.list()) == 0
 
 
+@pytest.mark.parametrize(
+    "event",
+    ["text", [], None, {}, {"id": "e", "time": "soon"}, {"id": {}, "time": "0001-01-01T00:00:00+14:00"},
+     {"id": "\ud800", "time": "0001-01-01T00:00:00Z", "source": "\ud800"}],
+)  # fmt: skip
+def test_an_event_that_nobody_can_run_is_kept_and_can_be_asked_for(salvage, deploy, desk, event):
+    deploy()
+    told = body_of(sample("salvage-event"))
+    told["requestPayload"] |= {"event": event, "cadence": "OnEvent_bank_PaymentReceived"}
+    told["responsePayload"]["errorMessage"] = "\ud800"
+    for _ in range(2):
+        assert salvage(with_body(sample("salvage-event"), told)) == TAKEN
+    (thing,) = desk.list()
+    assert (thing.kind, thing.count) == (Kind.EVENT, 2)
+    assert desk.redriven(thing) == TAKEN
+    assert desk.get(thing.id).count == 3
+
+
 def test_an_event_whose_rule_is_gone_is_kept_with_why(salvage, with_jobs, desk):
     assert salvage(sample("salvage-rule")) == TAKEN
     (thing,) = desk.list()
@@ -284,6 +305,17 @@ def test_passes_are_kept_one_an_hour(salvage, desk):
     assert "timed out" in first.reason
     assert desk.redriven(first) == TAKEN
     assert list(desk.list()) == [later]
+
+
+def records_in(deployed):
+    """How many records the table's stream has."""
+    streams = boto3.client("dynamodbstreams")
+    (stream,) = streams.list_streams(TableName=deployed.actions_table)["Streams"]
+    shard = {"ShardId": body_of(sample("salvage-stream"))["DDBStreamBatchInfo"]["shardId"]}
+    begun = streams.get_shard_iterator(
+        StreamArn=stream["StreamArn"], ShardIteratorType="TRIM_HORIZON", **shard
+    )
+    return len(streams.get_records(ShardIterator=begun["ShardIterator"])["Records"])
 
 
 def stream_event(deployed, count):

@@ -29,6 +29,7 @@ from duetime.api.problems import of_error
 from duetime.api.refusals import RouteNotFound
 from duetime.api.requests import refused
 from duetime.api.scheduling import Scheduling
+from duetime.api.undelivered import UndeliveredThings
 from duetime.errors import DuetimeError
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ def make_door(desk: Desk, health: Health, *, prefix: str = PREFIX) -> Handler:
     at once could see each other's caller. A Lambda's process is given one request at a time and never waits here.
     """
     resolver = _resolver(prefix)
-    served = (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), health)
+    served = (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), UndeliveredThings(desk), health)
     routes.add(resolver, (route for each in served for route in each.routes()), prefix)
     is_open = {prefix + HEALTH_PATH}
     lock = threading.Lock()

@@ -38,7 +38,7 @@ DEAD = "-dead"
 """Ends the name of a worker's dead-letter queue, after that of the queue itself."""
 
 _DISPATCH, _PASSES = "dispatch", frozenset({"sweep", "catch-up"})
-_UNEXPECTED = (LookupError, ValueError, TypeError, AttributeError)
+_UNEXPECTED = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 _FUNCTION_NAME = 6
 """Its place among the parts of a function's ARN, which may end in a version."""
 
@@ -105,7 +105,9 @@ class _Failure:
             },
         )
 
-    def _call(self, function: str, told: Mapping[str, Any], reason: str) -> GivenUp:
+    def _call(self, function: str, told: Any, reason: str) -> GivenUp:
+        if not isinstance(told, Mapping):
+            raise UnreadableMessage("its payload is no JSON object")
         given = {**self._common, "source": function, "reason": cut(reason), "body": json.dumps(told)}
         if function in _PASSES:
             return FailedPass(**given)
