@@ -32,7 +32,6 @@ from duetime.given_up import (
     FailedPass,
     GivenUp,
     RedriveRequest,
-    Unreadable,
 )
 from duetime.ports import DueMessage
 from duetime.redrive import Dispatch, Redrive, told_of
@@ -71,10 +70,9 @@ class Salvage:
             case FailedPass():
                 hour = given.at.replace(minute=0, second=0, microsecond=0)
                 self._keep(given, Kind.PASS, undelivered_id(hour, Kind.PASS, given.source))
-            case Unreadable():
-                self._keep(
-                    given, Kind.MESSAGE, undelivered_id(given.at, Kind.MESSAGE, given.source, given.number)
-                )
+            case _:
+                place = undelivered_id(given.at, Kind.MESSAGE, given.source, given.number)
+                self._keep(given, Kind.MESSAGE, place)
 
     def _look_at(self, given: DeadMessage) -> None:
         message = given.message

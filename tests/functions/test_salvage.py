@@ -11,10 +11,9 @@ import pytest
 
 from duetime import Scheduler
 from duetime.action import ActionRef, Status
-from duetime.aws.faults import BackendUnavailable
 from duetime.aws.items import to_item
 from duetime.aws.keys import row_key
-from duetime.errors import UndeliveredNotFound
+from duetime.errors import BackendMisconfigured, BackendUnavailable, UndeliveredNotFound
 from duetime.undelivered import BODY_LIMIT, Kind
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
@@ -405,6 +404,15 @@ def test_what_cannot_be_kept_comes_again(salvage, deployed, scheduler):
     boto3.client("dynamodb").delete_table(TableName=deployed.jobs_table)
     failed = {"itemIdentifier": event["Records"][0]["messageId"]}
     assert salvage(event) == {"batchItemFailures": [failed]}
+
+
+def test_without_the_failure_queue_a_redrive_says_what_is_missing(salvage, desk, monkeypatch):
+    salvage(with_body(sample("salvage"), "poison"))
+    monkeypatch.delenv("DUETIME_FAILURE_QUEUE")
+    blind = Scheduler.from_env(tenant_id="acme").undelivered
+    (thing,) = blind.list()
+    with pytest.raises(BackendMisconfigured, match="DUETIME_FAILURE_QUEUE"):
+        blind.redrive(thing.id)
 
 
 def test_a_request_to_redrive_what_is_gone_needs_nothing(salvage, desk):

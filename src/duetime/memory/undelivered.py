@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 from datetime import datetime
 
-from duetime.undelivered import Undelivered, UndeliveredId
+from duetime.undelivered import Undelivered
 from duetime.undelivered_ports import UndeliveredPage
 
 
@@ -43,7 +43,7 @@ class MemoryUndelivered:
             kept = self._things.get(thing.id)
             if kept is not None and kept.count != thing.count:
                 return False
-            self._things.pop(UndeliveredId(thing.id), None)
+            self._things.pop(thing.id, None)
             return True
 
 
