@@ -13,6 +13,7 @@ def deployed(monkeypatch):
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
         "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",  # moto knows no account's own endpoints
     }
     for name, value in credentials.items():
         monkeypatch.setenv(name, value)
@@ -21,6 +22,7 @@ def deployed(monkeypatch):
         url = sqs.create_queue(QueueName="duetime-due-default")["QueueUrl"]
         settings = Settings(
             queues={"default": url},
+            failure_queue=sqs.create_queue(QueueName="duetime-failures")["QueueUrl"],
             dispatch_arn="arn:aws:lambda:eu-west-1:123456789012:function:duetime-dispatch",
             timer_role_arn="arn:aws:iam::123456789012:role/duetime-timers",
             app="examples.billing:app",

@@ -25,6 +25,7 @@ from duetime.settings import Settings
 if TYPE_CHECKING:
     from duetime.job_ports import JobPorts
     from duetime.jobs import Jobs
+    from duetime.undelivered_ports import UndeliveredPorts
 
 LARGEST_PAGE = 200
 
@@ -41,6 +42,7 @@ class Actions:
         clock: Clock,
         settings: Settings,
         jobs: JobPorts | None = None,
+        undelivered: UndeliveredPorts | None = None,
         sees_system: bool = True,
         entropy: ids.Entropy = os.urandom,
     ) -> None:
@@ -53,11 +55,13 @@ class Actions:
             clock: what tells the time.
             settings: the deployment's.
             jobs: the jobs' back ends, for `jobs`.
+            undelivered: the back ends for `undelivered`.
             sees_system: whether code's jobs, and their runs, are shown and changed beside the tenant's own.
             entropy: what makes ids random.
         """
         self._store = store
         self._job_ports = (lambda: jobs) if jobs else None
+        self._undelivered_ports = (lambda: undelivered) if undelivered else None
         self._sees_system = sees_system
         self._clock, self._entropy = clock, entropy
         self._settings = settings

@@ -141,6 +141,26 @@ class JobNotFound(DuetimeError, LookupError):
         super().__init__(f"there is no job {cut(name, 100)!r}")
 
 
+class UndeliveredNotFound(DuetimeError, LookupError):
+    """Nothing undelivered has that id: it was redriven, or removed when its time was over."""
+
+    code = "undelivered-not-found"
+
+    def __init__(self, undelivered_id: str) -> None:
+        self.undelivered_id = undelivered_id
+        super().__init__(f"nothing undelivered is {cut(undelivered_id, 100)!r}")
+
+
+class OperatorsOnly(DuetimeError, PermissionError):
+    """What is the deployment's own, and no tenant's."""
+
+    code = "forbidden"
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"{what} is the deployment's own, and for its operators only")
+
+
 class JobConflict(DuetimeError, RuntimeError):
     """What was asked of a job is not possible as it stands; nothing was changed."""
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from duetime.action import Action
 from duetime.actions import Actions
 from duetime.clock import SystemClock
+from duetime.errors import OperatorsOnly, Unsupported
 from duetime.idempotency import KeyTerms
 from duetime.order import Order, Placed, When
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
+    from duetime.undelivered_desk import UndeliveredDesk
 
 
 class Scheduler(Actions):
@@ -46,18 +49,19 @@ class Scheduler(Actions):
             SettingsError: the environment contradicts itself.
             InvalidIdentifier: the tenant or the actor cannot be part of a key.
         """
-        from duetime.aws import action_store, job_ports  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
+        from duetime import aws  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
 
         settings, clock = Settings.from_env(), SystemClock()
         made = cls(
-            action_store(settings, client),
+            aws.action_store(settings, client),
             tenant_id=tenant_id,
             actor=actor,
             clock=clock,
             settings=settings,
             sees_system=sees_system,
         )
-        made._job_ports = lambda: job_ports(settings, clock, client)
+        made._job_ports = lambda: aws.job_ports(settings, clock, client)
+        made._undelivered_ports = lambda: aws.undelivered_ports(settings, client)
         return made
 
     def schedule(
@@ -161,6 +165,24 @@ class Scheduler(Actions):
         )
         action, terms = self._new(order)
         return action, self._store.entries(action, terms)
+
+    @cached_property
+    def undelivered(self) -> UndeliveredDesk:
+        """What queues, streams and EventBridge gave up on, of the whole deployment: to be listed, and redriven.
+
+        Raises:
+            OperatorsOnly: this scheduler sees nothing but its tenant's own.
+            Unsupported: it was made without back ends for it.
+        """
+        from duetime.undelivered_desk import UndeliveredDesk  # noqa: PLC0415 - few look at it
+
+        if not self._sees_system:
+            raise OperatorsOnly("what is undelivered")
+        if self._undelivered_ports is None:
+            raise Unsupported(
+                "this scheduler was made without back ends for it; pass undelivered=UndeliveredPorts(…)"
+            )
+        return UndeliveredDesk(self._undelivered_ports())
 
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
         return order.action(

@@ -147,6 +147,9 @@ class Settings:
     queues: Mapping[str, str] = field(
         default_factory=dict, metadata={"about": "Each worker's due queue: name to URL."}
     )
+    failure_queue: str = _text(
+        "", "The failure queue's URL: where redrives of what is undelivered are asked for."
+    )
     dispatch_arn: str = _text("", "The dispatch function that a timer wakes.")
     timer_role_arn: str = _text("", "The role in which EventBridge Scheduler wakes it.")
     timer_dlq_arn: str = _text("", "Where a wake goes that could not be delivered.")

@@ -127,7 +127,12 @@ def scheduler():
 @pytest.fixture
 def url(scheduler, serve):
     desk = Desk(
-        scheduler._store, scheduler._ports_of_jobs(), shop_app(), scheduler._clock, scheduler._settings
+        scheduler._store,
+        scheduler._ports_of_jobs(),
+        shop_app(),
+        scheduler._clock,
+        scheduler._settings,
+        scheduler._undelivered_ports(),
     )
     return serve(
         gateway(

@@ -14,6 +14,8 @@ from tests.e2e.emulator import REGION
 ASK_EVERY = 0.5
 """Seconds."""
 
+POISON = "no message of ours"
+
 
 def pytest_collection_modifyitems(items):
     """What needs no deployment comes first, while no deployed job ticks beside it."""
@@ -92,16 +94,16 @@ def bench(directory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DUETIME_ACTIONS_TABLE", outputs["ActionsTable"])
         patch.setenv("DUETIME_JOBS_TABLE", outputs["JobsTable"])
-        yield Bench(Scheduler.from_env(tenant_id="acme", actor="e2e"), deployment)
-    _assert_nothing_failed()
+        bench = Bench(Scheduler.from_env(tenant_id="acme", actor="e2e"), deployment)
+        yield bench
+        _assert_nothing_failed(bench)
     deployment.destroy()
     _assert_nothing_is_left()
 
 
-def _assert_nothing_failed():
-    sqs = boto3.client("sqs")
-    failures = sqs.get_queue_url(QueueName=f"{PREFIX}failures")["QueueUrl"]
-    assert not sqs.receive_message(QueueUrl=failures).get("Messages"), "wakes or passes failed for good"
+def _assert_nothing_failed(bench):
+    things = [each for each in bench.scheduler.undelivered.list() if each.body != POISON]
+    assert not things, f"wakes or passes failed for good: {things}"
 
 
 def _assert_nothing_is_left():

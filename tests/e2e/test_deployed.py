@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import Order, Payload, Status
+from tests.e2e.conftest import POISON
 from tests.e2e.deployment import PREFIX
 from tests.e2e.handlers.errands import Collapse, RunErrand
 
@@ -89,13 +90,12 @@ def test_an_action_whose_worker_is_killed_in_mid_run_is_run_again_after_its_leas
     assert repeated.instance != lost.instance
 
 
-def test_a_message_that_nobody_can_read_ends_in_the_dead_letters(bench):
+def test_a_message_that_nobody_can_read_is_kept_as_undelivered(bench):
     sqs = bench.client("sqs")
     due = sqs.get_queue_url(QueueName=f"{PREFIX}due-default")["QueueUrl"]
-    dead = sqs.get_queue_url(QueueName=f"{PREFIX}due-default-dead")["QueueUrl"]
-    sqs.send_message(QueueUrl=due, MessageBody="no message of ours")
-    [poison] = bench.eventually(lambda: sqs.receive_message(QueueUrl=dead).get("Messages"), within=120)
-    assert poison["Body"] == "no message of ours"
+    sqs.send_message(QueueUrl=due, MessageBody=POISON)
+    [poison] = bench.eventually(lambda: bench.scheduler.undelivered.list().things, within=120)
+    assert (poison.source, poison.body) == ("due-default", POISON)
 
 
 def test_a_type_that_no_worker_has_fails_at_once_and_says_so(bench):

@@ -56,7 +56,9 @@ def calls_of(service: str, operation: str, params: Mapping[str, Any]) -> Iterato
             yield from _of_dynamodb(operation, params)
         case "scheduler":
             yield from _of_scheduler(operation, params)
-        case "events" if operation.startswith("List"):
+        case "dynamodbstreams":
+            yield Call(f"dynamodb:{operation}", _stream(params))
+        case "events" if operation == "ListRuleNamesByTarget":
             yield Call(f"events:{operation}", "*")
         case "events":
             name = params.get("Name") or params["Rule"]
@@ -105,6 +107,12 @@ def _of_scheduler(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
     yield Call(f"scheduler:{operation}", f"schedules/{group}/{params['Name']}")
     if "Target" in params:
         yield Call("iam:PassRole", "wakes")
+
+
+def _stream(params: Mapping[str, Any]) -> str:
+    """A stream in the page's words, by its ARN or by an iterator, which begins with it."""
+    arn = params.get("StreamArn") or params["ShardIterator"]
+    return f"{_table(arn.partition('table/')[2].partition('/')[0])}/stream"
 
 
 def _table(name: str) -> str:

@@ -12,7 +12,7 @@ from duetime.cdk.requirements import LAMBDA_HAS, Requirements
 from tests.infra.synthesis import BILLING, Synthesised, stack
 
 HERE = Target(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
-STEPS = ("arm", "catch_up", "deploy", "dispatch", "sweep")
+STEPS = ("arm", "catch_up", "deploy", "dispatch", "salvage", "sweep")
 
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "eu-west-1",

@@ -47,6 +47,7 @@ CALLERS = {
     "caller": (Duetime.grant_schedule, ["acme"]),
     "operator": (Duetime.grant_manage_jobs, None),
     "tenants-operator": (Duetime.grant_manage_jobs, ["acme"]),
+    "redriver": (lambda scheduler, function, **_all: scheduler.grant_redrive(function), None),
 }
 
 

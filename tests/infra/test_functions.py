@@ -8,7 +8,7 @@ from duetime.lambdas.arm import FILTERS
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
 
-ALL = ("deploy", "dispatch", "arm", "sweep", "catch-up", "work-default")
+ALL = ("deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "work-default")
 
 
 def test_there_is_one_function_for_each_step_and_each_has_a_role_of_its_own(synthesised):
@@ -49,7 +49,7 @@ def test_the_functions_read_the_settings_that_the_deployment_was_given():
         assert told["DUETIME_DUE_SHARDS"] == "32"
 
 
-@pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up"])
+@pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "salvage"])
 def test_each_step_knows_every_workers_queue(name):
     other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
     made, _ = stack(handlers=[BILLING, other])
@@ -57,7 +57,7 @@ def test_each_step_knows_every_workers_queue(name):
     assert json.loads(told).keys() == {"default", "reports", "system"}
 
 
-@pytest.mark.parametrize("name", ["arm", "sweep", "catch-up", "deploy"])
+@pytest.mark.parametrize("name", ["arm", "sweep", "catch-up", "deploy", "salvage"])
 def test_whoever_sets_wakes_knows_what_they_call_and_how(synthesised, name):
     told = synthesised.environment(name)
     assert text(told["DUETIME_DISPATCH_ARN"]).endswith(":function:duetime-dispatch")
@@ -77,21 +77,38 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
         for each in two.of_type("AWS::Lambda::EventSourceMapping")
         if "ScalingConfig" in each
     }
-    assert bounds == {"duetime-work-default": 10, "duetime-work-reports": 2, "duetime-catch-up": 2}
+    assert bounds == {
+        "duetime-work-default": 10, "duetime-work-reports": 2, "duetime-catch-up": 2, "duetime-salvage": 2,
+    }  # fmt: skip
     assert two.one("AWS::SQS::Queue", QueueName="duetime-due-reports")
     assert two.environment("work-reports")["DUETIME_APP"] == "tests.infra.apps.reports:app"
     assert two.functions()["work-reports"]["Role"] != two.functions()["work-default"]["Role"]
     assert scheduler.worker("reports").role is not scheduler.worker("default").role
 
 
-def test_a_worker_takes_one_message_at_a_time_and_answers_for_each(synthesised):
+def test_whoever_is_fed_by_a_queue_takes_one_message_at_a_time_and_answers_for_each(synthesised):
     sources = [
         each for each in synthesised.of_type("AWS::Lambda::EventSourceMapping") if "ScalingConfig" in each
     ]
-    assert len(sources) == 2
+    assert len(sources) == 5
     for source in sources:
         assert source["BatchSize"] == 1
         assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_salvage_is_fed_by_every_queue_in_which_something_was_given_up(synthesised):
+    fed = [
+        synthesised.resources[each["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
+        for each in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if synthesised.function_names[each["FunctionName"]["Ref"]] == "duetime-salvage"
+    ]
+    given_up = {"duetime-failures", "duetime-due-default-dead", "duetime-due-system-dead"}
+    assert {each["QueueName"] for each in fed} == given_up
+    assert len(fed) == len(given_up)
+    timeout = synthesised.functions()["salvage"]["Timeout"]
+    assert all(each["VisibilityTimeout"] > timeout for each in fed)
+    assert not any("RedrivePolicy" in each for each in fed)
+    assert "DUETIME_FAILURE_QUEUE" in synthesised.environment("salvage")
 
 
 def test_the_catch_up_serves_the_queue_of_triggered_passes(synthesised):

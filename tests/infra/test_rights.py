@@ -8,9 +8,10 @@ from duetime import ids
 from duetime.action import ActionRef
 from duetime.aws.job_items import job_key
 from duetime.aws.keys import idempotency_key, payload_key, row_key
+from duetime.aws.undelivered import PARTITION
 from duetime.cdk import Duetime
 from duetime.cdk.job_rights import JOBS
-from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS
+from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS, UNDELIVERED
 from duetime.errors import InvalidIdentifier
 from duetime.job import JobRef
 from duetime.settings import Settings
@@ -59,8 +60,17 @@ def test_only_who_attends_to_jobs_may_change_what_wakes_them(synthesised):
     writers = {"deploy", "sweep", "catch-up"}
     for action in ("scheduler:UpdateSchedule", "events:PutRule", "events:PutTargets", "events:DeleteRule"):
         assert those_who_may(synthesised, action) == writers
-    for name in synthesised.functions().keys() - writers - {"arm"}:
+    for name in synthesised.functions().keys() - writers - {"arm", "salvage"}:
         assert not any(each.startswith(EVENTBRIDGE) for each in actions(synthesised.rights(name)))
+
+
+def test_salvage_reads_what_rules_say_and_sets_no_more_than_arm(synthesised):
+    arm, salvage = (
+        {each for each in allowed(synthesised.rights(name)) if each[0].startswith(EVENTBRIDGE)}
+        for name in ("arm", "salvage")
+    )
+    assert {action for action, _ in salvage - arm} == {"events:ListTargetsByRule"}
+    assert arm <= salvage
 
 
 @pytest.mark.parametrize("name", ["deploy", "sweep", "catch-up"])
@@ -72,7 +82,7 @@ def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only
     assert [each.rpartition(":")[2] for each in updated] == ["schedule/duetime-jobs/*"]
 
 
-@pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "work-default"])
+@pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "salvage", "work-default"])
 def test_who_plans_jobs_can_put_nothing_but_jobs_runs_and_publish_nothing(synthesised, name):
     puts = [
         keys
@@ -80,7 +90,10 @@ def test_who_plans_jobs_can_put_nothing_but_jobs_runs_and_publish_nothing(synthe
         if "dynamodb:PutItem" in listed(each["Action"])
         for keys in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     ]
-    notes = {"deploy": {"system#manifest", "system#format"}, "dispatch": {"*#payload#*"}}
+    payloads = {"*#payload#*"}
+    notes = {
+        "deploy": {"system#manifest", "system#format"}, "dispatch": payloads, "salvage": payloads,
+    }  # fmt: skip
     bookmark = {"system#bookmark"} if name in {"sweep", "catch-up"} else set()
     assert set(puts) == {"*#*-*"} | notes.get(name, bookmark)
 
@@ -97,7 +110,7 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
     one_shot = ActionRef("my-tenant", ids.new_action_id(datetime(2026, 6, 1, tzinfo=UTC)))
     others = [row_key(one_shot), payload_key(one_shot), payload_key(ActionRef("my-tenant", event_run))]
     others.append(idempotency_key("my-tenant", "an-order"))
-    notes = [MANIFESTS, BOOKMARKS, FORMAT]
+    notes = [MANIFESTS, BOOKMARKS, FORMAT, UNDELIVERED]
     assert not any(fnmatchcase(each, JOBS[0]) for each in (*(item["pk"]["S"] for item in others), *notes))
 
 
@@ -264,6 +277,16 @@ def test_who_manages_some_tenants_jobs_sees_codes_and_changes_none_of_them():
     assert keys_of(statements, "dynamodb:Query", "<Arn>/index/jobs") == {"acme", "system"}
     runs = [each for each in statements if "dynamodb:UpdateItem" in each["Action"]]
     assert {text(each["Resource"]) for each in runs if "system" in str(each["Condition"])} == set()
+
+
+def test_who_redrives_sees_what_is_undelivered_and_asks_for_it_in_the_failure_queue():
+    statements, environment = granted(Duetime.grant_redrive)
+    assert actions(statements) == {"dynamodb:Query", "dynamodb:GetItem", "sqs:SendMessage"}
+    for action in ("dynamodb:Query", "dynamodb:GetItem"):
+        assert keys_of(statements, action, "<Arn>") == {UNDELIVERED} == {PARTITION}
+    told = Settings.from_env({name: text(value) for name, value in environment.items()})
+    assert told.jobs_table == "b-jobs"
+    assert told.failure_queue
 
 
 GRANTS = (Duetime.grant_schedule, Duetime.grant_manage_jobs)

@@ -3,23 +3,28 @@
 import json
 from datetime import timedelta
 
+import boto3
 import pytest
 
 from duetime import Order, Scheduler, system_jobs
 from duetime.action import Ending, Status
-from duetime.aws import action_store
+from duetime.aws import action_store, undelivered_ports
+from duetime.aws.keys import row_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
 from duetime.lambdas.job_manifest import packed
 from duetime.lease import ClaimTerms, Settlement
 from duetime.register import Registration
 from duetime.testing import TurnedClock
+from duetime.testing.contract.undelivered import given_up
+from duetime.undelivered import Kind, request_for
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
 from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtures
 from tests.functions.conftest import deploy as deploy  # noqa: PLC0414
 from tests.functions.conftest import function as load
 from tests.functions.conftest import with_jobs as with_jobs  # noqa: PLC0414
+from tests.functions.test_salvage import records_in, stream_event, with_body
 from tests.infra.calls import Recorder, allows
 from tests.infra.synthesis import Synthesised, caller, listed, named, stack
 
@@ -73,6 +78,36 @@ def without(jobs, dropped):
     return packed(json.dumps([each for each in json.loads(jobs) if each["name"] != dropped]))
 
 
+def salvage_all(salvage, settings):
+    """Each form of what was given up; then all of it again in vain, and redriven."""
+    scheduler = Scheduler.from_env(tenant_id="acme")
+    keyed = {"at": timedelta(days=1), "idempotency_key": "order-17"}
+    gone = scheduler.schedule(SendReceipt(order="x" * 5_000), **keyed)
+    dynamodb = boto3.client("dynamodb")
+    dynamodb.delete_item(TableName=settings.actions_table, Key=row_key(gone.ref))
+    dead = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
+    forms = ("wake", "event", "pass", "timer", "rule", "redrive")
+    events = [*(sample(f"salvage-{each}") for each in forms), message_for(dead, "salvage")]
+    events += [stream_event(settings, records_in(settings)), with_body(sample("salvage"), "poison")]
+    for event in events:
+        assert salvage(event, Context()) == {"batchItemFailures": []}
+    with pytest.MonkeyPatch.context() as meanwhile:
+        for each in (
+            "aws.queues.SqsQueues.send",
+            "aws.jobs.DynamoJobStore.get",
+            "aws.store.DynamoStore.remove_key",
+        ):
+            meanwhile.setattr(f"duetime.{each}", lambda *_about: 1 // 0)
+        for event in events:
+            assert salvage(event, Context()) == {"batchItemFailures": []}
+    kept = list(scheduler.undelivered.list(limit=200))
+    assert {each.kind for each in kept} == set(Kind)
+    for thing in kept:
+        request = with_body(sample("salvage-redrive"), request_for(thing.id))
+        assert salvage(request, Context()) == {"batchItemFailures": []}
+    assert len(scheduler.undelivered.list()) == 0
+
+
 def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, recorder, synthesised):
     deploy_all(deploy)
     jobs = Scheduler.from_env(tenant_id="acme").jobs
@@ -97,6 +132,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     function("catch_up")(sample("catch_up"), Context())
     function("arm")(sample("arm"), Context())
     about = sample("deploy-jobs")["ResourceProperties"]
+    salvage_all(function("salvage"), with_jobs)
     deploy("Update", Jobs=without(about["Jobs"], "billing-clean-up"))
     deploy("Delete")
     assert recorder.calls.keys() == synthesised.functions().keys()
@@ -130,6 +166,21 @@ def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
         assert scheduler.get(second.id).status == "pending"
     made, duetime = stack()
     Duetime.grant_schedule(duetime, caller(made), tenants=tenants)
+    template = Synthesised.of(made)
+    [policy] = template.of_type("AWS::IAM::Policy")
+    assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["caller"]) == set()
+
+
+def test_who_redrives_may_do_what_the_sdk_calls(deployed, recorder):
+    ports = undelivered_ports(deployed)
+    ports.store.keep(given_up(), expires_at=SystemClock().now() + timedelta(days=1))
+    undelivered = Scheduler.from_env(tenant_id="acme").undelivered
+    with recorder.acting("caller"):
+        (thing,) = undelivered.list()
+        undelivered.redrive(thing.id)
+        assert len(undelivered.redrive_many()) == 1
+    made, duetime = stack()
+    duetime.grant_redrive(caller(made))
     template = Synthesised.of(made)
     [policy] = template.of_type("AWS::IAM::Policy")
     assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["caller"]) == set()

@@ -112,14 +112,6 @@ def schedules_in(cloud):
     return [each["Name"] for each in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]]
 
 
-def bodies_in(cloud, queue):
-    """What stands in a queue, by its name without the prefix."""
-    sqs = cloud.client("sqs")
-    url = sqs.get_queue_url(QueueName=cloud.settings.prefix + queue)["QueueUrl"]
-    answer = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)
-    return [each["Body"] for each in answer.get("Messages", [])]
-
-
 def rest(seconds):
     """Let real time pass in which something must not happen."""
     threading.Event().wait(seconds)

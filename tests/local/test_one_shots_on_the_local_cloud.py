@@ -14,7 +14,6 @@ from tests.local.conftest import (
     SHORT,
     Deadly,
     Note,
-    bodies_in,
     eventually,
     rest,
     schedules_in,
@@ -108,28 +107,10 @@ def test_what_aws_delivers_twice_runs_once(notes, caplog):
     assert "a turn failed" not in caplog.text
 
 
-def test_a_message_that_nobody_can_read_ends_in_the_dead_letters(notes):
-    impatient = replace(SHORT, queue_visibility=timedelta(seconds=1))
-    with LocalCloud(notes.app, Options(settings=impatient, max_receives=2)) as cloud:
-        cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
-        action = cloud.scheduler().schedule(Note(text="well"), at=timedelta(0))
-        settled(cloud, action)
-        assert eventually(lambda: bodies_in(cloud, "due-default-dead"), "the dead letter") == ["poison"]
-
-
-def test_a_wake_that_dispatch_never_takes_ends_with_the_failures(notes):
-    hasty = Options(settings=SHORT, retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)))
-    with LocalCloud(notes.app, hasty) as cloud:
-        make_schedule(
-            cloud, "strange", "rate(1 minute)", target=cloud.settings.dispatch_arn, told='{"no": "wake"}'
-        )
-        assert eventually(lambda: bodies_in(cloud, "failures"), "the failure") == ['{"no": "wake"}']
-
-
-def test_a_wake_of_a_function_that_is_not_there_ends_with_the_failures(cloud):
-    nobody = "arn:aws:lambda:us-east-1:123456789012:function:nobody"
-    make_schedule(cloud, "lost", "rate(1 minute)", target=nobody, told='{"to": "nobody"}')
-    assert eventually(lambda: bodies_in(cloud, "failures"), "the failure") == ['{"to": "nobody"}']
+def test_a_message_that_nobody_can_read_holds_up_no_other(cloud, notes):
+    cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
+    action = cloud.scheduler().schedule(Note(text="well"), at=timedelta(0))
+    settled(cloud, action)
 
 
 def test_a_schedule_that_aws_would_refuse_is_told_of_and_holds_up_no_other(cloud, notes, caplog):

@@ -14,9 +14,10 @@ from duetime.permissions import Permission
 from duetime.ports import ActionStore
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
+from duetime.undelivered_ports import UndeliveredPorts
 
-SCHEDULING, JOBS = "/scheduling", "/background-jobs"
-"""What the paths of actions and of jobs begin with, under the prefix."""
+SCHEDULING, JOBS, UNDELIVERED = "/scheduling", "/background-jobs", "/undelivered"
+"""What the paths of actions, of jobs and of what is undelivered begin with, under the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Desk:
     app: App
     clock: Clock
     settings: Settings
+    undelivered: UndeliveredPorts | None = None
 
     def scheduler(self, request: Request) -> Scheduler:
         """The caller's scheduler; code's jobs are shown to those who may see the system."""
@@ -39,6 +41,7 @@ class Desk:
             clock=self.clock,
             settings=self.settings,
             jobs=self.jobs,
+            undelivered=self.undelivered,
             sees_system=Permission.SYSTEM in caller.permissions,
         )
 

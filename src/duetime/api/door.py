@@ -32,6 +32,7 @@ from duetime.api.refusals import RouteNotFound
 from duetime.api.requests import refused
 from duetime.api.routes import Directory, Route
 from duetime.api.scheduling import Scheduling
+from duetime.api.undelivered import UndeliveredThings
 from duetime.errors import DuetimeError
 
 log = logging.getLogger(__name__)
@@ -77,7 +78,15 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
 
 
 def _served(desk: Desk, health: Health, access: Access) -> Iterable[Route]:
-    for each in (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), access, health):
+    served = (
+        Scheduling(desk),
+        BackgroundJobs(desk),
+        JobOperations(desk),
+        UndeliveredThings(desk),
+        access,
+        health,
+    )
+    for each in served:
         yield from each.routes()
 
 

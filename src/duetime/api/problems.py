@@ -42,6 +42,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "forbidden": (HTTPStatus.FORBIDDEN, "The caller may not do this"),
         "action-not-found": (HTTPStatus.NOT_FOUND, "There is no such action"),
         "job-not-found": (HTTPStatus.NOT_FOUND, "There is no such job"),
+        "undelivered-not-found": (HTTPStatus.NOT_FOUND, "Nothing undelivered has this id"),
         "route-not-found": (HTTPStatus.NOT_FOUND, "There is no such route"),
         "wrong-method": (HTTPStatus.METHOD_NOT_ALLOWED, "The route has no such method"),
         "action-conflict": (HTTPStatus.CONFLICT, "The action's status does not allow this"),

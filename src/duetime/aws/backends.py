@@ -9,7 +9,7 @@ import boto3
 from botocore.config import Config
 
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
-from duetime.aws.queues import SqsQueues
+from duetime.aws.queues import SqsBodies, SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from duetime.aws.access import DynamoAuditTrail, DynamoGrants
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
+    from duetime.aws.streams import DynamoStream
     from duetime.job_ports import JobPorts
+    from duetime.undelivered_ports import UndeliveredPorts
 
 _PATIENT = Config(
     retries={"mode": "standard", "total_max_attempts": 5},
@@ -64,6 +66,15 @@ def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
     dynamodb = client or boto3.client("dynamodb", config=_PATIENT)
     routes = DynamoRoutes(dynamodb, settings.jobs_table, clock=clock)
     return JobPorts(job_store(settings, dynamodb), routes)
+
+
+def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPorts:
+    """What is undelivered, as its operators see it; over `client`, if one is given for DynamoDB."""
+    from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few look at it
+    from duetime.undelivered_ports import UndeliveredPorts  # noqa: PLC0415 - as above
+
+    store = DynamoUndelivered(client or boto3.client("dynamodb", config=_PATIENT), settings.jobs_table)
+    return UndeliveredPorts(store, SqsBodies(boto3.client("sqs", config=_PATIENT), settings))
 
 
 class Backends:
@@ -129,6 +140,18 @@ class Backends:
 
         settings = self._settings
         return DynamoAuditTrail(self._dynamodb, settings.jobs_table, retention=settings.audit_retention)
+
+    @cached_property
+    def undelivered(self) -> UndeliveredPorts:
+        """What queues, streams and EventBridge gave up on."""
+        return undelivered_ports(self._settings, self._dynamodb)
+
+    @cached_property
+    def stream(self) -> DynamoStream:
+        """The actions table's stream."""
+        from duetime.aws.streams import DynamoStream  # noqa: PLC0415 - one function reads it
+
+        return DynamoStream(boto3.client("dynamodbstreams", config=_PATIENT))
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:

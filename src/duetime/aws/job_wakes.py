@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,8 @@ _PATHS = {
 _EVENT = '{"id":<id>,"time":<time>,"source":<source>,"detail-type":<type>,"detail":<detail>}'
 """What dispatch is told of an event; EventBridge puts its parts in as JSON."""
 
+_BEFORE_EVENT = ', "event": '
+_KEYS = ("id", "time", "source", "detail-type", "detail")
 _DESCRIPTION_LIMIT = 512
 
 
@@ -129,6 +131,26 @@ class EventBridgeJobWakes:
         _all_done(answer)
         self._events.delete_rule(Name=name, EventBusName=self._bus)
 
+    def told_by(self, rule_arn: str, event: Mapping[str, Any]) -> dict[str, Any]:
+        """What a rule of ours tells dispatch of an event.
+
+        Raises:
+            LookupError: there is no such rule any more, or it tells dispatch nothing.
+        """
+        name = rule_arn.rpartition("/")[2]
+        with translated(SERVICE):
+            try:
+                listed = self._events.list_targets_by_rule(Rule=name, EventBusName=self._bus)
+            except ClientError as error:
+                if code_of(error) != _GONE:
+                    raise
+                raise LookupError(f"there is no rule {name} any more") from error
+        template = next((each["InputTransformer"]["InputTemplate"] for each in listed["Targets"]), None)
+        if template is None:
+            raise LookupError(f"the rule {name} calls nothing")
+        said: dict[str, Any] = json.loads(template.partition(_BEFORE_EVENT)[0] + "}")
+        return {**said, "event": {key: event.get(key) for key in _KEYS}}
+
     @property
     def _bus(self) -> str:
         return self._settings.event_bus
@@ -142,7 +164,7 @@ def _template(wake: JobWake) -> str:
     """What dispatch is told, with the event in it; ``<`` would begin one of the event's parts."""
     said = json.dumps({**_owner(wake), "cadence": wake.cadence})
     escaped = said.replace("<", "\\u003c").replace(">", "\\u003e")
-    return f'{escaped[:-1]}, "event": {_EVENT}}}'
+    return f"{escaped[:-1]}{_BEFORE_EVENT}{_EVENT}}}"
 
 
 def _state(wake: JobWake) -> Any:

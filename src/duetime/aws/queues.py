@@ -12,9 +12,12 @@ from duetime.aws.faults import code_of, translated
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports import Send
+from duetime.undelivered_ports import FAILURES
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
+
+    from duetime.settings import Settings
 
 SERVICE = "SQS"
 _BATCH = 10
@@ -76,3 +79,24 @@ class SqsQueues:
                 f"no queue is named {queue!r}",
                 f"DUETIME_QUEUES names {sorted(self._urls)}; deploy again",
             ) from None
+
+
+class SqsBodies:
+    """The due queues and the failure queue, for bodies as they are."""
+
+    def __init__(self, client: SQSClient, settings: Settings) -> None:
+        self._client = client
+        due = {f"due-{worker}": url for worker, url in settings.queues.items()}
+        failures = {FAILURES: settings.failure_queue} if settings.failure_queue else {}
+        self._urls: Mapping[str, str] = due | failures
+
+    def put(self, queue: str, body: str) -> None:
+        """See `duetime.undelivered_ports.BodyQueues`."""
+        if queue not in self._urls:
+            raise BackendMisconfigured(
+                SERVICE,
+                f"no queue is named {queue!r}",
+                "DUETIME_FAILURE_QUEUE and DUETIME_QUEUES say where they are",
+            )
+        with translated(SERVICE):
+            self._client.send_message(QueueUrl=self._urls[queue], MessageBody=body)

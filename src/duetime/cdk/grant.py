@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sqs as sqs
 
 from duetime import ids
 from duetime.aws.tables import CORRELATION, FAILED
 from duetime.cdk.job_rights import let_manage
-from duetime.cdk.rights import may, may_by_key, read_manifests, tenant_keys
+from duetime.cdk.rights import may, may_by_key, read_manifests, read_undelivered, send, tenant_keys
 from duetime.cdk.tables import Tables
 from duetime.errors import InvalidIdentifier
 from duetime.settings import Settings
@@ -58,6 +59,15 @@ def manage_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.Pol
     actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
     whose = None if tenants is None else _checked(tenants)
     return [*let_manage(actions, jobs, whose), read_manifests(jobs)]
+
+
+def grant_redrive(
+    function: lambda_.Function, tables: Tables, failures: sqs.Queue, settings: Settings
+) -> None:
+    """Give a function the rights, and the environment from which `Scheduler.from_env` finds what is undelivered."""
+    rights = [read_undelivered(tables.jobs.table_arn), send(failures.queue_arn)]
+    told = replace(Settings(), jobs_table=settings.jobs_table, failure_queue=failures.queue_url)
+    _grant(function, rights, told)
 
 
 def _checked(tenants: Sequence[str]) -> list[str]:

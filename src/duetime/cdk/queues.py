@@ -14,7 +14,11 @@ from duetime.cdk.rules import accept
 VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
 """Lambda refuses a queue whose messages become visible again before the function has ended."""
 
+SALVAGE_TIMEOUT = timedelta(seconds=60)
+"""How long salvage may take over one message of the queues that feed it."""
+
 _KEPT = Duration.days(14)
+"""The longest that SQS keeps a message: salvage may be broken for so long before anything is lost."""
 
 
 def visibility_of(timeout: timedelta) -> timedelta:
@@ -23,13 +27,13 @@ def visibility_of(timeout: timedelta) -> timedelta:
 
 
 class DueQueue(Construct):
-    """A worker's due queue. What cannot be handled ends in `dead`, where it is kept for two weeks."""
+    """A worker's due queue. What cannot be handled goes to `dead`, which feeds salvage."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, name: str, timeout: timedelta, max_receives: int
     ) -> None:
         super().__init__(scope, construct_id)
-        self.dead = _queue(self, "Dead", f"{name}-dead")
+        self.dead = _queue(self, "Dead", f"{name}-dead", visibility=visibility_of(SALVAGE_TIMEOUT))
         self.queue = _queue(
             self,
             "Queue",
@@ -40,14 +44,14 @@ class DueQueue(Construct):
 
 
 class FailureQueue(Construct):
-    """Where stream batches, wakes and passes go that failed for good: nothing waits for them, people look at them.
+    """Where stream batches, wakes and passes go that failed for good, and requests to redrive: it feeds salvage.
 
     EventBridge puts there what the rules named by `rules` could not deliver.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, name: str, rules: str) -> None:
         super().__init__(scope, construct_id)
-        self.queue = _queue(self, "Queue", name)
+        self.queue = _queue(self, "Queue", name, visibility=visibility_of(SALVAGE_TIMEOUT))
         self.queue.add_to_resource_policy(
             iam.PolicyStatement(
                 principals=[iam.ServicePrincipal("events.amazonaws.com")],
@@ -56,7 +60,11 @@ class FailureQueue(Construct):
                 conditions={"ArnLike": {"aws:SourceArn": rules}},
             )
         )
-        accept(self.queue, "AwsSolutions-SQS3", "It is itself where failures end; no function reads it.")
+        accept(
+            self.queue,
+            "AwsSolutions-SQS3",
+            "Failures end here; what salvage fails at comes again for two weeks.",
+        )
 
 
 def _queue(
@@ -64,7 +72,7 @@ def _queue(
     construct_id: str,
     name: str,
     *,
-    visibility: timedelta = timedelta(seconds=30),
+    visibility: timedelta,
     dead_letter_queue: sqs.DeadLetterQueue | None = None,
 ) -> sqs.Queue:
     return sqs.Queue(

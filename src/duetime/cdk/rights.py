@@ -14,6 +14,7 @@ from duetime.ids import SEPARATOR
 MANIFESTS = "system#manifest"
 BOOKMARKS = "system#bookmark"
 FORMAT = "system#format"
+UNDELIVERED = "system#undelivered"
 
 
 def may(*actions: str, on: str | Sequence[str], **conditions: dict[str, object]) -> iam.PolicyStatement:
@@ -46,6 +47,17 @@ def read_manifests(jobs: str) -> iam.PolicyStatement:
 def keep_bookmarks(jobs: str) -> iam.PolicyStatement:
     """Remember how far a pass has come."""
     return may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[BOOKMARKS])
+
+
+def keep_undelivered(jobs: str) -> iam.PolicyStatement:
+    """Keep what was given up, read one of them, and forget what was done again."""
+    rights = ("dynamodb:UpdateItem", "dynamodb:GetItem", "dynamodb:DeleteItem")
+    return may_by_key(*rights, on=jobs, keys=[UNDELIVERED])
+
+
+def read_undelivered(jobs: str) -> iam.PolicyStatement:
+    """List what was given up, and look at one of them."""
+    return may_by_key("dynamodb:Query", "dynamodb:GetItem", on=jobs, keys=[UNDELIVERED])
 
 
 def publish_manifests(jobs: str) -> list[iam.PolicyStatement]:

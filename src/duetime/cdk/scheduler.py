@@ -12,11 +12,12 @@ from constructs import Construct
 
 from duetime.cdk.checks import contradictions, wrong_workers
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.grant import grant_manage_jobs, grant_schedule
+from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.passes import Pass, Passes
 from duetime.cdk.queues import DueQueue, FailureQueue
+from duetime.cdk.salvage import Salvage
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, Places, Steps
 from duetime.cdk.tables import Tables
 from duetime.cdk.wakes import FAILURES, Wakes
@@ -59,9 +60,11 @@ class Duetime(Construct):
         self.due[SYSTEM_WORKER] = self._due_queue(SYSTEM_WORKER, timeout=CATCH_UP_TIMEOUT)
         self.steps = self._steps()
         self.passes = self._passes()
+        self.salvage = self._salvage()
         self._publish(of_the_system())
         self.workers = {each.worker: self._worker(each) for each in handlers}
-        for changed in (self.tables, self.failures, *self.due.values(), self.steps, self.passes):
+        parts = (self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage)
+        for changed in parts:
             changed.node.add_dependency(self._deploy.check)
 
     def grant_schedule(self, function: lambda_.Function, *, tenants: Sequence[str] | None = None) -> None:
@@ -88,6 +91,14 @@ class Duetime(Construct):
         """
         grant_manage_jobs(function, self.tables, self.settings, tenants)
 
+    def grant_redrive(self, function: lambda_.Function) -> None:
+        """Let a function list and redrive what is undelivered, with `duetime.Scheduler.from_env(…).undelivered`.
+
+        Args:
+            function: gets the rights and the environment. It sees what is undelivered of all tenants.
+        """
+        grant_redrive(function, self.tables, self.failures, self.settings)
+
     def worker(self, name: str) -> lambda_.Function:
         """A worker's function, to be given what its handlers need."""
         return self.workers[name].function
@@ -111,8 +122,21 @@ class Duetime(Construct):
         )
 
     def _steps(self) -> Steps:
-        places = Places(self.tables, self.due, self._wakes, self.failures.queue_arn)
-        return Steps(self, "Steps", places, settings=self.settings, deployment=self.deployment)
+        return Steps(self, "Steps", self._places, settings=self.settings, deployment=self.deployment)
+
+    @property
+    def _places(self) -> Places:
+        return Places(self.tables, self.due, self._wakes, self.failures.queue_arn)
+
+    def _salvage(self) -> Salvage:
+        return Salvage(
+            self,
+            "Salvage",
+            self._places,
+            failures=self.failures,
+            settings=self.settings,
+            deployment=self.deployment,
+        )
 
     def _passes(self) -> Passes:
         prefix, deployment = self.settings.prefix, self.deployment
@@ -130,7 +154,7 @@ class Duetime(Construct):
     def _publish(self, manifest: Manifest) -> CustomResource:
         """Publish a manifest: after all who send know its queue, and what wakes its jobs is there."""
         published = self._deploy.publish(f"Manifest-{manifest.worker}", manifest)
-        published.node.add_dependency(self.tables, self.failures, self.steps)
+        published.node.add_dependency(self.tables, self.failures, self.steps, self.salvage)
         return published
 
     def _worker(self, handlers: Handlers) -> Worker:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from duetime.cli import actions, check, jobs, local, preview, schedule
+from duetime.cli import actions, check, jobs, local, preview, schedule, undelivered
 from duetime.cli.failures import BadUsage, Refused
 from duetime.cli.tables import drawn, plain
 from duetime.errors import DuetimeError
@@ -58,7 +58,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (local, schedule, actions, jobs, preview, check):
+    for command in (local, schedule, actions, jobs, undelivered, preview, check):
         command.add_parser(commands)
     return parser
 

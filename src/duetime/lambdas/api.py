@@ -22,7 +22,8 @@ def make_handler(settings: Settings, app: App) -> Handler:
     """
     clock = SystemClock()
     backends = Backends(settings, clock)
-    desk = Desk(backends.store, JobPorts(backends.jobs, backends.routes), app, clock, settings)
+    jobs = JobPorts(backends.jobs, backends.routes)
+    desk = Desk(backends.store, jobs, app, clock, settings, backends.undelivered)
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
     return make_door(desk, health.Health(probes), access, prefix=settings.api_prefix)

@@ -8,8 +8,7 @@ from typing import Any
 
 from duetime.arm import Arm
 from duetime.aws.backends import Backends
-from duetime.aws.items import from_item
-from duetime.aws.keys import is_row
+from duetime.aws.streams import change_of
 from duetime.change import Change
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow
@@ -58,11 +57,8 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
 def _change(record: Mapping[str, Any]) -> Change | None:
     """A record that cannot be read is told of and passed by: in a stream it would hold up all behind it."""
     images = record["dynamodb"]
-    old, new = images.get("OldImage"), images.get("NewImage")
-    if not is_row(new or old or {}):
-        return None
     try:
-        return Change(from_item(old) if old else None, from_item(new) if new else None)
+        return change_of(images)
     except UnreadableRow:
         log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
         return None

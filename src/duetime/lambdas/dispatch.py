@@ -18,7 +18,7 @@ from typing import Any
 from duetime import ids
 from duetime.aws.backends import Backends
 from duetime.aws.messages import UnreadableMessage, from_json
-from duetime.clock import SystemClock
+from duetime.clock import Clock, SystemClock
 from duetime.dispatch import Dispatch, DispatchJobs
 from duetime.errors import InvalidIdentifier
 from duetime.job import JobRef
@@ -32,16 +32,25 @@ Event = Mapping[str, Any]
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """The handler of wakes and events. What it raises, Lambda repeats and then hands to the failure queue."""
     clock = SystemClock()
-    backends = Backends(settings, clock)
+    dispatched = make_dispatch(Backends(settings, clock), settings, clock)
+
+    def handler(event: Event, _context: object) -> Event:
+        return dispatched(event)
+
+    return handler
+
+
+def make_dispatch(backends: Backends, settings: Settings, clock: Clock) -> Callable[[Event], Event]:
+    """What does what an input says; salvage does it with those that failed."""
     dispatch = Dispatch(backends.queues, backends.routes, clock=clock)
     jobs = DispatchJobs(backends.store, backends.jobs, clock=clock, settings=settings)
 
-    def handler(event: Event, _context: object) -> Event:
+    def dispatched(event: Event) -> Event:
         if "job" not in event:
             return _send(dispatch, event)
         return _start(jobs, event) if "event" in event else _wake(jobs, event)
 
-    return handler
+    return dispatched
 
 
 def _send(dispatch: Dispatch, event: Event) -> Event:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from duetime.system_jobs import SYSTEM_WORKER
+
 HOST: Final = "127.0.0.1"
 """The local cloud runs whatever it is told, so nobody but this machine may talk to it."""
 
@@ -52,6 +54,12 @@ class Names:
     def failure_queue(self) -> str:
         """Where stream records and invocations go that were given up."""
         return f"{self.prefix}failures"
+
+    @property
+    def salvaged(self) -> tuple[str, ...]:
+        """The queues that feed salvage."""
+        workers = dict.fromkeys((self.worker, SYSTEM_WORKER))
+        return (*map(self.dead_queue, workers), self.failure_queue)
 
     @property
     def pass_group(self) -> str:

@@ -30,7 +30,7 @@ import boto3
 
 from duetime.actions import LARGEST_PAGE
 from duetime.app import App
-from duetime.aws import action_store, job_ports
+from duetime.aws import action_store, job_ports, undelivered_ports
 from duetime.clock import SystemClock
 from duetime.errors import DeclarationError
 from duetime.job import Job, Origin
@@ -170,6 +170,7 @@ class LocalCloud:
             clock=self._clock,
             settings=self.settings,
             jobs=job_ports(self.settings, self._clock),
+            undelivered=undelivered_ports(self.settings),
         )
 
     @property

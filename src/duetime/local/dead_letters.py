@@ -20,39 +20,63 @@ class DeadLetters:
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url
 
-    def of_stream(self, record: Mapping[str, Any], function: str, reason: str) -> None:
+    def of_stream(self, record: Mapping[str, Any], shard: str, function: str, reason: str) -> None:
         """A stream record that its function never took: like AWS, where it stands in the stream, not the record."""
         number = record["dynamodb"]["SequenceNumber"]
         log.error("stream record given up", extra={"sequence_number": number, "reason": reason})
         self._send(
             {
-                "requestContext": {
-                    "requestId": str(uuid4()),
-                    "functionArn": function,
-                    "condition": "RetryAttemptsExhausted",
-                },
+                "requestContext": _context(function, "RetryAttemptsExhausted"),
                 "version": "1.0",
                 "DDBStreamBatchInfo": {
+                    "shardId": shard,
                     "startSequenceNumber": number,
                     "endSequenceNumber": number,
                     "batchSize": 1,
                     "streamArn": record["eventSourceARN"],
                 },
-            },
-            {"ErrorMessage": reason},
+            }
         )
 
-    def of_invocation(self, event: Mapping[str, Any], function: str, reason: str) -> None:
-        """The event of an asynchronous invocation that failed each time, or that reached no function at all."""
-        log.error("invocation given up", extra={"function": function, "reason": reason})
-        self._send(event, {"RequestID": str(uuid4()), "ErrorMessage": reason})
+    def of_invocation(self, event: Mapping[str, Any], function: str, error: BaseException) -> None:
+        """The event of an asynchronous invocation that failed each time, as Lambda's destinations get it."""
+        log.error("invocation given up", extra={"function": function, "reason": repr(error)})
+        self._send(
+            {
+                "version": "1.0",
+                "requestContext": _context(f"{function}:$LATEST", "RetriesExhausted"),
+                "requestPayload": event,
+                "responseContext": {
+                    "statusCode": 200,
+                    "executedVersion": "$LATEST",
+                    "functionError": "Unhandled",
+                },
+                "responsePayload": {"errorMessage": str(error), "errorType": type(error).__name__},
+            }
+        )
 
-    def _send(self, body: Mapping[str, Any], attributes: Mapping[str, str]) -> None:
+    def of_delivery(self, event: Mapping[str, Any], function: str) -> None:
+        """What EventBridge could not hand to a function, since there is none."""
+        log.error("invocation given up", extra={"function": function, "reason": "there is no such function"})
+        self._send(
+            event,
+            {
+                "ERROR_CODE": "ResourceNotFoundException",
+                "ERROR_MESSAGE": "there is no such function",
+                "TARGET_ARN": function,
+            },
+        )
+
+    def _send(self, body: Mapping[str, Any], attributes: Mapping[str, str] | None = None) -> None:
         self._client.send_message(
             QueueUrl=self._url,
             MessageBody=json.dumps(body),
             MessageAttributes={
-                name: {"DataType": "String", "StringValue": value or "unknown"}
-                for name, value in attributes.items()
+                name: {"DataType": "String", "StringValue": value}
+                for name, value in (attributes or {}).items()
             },
         )
+
+
+def _context(function: str, condition: str) -> dict[str, str]:
+    return {"requestId": str(uuid4()), "functionArn": function, "condition": condition}

@@ -41,18 +41,18 @@ class EventSources:
     def __init__(
         self, settings: Settings, names: Names, functions: Functions, gate: Gate, options: Options
     ) -> None:
-        self._settings, self._names, self._functions = settings, names, functions
+        self._functions = functions
         self._gate, self._options = gate, options
         self._clock, self._sqs, dynamodb = SystemClock(), boto3.client("sqs"), boto3.client("dynamodb")
-        failures = self._sqs.get_queue_url(QueueName=names.failure_queue)["QueueUrl"]
-        dead_letters = DeadLetters(self._sqs, failures)
+        dead_letters = DeadLetters(self._sqs, settings.failure_queue)
         table = dynamodb.describe_table(TableName=settings.actions_table)["Table"]
         source = StreamSource(table["LatestStreamArn"], names.function("arm"), FILTERS)
         shard = StreamShard(gate, settings.actions_table)
         stream = StreamPump(shard, source, functions, dead_letters, self._clock)
-        self._queues = (
-            self._queue(names.worker, names.work_function, options.concurrency),
-            self._queue(SYSTEM_WORKER, names.function("catch-up"), 1),
+        self._queues: tuple[QueuePump, ...] = (
+            self._queue(names.due_queue(names.worker), names.work_function, options.concurrency),
+            self._queue(names.due_queue(SYSTEM_WORKER), names.function("catch-up"), 1),
+            *(self._queue(each, names.function("salvage"), 1) for each in names.salvaged),
         )
         self._invocations = InvocationPump(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits
@@ -64,13 +64,12 @@ class EventSources:
             for table in (settings.actions_table, settings.jobs_table)
         )
         self._pumps = (stream, schedules, self._invocations, *self._queues, *expiries)
-        for pump in (stream, schedules, *self._queues):
-            gate.listen(pump.listen)
+        for listener in (stream.listen, schedules.listen, *(each.listen for each in self._queues)):
+            gate.listen(listener)
 
-    def _queue(self, worker: str, function: str, concurrency: int) -> QueuePump:
-        source = QueueSource(
-            self._settings.queues[worker], queue_arn(self._names.due_queue(worker)), function
-        )
+    def _queue(self, name: str, function: str, concurrency: int) -> QueuePump:
+        url = self._sqs.get_queue_url(QueueName=name)["QueueUrl"]
+        source = QueueSource(url, queue_arn(name), function)
         return QueuePump(
             self._sqs,
             source,

@@ -57,7 +57,7 @@ class InvocationPump(Pump):
     def invoke(self, function: str, event: Mapping[str, Any]) -> None:
         """Queue an event for the function with that ARN; one for no function goes to the dead letters."""
         if function not in self._functions:
-            self._dead_letters.of_invocation(event, function, "there is no such function")
+            self._dead_letters.of_delivery(event, function)
             return
         self._queue(_Queued(self.clock.now(), next(self._numbers), function, event))
 
@@ -90,4 +90,4 @@ class InvocationPump(Pump):
             at = self.clock.now() + self._retry_waits[queued.tries]
             self._queue(replace(queued, at=at, tries=queued.tries + 1))
         else:
-            self._dead_letters.of_invocation(queued.event, queued.function, repr(outcome.error))
+            self._dead_letters.of_invocation(queued.event, queued.function, outcome.error)

@@ -18,6 +18,7 @@ from duetime.aws import tables
 from duetime.clock import Clock
 from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import Names, queue_arn
+from duetime.local.handlers import SALVAGE_TIMEOUT
 from duetime.manifest import DEFAULT_WORKER
 from duetime.reconcile import Reconciled
 from duetime.settings import Settings
@@ -47,7 +48,7 @@ class Stack:
     def _make(self, settings: Settings) -> Settings:
         self._make_table(tables.ACTIONS, settings.actions_table)
         self._make_table(tables.JOBS, settings.jobs_table)
-        self._queue_url(self._names.failure_queue)
+        failures = self._make_salvaged(self._names.failure_queue)
         url = self._make_due_queue(self._names.worker, settings)
         system = self._make_due_queue(SYSTEM_WORKER, settings)
         for group in (settings.schedule_group, settings.job_group, self._names.pass_group):
@@ -58,6 +59,7 @@ class Stack:
         return replace(
             settings,
             queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system},
+            failure_queue=failures,
             dispatch_arn=self._names.function("dispatch"),
             timer_role_arn=self._names.timer_role,
             timer_dlq_arn=queue_arn(self._names.failure_queue),
@@ -79,7 +81,7 @@ class Stack:
 
     def _make_due_queue(self, worker: str, settings: Settings) -> str:
         dead = self._names.dead_queue(worker)
-        self._queue_url(dead)
+        self._make_salvaged(dead)
         url = self._queue_url(self._names.due_queue(worker))
         redrive = {"deadLetterTargetArn": queue_arn(dead), "maxReceiveCount": self._max_receives}
         self._sqs.set_queue_attributes(
@@ -89,6 +91,13 @@ class Stack:
                 "RedrivePolicy": json.dumps(redrive),
             },
         )
+        return url
+
+    def _make_salvaged(self, name: str) -> str:
+        """A queue that feeds salvage: its messages stay hidden for as long as that may take."""
+        url = self._queue_url(name)
+        hidden = str(math.ceil(SALVAGE_TIMEOUT.total_seconds()))
+        self._sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": hidden})
         return url
 
     def _make_group(self, name: str) -> None:

@@ -44,7 +44,7 @@ class StreamPump(Pump):
         self._shard, self._source = shard, source
         self._deliver = StreamDelivery(
             lambda event: functions.invoke(source.function, event),
-            lambda record, reason: dead_letters.of_stream(record, source.function, reason),
+            lambda record, reason: dead_letters.of_stream(record, shard.id, source.function, reason),
             pause=self.pause,
             is_stopping=self.stopping.is_set,
         )

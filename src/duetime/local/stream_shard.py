@@ -23,6 +23,7 @@ class StreamShard:
         self._gate = gate
         shard: Any = dynamodb_backends[ACCOUNT][REGION].get_table(table).stream_shard
         self._shard = shard
+        self.id: str = shard.id
         self._next: int = shard.starting_sequence_number
 
     def read(self, most: int) -> Sequence[Mapping[str, Any]]:

@@ -28,6 +28,7 @@ from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
+from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.mend import Mend
 from duetime.plan import LEAD, Plan
@@ -37,6 +38,7 @@ from duetime.settings import Settings
 from duetime.sweep import Sweep
 from duetime.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, Journal
 from duetime.tend import Tend
+from duetime.undelivered_ports import UndeliveredPorts
 from duetime.waking import Waker
 from duetime.wheel import TURN, HandOver, Wheel, WheelTimers
 from duetime.work import Work, WorkerPorts
@@ -68,6 +70,7 @@ class MemoryCloud:
         self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
         self.job_store = MemoryJobStore(self.store)
         self.job_wakes = MemoryJobWakes(clock)
+        self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
         self._instance = instance
         self._seen = self._as_seen(
             Backends(

@@ -33,6 +33,7 @@ def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
             clock=engine.clock,
             settings=engine.settings,
             jobs=engine.cloud.job_ports,
+            undelivered=engine.cloud.undelivered_ports,
         )
     finally:
         engine.stop()

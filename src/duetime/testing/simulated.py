@@ -97,6 +97,7 @@ class SimulatedCloud:
             clock=backends.clock,
             settings=self._settings,
             jobs=JobPorts(backends.jobs, backends.routes),
+            undelivered=self._cloud.undelivered_ports,
             entropy=self._cloud.entropy,
         )
 

@@ -49,6 +49,7 @@ from duetime.testing.contract.races import RaceContract
 from duetime.testing.contract.redriving import RedriveContract
 from duetime.testing.contract.scheduling import SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
+from duetime.testing.contract.undelivered import UndeliveredContract
 from duetime.testing.contract.wakes import DueQueuesContract, TimersContract
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "JobWakesContract",
     "RoutesContract",
     "TimersContract",
+    "UndeliveredContract",
 ]
 
 

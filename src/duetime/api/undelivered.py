@@ -1,0 +1,126 @@
+"""The routes of what is undelivered, for operators: list it, look at one, have it redriven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Annotated, Self
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.request import Request
+from pydantic import BaseModel, Field
+
+from duetime.api.desk import UNDELIVERED, Desk
+from duetime.api.parameters import refuse_unknown
+from duetime.api.requests import RequestBody
+from duetime.api.routes import Operation, Route
+from duetime.api.views import Instant
+from duetime.audit import Kind as AuditKind
+from duetime.permissions import Permission
+from duetime.undelivered import Kind, Undelivered
+from duetime.undelivered_desk import MOST_AT_ONCE, UndeliveredDesk
+
+_REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
+LARGEST_PAGE = 100
+_ASKED = ("limit", "cursor")
+
+
+class UndeliveredSummary(BaseModel):
+    """Something undelivered without its body: in lists."""
+
+    id: str
+    kind: Kind
+    source: str
+    reason: str
+    first_at: Instant
+    last_at: Instant
+    count: int
+    tenant_id: str | None
+    """Whose action it is; null where that is not known."""
+    action_id: str | None
+
+    @classmethod
+    def of(cls, thing: Undelivered) -> Self:
+        """The thing as a client sees it."""
+        facts = {name: getattr(thing, name) for name in cls.model_fields if name not in _MADE}
+        ref = thing.action
+        return cls(**facts, tenant_id=ref.tenant_id if ref else None, action_id=ref.id if ref else None)
+
+
+class UndeliveredView(UndeliveredSummary):
+    """Something undelivered in full."""
+
+    body: str
+    is_cut: bool
+    """Whether the body is only its beginning: then it cannot be redriven."""
+
+
+class UndeliveredList(BaseModel):
+    """A page of a list; `next_cursor` is null on the last one."""
+
+    items: list[UndeliveredSummary]
+    next_cursor: str | None
+
+
+class RedriveMany(RequestBody):
+    """Which are to be redriven."""
+
+    kind: Annotated[Kind | None, Field(description="only those of this kind")] = None
+    limit: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE, description="how many at most")] = 100
+    dry_run: Annotated[bool, Field(strict=True, description="only say which")] = False
+
+
+class Redriven(BaseModel):
+    """Those that are redriven, or would be, as they are before."""
+
+    items: list[UndeliveredSummary]
+    dry_run: bool
+
+
+_MADE = {"tenant_id", "action_id"}
+
+
+@dataclass(frozen=True, slots=True)
+class UndeliveredThings:
+    """What is undelivered, over HTTP: the deployment's own, so that no tenant but only operators see it."""
+
+    desk: Desk
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        many, one = f"{UNDELIVERED}/redrive", f"{UNDELIVERED}/<undelivered_id>"
+        return (
+            Route("GET", UNDELIVERED, self.list, Permission.SYSTEM),
+            Route("POST", many, self.redrive_many, Permission.SYSTEM, HTTPStatus.ACCEPTED, _REDRIVE),
+            Route("GET", one, self.get, Permission.SYSTEM),
+            Route("POST", f"{one}/redrive", self.redrive, Permission.SYSTEM, HTTPStatus.ACCEPTED, _REDRIVE),
+        )
+
+    def list(
+        self,
+        request: Request,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[str | None, Query()] = None,
+    ) -> UndeliveredList:
+        """A page of all, the newest first."""
+        refuse_unknown(request, _ASKED)
+        page = self._undelivered(request).list(limit=limit, cursor=cursor)
+        return UndeliveredList(items=[UndeliveredSummary.of(each) for each in page], next_cursor=page.cursor)
+
+    def get(self, undelivered_id: str, request: Request) -> UndeliveredView:
+        """The thing as of now."""
+        return UndeliveredView.of(self._undelivered(request).get(undelivered_id))
+
+    def redrive(self, undelivered_id: str, request: Request) -> UndeliveredSummary:
+        """Have it done again, soon: it is gone then, or stays with the reason why that failed."""
+        return UndeliveredSummary.of(self._undelivered(request).redrive(undelivered_id))
+
+    def redrive_many(self, said: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
+        """Have many done again, the newest first; or only say which."""
+        undelivered = self._undelivered(request)
+        chosen = undelivered.redrive_many(said.kind, limit=said.limit, dry_run=said.dry_run)
+        return Redriven(items=[UndeliveredSummary.of(each) for each in chosen], dry_run=said.dry_run)
+
+    def _undelivered(self, request: Request) -> UndeliveredDesk:
+        return self.desk.scheduler(request).undelivered

@@ -1,0 +1,137 @@
+"""What is undelivered, in the jobs table: one partition, since it is a rare thing. A throttled write makes its message come again."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from duetime import instant
+from duetime.action import ActionRef
+from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.items import to_epoch
+from duetime.aws.keys import Item
+from duetime.aws.queries import SERVICE
+from duetime.ids import ActionId, TenantId
+from duetime.undelivered import Kind, Undelivered, UndeliveredId
+from duetime.undelivered_ports import UndeliveredPage
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+PARTITION = "system#undelivered"
+IS_KEPT = "attribute_exists(pk)"
+NOT_KEPT_SINCE = "attribute_not_exists(pk) OR #count = :count"
+"""Whoever forgets a thing has seen all that was kept of it."""
+
+
+class DynamoUndelivered:
+    """One item each; its id is the sort key."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
+        """See `duetime.undelivered_ports.UndeliveredStore`, here and below: its body is sent where there is none yet."""
+        latest: Item = {
+            "reason": {"S": thing.reason},
+            "last_at": {"S": instant.text(thing.last_at)},
+            "ttl": {"N": to_epoch(expires_at)},
+        }
+        try:
+            self._count(thing, latest, {}, ConditionExpression=IS_KEPT)
+        except ConditionFailed:
+            self._count(thing, latest, _first(thing))
+
+    def _count(self, thing: Undelivered, latest: Item, first: Item, **condition: Any) -> None:
+        sets = [f"#{name} = :{name}" for name in latest]
+        sets += [f"#{name} = if_not_exists(#{name}, :{name})" for name in first]
+        with translated(SERVICE):
+            self._client.update_item(
+                TableName=self._table,
+                Key=_key(thing.id),
+                UpdateExpression=f"SET {', '.join(sets)} ADD #count :one",
+                ExpressionAttributeNames={f"#{name}": name for name in (*latest, *first, "count")},
+                ExpressionAttributeValues={
+                    **{f":{name}": value for name, value in (latest | first).items()},
+                    ":one": {"N": "1"},
+                },
+                **condition,
+            )
+
+    def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
+        """A body may be long: DynamoDB ends its own pages at 1 MB, so they are gathered."""
+        found = list[Item]()
+        asked: dict[str, Any] = {} if cursor is None else {"ExclusiveStartKey": _key(cursor)}
+        while len(found) <= limit:
+            with translated(SERVICE):
+                answer: Any = self._client.query(
+                    TableName=self._table,
+                    KeyConditionExpression="pk = :undelivered",
+                    ExpressionAttributeValues={":undelivered": {"S": PARTITION}},
+                    ScanIndexForward=False,
+                    Limit=limit + 1 - len(found),
+                    **asked,
+                )
+            found += answer["Items"]
+            if "LastEvaluatedKey" not in answer:
+                break
+            asked = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        shown = tuple(_read(each) for each in found[:limit])
+        return UndeliveredPage(shown, shown[-1].id if len(found) > limit else None)
+
+    def get(self, undelivered_id: str) -> Undelivered | None:
+        with translated(SERVICE):
+            item: Any = self._client.get_item(
+                TableName=self._table, Key=_key(undelivered_id), ConsistentRead=True
+            ).get("Item")
+        return None if item is None else _read(item)
+
+    def remove(self, thing: Undelivered) -> bool:
+        try:
+            with translated(SERVICE):
+                self._client.delete_item(
+                    TableName=self._table,
+                    Key=_key(thing.id),
+                    ConditionExpression=NOT_KEPT_SINCE,
+                    ExpressionAttributeNames={"#count": "count"},
+                    ExpressionAttributeValues={":count": {"N": str(thing.count)}},
+                )
+        except ConditionFailed:
+            return False
+        return True
+
+
+def _key(undelivered_id: str) -> Item:
+    return {"pk": {"S": PARTITION}, "sk": {"S": undelivered_id}}
+
+
+def _first(thing: Undelivered) -> Item:
+    """What stays as it was kept first."""
+    told: Item = {
+        "kind": {"S": thing.kind.value},
+        "source": {"S": thing.source},
+        "body": {"S": thing.body},
+        "is_cut": {"BOOL": thing.is_cut},
+        "first_at": {"S": instant.text(thing.first_at)},
+    }
+    if thing.action is not None:
+        told |= {"action_tenant": {"S": thing.action.tenant_id}, "action_id": {"S": thing.action.id}}
+    return told
+
+
+def _read(item: Item) -> Undelivered:
+    ref = None
+    if "action_id" in item:
+        ref = ActionRef(TenantId(item["action_tenant"]["S"]), ActionId(item["action_id"]["S"]))
+    return Undelivered(
+        id=UndeliveredId(item["sk"]["S"]),
+        kind=Kind(item["kind"]["S"]),
+        source=item["source"]["S"],
+        reason=item["reason"]["S"],
+        body=item["body"]["S"],
+        is_cut=item["is_cut"]["BOOL"],
+        first_at=instant.parse(item["first_at"]["S"]),
+        last_at=instant.parse(item["last_at"]["S"]),
+        count=int(item["count"]["N"]),
+        action=ref,
+    )

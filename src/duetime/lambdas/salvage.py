@@ -1,0 +1,67 @@
+"""The Lambda on the workers' dead-letter queues and on the failure queue: messages to `duetime.salvage`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from duetime.arm import Arm
+from duetime.aws import failures
+from duetime.aws.backends import Backends
+from duetime.clock import SystemClock
+from duetime.errors import DuetimeError
+from duetime.lambdas.dispatch import make_dispatch
+from duetime.salvage import Salvage
+from duetime.settings import Settings
+from duetime.undelivered_ports import SalvagePorts
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+
+
+def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
+    """The handler of SQS events; it answers with a partial batch response.
+
+    These queues have no dead letters of their own: what is reported as failed comes again, for two weeks.
+    """
+    salvage = _salvage(settings)
+
+    def handler(event: Event, _context: object) -> Event:
+        failed = [each["messageId"] for each in event["Records"] if not _handle(salvage, each, settings)]
+        return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+    return handler
+
+
+def _salvage(settings: Settings) -> Salvage:
+    clock = SystemClock()
+    backends = Backends(settings, clock)
+    queues, routes, undelivered = backends.queues, backends.routes, backends.undelivered
+    dispatch = make_dispatch(backends, settings, clock)
+
+    def dispatched(told: Event) -> Event:
+        """EventBridge hands over the event that its rule let through; what dispatch is told of it, the rule knows."""
+        if "rule" in told:
+            return dispatch(backends.job_wakes.told_by(told["rule"], told["event"]))
+        return dispatch(told)
+
+    return Salvage(
+        SalvagePorts(backends.store, queues, routes, backends.stream, undelivered.store, undelivered.queues),
+        Arm(backends.store, queues, backends.timers, routes, clock=clock, settings=settings),
+        dispatched,
+        clock=clock,
+        settings=settings,
+    )
+
+
+def _handle(salvage: Salvage, record: Mapping[str, Any], settings: Settings) -> bool:
+    try:
+        salvage(failures.read(record, settings.prefix))
+    except DuetimeError as error:
+        log.warning(
+            "message will come again", extra={"message_id": record["messageId"], "reason": str(error)}
+        )
+        return False
+    return True

@@ -1,0 +1,144 @@
+"""What is undelivered: kept once however often it is given up, listed newest first, forgotten when nothing came since."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from duetime.action import ActionRef
+from duetime.errors import cut
+from duetime.ids import ActionId
+from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MOST_PAGES, NOON
+from duetime.undelivered import BODY_LIMIT, Kind, Undelivered, undelivered_id
+from duetime.undelivered_ports import UndeliveredStore
+
+REF = ActionRef(ACME, ActionId("019ca932-7c00-735e-a389-6f2fb6b5d775"))
+
+
+def given_up(name: str = "a", at: datetime = NOON, **more: object) -> Undelivered:
+    """A thing of that name, which nobody has kept yet."""
+    thing = Undelivered(
+        id=undelivered_id(at, name),
+        kind=Kind.MESSAGE,
+        source="due-default",
+        reason="no worker took it",
+        body=name,
+        first_at=NOON,
+        last_at=NOON,
+    )
+    return replace(thing, **more)  # type: ignore[arg-type]
+
+
+class UndeliveredContract:
+    """The whole contract of `duetime.undelivered_ports.UndeliveredStore`: override the fixture `undelivered`."""
+
+    @pytest.fixture
+    def undelivered(self) -> UndeliveredStore:
+        """A store with nothing in it."""
+        raise NotImplementedError("override the fixture `undelivered`: it returns your back end, empty")
+
+    def test_what_was_kept_is_there(self, undelivered: UndeliveredStore) -> None:
+        for thing in (given_up("a"), given_up("b", kind=Kind.WAKE, action=REF, is_cut=True)):
+            undelivered.keep(thing, expires_at=EXPIRY)
+            assert undelivered.get(thing.id) == thing
+
+    def test_what_was_never_kept_is_not_there(self, undelivered: UndeliveredStore) -> None:
+        undelivered.keep(given_up("a"), expires_at=EXPIRY)
+        assert undelivered.get(given_up("b").id) is None
+
+    @pytest.mark.parametrize("kind", list(Kind))
+    def test_every_kind_can_be_kept(self, undelivered: UndeliveredStore, kind: Kind) -> None:
+        undelivered.keep(given_up(kind=kind), expires_at=EXPIRY)
+        assert [each.kind for each in undelivered.list(limit=10, cursor=None)] == [kind]
+
+    def test_a_thing_that_is_kept_again_is_one_with_its_latest_reason(
+        self, undelivered: UndeliveredStore
+    ) -> None:
+        first = given_up(action=REF)
+        undelivered.keep(first, expires_at=EXPIRY)
+        again = replace(
+            first, reason="again", body="another", first_at=NOON + HOUR, last_at=NOON + HOUR, action=None
+        )
+        undelivered.keep(again, expires_at=EXPIRY + HOUR)
+        (kept,) = undelivered.list(limit=10, cursor=None)
+        assert kept == replace(first, reason="again", last_at=NOON + HOUR, count=2)
+
+    def test_the_longest_body_and_reason_can_be_kept(self, undelivered: UndeliveredStore) -> None:
+        thing = given_up(body="x" * BODY_LIMIT, reason=cut("é" * 1_000))
+        undelivered.keep(thing, expires_at=EXPIRY)
+        assert undelivered.get(thing.id) == thing
+        undelivered.keep(thing, expires_at=EXPIRY)
+        assert undelivered.get(thing.id) == replace(thing, count=2)
+
+    @pytest.mark.parametrize("body", ["", "]", '{"é": "\\u0000"}'])
+    def test_a_body_is_kept_as_it_is(self, undelivered: UndeliveredStore, body: str) -> None:
+        thing = given_up(body=body)
+        undelivered.keep(thing, expires_at=EXPIRY)
+        assert undelivered.get(thing.id) == thing
+
+    @pytest.mark.parametrize("limit", [1, 2, 3, 10])
+    def test_all_are_listed_newest_first_page_by_page(
+        self, undelivered: UndeliveredStore, limit: int
+    ) -> None:
+        things = [given_up(str(hour), NOON + hour * HOUR) for hour in (3, 0, 4, 1, 2)]
+        for each in things:
+            undelivered.keep(each, expires_at=EXPIRY)
+        newest_first = sorted((each.id for each in things), reverse=True)
+        assert self._listed(undelivered, limit) == newest_first
+
+    def test_long_bodies_are_listed_all_the_same(self, undelivered: UndeliveredStore) -> None:
+        things = [given_up(str(hour), NOON + hour * HOUR, body="x" * BODY_LIMIT) for hour in range(4)]
+        for each in things:
+            undelivered.keep(each, expires_at=EXPIRY)
+        page = undelivered.list(limit=4, cursor=None)
+        assert [each.id for each in page] == [each.id for each in reversed(things)]
+        assert page.cursor is None
+
+    def test_nothing_is_listed_where_nothing_is(self, undelivered: UndeliveredStore) -> None:
+        page = undelivered.list(limit=10, cursor=None)
+        assert (tuple(page), page.cursor) == ((), None)
+
+    def test_what_was_removed_is_gone(self, undelivered: UndeliveredStore) -> None:
+        thing, other = given_up("a"), given_up("b")
+        for each in (thing, other):
+            undelivered.keep(each, expires_at=EXPIRY)
+        assert undelivered.remove(thing)
+        assert undelivered.get(thing.id) is None
+        assert undelivered.get(other.id) == other
+
+    def test_removing_again_is_no_failure(self, undelivered: UndeliveredStore) -> None:
+        thing = given_up()
+        undelivered.keep(thing, expires_at=EXPIRY)
+        assert undelivered.remove(thing)
+        assert undelivered.remove(thing)
+
+    def test_what_was_kept_once_more_since_it_was_read_stays(self, undelivered: UndeliveredStore) -> None:
+        thing = given_up()
+        undelivered.keep(thing, expires_at=EXPIRY)
+        undelivered.keep(thing, expires_at=EXPIRY)
+        assert not undelivered.remove(thing)
+        kept = undelivered.get(thing.id)
+        assert kept == replace(thing, count=2)
+        assert undelivered.remove(kept)
+
+    def test_what_is_kept_after_it_was_removed_begins_anew(self, undelivered: UndeliveredStore) -> None:
+        thing = given_up()
+        undelivered.keep(thing, expires_at=EXPIRY)
+        undelivered.remove(thing)
+        again = replace(thing, reason="later", first_at=NOON + HOUR, last_at=NOON + HOUR)
+        undelivered.keep(again, expires_at=EXPIRY)
+        assert undelivered.get(thing.id) == again
+
+    def _listed(self, undelivered: UndeliveredStore, limit: int) -> list[str]:
+        found, cursor = list[str](), None
+        for _ in range(MOST_PAGES):
+            page = undelivered.list(limit=limit, cursor=cursor)
+            assert len(page) <= limit
+            found += [each.id for each in page]
+            cursor = page.cursor
+            if cursor is None:
+                return found
+        raise AssertionError("the list's pages never end")

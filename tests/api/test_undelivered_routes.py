@@ -1,0 +1,140 @@
+"""What is undelivered, over HTTP: for operators only."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.action import ActionRef
+from duetime.api.desk import Desk
+from duetime.api.door import make_door
+from duetime.api.health import Health
+from duetime.testing.contract.undelivered import given_up
+from duetime.undelivered import Kind, request_for
+from tests.api.conftest import ADA, NOW, OPERATOR, Client, jobs_app, sample_event
+
+ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
+
+
+@pytest.fixture
+def undelivered(cloud):
+    return cloud.undelivered_ports
+
+
+@pytest.fixture
+def ask(cloud, clock, settings, undelivered):
+    """Calls a route of what is undelivered, as an operator unless the test says otherwise."""
+    desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
+    client = Client(make_door(desk, Health({})))
+
+    def call(method, path="", *, claims=OPERATOR, **changes):
+        event = sample_event("cancel", httpMethod=method, path=f"/api/v1/undelivered{path}", **changes)
+        event["requestContext"]["path"] = f"/prod{event['path']}"
+        event["requestContext"]["authorizer"]["claims"] = claims
+        return client.send(event)
+
+    return call
+
+
+@pytest.fixture
+def kept(undelivered):
+    """Three things, the newest first."""
+    things = [
+        given_up("a", NOW + timedelta(hours=2), kind=Kind.PASS, source="sweep"),
+        given_up("b", NOW + timedelta(hours=1), action=ACTION),
+        given_up("c", NOW),
+    ]
+    for each in things:
+        undelivered.store.keep(each, expires_at=NOW + timedelta(days=30))
+    return things
+
+
+def asked_for(undelivered):
+    return undelivered.queues.sent
+
+
+def test_where_nothing_is_the_list_is_empty(ask):
+    answer = ask("GET")
+    assert (answer.status, answer.json) == (200, {"items": [], "next_cursor": None})
+
+
+def test_they_are_listed_newest_first_page_by_page_and_without_their_bodies(ask, kept):
+    first = ask("GET", query={"limit": "2"}).json
+    second = ask("GET", query={"limit": "2", "cursor": first["next_cursor"]}).json
+    assert [each["id"] for each in (*first["items"], *second["items"])] == [each.id for each in kept]
+    assert second["next_cursor"] is None
+    assert first["items"][1] == {
+        "id": kept[1].id,
+        "kind": "message",
+        "source": "due-default",
+        "reason": "no worker took it",
+        "first_at": "2030-06-01T12:00:00Z",
+        "last_at": "2030-06-01T12:00:00Z",
+        "count": 1,
+        "tenant_id": "acme",
+        "action_id": ACTION.id,
+    }
+
+
+def test_one_is_shown_in_full(ask, kept):
+    answer = ask("GET", f"/{kept[2].id}")
+    assert answer.status == 200
+    assert (answer.json["body"], answer.json["is_cut"], answer.json["action_id"]) == ("c", False, None)
+
+
+def test_one_is_redriven_by_a_request_to_salvage(ask, kept, undelivered):
+    answer = ask("POST", f"/{kept[1].id}/redrive", body=None)
+    assert (answer.status, answer.json["id"]) == (202, kept[1].id)
+    assert asked_for(undelivered) == [("failures", request_for(kept[1].id))]
+
+
+@pytest.mark.parametrize(
+    ("said", "chosen"),
+    [({}, "abc"), ({"kind": "message"}, "bc"), ({"limit": 1}, "a"), ({"kind": "wake"}, "")],
+)
+def test_many_are_redriven_the_newest_first(ask, kept, undelivered, said, chosen):
+    wanted = [each for each in kept if each.body in chosen]
+    dry = ask("POST", "/redrive", body={**said, "dry_run": True})
+    assert (dry.status, dry.json["dry_run"]) == (202, True)
+    assert [each["id"] for each in dry.json["items"]] == [each.id for each in wanted]
+    assert asked_for(undelivered) == []
+    assert ask("POST", "/redrive", body=said).json == {**dry.json, "dry_run": False}
+    assert asked_for(undelivered) == [("failures", request_for(each.id)) for each in wanted]
+
+
+@pytest.mark.parametrize("unknown", ["nothing", "u.20260301T120000Z.0123456789abcdef"])
+def test_what_is_not_there_is_not_found(ask, kept, unknown):
+    for method, path in (("GET", f"/{unknown}"), ("POST", f"/{unknown}/redrive")):
+        answer = ask(method, path, body=None)
+        assert (answer.status, answer.code) == (404, "undelivered-not-found")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", ""), ("GET", "/u.1"), ("POST", "/u.1/redrive"), ("POST", "/redrive")],
+)
+def test_who_is_no_operator_sees_and_redrives_nothing(ask, kept, undelivered, method, path):
+    answer = ask(method, path, claims=ADA, body={} if path == "/redrive" else None)
+    assert (answer.status, answer.code) == (403, "forbidden")
+    assert asked_for(undelivered) == []
+
+
+@pytest.mark.parametrize(
+    "said", [{"kind": "strange"}, {"limit": 0}, {"limit": 1_001}, {"dry_run": "yes"}, {"all": True}]
+)
+def test_a_request_that_says_something_else_is_refused(ask, kept, undelivered, said):
+    answer = ask("POST", "/redrive", body=said)
+    assert (answer.status, answer.code) == (422, "invalid-request")
+    assert asked_for(undelivered) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status"), [({"limit": "0"}, 422), ({"kind": "x"}, 422), ({"cursor": "x"}, 400)]
+)
+def test_a_list_that_cannot_be_is_refused(ask, query, status):
+    assert ask("GET", query=query).status == status
+
+
+def test_an_api_without_back_ends_for_it_says_so(call_cloud):
+    event = sample_event("cancel", httpMethod="GET", path="/api/v1/undelivered", claims=OPERATOR)
+    answer = call_cloud.send(event)
+    assert (answer.status, answer.code) == (501, "unsupported")

@@ -1,0 +1,92 @@
+"""The contract of what is undelivered, over each back end that duetime has."""
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from duetime.action import Status
+from duetime.aws.streams import DynamoStream
+from duetime.aws.undelivered import DynamoUndelivered
+from duetime.memory.undelivered import MemoryUndelivered
+from duetime.testing.contract import UndeliveredContract
+from duetime.testing.contract.specimens import EXPIRY, end, running, scheduled
+from duetime.testing.contract.undelivered import given_up
+from duetime.undelivered_ports import StreamBatch
+from tests import dynamodb_local
+
+PLAIN = Config(account_id_endpoint_mode="disabled")
+"""moto knows no account's own endpoints."""
+
+
+class TestMemoryUndelivered(UndeliveredContract):
+    @pytest.fixture
+    def undelivered(self):
+        return MemoryUndelivered()
+
+
+class TestDynamoUndelivered(UndeliveredContract):
+    @pytest.fixture
+    def undelivered(self, jobs_table):
+        return DynamoUndelivered(*jobs_table)
+
+    def test_it_goes_when_its_time_is_over(self, jobs_table):
+        client, table = jobs_table
+        DynamoUndelivered(client, table).keep(given_up(), expires_at=EXPIRY)
+        (item,) = client.scan(TableName=table)["Items"]
+        assert item["ttl"] == {"N": str(int(EXPIRY.timestamp()))}
+
+
+@pytest.fixture
+def stream(table, request):
+    """The stream of an actions table, in each engine: its reader, its ARN and its only shard."""
+    endpoint = (
+        {"endpoint_url": request.getfixturevalue("local_endpoint")}
+        if "dynamodb-local" in request.node.name
+        else {}
+    )
+    client = boto3.client("dynamodbstreams", config=PLAIN, **endpoint, **dynamodb_local.CREDENTIALS)
+    arn = table.client.describe_table(TableName=table.name)["Table"]["LatestStreamArn"]
+    (shard,) = client.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+    return client, arn, shard["ShardId"]
+
+
+def all_records(client, arn, shard):
+    start = {"ShardIteratorType": "TRIM_HORIZON"}
+    iterator = client.get_shard_iterator(StreamArn=arn, ShardId=shard, **start)["ShardIterator"]
+    return [
+        each["dynamodb"]["SequenceNumber"] for each in client.get_records(ShardIterator=iterator)["Records"]
+    ]
+
+
+def test_a_part_of_the_stream_is_read_from_its_first_record_to_its_last(table, stream):
+    client, arn, shard = stream
+    store = table.store()
+    before, run, after = scheduled(store), running(store), scheduled(store)
+    store.settle(run, end(Status.EXECUTED))
+    numbers = all_records(*stream)
+    assert len(numbers) == 5
+    read = DynamoStream(client).read(StreamBatch(arn, shard, numbers[1], numbers[3]))
+    assert [each.number for each in read] == numbers[1:4]
+    assert [each.ref for each in read] == [run.ref, run.ref, after.ref]
+    assert before.ref not in {each.ref for each in read}
+    put, claimed, _ = (each.change for each in read)
+    assert put.became_pending.id == run.id
+    assert (claimed.old.status, claimed.new.status) == (Status.PENDING, Status.PROCESSING)
+
+
+def test_items_that_are_no_rows_are_passed_by_and_those_that_cannot_be_read_are_told(table, stream):
+    client, arn, shard = stream
+    row = {"pk": {"S": "acme#5"}, "sk": {"S": "019ca932-7c00-735e-a389-6f2fb6b5d775"}}
+    table.client.put_item(TableName=table.name, Item={"pk": {"S": "acme#payload#5"}, "sk": {"S": "x"}})
+    table.client.put_item(TableName=table.name, Item=row | {"status": {"S": "strange"}})
+    numbers = all_records(*stream)
+    (read,) = DynamoStream(client).read(StreamBatch(arn, shard, numbers[0], numbers[-1]))
+    assert (read.ref.id, read.change) == (row["sk"]["S"], None)
+
+
+@pytest.mark.dynamodb_local
+def test_what_is_no_longer_in_the_stream_is_said_to_be_gone(local_table, local_endpoint):
+    client = boto3.client("dynamodbstreams", endpoint_url=local_endpoint, **dynamodb_local.CREDENTIALS)
+    arn = local_table.client.describe_table(TableName=local_table.name)["Table"]["LatestStreamArn"]
+    gone = StreamBatch(arn, "shardId-00000001541626099285-f35f62ef", "0" * 20 + "1", "0" * 20 + "2")
+    assert DynamoStream(client).read(gone) is None

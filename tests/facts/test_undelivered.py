@@ -1,0 +1,74 @@
+"""What names a thing that was given up, and how much of it is kept."""
+
+from datetime import UTC, datetime, timedelta, timezone
+from urllib.parse import quote
+
+import pytest
+
+from duetime.undelivered import (
+    BODY_LIMIT,
+    bounded,
+    is_undelivered_id,
+    request_for,
+    requested_in,
+    undelivered_id,
+)
+
+NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
+
+
+def test_the_same_thing_has_the_same_id_and_another_has_another():
+    assert undelivered_id(NOON, "wake", "acme", "1") == undelivered_id(NOON, "wake", "acme", "1")
+    others = [("wake", "acme", "2"), ("wake", "acme1"), ("acme", "wake", "1"), ("wake", "acme", "1", "")]
+    assert undelivered_id(NOON, "wake", "acme", "1") not in {undelivered_id(NOON, *each) for each in others}
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        NOON,
+        NOON.astimezone(timezone(timedelta(hours=14))),
+        datetime.min.replace(tzinfo=UTC),
+        datetime.max.replace(tzinfo=UTC),
+    ],
+)
+def test_an_id_is_safe_in_addresses_whatever_it_names(at):
+    made = undelivered_id(at, "a/b?c", "\ud800", "é\n")
+    assert is_undelivered_id(made)
+    assert quote(made, safe="") == made
+
+
+def test_ids_sort_by_their_times():
+    instants = [NOON + timedelta(seconds=each) for each in (-86_400, 0, 1, 60, 400 * 86_400)]
+    made = [undelivered_id(at, str(99 - place)) for place, at in enumerate(instants)]
+    assert made == sorted(made)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "u.", "u.20300601T120000Z", "u.20300601T120000Z.0123456789abcdeF", "x" * 40, None, 7]
+)
+def test_anything_else_is_no_id(text):
+    assert not is_undelivered_id(text)
+
+
+def test_a_request_to_redrive_leads_to_its_thing_and_nothing_else_is_one():
+    made = undelivered_id(NOON, "a")
+    assert requested_in({"redrive": made}) == made
+    assert request_for(made) == f'{{"redrive": "{made}"}}'
+    for told in ({}, {"redrive": "x"}, {"redrive": None}, {"redrive": made, "more": 1}):
+        assert requested_in(told) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kept", "is_cut"),
+    [
+        ("", "", False),
+        ("x" * BODY_LIMIT, "x" * BODY_LIMIT, False),
+        ("x" * (BODY_LIMIT + 1), "x" * BODY_LIMIT, True),
+        ("x" + "é" * BODY_LIMIT, "x" + "é" * ((BODY_LIMIT - 1) // 2), True),
+        ("\ud800", "?", False),
+    ],
+    ids=["empty", "just", "long", "not in the middle of a character", "no character"],
+)
+def test_a_body_is_kept_up_to_a_bound(body, kept, is_cut):
+    assert bounded(body) == (kept, is_cut)

@@ -1,0 +1,89 @@
+"""What is undelivered, as operators of an app in memory see it, and who may not."""
+
+import pytest
+
+from duetime import App, Payload, Run, Scheduler
+from duetime.errors import InvalidCursor, OperatorsOnly, UndeliveredNotFound, Unsupported
+from duetime.testing import SimulatedCloud
+from duetime.testing.contract.specimens import EXPIRY, HOUR, NOON
+from duetime.testing.contract.undelivered import given_up
+from duetime.undelivered import Kind, request_for
+
+
+class Note(Payload):
+    text: str = ""
+
+
+def app() -> App:
+    made = App()
+
+    @made.action
+    def note(payload: Note, run: Run) -> None:
+        pass
+
+    return made
+
+
+@pytest.fixture
+def cloud():
+    return SimulatedCloud(app())
+
+
+@pytest.fixture
+def desk(cloud):
+    return cloud.scheduler.undelivered
+
+
+@pytest.fixture
+def ports(cloud):
+    return cloud._cloud.undelivered_ports
+
+
+def test_in_memory_nothing_is_undelivered(desk):
+    assert list(desk.list()) == []
+    assert desk.redrive_many() == ()
+    with pytest.raises(UndeliveredNotFound, match=r"nothing undelivered is 'u\.1'"):
+        desk.get("u.1")
+    with app().embedded() as embedded:
+        assert list(embedded.undelivered.list()) == []
+
+
+def test_one_is_redriven_by_a_request(desk, ports):
+    thing = given_up()
+    ports.store.keep(thing, expires_at=EXPIRY)
+    assert desk.redrive(thing.id) == thing
+    assert ports.queues.sent == [("failures", request_for(thing.id))]
+    assert desk.get(thing.id) == thing
+
+
+def test_many_of_a_kind_are_redriven_however_many_there_are(desk, ports):
+    for number in range(300):
+        kind = Kind.WAKE if number % 3 else Kind.MESSAGE
+        ports.store.keep(given_up(str(number), NOON + number * HOUR, kind=kind), expires_at=EXPIRY)
+    assert len(desk.redrive_many("wake", limit=150, dry_run=True)) == 150
+    assert ports.queues.sent == []
+    assert len(desk.redrive_many(Kind.MESSAGE)) == 100
+    assert len(ports.queues.sent) == 100
+
+
+@pytest.mark.parametrize("call", [{"limit": 0}, {"limit": 1_001}, {"kind": "strange"}])
+def test_a_number_or_a_kind_that_cannot_be_is_refused(desk, call):
+    with pytest.raises(ValueError, match=r"allowed is|not a valid"):
+        desk.redrive_many(**call)
+
+
+def test_a_list_that_cannot_be_is_refused(desk):
+    with pytest.raises(ValueError, match="allowed is 1 to 200"):
+        desk.list(limit=0)
+    with pytest.raises(InvalidCursor):
+        desk.list(cursor="strange")
+
+
+def test_who_sees_nothing_but_a_tenants_own_is_refused(cloud, ports):
+    given = {"tenant_id": "acme", "actor": "ann", "clock": cloud.clock, "settings": cloud._settings}
+    tenants_own = Scheduler(cloud._cloud.store, undelivered=ports, sees_system=False, **given)
+    with pytest.raises(OperatorsOnly, match="for its operators only"):
+        tenants_own.undelivered  # noqa: B018 - the look itself is refused
+    bare = Scheduler(cloud._cloud.store, **given)
+    with pytest.raises(Unsupported, match="pass undelivered="):
+        bare.undelivered  # noqa: B018 - as above
