@@ -79,6 +79,11 @@ def jobs_app() -> App:
     return app
 
 
+def nobodys_access(clock):
+    """No grants, and an empty audit trail."""
+    return Access(MemoryGrants(), MemoryAuditTrail(), clock)
+
+
 @dataclass
 class Answer:
     status: int
@@ -199,7 +204,7 @@ def call_over(app, clock, settings):
         health = Health(probes(store, bookmarks or MemoryBookmarks()))
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
         desk = Desk(store, jobs, app, clock, settings)
-        return Client(make_door(desk, health, Access(MemoryGrants(), MemoryAuditTrail(), clock), **more))
+        return Client(make_door(desk, health, nobodys_access(clock), **more))
 
     return make
 
@@ -224,7 +229,7 @@ def cloud(clock, settings):
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
     desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
-    return Client(make_door(desk, Health({}), Access(MemoryGrants(), MemoryAuditTrail(), clock)))
+    return Client(make_door(desk, Health({}), nobodys_access(clock)))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from duetime.api.door import make_door
 from duetime.api.health import Health
 from duetime.testing.contract.undelivered import given_up
 from duetime.undelivered import Kind, request_for
-from tests.api.conftest import ADA, NOW, OPERATOR, Client, jobs_app, sample_event
+from tests.api.conftest import ADA, NOW, OPERATOR, Client, jobs_app, nobodys_access, sample_event
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
 
@@ -24,7 +24,7 @@ def undelivered(cloud):
 def ask(cloud, clock, settings, undelivered):
     """Calls a route of what is undelivered, as an operator unless the test says otherwise."""
     desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
-    client = Client(make_door(desk, Health({})))
+    client = Client(make_door(desk, Health({}), nobodys_access(clock)))
 
     def call(method, path="", *, claims=OPERATOR, **changes):
         event = sample_event("cancel", httpMethod=method, path=f"/api/v1/undelivered{path}", **changes)

@@ -109,7 +109,7 @@ def test_a_redriven_action_has_its_key_again_unless_another_has_it(cloud):
 
 @pytest.mark.parametrize("ttl", [timedelta(seconds=59), 31 * DAY, -DAY, timedelta(0)])
 def test_a_time_to_live_that_no_key_can_have_is_refused(cloud, ttl):
-    with pytest.raises(InvalidTime, match="allowed is 0:01:00 to 30 days"):
+    with pytest.raises(InvalidTime, match="allowed is a timedelta of 0:01:00 to 30 days"):
         schedule(cloud, idempotency_ttl=ttl)
     assert cloud.actions() == ()
 
