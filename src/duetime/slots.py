@@ -7,18 +7,21 @@ freed first, and that run fenced off, so that never more than the limit hold a l
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 
-from duetime import transition
+from duetime import ids, transition
 from duetime.action import Action, ActionRef, Status
 from duetime.admit import Admitted, Waiting
-from duetime.errors import BackendUnavailable
 from duetime.ids import ActionId
 from duetime.job_ports import Hold
 from duetime.lease import ClaimTerms, Held
 from duetime.ports import ActionStore
+
+log = logging.getLogger(__name__)
 
 SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
 """A run that was denied looks again after so long, give or take a quarter."""
@@ -38,22 +41,25 @@ class TakeSlot:
     def __call__(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
         """Claim a run with a slot of its key, or say when to look again; None when there is nothing to do.
 
+        A key that keeps changing while it looks is busy: it looks again later, too.
+
         Raises:
-            BackendUnavailable: the key kept changing, or a service did not answer; the message must come again.
+            BackendUnavailable: a service did not answer; the message must come again.
         """
         for _ in range(_RACES):
             done = self._try(ref, terms)
             if not isinstance(done, _Again):
                 return done
-        raise BackendUnavailable("the actions table", f"the concurrency key of {ref.id} kept changing")
+        log.warning("its concurrency key kept changing, it looks again later", extra={"action": ref.id})
+        return self._in(SOONEST)
 
     def _try(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | _Again | None:
-        row = self._actions.get(ref)
+        row = next(iter(self._actions.get_rows([ref])), None)
         if row is None or row.concurrency_key is None:
             return None
         if row.status is Status.PROCESSING and row.lease_until is not None:
             if row.claim_nonce == terms.nonce:
-                return Admitted(row, None, Hold.NOTHING)
+                return self._admitted(row)
             if not terms.may_take_over(row):
                 return Held(row.lease_until)
         elif row.status is not Status.PENDING or row.due_at > terms.now:
@@ -66,7 +72,14 @@ class TakeSlot:
             is_freed = self._free_dead(row, key, sorted(holders), terms)
             return _AGAIN if is_freed else self._later(row, terms.now)
         claimed = transition.started(row, terms)
-        return Admitted(claimed, None, Hold.NOTHING) if self._actions.claim_slot(row, claimed) else _AGAIN
+        return self._admitted(claimed) if self._actions.claim_slot(row, claimed) else _AGAIN
+
+    def _admitted(self, claimed: Action) -> Admitted:
+        """The run, with its payload: one that is set apart is read only now, and not with each look."""
+        if claimed.payload_apart and claimed.payload is None:
+            whole = self._actions.get(claimed.ref)
+            claimed = replace(claimed, payload=whole.payload if whole else None)
+        return Admitted(claimed, None, Hold.NOTHING)
 
     def _free_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
         """Free what dead runs hold; whether there were any."""
@@ -78,7 +91,10 @@ class TakeSlot:
         return bool(dead)
 
     def _later(self, row: Action, now: datetime) -> Waiting:
-        wait = min(max((now - row.due_at) * _SHARE, SOONEST), LATEST)
+        since = max(row.due_at, ids.created_at(row.id))
+        return self._in(min(max((now - since) * _SHARE, SOONEST), LATEST))
+
+    def _in(self, wait: timedelta) -> Waiting:
         return Waiting(ceil(wait.total_seconds() * (0.75 + self._chance() / 2)))
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from duetime.action import Status
 from duetime.testing.contract.scheduling import LARGE
+from duetime.testing.contract.slots import begin, holding, keyed
 from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, claim, end, fresh
 
 pytestmark = pytest.mark.dynamodb_local
@@ -120,3 +121,30 @@ def test_a_page_of_a_correlation_id_is_two_calls(store, bill):
 def test_a_hundred_in_bulk_take_five_calls(store, bill):
     store.put_many([fresh(store) for _ in range(100)])
     assert bill.calls == 5
+
+
+def test_a_claim_with_a_slot_is_two_calls_to_look_and_one_to_write_two_items(local_table, store, requests, bill):
+    action = keyed(store)
+    row, before = store.get_rows([action.ref])[0], bill.calls
+    store.holders(ACME, row.concurrency_key)
+    assert store.claim_slot(row, started(row, terms()))
+    assert bill.calls - before == 2
+    assert requests == [{"Update": 2}]
+
+
+def test_a_settle_with_a_slot_is_one_call_that_writes_two_items(store, requests, bill):
+    run, _ = holding(store), requests.clear()
+    before = bill.calls
+    store.settle(run, end(Status.EXECUTED))
+    assert bill.calls - before == 1
+    assert requests == [{"Update": 2}]
+
+
+def test_a_look_that_finds_no_slot_writes_nothing_and_costs_three_small_reads(store, requests, bill):
+    run, action = holding(store), keyed(store)
+    requests.clear()
+    calls, units = bill.calls, bill.units
+    store.get_rows([action.ref])
+    store.holders(ACME, "customer:42")
+    store.get_rows([run.ref])
+    assert (bill.calls - calls, bill.units - units, requests) == (3, 3, [])

@@ -68,6 +68,12 @@ from duetime.testing.contract.races import RaceContract
 from duetime.testing.contract.redriving import RedriveContract
 from duetime.testing.contract.scheduling import SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
+from duetime.testing.contract.slots import (
+    EvictContract,
+    HoldersContract,
+    SlotContract,
+    SlotRaceContract,
+)
 from duetime.testing.contract.wakes import DueQueuesContract, TimersContract
 
 __all__ = [
@@ -106,6 +112,10 @@ class ActionStoreContract(
     IdempotencyContract,
     KeyRedriveContract,
     KeyRaceContract,
+    SlotContract,
+    HoldersContract,
+    EvictContract,
+    SlotRaceContract,
 ):
     """The whole contract of `duetime.ports.ActionStore`: override the fixture `store`."""
 
