@@ -285,6 +285,8 @@ class DueMessage:
     """The version of its type that wrote the action's payload: a worker that does not read it yet need not claim."""
     is_keyed: bool = False
     """Its action has a concurrency key: a worker looks for a slot before it claims."""
+    looks_until: datetime | None = None
+    """Of one whose action waits for a slot: after this instant it is replaced no more; the sweep has sent another."""
 
 
 @dataclass(frozen=True, slots=True)

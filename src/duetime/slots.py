@@ -3,6 +3,9 @@
 It reads the row and who holds the key's slots, and writes both in one transaction if nothing of that has changed; else it
 reads again. A run that finds no slot free writes nothing: a fresh message looks again later. What a dead run held is
 freed first, and that run fenced off, so that never more than the limit hold a live lease.
+
+The sweep does not know what waits: it sends what is overdue again, the next time when it is twice as late. So a message
+is replaced by fresh ones only until then, or each sweep would have one more look for the same action.
 """
 
 from __future__ import annotations
@@ -18,8 +21,8 @@ from duetime.action import Action, ActionRef, Status
 from duetime.admit import Admitted, Waiting
 from duetime.ids import ActionId
 from duetime.job_ports import Hold
-from duetime.lease import ClaimTerms, Held
-from duetime.ports import ActionStore
+from duetime.lease import Claimed, ClaimTerms, Held, Keyed
+from duetime.ports import ActionStore, DueMessage
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +32,30 @@ SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
 _SHARE = 0.25
 """Of the time that it has waited already: so those that wait long cost few looks."""
 
+_GOES_ON = timedelta(minutes=10)
+"""A message is replaced for so long after the sweep should have sent another."""
+
+_CATCH_UP = timedelta(hours=6)
+"""What is later than this is sent again every so long, by the catch-up."""
+
 _RACES = 10
+
+
+class ClaimAlone:
+    """Claims actions of no job: by one write, or with a slot."""
+
+    def __init__(self, actions: ActionStore, *, chance: Callable[[], float]) -> None:
+        self._actions, self._take_slot = actions, TakeSlot(actions, chance=chance)
+
+    def __call__(self, message: DueMessage, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
+        """Claim a run, or say when to look again; None when there is nothing to do.
+
+        A message may be older than what it says of the key: the row tells.
+        """
+        claim = Keyed() if message.is_keyed else self._actions.claim(message.ref, terms)
+        if isinstance(claim, Keyed):
+            return self._take_slot(message.ref, terms)
+        return Admitted(claim.action, None, Hold.NOTHING) if isinstance(claim, Claimed) else claim
 
 
 class TakeSlot:
@@ -96,6 +122,20 @@ class TakeSlot:
 
     def _in(self, wait: timedelta) -> Waiting:
         return Waiting(ceil(wait.total_seconds() * (0.75 + self._chance() / 2)))
+
+
+def next_look(message: DueMessage, now: datetime, *, grace: timedelta) -> DueMessage | None:
+    """The message for another look; None where the sweep has sent one by now, which goes on in its place.
+
+    A job's run looks on under the same message. `grace` is how late an action is when the sweep first sends it again.
+    """
+    if not ids.is_one_shot(message.ref.id):
+        return message
+    if message.looks_until is not None:
+        return message if now < message.looks_until else None
+    late = max(now - message.due_at, grace)
+    until_sent_again = late if 2 * late < _CATCH_UP else _CATCH_UP
+    return replace(message, is_keyed=True, looks_until=now + until_sent_again + _GOES_ON)
 
 
 class _Again:

@@ -21,7 +21,7 @@ import random
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -34,17 +34,17 @@ from duetime.errors import DuetimeError, InvalidPayload, UnknownType
 from duetime.handler import Handler
 from duetime.heartbeat import Heartbeat, visibility
 from duetime.ids import is_one_shot
-from duetime.job_ports import Hold, JobStore
-from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Settlement, SettleResult
+from duetime.job_ports import JobStore
+from duetime.lease import ClaimTerms, Held, Settlement, SettleResult
 from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.payload import Payload
 from duetime.plan import Plan, is_behind
-from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueMessage, DueQueues, Routes, Send
+from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Routes, Send
 from duetime.release import Release
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import Run, RunCancelled
 from duetime.settings import Settings
-from duetime.slots import TakeSlot
+from duetime.slots import ClaimAlone, next_look
 from duetime.wakes import delay_until
 
 log = logging.getLogger(__name__)
@@ -90,7 +90,7 @@ class Work:
         self._clock, self._settings, self._instance = clock, settings, instance
         self._chance = chance
         self._admit = Admit(ports.store, ports.jobs, settings=settings)
-        self._take_slot = TakeSlot(ports.store, chance=chance)
+        self._claim_alone = ClaimAlone(ports.store, chance=chance)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings)
         self._release = Release(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
@@ -108,7 +108,7 @@ class Work:
         if isinstance(claim, Held):
             return self._put_off(delivery, self._until(claim.until + self._settings.clock_skew) + 1)
         if isinstance(claim, Waiting):
-            return self._put_off(delivery, claim.seconds)
+            return self._look_again(delivery, claim)
         if claim is None:
             return Result.NOTHING_TO_DO
         self._plan_ahead(claim)
@@ -147,6 +147,12 @@ class Work:
         log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
         return Result.PUT_OFF
 
+    def _look_again(self, delivery: Delivery, waiting: Waiting) -> Result:
+        again = next_look(delivery.message, self._clock.now(), grace=self._settings.grace)
+        if again is None:
+            return Result.NOTHING_TO_DO
+        return self._put_off(replace(delivery, message=again), waiting.seconds)
+
     def _claim(self, delivery: Delivery) -> Admitted | Held | Waiting | None:
         now, ref = self._clock.now(), delivery.message.ref
         handler = self._app.handlers.get(delivery.message.type)
@@ -168,12 +174,6 @@ class Work:
         if isinstance(claim, Admitted) and self._settings.queue_visibility > self._settings.lease + _SLACK:
             self._ports.queues.extend(self._app.worker, delivery.receipt, visibility(self._settings))
         return claim
-
-    def _claim_alone(self, message: DueMessage, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
-        claim = Keyed() if message.is_keyed else self._ports.store.claim(message.ref, terms)
-        if isinstance(claim, Keyed):
-            return self._take_slot(message.ref, terms)
-        return Admitted(claim.action, None, Hold.NOTHING) if isinstance(claim, Claimed) else claim
 
     def _plan_ahead(self, claim: Admitted) -> None:
         """Plan the job's next occurrence with this one, if no wake has done it: whoever runs it proves that it lives."""

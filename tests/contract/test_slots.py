@@ -4,7 +4,7 @@ from collections import deque
 from functools import partial
 
 import pytest
-from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.exceptions import ClientError
 
 from duetime.action import Status
 from duetime.aws.keys import row_key, slots_key
