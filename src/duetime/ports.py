@@ -131,8 +131,8 @@ class ActionStore(Protocol):
     def claim_slot(self, row: Action, claimed: Action) -> bool:
         """*claim under a concurrency key*: in one transaction, `row` becomes `claimed` and holds a slot of its key.
 
-        The row must stand as it was read: status, gen, fence and lease. The action holds a slot already, or fewer than
-        its limit are held. False, and nothing happens, if not; a row that is processing under the nonce of `claimed`
+        The row must stand as it was read: status, gen, fence and lease. Others hold fewer than its limit; it may hold
+        one already. False, and nothing happens, if not; a row that is processing under the nonce of `claimed`
         was claimed by this call's first try. What else is in the row, such as a request to cancel, is left alone.
         """
         ...

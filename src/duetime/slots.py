@@ -93,9 +93,9 @@ class TakeSlot:
         return self._contend(row, row.concurrency_key, terms)
 
     def _contend(self, row: Action, key: str, terms: ClaimTerms) -> Admitted | Waiting | _Again:
-        holders = self._actions.holders(row.tenant_id, key)
-        if row.id not in holders and len(holders) >= row.concurrency_limit:
-            is_freed = self._free_dead(row, key, sorted(holders), terms)
+        others = self._actions.holders(row.tenant_id, key) - {row.id}
+        if len(others) >= row.concurrency_limit:
+            is_freed = self._free_dead(row, key, sorted(others), terms)
             return _AGAIN if is_freed else self._later(row, terms.now)
         claimed = transition.started(row, terms)
         return self._admitted(claimed) if self._actions.claim_slot(row, claimed) else _AGAIN

@@ -2,7 +2,7 @@
 
 ::
 
-    take   the row as read; fewer than the limit are held, or one is mine  -> row processing, my slot
+    take   the row as read; others hold fewer than the limit               -> row processing, my slot
     free   the run's settle                                                -> row, no slot of mine
     evict  the holder's row as read, and it is dead                        -> fence + 1, no nonce; no slot of its
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 IS_FREE = "attribute_not_exists(holders)"
 FEWER_ARE_HELD = "size(holders) < :limit"
-ONE_IS_MINE = "contains(holders, :id)"
+ONE_OF_THEM_IS_MINE = "contains(holders, :id) AND size(holders) <= :limit"
 IT_HOLDS_ONE = "contains(holders, :id)"
 
 _ROW = 0
@@ -73,7 +73,7 @@ class Slots:
             claimed.ref,
             claimed.concurrency_key,
             {
-                "ConditionExpression": f"{IS_FREE} OR {FEWER_ARE_HELD} OR {ONE_IS_MINE}",
+                "ConditionExpression": f"{IS_FREE} OR {FEWER_ARE_HELD} OR ({ONE_OF_THEM_IS_MINE})",
                 "UpdateExpression": "ADD holders :me SET #ttl = :ttl",
                 "ExpressionAttributeNames": {"#ttl": "ttl"},
                 "ExpressionAttributeValues": {

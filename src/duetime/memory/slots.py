@@ -28,7 +28,7 @@ class Slots(Keys):
             standing, holders = self._rows.get(row.ref), self.holders(row.tenant_id, key)
             if standing is not None and standing.claim_nonce == claimed.claim_nonce:
                 return True
-            is_free = row.id in holders or len(holders) < claimed.concurrency_limit
+            is_free = len(holders - {row.id}) < claimed.concurrency_limit
             if standing is None or not _is_as_read(standing, row) or not is_free:
                 return False
             self._holders[row.tenant_id, key] = holders | {row.id}

@@ -122,6 +122,15 @@ class SlotContract(StoreContract):
         assert begin(store, keyed(store, limit=2).ref)
         assert not begin(store, keyed(store, limit=2).ref)
 
+    def test_a_dead_run_is_taken_over_only_while_fewer_than_its_own_limit_run_beside_it(
+        self, store: ActionStore
+    ) -> None:
+        narrow, wide = holding(store, limit=1), holding(store, limit=2)
+        assert not begin(store, narrow.ref, terms(ORPHANED_AT))
+        assert store.get(narrow.ref) == narrow
+        store.settle(wide, end(Status.EXECUTED))
+        assert begin(store, narrow.ref, terms(ORPHANED_AT))
+
     def test_other_keys_and_other_tenants_have_slots_of_their_own(self, store: ActionStore) -> None:
         holding(store)
         others = [keyed(store, key=f"{KEY}0"), keyed(store, tenant_id=GLOBEX)]
