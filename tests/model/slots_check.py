@@ -10,8 +10,6 @@ from tests.model.slots_protocol import SlotsProtocol
 from tests.model.slots_states import (
     ENDED,
     IDLE,
-    LIVE,
-    PENDING,
     PROCESSING,
     Row,
     State,
