@@ -45,6 +45,7 @@ from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import Run, RunCancelled
 from duetime.settings import Settings
 from duetime.slots import ClaimAlone, next_look
+from duetime.telling import LOST, WORDS, told
 from duetime.wakes import delay_until
 
 log = logging.getLogger(__name__)
@@ -260,9 +261,9 @@ class Work:
         if commit.stage is Stage.OPEN:
             self._settle(held, outcome)
         elif commit.settlement is None:
-            log.warning(_LOST, extra={"action": action.id})
+            log.warning(LOST, extra={"action": action.id})
         else:
-            log.info(_WORDS[Status.EXECUTED], extra=_told(action, SUCCEEDED, commit.settlement.finished_at))
+            log.info(WORDS[Status.EXECUTED], extra=told(action, SUCCEEDED, commit.settlement.finished_at))
             if outcome is not SUCCEEDED:
                 log.warning(
                     "raised after its commit, the action stays executed",
@@ -284,26 +285,11 @@ class Work:
             settled = final_instead(settled, retention=self._settings.retention)
             result = self._release(held, settled)
         if result is SettleResult.SETTLED:
-            log.info(_WORDS[settled.status], extra=_told(action, outcome, settled.finished_at))
+            log.info(WORDS[settled.status], extra=told(action, outcome, settled.finished_at))
         else:
-            log.warning(_LOST, extra={"action": action.id})
+            log.warning(LOST, extra={"action": action.id})
 
 
-_LOST = "lease lost, the run's end changes nothing"
 _ROLL_OVER = 60
 _SLACK = timedelta(seconds=10)
 _handlers_log = logging.getLogger("duetime.handlers")
-_WORDS = {status: status.value for status in Status} | {Status.PENDING: "will run again"}
-
-
-def _told(action: Action, outcome: Outcome, finished_at: datetime) -> dict[str, object]:
-    started_at = action.attempts[-1].started_at
-    return {
-        "action": action.id,
-        "tenant": action.tenant_id,
-        "type": action.type,
-        "attempt": action.attempt,
-        "late_ms": round((started_at - action.due_at).total_seconds() * 1000, 1),
-        "ran_ms": round((finished_at - started_at).total_seconds() * 1000, 1),
-        "reason": outcome.message,
-    }

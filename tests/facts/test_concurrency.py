@@ -1,5 +1,6 @@
 """Concurrency keys: what may be said of one, and when a run that was denied looks again."""
 
+import json
 from dataclasses import replace
 from datetime import timedelta
 
@@ -7,11 +8,13 @@ import pytest
 
 from duetime.action import Status
 from duetime.admit import Admitted, Waiting
+from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.concurrency import MOST_SLOTS, Concurrency, concurrency_of
 from duetime.errors import InvalidIdentifier
 from duetime.memory.store import MemoryStore
 from duetime.slots import TakeSlot, next_look
 from duetime.sweep import DEEPEST, bands
+from duetime.testing.contract.job_specimens import occurrence
 from duetime.testing.contract.slots import ACME, KEY, holding, keyed
 from duetime.testing.contract.specimens import (
     HOUR,
@@ -160,3 +163,29 @@ def test_a_message_is_replaced_until_the_sweep_has_sent_another_and_not_for_long
 def test_a_message_of_what_was_due_long_ago_is_replaced_until_the_next_catch_up(store):
     first = next_look(message_of(keyed(store)), NOON + 100 * HOUR, grace=GRACE)
     assert first.looks_until > NOON + 106 * HOUR
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"is_keyed": True}, {"is_keyed": True, "looks_until": NOON + HOUR}], ids=str
+)
+def test_a_message_says_that_its_action_is_keyed_and_until_when_it_looks(store, said):
+    message = replace(message_of(keyed(store)), **{"is_keyed": False, **said})
+    assert from_json(to_json(message, delay=7)) == (message, 7)
+    assert set(json.loads(to_json(message))) & {"is_keyed", "looks_until"} == said.keys()
+
+
+@pytest.mark.parametrize("said", [{"looks_until": "soon"}, {"looks_until": 7}, {"looks_until": []}], ids=str)
+def test_a_message_that_says_no_instant_is_unreadable(store, said):
+    with pytest.raises(UnreadableMessage):
+        from_json(json.loads(to_json(message_of(keyed(store)))) | said)
+
+
+@pytest.mark.parametrize("said", [None, False, "true", 1, {}])
+def test_a_message_that_does_not_quite_say_that_it_is_keyed_is_taken_for_one_that_does_not(store, said):
+    told = json.loads(to_json(message_of(keyed(store)))) | {"is_keyed": said}
+    assert not from_json(told)[0].is_keyed
+
+
+def test_a_jobs_run_looks_on_under_the_same_message(store):
+    message = message_of(occurrence(store))
+    assert next_look(message, NOON + 100 * HOUR, grace=GRACE) is message
