@@ -75,8 +75,8 @@ def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
     actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
     return [
         may("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=actions),
-        may("dynamodb:ConditionCheckItem", on=actions),  # a slot's holder that has ended or is gone
+        may("dynamodb:ConditionCheckItem", on=actions),  # who held a lock or a slot, if that has ended or is gone
         *let_plan(actions, jobs),
-        *let_admit(actions, jobs),
+        *let_admit(jobs),
         read_manifests(jobs),
     ]
