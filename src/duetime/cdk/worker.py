@@ -75,7 +75,7 @@ def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
     actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
     return [
         may("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=actions),
-        may("dynamodb:ConditionCheckItem", on=actions),  # who held a lock or a slot, if that has ended or is gone
+        may("dynamodb:ConditionCheckItem", on=actions),  # who held a lock or a slot, and has ended
         *let_plan(actions, jobs),
         *let_admit(jobs),
         read_manifests(jobs),
