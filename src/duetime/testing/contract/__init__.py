@@ -33,6 +33,7 @@ from duetime.testing.contract.changing import (
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
 from duetime.testing.contract.due import DueContract
+from duetime.testing.contract.evicting import EvictContract, SlotRaceContract
 from duetime.testing.contract.idempotency import (
     IdempotencyContract,
     KeyRaceContract,
@@ -68,12 +69,7 @@ from duetime.testing.contract.races import RaceContract
 from duetime.testing.contract.redriving import RedriveContract
 from duetime.testing.contract.scheduling import SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
-from duetime.testing.contract.slots import (
-    EvictContract,
-    HoldersContract,
-    SlotContract,
-    SlotRaceContract,
-)
+from duetime.testing.contract.slots import HoldersContract, SlotContract
 from duetime.testing.contract.wakes import DueQueuesContract, TimersContract
 
 __all__ = [
