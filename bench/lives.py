@@ -19,6 +19,7 @@ SMALL, MIDDLE, LARGE = 600, 3_000, 10_000
 _BARE = "the same put and two updates of a table without any index"
 _IN_ROW = "the same life with the payload kept in the row"
 _APART = "a put of each by itself"
+_WITHOUT_KEY = "the same life without the key"
 _NOW = timedelta(0)
 
 
@@ -48,6 +49,7 @@ def measure() -> list[Result]:
             *_larger(stand, "3 KB", MIDDLE),
             *_larger(stand, "10 KB", LARGE),
             *_in_a_transaction(stand),
+            *_under_a_concurrency_key(stand),
         ]
 
 
@@ -108,6 +110,18 @@ def _in_a_transaction(stand: Stand) -> list[Result]:
     return [
         _writes("in a transaction with a business item", life, apart, _APART, note=note),
         _calls("in a transaction with a business item", life, apart, _APART),
+    ]
+
+
+def _under_a_concurrency_key(stand: Stand) -> list[Result]:
+    """A life whose claim and settle write a slot beside the row."""
+    payload = Letter.of(SMALL)
+    life = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW, concurrency_key="customer:42"))
+    least = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW)).bill
+    note = f"claim and settle are transactions of two items; and {life.bill.read_units:g} read units to look for a slot"
+    return [
+        _writes("0.6 KB under a concurrency key", life, least, _WITHOUT_KEY, note=note),
+        _calls("0.6 KB under a concurrency key", life, least, _WITHOUT_KEY),
     ]
 
 

@@ -67,7 +67,7 @@ class Taking:
     """The holder of the lock as it was read: processing under a lease that has ended, or settled.
 
     The lock may be taken from it while it still stands so (status, fence and lease unchanged: a late heartbeat keeps it). With
-    it, a processing one's fence goes on by one: should its worker wake, it holds nothing any more.
+    it, a processing one's fence goes on by one, and its nonce goes: should its worker wake, it holds nothing any more.
     """
     dead_ref: ActionRef | None = None
     """Whose lock it is, even where its row is gone."""

@@ -131,17 +131,18 @@ class ActionStore(Protocol):
     def claim_slot(self, row: Action, claimed: Action) -> bool:
         """*claim under a concurrency key*: in one transaction, `row` becomes `claimed` and holds a slot of its key.
 
-        The row must stand as it was read: status, gen, fence and lease. The action holds a slot already, or fewer than
-        its limit are held. False, and nothing happens, if not; a row that is processing under the nonce of `claimed`
-        was claimed by this call's first try.
+        The row must stand as it was read: status, gen, fence and lease. Others hold fewer than its limit; it may hold
+        one already. False, and nothing happens, if not; a row that is processing under the nonce of `claimed`
+        was claimed by this call's first try. What else is in the row, such as a request to cancel, is left alone.
         """
         ...
 
     def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
         """Free the slot of an action that cannot free it any more, if its row still stands as it was read.
 
-        That is `row`: settled, or processing under a lease that has ended; or None where it is gone. The fence of a
-        processing one goes on by one: should its worker wake, it holds nothing any more. False if it has changed.
+        That is `row`: not processing, or processing under a lease that has ended; or None where it is gone. The fence of
+        a processing one goes on by one, and its nonce goes: should its worker wake, or hear of its claim only then, it
+        holds nothing any more. False, and nothing happens, if the row has changed, or the action holds no slot.
         """
         ...
 
@@ -162,7 +163,8 @@ class ActionStore(Protocol):
         A final row leaves the due index and gets its time of expiry. A pending one gets its new due time and the next
         `gen`, unless a cancel was asked for: that is `CANCEL_REQUESTED`. A run that is no longer under this fence is
         `LEASE_LOST`. Both change nothing. A row that this very fence has settled was settled by this call's first try.
-        With it, the slot of its concurrency key is freed, whatever it becomes.
+        With it, the slot of its concurrency key is freed, whatever it becomes; where others keep the key busy, the row is
+        settled without, and whoever looks next for a slot evicts it.
         """
         ...
 
@@ -174,7 +176,7 @@ class ActionStore(Protocol):
         `number` counts the commits that one run asks for: the same arguments again are the same commit, and done once.
         `SETTLED` if this very commit is what has settled the row. A row that is no longer under this fence, or was
         settled in any other way, is `LEASE_LOST`; nothing is written. A request to cancel stops no commit.
-        The slot of a concurrency key is freed with it.
+        The slot of a concurrency key is freed as a settle frees it.
 
         Raises:
             CommitRefused: the condition of an entry did not hold, or others were busy with an item; nothing was written.
@@ -291,6 +293,8 @@ class DueMessage:
     """The version of its type that wrote the action's payload: a worker that does not read it yet need not claim."""
     is_keyed: bool = False
     """Its action has a concurrency key: a worker looks for a slot before it claims."""
+    looks_until: datetime | None = None
+    """Of one whose action waits for a slot: after this instant it is replaced no more; the sweep has sent another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from duetime.errors import InvalidCommit
 from duetime.ids import ActionId, JobName, TenantId
 
 MOST_ENTRIES = 98
-"""DynamoDB takes 100 writes in a transaction: the settle is one, the unlocking of a job another."""
+"""DynamoDB takes 100 writes in a transaction: the settle is one, the unlocking of a job or the freeing of a slot another."""
 
 Entry = Mapping[str, Any]
 """One of the ``TransactItems`` of a low-level DynamoDB client: ``{"Put": …}``, Update, Delete or ConditionCheck."""

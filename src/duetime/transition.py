@@ -26,6 +26,11 @@ def started(row: Action, terms: ClaimTerms) -> Action:
     )
 
 
+def fenced_off(row: Action) -> Action:
+    """A run that died, once what it held is another's: should it wake, or hear of its claim only then, it holds nothing."""
+    return replace(row, fence=row.fence + 1, claim_nonce=None)
+
+
 def settled(row: Action, settlement: Settlement) -> Action:
     """The row after its run: final, or pending again."""
     ended = replace(

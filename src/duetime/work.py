@@ -21,7 +21,7 @@ import random
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -34,17 +34,18 @@ from duetime.errors import DuetimeError, InvalidPayload, UnknownType
 from duetime.handler import Handler
 from duetime.heartbeat import Heartbeat, visibility
 from duetime.ids import is_one_shot
-from duetime.job_ports import Hold, JobStore
-from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Settlement, SettleResult
+from duetime.job_ports import JobStore
+from duetime.lease import ClaimTerms, Held, Settlement, SettleResult
 from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.payload import Payload
 from duetime.plan import Plan, is_behind
-from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueMessage, DueQueues, Routes, Send
+from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Routes, Send
 from duetime.release import Release
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import Run, RunCancelled
 from duetime.settings import Settings
-from duetime.slots import TakeSlot
+from duetime.slots import ClaimAlone, next_look
+from duetime.telling import LOST, WORDS, told
 from duetime.wakes import delay_until
 
 log = logging.getLogger(__name__)
@@ -90,7 +91,7 @@ class Work:
         self._clock, self._settings, self._instance = clock, settings, instance
         self._chance = chance
         self._admit = Admit(ports.store, ports.jobs, settings=settings)
-        self._take_slot = TakeSlot(ports.store, chance=chance)
+        self._claim_alone = ClaimAlone(ports.store, chance=chance)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings)
         self._release = Release(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
@@ -108,7 +109,7 @@ class Work:
         if isinstance(claim, Held):
             return self._put_off(delivery, self._until(claim.until + self._settings.clock_skew) + 1)
         if isinstance(claim, Waiting):
-            return self._put_off(delivery, claim.seconds)
+            return self._look_again(delivery, claim)
         if claim is None:
             return Result.NOTHING_TO_DO
         self._plan_ahead(claim)
@@ -147,6 +148,12 @@ class Work:
         log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
         return Result.PUT_OFF
 
+    def _look_again(self, delivery: Delivery, waiting: Waiting) -> Result:
+        again = next_look(delivery.message, self._clock.now(), grace=self._settings.grace)
+        if again is None:
+            return Result.NOTHING_TO_DO
+        return self._put_off(replace(delivery, message=again), waiting.seconds)
+
     def _claim(self, delivery: Delivery) -> Admitted | Held | Waiting | None:
         now, ref = self._clock.now(), delivery.message.ref
         handler = self._app.handlers.get(delivery.message.type)
@@ -168,12 +175,6 @@ class Work:
         if isinstance(claim, Admitted) and self._settings.queue_visibility > self._settings.lease + _SLACK:
             self._ports.heartbeat.hide(delivery, self._app.worker)
         return claim
-
-    def _claim_alone(self, message: DueMessage, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
-        claim = Keyed() if message.is_keyed else self._ports.store.claim(message.ref, terms)
-        if isinstance(claim, Keyed):
-            return self._take_slot(message.ref, terms)
-        return Admitted(claim.action, None, Hold.NOTHING) if isinstance(claim, Claimed) else claim
 
     def _plan_ahead(self, claim: Admitted) -> None:
         """Plan the job's next occurrence with this one, if no wake has done it: whoever runs it proves that it lives."""
@@ -260,9 +261,9 @@ class Work:
         if commit.stage is Stage.OPEN:
             self._settle(held, outcome)
         elif commit.settlement is None:
-            log.warning(_LOST, extra={"action": action.id})
+            log.warning(LOST, extra={"action": action.id})
         else:
-            log.info(_WORDS[Status.EXECUTED], extra=_told(action, SUCCEEDED, commit.settlement.finished_at))
+            log.info(WORDS[Status.EXECUTED], extra=told(action, SUCCEEDED, commit.settlement.finished_at))
             if outcome is not SUCCEEDED:
                 log.warning(
                     "raised after its commit, the action stays executed",
@@ -284,26 +285,11 @@ class Work:
             settled = final_instead(settled, retention=self._settings.retention)
             result = self._release(held, settled)
         if result is SettleResult.SETTLED:
-            log.info(_WORDS[settled.status], extra=_told(action, outcome, settled.finished_at))
+            log.info(WORDS[settled.status], extra=told(action, outcome, settled.finished_at))
         else:
-            log.warning(_LOST, extra={"action": action.id})
+            log.warning(LOST, extra={"action": action.id})
 
 
-_LOST = "lease lost, the run's end changes nothing"
 _ROLL_OVER = 60
 _SLACK = timedelta(seconds=10)
 _handlers_log = logging.getLogger("duetime.handlers")
-_WORDS = {status: status.value for status in Status} | {Status.PENDING: "will run again"}
-
-
-def _told(action: Action, outcome: Outcome, finished_at: datetime) -> dict[str, object]:
-    started_at = action.attempts[-1].started_at
-    return {
-        "action": action.id,
-        "tenant": action.tenant_id,
-        "type": action.type,
-        "attempt": action.attempt,
-        "late_ms": round((started_at - action.due_at).total_seconds() * 1000, 1),
-        "ran_ms": round((finished_at - started_at).total_seconds() * 1000, 1),
-        "reason": outcome.message,
-    }

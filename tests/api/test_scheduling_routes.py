@@ -7,7 +7,8 @@ import pytest
 from duetime.action import Ending, Status
 
 ACTION_MEMBERS = {
-    "id", "type", "status", "due_at", "nominal_at", "tenant_id", "correlation_id", "created_at", "created_by",
+    "id", "type", "status", "due_at", "nominal_at", "tenant_id", "correlation_id", "idempotency_key",
+    "concurrency_key", "concurrency_limit", "created_at", "created_by",
     "modified_at", "modified_by", "executed_at", "cancel_requested_at", "cancelled_by", "failure_reason",
     "recoveries", "job", "cadence", "trigger", "skip_reason", "note", "attempts",
 }  # fmt: skip
@@ -29,6 +30,8 @@ def test_a_scheduled_action_is_answered_in_full_with_the_place_where_it_is_found
     assert action["attempts"] == []
     assert action["trigger"] == "scheduled"
     assert {action[name] for name in ("job", "cadence", "skip_reason", "note")} == {None}
+    keys = ("idempotency_key", "concurrency_key", "concurrency_limit")
+    assert {action[name] for name in keys} == {None}
 
 
 def test_an_action_can_be_due_in_some_seconds(call):

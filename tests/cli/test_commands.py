@@ -41,6 +41,31 @@ def test_the_same_idempotency_key_again_shows_the_first_action(duetime):
     assert f"stands for action {first['id']}" in told
 
 
+def test_a_repeat_under_an_idempotency_key_says_that_it_was_scheduled_before(duetime):
+    keyed = ("schedule", "remark", *LATER, "--idempotency-key", "order-17")
+    first = duetime.json(*keyed)
+    status, printed, _ = duetime(*keyed)
+    assert status == 0
+    said, shown = printed.splitlines()
+    assert said.startswith(f"already scheduled (as {first['id']}, pending), due 2027-06-01T07:00:00Z")
+    assert shown == f"look at it: duetime actions show {first['id']}"
+
+
+def test_keys_are_scheduled_and_shown(duetime):
+    keys = ("--concurrency-key", "customer:42", "--concurrency-limit", "2", "--idempotency-key", "order-17")
+    made = duetime.json("schedule", "remark", *LATER, *keys)
+    assert (made["concurrency_key"], made["concurrency_limit"]) == ("customer:42", 2)
+    _, printed, _ = duetime("actions", "show", made["id"])
+    assert "  idempotency     order-17\n" in printed
+    assert "  concurrency     customer:42, 2 at once\n" in printed
+
+
+def test_a_limit_without_a_key_is_refused(duetime):
+    status, _, told = duetime("schedule", "remark", *LATER, "--concurrency-limit", "2")
+    assert status == 1
+    assert "say concurrency_key as well" in told
+
+
 def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "piped"}'))
     assert duetime.json("schedule", "remark", "--payload", "-", *LATER)["payload"] == {"text": "piped"}

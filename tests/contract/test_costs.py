@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
+from bench.meter import metered as metered_by_rule
 from duetime.action import Status
 from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, claim, end, fresh
+from duetime.testing.contract.slots import KEY, holding, keyed
+from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, claim, end, fresh, terms
+from duetime.transition import started
 
 pytestmark = pytest.mark.dynamodb_local
 PAYLOAD = '{"text":"' + "x" * 589 + '"}'
@@ -120,3 +123,28 @@ def test_a_page_of_a_correlation_id_is_two_calls(store, bill):
 def test_a_hundred_in_bulk_take_five_calls(store, bill):
     store.put_many([fresh(store) for _ in range(100)])
     assert bill.calls == 5
+
+
+def test_a_claim_with_a_slot_is_two_small_reads_and_a_transaction_of_two_items(local_table, store):
+    action = keyed(store)
+    with metered_by_rule(local_table.client) as bill:
+        [row] = store.get_rows([action.ref])
+        store.holders(ACME, KEY)
+        assert store.claim_slot(row, started(row, terms()))
+    assert (bill.calls, bill.read_units, bill.write_units) == (3, 2, 4)
+
+
+def test_a_settle_with_a_slot_is_one_transaction_of_two_items(local_table, store):
+    run = holding(store)
+    with metered_by_rule(local_table.client) as bill:
+        store.settle(run, end(Status.EXECUTED))
+    assert (bill.calls, bill.read_units, bill.write_units) == (1, 0, 5)
+
+
+def test_a_look_that_finds_no_slot_writes_nothing_and_costs_three_small_reads(local_table, store):
+    run, action = holding(store), keyed(store)
+    with metered_by_rule(local_table.client) as bill:
+        store.get_rows([action.ref])
+        store.holders(ACME, KEY)
+        store.get_rows([run.ref])
+    assert (bill.calls, bill.read_units, bill.write_units) == (3, 3, 0)

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.action import Status
+from duetime.action import ActionRef, Status
 from duetime.errors import IdempotencyConflict
 from duetime.job_ports import Hold
 from duetime.lease import Held, Moved, Renewed, SettleResult
@@ -126,6 +126,47 @@ class Keyless(MemoryStore):
         return redrive()
 
 
+class Boundless(MemoryStore):
+    def claim_slot(self, row, claimed):
+        return super().claim_slot(row, replace(claimed, concurrency_limit=99))
+
+
+class Slotless(MemoryStore):
+    def claim_slot(self, row, claimed):
+        taken = super().claim_slot(row, claimed)
+        self._holders.clear()
+        return taken
+
+
+class Stale(MemoryStore):
+    def evict(self, tenant_id, concurrency_key, dead, row):
+        return super().evict(tenant_id, concurrency_key, dead, self.get(ActionRef(tenant_id, dead)))
+
+
+class Gentle(MemoryStore):
+    def evict(self, tenant_id, concurrency_key, dead, row):
+        with self.lock:
+            evicted = super().evict(tenant_id, concurrency_key, dead, row)
+            if evicted and row is not None:
+                self.write(self.get(row.ref), row)
+            return evicted
+
+
+class Believing(MemoryStore):
+    def evict(self, tenant_id, concurrency_key, dead, row):
+        with self.lock:
+            evicted = super().evict(tenant_id, concurrency_key, dead, row)
+            if evicted and row is not None:
+                fenced = self.get(row.ref)
+                self.write(fenced, replace(fenced, claim_nonce=row.claim_nonce))
+            return evicted
+
+
+class Holding(MemoryStore):
+    def free_slot(self, claimed):
+        pass
+
+
 BROKEN = {
     Fenceless: "test_a_run_that_was_taken_over_settles_nothing_that_the_next_one_has_ended",
     Hasty: "test_a_claim_before_the_due_time_gets_nothing_and_changes_nothing",
@@ -141,6 +182,12 @@ BROKEN = {
     Racy: "test_of_many_claims_at_once_exactly_one_wins",
     Timely: "test_a_key_whose_time_has_passed_holds_while_its_action_is_not_final",
     Undiscerning: "test_of_two_payloads_under_one_key_at_once_exactly_one_wins",
+    Boundless: "test_each_asks_by_its_own_limit",
+    Slotless: "test_fewer_than_the_limit_may_run_beside_it",
+    Stale: "test_a_holder_that_renewed_its_lease_meanwhile_keeps_its_slot",
+    Gentle: "test_an_evicted_run_that_wakes_holds_nothing",
+    Believing: "test_a_claim_that_hears_of_itself_only_after_its_eviction_is_no_claim",
+    Holding: "test_a_commit_frees_the_slot",
     Keyless: "test_a_redrive_is_refused_while_another_action_has_the_key",
 }
 

@@ -6,10 +6,16 @@ from datetime import timedelta
 import boto3
 import pytest
 
-from duetime import Scheduler
+from duetime import Scheduler, Status
+from duetime.aws import action_store
+from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable
 from duetime.testing import TurnedClock
+from duetime.testing.contract.specimens import end
+from duetime.testing.contract.specimens import terms as claim_terms
+from duetime.transition import started
+from duetime.wakes import message_of
 from duetime.waking import Passed
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
@@ -114,6 +120,24 @@ def test_a_due_message_runs_its_action(function, deployed):
     assert settled.status == "executed"
     [attempt] = settled.attempts
     assert attempt.queued_at.isoformat() == "2026-03-01T12:05:00+00:00"
+
+
+def test_a_keyed_action_waits_for_its_slot_and_is_run_when_it_is_free(function, deployed, queued):
+    scheduler, store = Scheduler.from_env(tenant_id="acme", actor="billing-service"), action_store(deployed)
+    how = {"at": timedelta(seconds=-5), "concurrency_key": "customer:42"}
+    waits, holder = (scheduler.schedule(SendReceipt(order=each), **how) for each in ("o-1", "o-2"))
+    begun = started(holder, claim_terms(SystemClock().now()))
+    assert store.claim_slot(holder, begun)
+    event, work = sample("work"), function("work")
+    event["Records"][0]["body"] = to_json(message_of(waits))
+    assert work(event, Context()) == {"batchItemFailures": []}
+    assert scheduler.get(waits.id) == waits
+    assert queued() == []  # it is delayed
+    store.settle(begun, end(Status.EXECUTED, SystemClock().now()))
+    assert work(event, Context()) == {"batchItemFailures": []}
+    settled = scheduler.get(waits.id)
+    assert (settled.status, settled.attempt) == (Status.EXECUTED, 1)
+    assert store.holders(waits.tenant_id, "customer:42") == frozenset()
 
 
 def test_a_message_without_a_row_is_nothing_to_do(function):

@@ -125,7 +125,7 @@ def test_nobody_may_scan(synthesised):
 def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own_queue(synthesised):
     rights = actions(synthesised.rights("work-default"))
     assert {each for each in rights if each.startswith("dynamodb:")} == {
-        "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query",
+        "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query",
         "dynamodb:PutItem", "dynamodb:ConditionCheckItem",
     }  # fmt: skip
     queried = [

@@ -6,10 +6,10 @@ from datetime import timedelta
 import boto3
 import pytest
 
-from duetime import Order, Scheduler, system_jobs
+from duetime import Order, Scheduler, instant, system_jobs
 from duetime.action import Ending, Status
 from duetime.aws import action_store, undelivered_ports
-from duetime.aws.keys import row_key
+from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
 from duetime.lambdas.job_manifest import packed
@@ -17,6 +17,7 @@ from duetime.lease import ClaimTerms, Settlement
 from duetime.register import Registration
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
+from duetime.transition import started
 from duetime.undelivered import Kind, request_for
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
@@ -140,6 +141,48 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
         assert refused(synthesised, synthesised.rights(name), calls) == set(), name
 
 
+def test_a_worker_may_do_what_it_calls_for_a_slot(function, deployed, recorder, synthesised):
+    scheduler, store = Scheduler.from_env(tenant_id="acme"), action_store(deployed)
+    now, work = SystemClock().now(), function("work")
+    keyed = {"at": timedelta(hours=-1), "concurrency_key": "customer:42"}
+    runs = [scheduler.schedule(SendReceipt(order="x" * 50_000), **keyed) for _ in range(4)]
+    assert store.claim_slot(runs[0], started(runs[0], terms_at(now)))
+    for run in runs[:2]:
+        assert work(message_for(run), Context()) == {"batchItemFailures": []}
+    assert store.holders("acme", "customer:42") == {runs[0].id}
+    hold(deployed, store.get(runs[0].ref), now - timedelta(hours=1))
+    for run in runs[1:3]:  # a dead holder, and one that is settled
+        assert work(message_for(run), Context()) == {"batchItemFailures": []}
+        assert scheduler.get(run.id).status is Status.EXECUTED
+        take(deployed, run)
+    boto3.client("dynamodb").delete_item(TableName=deployed.actions_table, Key=row_key(runs[2].ref))
+    assert work(message_for(runs[3]), Context()) == {"batchItemFailures": []}
+    assert scheduler.get(runs[3].id).status is Status.EXECUTED
+    calls = recorder.calls["work-default"]
+    assert {each.action.rpartition(":")[2] for each in calls} >= {"ConditionCheckItem", "BatchGetItem"}
+    assert refused(synthesised, synthesised.rights("work-default"), calls) == set()
+
+
+def hold(deployed, row, until):
+    """Play a lease that ended at that instant."""
+    boto3.client("dynamodb").update_item(
+        TableName=deployed.actions_table,
+        Key=row_key(row.ref),
+        UpdateExpression="SET lease_until = :until",
+        ExpressionAttributeValues={":until": {"S": instant.text(until)}},
+    )
+
+
+def take(deployed, row):
+    """Play a settle that had to leave its slot behind."""
+    boto3.client("dynamodb").update_item(
+        TableName=deployed.actions_table,
+        Key=slots_key(row.tenant_id, row.concurrency_key),
+        UpdateExpression="ADD holders :me",
+        ExpressionAttributeValues={":me": {"SS": [row.id]}},
+    )
+
+
 @pytest.mark.parametrize("tenants", [None, ["acme"]])
 def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
     clock = TurnedClock(SystemClock().now())
@@ -188,7 +231,14 @@ def test_who_redrives_may_do_what_the_sdk_calls(deployed, recorder):
 
 def fail(store, ref, at):
     """Play a worker whose run fails; nobody hears it."""
-    terms = ClaimTerms(
+    claimed = store.claim(ref, terms_at(at)).action
+    end = {"status": Status.FAILED, "ending": Ending.FAILED, "expires_at": at + timedelta(days=30)}
+    store.settle(claimed, Settlement(finished_at=at, **end))
+
+
+def terms_at(at):
+    """What a worker asks for when it claims."""
+    return ClaimTerms(
         now=at,
         lease_until=at + timedelta(minutes=5),
         skew=timedelta(0),
@@ -197,9 +247,6 @@ def fail(store, ref, at):
         queued_at=at,
         retry="",
     )
-    claimed = store.claim(ref, terms).action
-    end = {"status": Status.FAILED, "ending": Ending.FAILED, "expires_at": at + timedelta(days=30)}
-    store.settle(claimed, Settlement(finished_at=at, **end))
 
 
 @pytest.mark.parametrize("tenants", [None, ["acme"]])

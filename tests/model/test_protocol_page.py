@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from duetime.action import TRANSITIONS, SkipReason, Status
-from duetime.aws import conditions, idempotency, job_conditions
+from duetime.aws import as_read, conditions, idempotency, job_conditions, slots
 from duetime.job_ports import Hold
 from duetime.memory.store import MemoryStore
 from duetime.tally import Ended
@@ -26,6 +26,7 @@ from duetime.testing.contract.specimens import (
 from duetime.transition import skipped, started
 from tests.model.guards import Guard
 from tests.model.job_guards import JobGuard
+from tests.model.slots_guards import SlotGuard
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 STORE = MemoryStore()
@@ -62,15 +63,15 @@ ENDS = [
 JOB_WRITES = {
     "change": [job_conditions.change(JOB, JOB, redefines=True)],
     "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
-    "claim: its row": [job_conditions.claim_row(PLANNED, started(PLANNED, terms()))],
-    "take over: its row": [job_conditions.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
+    "claim: its row": [as_read.claim_row(PLANNED, started(PLANNED, terms()))],
+    "take over: its row": [as_read.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
     "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, Hold.UNCHANGED))],
     "claim: the lock": [job_conditions.claim_job(taking(PLANNED, JOB))],
     "claim: the lock, after waiting": [job_conditions.claim_job(taking(PLANNED, WAITING))],
     "claim: a dead one's lock": [job_conditions.claim_job(taking(PLANNED, JOB, dead=DEAD))],
-    "claim: the dead one's row": [job_conditions.still_dead(DEAD)],
-    "claim: a settled one's row": [job_conditions.still_dead(PLANNED)],
-    "claim: a removed one's row": [job_conditions.still_dead(None)],
+    "claim: the dead one's row": [as_read.still_dead(DEAD)],
+    "claim: a settled one's row": [as_read.still_dead(PLANNED)],
+    "claim: a removed one's row": [as_read.still_dead(None)],
     "settle: the unlock": [job_conditions.unlock(PLANNED.ref, each) for each in ENDS],
     "end pending: the unlock": [job_conditions.unlock(PLANNED.ref)],
     "end pending: no more waiting": [job_conditions.stop_waiting(PLANNED.ref)],
@@ -81,7 +82,10 @@ JOB_WRITES = {
 """Each as often as it takes to see all that it may write."""
 
 JOB_GUARDS_BY_TEXT = {
-    text: name for name, text in vars(job_conditions).items() if name.isupper() and isinstance(text, str)
+    text: name
+    for module in (as_read, job_conditions)
+    for name, text in vars(module).items()
+    if name.isupper() and isinstance(text, str)
 }
 
 
@@ -123,6 +127,13 @@ def test_the_page_names_the_guards_of_idempotency_keys_as_the_code_does():
     guards = {name for name, text in vars(idempotency).items() if name.isupper() and isinstance(text, str)}
     told = {name for cells in table("key").values() for name in names(cells[0]) | names(cells[1])}
     assert told == guards - {"SERVICE"}
+
+
+def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():
+    own = {name for name, text in vars(slots).items() if name.isupper() and isinstance(text, str)}
+    of_rows = {"STATUS_IS_AS_READ", "FENCE_IS_MINE", "GEN_IS_AS_READ", "LEASE_IS_AS_READ", "ROW_IS_ABSENT"}
+    told = {name for cells in table("slots").values() for name in names(cells[0]) | names(cells[1])}
+    assert told == own - {"SERVICE"} | of_rows
 
 
 def test_every_guard_of_the_code_is_on_the_page():
@@ -170,6 +181,7 @@ def test_the_page_tells_the_legal_changes_of_status_and_no_other():
 def test_the_page_says_what_each_guard_of_the_model_is_for():
     assert set(table("guard")) == set(Guard)
     assert set(table("guard of a job")) == set(JobGuard)
+    assert set(table("guard of a concurrency key")) == set(SlotGuard)
 
 
 def _guards_of(update):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.concurrency import MOST_SLOTS
 from duetime.errors import InvalidTime, cut
 from duetime.order import Order, When
 from duetime.payload import Payload
@@ -100,6 +101,12 @@ class ScheduleRequest(DueTime):
             le=LONGEST_KEY_TTL.total_seconds(),
         ),
     ] = None
+    concurrency_key: Annotated[
+        str | None, Field(description="of the actions that share it only so many run at once")
+    ] = None
+    concurrency_limit: Annotated[
+        int, Field(description="how many, this one included", strict=True, ge=1, le=MOST_SLOTS)
+    ] = 1
 
     def order(self, payload: Payload, key: str | None) -> Order:
         """What the scheduler is asked for; `key` is what the header ``Idempotency-Key`` says.
@@ -117,6 +124,8 @@ class ScheduleRequest(DueTime):
             correlation_id=self.correlation_id,
             idempotency_key=key if self.idempotency_key is None else self.idempotency_key,
             idempotency_ttl=None if self.idempotency_ttl is None else timedelta(seconds=self.idempotency_ttl),
+            concurrency_key=self.concurrency_key,
+            concurrency_limit=self.concurrency_limit,
         )
 
 
@@ -133,6 +142,7 @@ _WORDS = {
     "string_type": "must be text",
     "float_type": "must be a number",
     "int_parsing": "must be a whole number",
+    "int_type": "must be a whole number",
     "int_parsing_size": "must be a smaller whole number",
 }
 

@@ -60,6 +60,11 @@ class ActionSummary(BaseModel):
     nominal_at: Instant
     tenant_id: str
     correlation_id: str | None
+    idempotency_key: str | None
+    concurrency_key: str | None
+    """Of the actions that share it only so many run at once."""
+    concurrency_limit: int | None
+    """How many; null without a key."""
     created_at: Instant
     created_by: str
     modified_at: Instant
@@ -99,7 +104,7 @@ class ActionPage(BaseModel):
     next_cursor: str | None
 
 
-_MADE = {"attempts", "payload"}
+_MADE = {"attempts", "concurrency_limit", "payload"}
 
 
 def _made(action: Action, wanted: set[str]) -> dict[str, Any]:
@@ -109,7 +114,8 @@ def _made(action: Action, wanted: set[str]) -> dict[str, Any]:
         "attempts": [
             AttemptView.of(number, attempt, is_last=place == len(numbered))
             for place, (number, attempt) in enumerate(numbered, 1)
-        ]
+        ],
+        "concurrency_limit": None if action.concurrency_key is None else action.concurrency_limit,
     }
     if "payload" in wanted:
         made["payload"] = None if action.payload is None else json.loads(action.payload)

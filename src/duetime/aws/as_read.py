@@ -41,14 +41,21 @@ def claim_row(row: Action, claimed: Action) -> Update:
 
 
 def still_dead(dead: Action | None) -> Update:
-    """A holder stands as it was read, or is gone. A run that died loses its fence: should it wake, it holds nothing."""
+    """A holder stands as it was read, or is gone.
+
+    A run that died loses fence and nonce: should it wake, or hear of its claim only then, it holds nothing.
+    """
     if dead is None:
         return {"ConditionExpression": ROW_IS_ABSENT}
     read = _as_read(dead)
     if dead.status is not Status.PROCESSING:
         return read
     values = {**read["ExpressionAttributeValues"], ":one": _ONE}
-    return {**read, "UpdateExpression": "SET fence = fence + :one", "ExpressionAttributeValues": values}
+    return {
+        **read,
+        "UpdateExpression": "SET fence = fence + :one REMOVE nonce",
+        "ExpressionAttributeValues": values,
+    }
 
 
 def _as_read(row: Action) -> Update:

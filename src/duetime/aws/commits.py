@@ -8,7 +8,7 @@ and the instant of its end tells which of that run's commits did.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -40,12 +40,18 @@ class Commit:
     entries: Sequence[Entry]
     number: int
     besides: Sequence[Entry] = ()
-    """What goes with the settle beside the handler's entries, and has no condition."""
+    """What goes with the settle beside the handler's entries. It has no condition, and the commit is made without it where
+    others keep it busy.
+    """
 
     @property
     def own(self) -> int:
         """The place of the settle: the last, so that the handler's entries are told by the places that it gave them."""
         return len(self.entries) + len(self.besides)
+
+    def waits_for_what_is_besides(self, codes: Mapping[int, str]) -> bool:
+        """Whether nothing else of it is in others' way."""
+        return bool(codes) and all(len(self.entries) <= place < self.own for place in codes)
 
     def request(self) -> Mapping[str, Any]:
         """The transaction's arguments."""
@@ -78,6 +84,8 @@ def commit(client: DynamoDBClient, asked: Commit) -> SettleResult:
         reasons = dict.fromkeys(failed.failed, CONDITION_FAILED)
         return _refused(client, asked, reasons, failed.failed)
     except Cancelled as cancelled:
+        if asked.waits_for_what_is_besides(cancelled.codes):
+            return commit(client, replace(asked, besides=()))
         return _refused(client, asked, cancelled.codes, {})
     except BackendUnavailable:
         result = asked.result(_row(client, asked))

@@ -1,6 +1,6 @@
 """A due message as JSON: the body in SQS, and the input that EventBridge Scheduler hands to dispatch.
 
-``payload_version`` is left out where it is 1, ``is_keyed`` where it is false.
+``payload_version`` is left out where it is 1, ``is_keyed`` where it is false, ``looks_until`` where there is none.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
         told["payload_version"] = message.payload_version
     if message.is_keyed:
         told["is_keyed"] = True
+    if message.looks_until is not None:
+        told["looks_until"] = instant.text(message.looks_until)
     return json.dumps(told)
 
 
@@ -50,6 +52,7 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
     """
     try:
         told = json.loads(body) if isinstance(body, str) else body
+        until = told.get("looks_until")
         message = DueMessage(
             ref=ActionRef(ids.TenantId(str(told["tenant"])), ids.ActionId(str(told["id"]))),
             type=str(told["type"])[:TYPE_LIMIT],
@@ -57,6 +60,7 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
             gen=int(told["gen"]),
             payload_version=int(told.get("payload_version", 1)),
             is_keyed=told.get("is_keyed") is True,
+            looks_until=None if until is None else instant.parse(until),
         )
         return message, int(told.get("delay", 0))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -2,26 +2,28 @@
 
 ::
 
-    take   the row as read; fewer than the limit are held, or one is mine  -> row processing, my slot
+    take   the row as read; others hold fewer than the limit               -> row processing, my slot
     free   the run's settle                                                -> row, no slot of mine
-    evict  the holder's row as read, and it is dead                        -> fence + 1, no slot of its
+    evict  the holder's row as read, and it is dead                        -> fence + 1, no nonce; no slot of its
 
 The item is written with each take anew a time to live, by which DynamoDB removes what nobody takes any more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from duetime.action import Action, ActionRef
 from duetime.aws import as_read
 from duetime.aws.conditions import Update
-from duetime.aws.faults import Conflict, TransactionFailed, translated
+from duetime.aws.faults import Cancelled, TransactionFailed, translated
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import row_key, slots_key
 from duetime.aws.queries import SERVICE
-from duetime.aws.transactions import Entry, update, write
+from duetime.aws.transactions import Entry, patiently, update, write
 from duetime.ids import ActionId, TenantId
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 IS_FREE = "attribute_not_exists(holders)"
 FEWER_ARE_HELD = "size(holders) < :limit"
-ONE_IS_MINE = "contains(holders, :id)"
+ONE_OF_THEM_IS_MINE = "contains(holders, :id) AND size(holders) <= :limit"
 IT_HOLDS_ONE = "contains(holders, :id)"
 
 _ROW = 0
@@ -54,14 +56,14 @@ class Slots:
         return frozenset(ActionId(each) for each in found.get("Item", {}).get("holders", {}).get("SS", ()))
 
     def claim(self, row: Action, claimed: Action) -> bool:
-        """A conflict is lost to whoever was faster; the caller reads again."""
+        """Where others are always in the way, it is lost to whoever was faster; the caller reads again."""
         begin = update(self._table, row_key(row.ref), as_read.claim_row(row, claimed))
         try:
-            write(self._client, [begin, self._take(claimed)])
+            self._write([begin, self._take(claimed)])
         except TransactionFailed as failed:
             standing = failed.failed.get(_ROW) or {}
             return standing.get("nonce") == {"S": claimed.claim_nonce}
-        except Conflict:
+        except Cancelled:
             return False
         return True
 
@@ -71,7 +73,7 @@ class Slots:
             claimed.ref,
             claimed.concurrency_key,
             {
-                "ConditionExpression": f"{IS_FREE} OR {FEWER_ARE_HELD} OR {ONE_IS_MINE}",
+                "ConditionExpression": f"{IS_FREE} OR {FEWER_ARE_HELD} OR ({ONE_OF_THEM_IS_MINE})",
                 "UpdateExpression": "ADD holders :me SET #ttl = :ttl",
                 "ExpressionAttributeNames": {"#ttl": "ttl"},
                 "ExpressionAttributeValues": {
@@ -98,10 +100,13 @@ class Slots:
         }
         standing = update(self._table, row_key(ref), as_read.still_dead(row))
         try:
-            write(self._client, [standing, self._slots(ref, key, drop)])
-        except (TransactionFailed, Conflict):
+            self._write([standing, self._slots(ref, key, drop)])
+        except (TransactionFailed, Cancelled):
             return False
         return True
+
+    def _write(self, entries: Sequence[Entry]) -> None:
+        patiently(partial(write, self._client, entries), Cancelled)
 
     def _slots(self, ref: ActionRef, key: str | None, change: Update) -> Entry:
         return update(self._table, slots_key(ref.tenant_id, key or ""), change)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from duetime import transition
 from duetime.action import Action, ActionRef, SkipReason, Status
 from duetime.aws import commits, conditions
-from duetime.aws.faults import ConditionFailed, Conflict, TransactionFailed, translated
+from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
 from duetime.aws.idempotency import Keys
 from duetime.aws.items import from_item, to_item
 from duetime.aws.keys import Item, ref_of, row_key
@@ -172,7 +172,7 @@ class DynamoStore(Queries):
         settle = conditions.settle(claimed, settlement)
         try:
             if claimed.concurrency_key is None or not self._settle_with_slot(claimed, settle):
-                self._update(claimed.ref, settle)
+                patiently(partial(self._update, claimed.ref, settle))
         except ConditionFailed as failed:
             return not_settled(failed.item, claimed)
         return SettleResult.SETTLED
@@ -185,8 +185,8 @@ class DynamoStore(Queries):
         """
         entries = [update(self._table, row_key(claimed.ref), settle), self._slots.free(claimed)]
         try:
-            patiently(partial(write, self._client, entries))
-        except Conflict:
+            patiently(partial(write, self._client, entries), Cancelled)
+        except Cancelled:
             return False
         except TransactionFailed as failed:
             raise ConditionFailed(failed.failed.get(0)) from None

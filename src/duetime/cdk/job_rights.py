@@ -32,10 +32,9 @@ def let_start_by_events(actions: str) -> list[iam.PolicyStatement]:
     return [may_by_key("dynamodb:PutItem", on=actions, keys=PAYLOADS)]
 
 
-def let_admit(actions: str, jobs: str) -> list[iam.PolicyStatement]:
+def let_admit(jobs: str) -> list[iam.PolicyStatement]:
     """Claim and settle runs together with their job: what a transaction only checks."""
-    check = "dynamodb:ConditionCheckItem"
-    return [may_by_key(check, on=actions, keys=JOBS), may_by_key(check, on=jobs, keys=JOBS)]
+    return [may_by_key("dynamodb:ConditionCheckItem", on=jobs, keys=JOBS)]
 
 
 def let_find_due(jobs: str) -> list[iam.PolicyStatement]:

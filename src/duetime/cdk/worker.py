@@ -71,11 +71,12 @@ def feed(scope: Construct, construct_id: str, function: Function, queue: sqs.Que
 
 
 def _to_work(tables: Tables) -> list[iam.PolicyStatement]:
-    """Claim, renew and settle actions; of a job's run with its job, whose next occurrences are planned with it."""
+    """Claim, renew and settle actions, and see who holds slots; of a job's run with its job, whose next ones are planned then."""
     actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
     return [
-        may("dynamodb:GetItem", "dynamodb:UpdateItem", on=actions),
+        may("dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", on=actions),
+        may("dynamodb:ConditionCheckItem", on=actions),  # who held a lock or a slot, and has ended
         *let_plan(actions, jobs),
-        *let_admit(actions, jobs),
+        *let_admit(jobs),
         read_manifests(jobs),
     ]

@@ -46,6 +46,7 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield from _of_job(action)
     else:
         yield "correlation id", action["correlation_id"] or "-"
+        yield from _keys(action)
     if action["cancel_requested_at"]:
         yield "asked to stop", both(action["cancel_requested_at"], now)
     for name, told in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
@@ -55,6 +56,14 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "recoveries", f"{action['recoveries']}, after its worker died"
     if "payload" in action:
         yield "payload", _cut(json.dumps(action["payload"], ensure_ascii=False))
+
+
+def _keys(action: Json) -> Iterator[tuple[str, str]]:
+    """What it was scheduled under, if anything."""
+    if action["idempotency_key"]:
+        yield "idempotency", action["idempotency_key"]
+    if action["concurrency_key"]:
+        yield "concurrency", f"{action['concurrency_key']}, {action['concurrency_limit']} at once"
 
 
 def _of_job(action: Json) -> Iterator[tuple[str, str]]:

@@ -33,7 +33,21 @@ class Client(NamedTuple):
         query: Mapping[str, str | None] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Make one call; `path` is given in segments.
+        """Make one call, and read what is answered; `path` is given in segments.
+
+        Raises:
+            CommandFailed: as `answer`.
+        """
+        return self.answer(method, *path, query=query, body=body)[1]
+
+    def answer(
+        self,
+        method: str,
+        *path: str,
+        query: Mapping[str, str | None] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> tuple[int, dict[str, Any]]:
+        """Make one call; its HTTP status, and what is answered.
 
         Raises:
             BadUsage: the URL is none.
@@ -41,7 +55,8 @@ class Client(NamedTuple):
             Refused: the API refuses.
             StrangeAnswer: what serves there is something else.
         """
-        return self._read(*self._exchange(method, path, query, body))
+        status, received = self._exchange(method, path, query, body)
+        return status, self._read(status, received)
 
     def tell(self, method: str, *path: str, body: Mapping[str, Any] | None = None) -> None:
         """Make one call that is answered with nothing.

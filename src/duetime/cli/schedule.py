@@ -18,6 +18,12 @@ from duetime.cli.times import both
 from duetime.cli.watch import watch
 from duetime.clock import SystemClock
 
+_OPTIONS = ("correlation_id", "idempotency_key", "idempotency_ttl", "concurrency_key", "concurrency_limit")
+"""Sent if they are said."""
+
+_CREATED = 201
+"""The answer to an order that was new; another is told of the first action under its idempotency key."""
+
 
 def add_parser(commands: Commands) -> None:
     """Add the command."""
@@ -39,6 +45,15 @@ def add_parser(commands: Commands) -> None:
         "--idempotency-ttl", metavar="SPAN", type=seconds, help="how long the key holds at least: 1m to 30d"
     )
     parser.add_argument(
+        "--concurrency-key", metavar="KEY", help="of the actions that share it only so many run at once"
+    )
+    parser.add_argument(
+        "--concurrency-limit",
+        metavar="N",
+        type=int,
+        help="how many, this one included: 1 (if not said) to 100",
+    )
+    parser.add_argument(
         "--watch", action="store_true", help="wait until it is done; exit with 0 if it was executed"
     )
     add_connection(parser)
@@ -48,13 +63,17 @@ def add_parser(commands: Commands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Schedule the action and tell its id."""
     order = {"type": arguments.type, "payload": json_object(arguments.payload), **due_time_of(arguments)}
-    for name in ("correlation_id", "idempotency_key", "idempotency_ttl"):
+    for name in _OPTIONS:
         if (given := getattr(arguments, name)) is not None:
             order[name] = given
     client, clock = client_of(arguments), SystemClock()
-    action = client.ask("POST", "scheduling", body=order)
+    status, action = client.answer("POST", "scheduling", body=order)
     if not arguments.json:
-        print(f"scheduled {action['id']}, due {both(action['due_at'], clock.now())}")
+        due = both(action["due_at"], clock.now())
+        if status == _CREATED:
+            print(f"scheduled {action['id']}, due {due}")
+        else:
+            print(f"already scheduled (as {action['id']}, {action['status']}), due {due}")
     if arguments.watch:
         return watch(client, action, clock, as_json=arguments.json)
     if arguments.json:

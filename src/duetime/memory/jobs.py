@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from duetime import instant
+from duetime import instant, transition
 from duetime.action import Action, ActionRef, Status
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
@@ -112,7 +112,7 @@ class MemoryJobStore:
         if dead is not None and lock == dead.ref != taking.row.ref and dead.status is Status.PROCESSING:
             row = self._store.get(dead.ref)
             if row is not None:
-                self._store.write(row, replace(row, fence=row.fence + 1))
+                self._store.write(row, transition.fenced_off(row))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         with self._store.lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from duetime import transition
 from duetime.action import Action, ActionRef, Status
 from duetime.ids import ActionId, TenantId
 from duetime.memory.keys import Keys
@@ -27,11 +28,12 @@ class Slots(Keys):
             standing, holders = self._rows.get(row.ref), self.holders(row.tenant_id, key)
             if standing is not None and standing.claim_nonce == claimed.claim_nonce:
                 return True
-            is_free = row.id in holders or len(holders) < claimed.concurrency_limit
+            is_free = len(holders - {row.id}) < claimed.concurrency_limit
             if standing is None or not _is_as_read(standing, row) or not is_free:
                 return False
             self._holders[row.tenant_id, key] = holders | {row.id}
-            self.write(standing, claimed)
+            asked_at, asked_by = standing.cancel_requested_at, standing.cancel_requested_by
+            self.write(standing, replace(claimed, cancel_requested_at=asked_at, cancel_requested_by=asked_by))
             return True
 
     def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
@@ -45,7 +47,7 @@ class Slots(Keys):
             elif not _is_as_read(standing, row):
                 return False
             elif standing.status is Status.PROCESSING:
-                self.write(standing, replace(standing, fence=standing.fence + 1))
+                self.write(standing, transition.fenced_off(standing))
             self._drop(tenant_id, concurrency_key, dead)
             return True
 

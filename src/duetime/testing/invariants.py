@@ -24,6 +24,8 @@ from duetime.testing.story import short
 _MOST = 100_000
 _A_SWEEP = timedelta(minutes=3)
 _SECOND = timedelta(seconds=1)
+_A_LOOK = timedelta(minutes=3)
+"""Longer than a run that waits for a slot lets pass between two looks."""
 
 
 class InvariantBroken(AssertionError):
@@ -40,12 +42,13 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
     now, rows = cloud.clock.now(), cloud.store.rows()
     yield from _lost(cloud, rows, now)
     yield from _run_twice(rows)
+    yield from _too_many(rows, now)
     for ref in _jobs(cloud.job_store):
         yield from _Times(cloud, ref).broken()
 
 
 def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
-    """2: nothing that is due has not come to its end, but what waits for another run of its job."""
+    """2: nothing that is due has not come to its end, but what waits for another run of its job or its key."""
     for row in rows:
         since = row.lease_until or row.due_at
         if not row.status.is_final and _looked_at(row, since, cloud) < now and not _waits(cloud, row):
@@ -59,10 +62,41 @@ def _looked_at(row: Action, since: datetime, cloud: MemoryCloud) -> datetime:
 
 
 def _waits(cloud: MemoryCloud, row: Action) -> bool:
+    if _waits_for_slot(cloud, row):
+        return True
     owner = job_ref_of(row) if row.status is Status.PENDING else None
     job = None if owner is None else cloud.job_store.get(owner)
     holder = cloud.store.get(job.running) if job and job.running else None
     return holder is not None and holder is not row and not holder.status.is_final
+
+
+def _waits_for_slot(cloud: MemoryCloud, row: Action) -> bool:
+    """Whether others hold the slots of its concurrency key, or did just now: it looks again within a minute or so."""
+    if row.concurrency_key is None:
+        return False
+    others = cloud.store.holders(row.tenant_id, row.concurrency_key) - {row.id}
+    if len(others) >= row.concurrency_limit:
+        return True
+    lately = cloud.clock.now() - _A_LOOK
+    beside = (each for each in cloud.store.rows() if _key_of(each) == _key_of(row) and each is not row)
+    return any(each.attempts and (each.attempts[-1].finished_at or lately) > lately for each in beside)
+
+
+def _too_many(rows: Sequence[Action], now: datetime) -> Iterator[str]:
+    """1: no more runs with one concurrency key hold live leases than the one that began last allows."""
+    live: dict[tuple[str, str | None], list[Action]] = {}
+    for row in rows:
+        is_live = row.status is Status.PROCESSING and row.lease_until is not None and row.lease_until > now
+        if row.concurrency_key is not None and is_live:
+            live.setdefault(_key_of(row), []).append(row)
+    for runs in live.values():
+        last = max(runs, key=lambda run: run.attempts[-1].started_at)
+        if len(runs) > last.concurrency_limit:
+            yield f"{len(runs)} run under {last.concurrency_key!r}, {short(last.id)} last (invariant 1)"
+
+
+def _key_of(row: Action) -> tuple[str, str | None]:
+    return row.tenant_id, row.concurrency_key
 
 
 def _run_twice(rows: Sequence[Action]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from duetime.testing.contract.changing import CancelContract, RescheduleContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
 from duetime.testing.contract.due import DueContract
+from duetime.testing.contract.evicting import EvictContract, SlotRaceContract
 from duetime.testing.contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
 from duetime.testing.contract.job_changes import JobChangeContract
 from duetime.testing.contract.job_claims import OccurrenceClaimContract
@@ -49,6 +50,7 @@ from duetime.testing.contract.races import RaceContract
 from duetime.testing.contract.redriving import RedriveContract
 from duetime.testing.contract.scheduling import SchedulingContract
 from duetime.testing.contract.settling import AttemptsContract, RetryContract, SettleContract
+from duetime.testing.contract.slots import HoldersContract, SlotContract
 from duetime.testing.contract.undelivered import UndeliveredContract
 from duetime.testing.contract.wakes import DueQueuesContract, TimersContract
 
@@ -89,6 +91,10 @@ class ActionStoreContract(
     IdempotencyContract,
     KeyRedriveContract,
     KeyRaceContract,
+    SlotContract,
+    HoldersContract,
+    EvictContract,
+    SlotRaceContract,
 ):
     """The whole contract of `duetime.ports.ActionStore`: override the fixture `store`."""
 

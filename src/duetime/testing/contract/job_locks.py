@@ -121,8 +121,8 @@ class LockContract(JobsContract):
         assert jobs.claim(taking(row, job, dead=dead))
         assert standing_job(jobs, job.ref).running == row.ref
         assert standing(store, row.ref).status is Status.PROCESSING
-        is_fenced_off = status is Status.PROCESSING
-        assert store.get(dead.ref) == replace(dead, fence=dead.fence + is_fenced_off)
+        fenced_off = replace(dead, fence=dead.fence + 1, claim_nonce=None)
+        assert store.get(dead.ref) == (fenced_off if status is Status.PROCESSING else dead)
 
     def test_a_dead_holder_that_wakes_holds_nothing_once_its_lock_was_taken(
         self, store: ActionStore, jobs: JobStore

@@ -1,0 +1,150 @@
+"""Evictions: what a dead run holds of a concurrency key is freed for others; and races for slots."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from duetime.action import Status
+from duetime.lease import Keyed, SettleResult
+from duetime.ports import ActionStore
+from duetime.testing.contract.races import CROWD, ROUNDS, together
+from duetime.testing.contract.slots import KEY, LIMIT, begin, holding, keyed
+from duetime.testing.contract.specimens import (
+    ACME,
+    HOUR,
+    LEASE,
+    NOON,
+    ORPHANED_AT,
+    end,
+    standing,
+    terms,
+)
+from duetime.testing.contract.subject import StoreContract
+from duetime.transition import started
+
+
+class EvictContract(StoreContract):
+    """*evict*: what a holder cannot free any more is freed for others."""
+
+    def test_a_dead_run_loses_its_slot_its_fence_and_its_nonce(self, store: ActionStore) -> None:
+        dead = holding(store)
+        assert store.evict(ACME, KEY, dead.id, dead)
+        assert store.get(dead.ref) == replace(dead, fence=dead.fence + 1, claim_nonce=None)
+        assert store.holders(ACME, KEY) == frozenset()
+
+    def test_an_evicted_run_that_wakes_holds_nothing(self, store: ActionStore) -> None:
+        dead = holding(store)
+        store.evict(ACME, KEY, dead.id, dead)
+        following = holding(store)
+        before = store.get(dead.ref)
+        assert store.renew(dead, ORPHANED_AT + LEASE) is None
+        assert store.peek(dead) is None
+        executed = end(Status.EXECUTED, ORPHANED_AT)
+        assert store.settle(dead, executed) is SettleResult.LEASE_LOST
+        assert store.commit(dead, executed, entries=(), number=1) is SettleResult.LEASE_LOST
+        assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({following.id}))
+
+    def test_a_claim_that_hears_of_itself_only_after_its_eviction_is_no_claim(
+        self, store: ActionStore
+    ) -> None:
+        action, asked = keyed(store), terms()
+        claimed = started(action, asked)
+        store.claim_slot(action, claimed)
+        store.evict(ACME, KEY, action.id, claimed)
+        assert not store.claim_slot(action, claimed)
+        assert store.claim(action.ref, replace(asked, now=ORPHANED_AT)) == Keyed()
+
+    def test_an_evicted_run_is_taken_over_with_a_slot_of_its_own(self, store: ActionStore) -> None:
+        dead = holding(store)
+        store.evict(ACME, KEY, dead.id, dead)
+        following = holding(store)
+        assert not begin(store, dead.ref, terms(ORPHANED_AT))
+        store.settle(following, end(Status.EXECUTED))
+        assert begin(store, dead.ref, terms(ORPHANED_AT))
+        row = standing(store, dead.ref)
+        assert (row.fence, row.attempt, row.recoveries) == (3, 1, 1)
+        assert store.holders(ACME, KEY) == {dead.id}
+
+    def test_a_holder_that_renewed_its_lease_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
+        dead = holding(store)
+        store.renew(dead, ORPHANED_AT + LEASE)
+        before = store.get(dead.ref)
+        assert not store.evict(ACME, KEY, dead.id, dead)
+        assert (store.get(dead.ref), store.holders(ACME, KEY)) == (before, frozenset({dead.id}))
+
+    def test_a_holder_that_was_taken_over_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
+        dead = holding(store)
+        begin(store, dead.ref, terms(ORPHANED_AT))
+        assert not store.evict(ACME, KEY, dead.id, dead)
+        assert store.holders(ACME, KEY) == {dead.id}
+
+    def test_a_holder_that_began_again_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
+        run = holding(store)
+        store.settle(run, end(Status.PENDING))
+        waiting = standing(store, run.ref)
+        begin(store, run.ref, terms(NOON + 2 * HOUR))
+        assert not store.evict(ACME, KEY, run.id, waiting)
+        assert store.holders(ACME, KEY) == {run.id}
+
+    def test_what_holds_no_slot_is_left_alone(self, store: ActionStore) -> None:
+        dead = holding(store)
+        store.evict(ACME, KEY, dead.id, dead)
+        row = standing(store, dead.ref)
+        assert not store.evict(ACME, KEY, dead.id, row)
+        assert store.get(dead.ref) == row
+
+    def test_a_holder_whose_row_is_there_is_not_evicted_as_one_that_is_gone(self, store: ActionStore) -> None:
+        run = holding(store)
+        assert not store.evict(ACME, KEY, run.id, None)
+        assert store.holders(ACME, KEY) == {run.id}
+
+
+class SlotRaceContract(StoreContract):
+    """What holds when several want a slot at the same moment."""
+
+    def test_of_many_that_want_a_slot_at_once_no_more_than_the_limit_get_one(
+        self, store: ActionStore
+    ) -> None:
+        rows = [keyed(store, limit=LIMIT) for _ in range(CROWD)]
+        won = together([partial(begin, store, each.ref) for each in rows])
+        running = [each.id for each in rows if standing(store, each.ref).status is Status.PROCESSING]
+        assert running == [each.id for each, has in zip(rows, won, strict=True) if has]
+        assert 1 <= len(running) <= LIMIT
+        assert store.holders(ACME, KEY) == set(running)
+
+    def test_of_many_that_claim_one_action_with_a_slot_at_once_exactly_one_wins(
+        self, store: ActionStore
+    ) -> None:
+        action = keyed(store, limit=LIMIT)
+        won = together([partial(store.claim_slot, action, started(action, terms())) for _ in range(CROWD)])
+        assert won.count(True) == 1
+        assert (standing(store, action.ref).fence, store.holders(ACME, KEY)) == (1, frozenset({action.id}))
+
+    def test_of_a_late_settle_and_an_eviction_exactly_one_wins(self, store: ActionStore) -> None:
+        for _ in range(ROUNDS):
+            late = holding(store)
+            settled, evicted = together(
+                [
+                    partial(store.settle, late, end(Status.EXECUTED, ORPHANED_AT)),
+                    partial(store.evict, ACME, KEY, late.id, late),
+                ]
+            )
+            row = standing(store, late.ref)
+            assert (settled is SettleResult.SETTLED) == (row.status is Status.EXECUTED)
+            assert evicted == (row.fence == late.fence + 1)
+            assert evicted != (settled is SettleResult.SETTLED)
+            assert store.holders(ACME, KEY) == frozenset()
+
+    def test_of_a_renewal_and_an_eviction_exactly_one_wins(self, store: ActionStore) -> None:
+        for _ in range(ROUNDS):
+            late = holding(store, limit=100)
+            renewed, evicted = together(
+                [
+                    partial(store.renew, late, ORPHANED_AT + LEASE),
+                    partial(store.evict, ACME, KEY, late.id, late),
+                ]
+            )
+            assert (renewed is None) == evicted
+            assert (late.id in store.holders(ACME, KEY)) is not evicted

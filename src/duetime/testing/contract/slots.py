@@ -1,0 +1,259 @@
+"""Concurrency keys: a claim takes a slot of its key, and the run's end frees it."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from duetime.action import Action, ActionRef, Status
+from duetime.ids import TenantId
+from duetime.lease import ClaimTerms, Held, Keyed, Renewed, SettleResult
+from duetime.ports import ActionStore
+from duetime.testing.contract.scheduling import LARGE
+from duetime.testing.contract.specimens import (
+    ACME,
+    CALLER,
+    EXPIRY,
+    GLOBEX,
+    HOUR,
+    LEASE,
+    LEASE_END,
+    NOON,
+    ORPHANED_AT,
+    SECOND,
+    TICK,
+    end,
+    fresh,
+    standing,
+    terms,
+)
+from duetime.testing.contract.subject import StoreContract
+from duetime.transition import started
+
+KEY = "customer:42"
+LIMIT = 3
+ENDS = [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING]
+
+
+def keyed(
+    store: ActionStore,
+    *,
+    key: str = KEY,
+    limit: int = 1,
+    tenant_id: TenantId = ACME,
+    payload_apart: bool = False,
+) -> Action:
+    """A pending row with a concurrency key."""
+    action = replace(
+        fresh(store, tenant_id=tenant_id, payload=LARGE if payload_apart else "{}"),
+        payload_apart=payload_apart,
+        concurrency_key=key,
+        concurrency_limit=limit,
+    )
+    store.put(action)
+    return action
+
+
+def begin(store: ActionStore, ref: ActionRef, asked: ClaimTerms | None = None) -> bool:
+    """Claim a row with a slot, as it is read now; whether it was."""
+    row = standing(store, ref)
+    return store.claim_slot(row, started(row, asked or terms()))
+
+
+def holding(store: ActionStore, *, limit: int = 1) -> Action:
+    """A row claimed at noon with a slot of its key."""
+    ref = keyed(store, limit=limit).ref
+    assert begin(store, ref)
+    return standing(store, ref)
+
+
+class SlotContract(StoreContract):
+    """*claim under a concurrency key*, and how a run's end frees its slot."""
+
+    def test_a_concurrency_key_and_its_limit_are_read_back(self, store: ActionStore) -> None:
+        action = keyed(store, limit=LIMIT)
+        assert store.get(action.ref) == action
+        assert list(store.get_rows([action.ref])) == [action]
+
+    def test_a_claim_of_a_row_with_a_concurrency_key_says_so_and_changes_nothing(
+        self, store: ActionStore
+    ) -> None:
+        action = keyed(store)
+        assert store.claim(action.ref, terms()) == Keyed()
+        assert store.get(action.ref) == action
+        assert store.holders(ACME, KEY) == frozenset()
+
+    def test_a_claim_of_what_is_not_due_is_no_claim_whatever_its_key(self, store: ActionStore) -> None:
+        action = keyed(store)
+        assert store.claim(action.ref, terms(NOON - TICK)) is None
+        store.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        assert store.claim(action.ref, terms()) is None
+
+    def test_a_claim_of_a_dead_run_with_a_concurrency_key_says_so_and_changes_nothing(
+        self, store: ActionStore
+    ) -> None:
+        dead = holding(store)
+        assert store.claim(dead.ref, terms(ORPHANED_AT - TICK)) == Held(LEASE_END)
+        assert store.claim(dead.ref, terms(ORPHANED_AT)) == Keyed()
+        assert store.get(dead.ref) == dead
+
+    @pytest.mark.parametrize("payload_apart", [False, True], ids=["payload in the row", "payload apart"])
+    def test_a_claim_with_a_slot_begins_a_run_as_a_claim_does(
+        self, store: ActionStore, payload_apart: bool
+    ) -> None:
+        action, asked = keyed(store, payload_apart=payload_apart), terms()
+        assert begin(store, action.ref, asked)
+        assert store.get(action.ref) == started(action, asked)
+        assert store.holders(ACME, KEY) == {action.id}
+
+    def test_fewer_than_the_limit_may_run_beside_it(self, store: ActionStore) -> None:
+        rows = [keyed(store, limit=LIMIT) for _ in range(LIMIT + 1)]
+        assert [begin(store, each.ref) for each in rows] == [True] * LIMIT + [False]
+        assert store.get(rows[-1].ref) == rows[-1]
+        assert store.holders(ACME, KEY) == {each.id for each in rows[:-1]}
+
+    def test_each_asks_by_its_own_limit(self, store: ActionStore) -> None:
+        holding(store, limit=1)
+        assert not begin(store, keyed(store, limit=1).ref)
+        assert begin(store, keyed(store, limit=2).ref)
+        assert not begin(store, keyed(store, limit=2).ref)
+
+    def test_a_dead_run_is_taken_over_only_while_fewer_than_its_own_limit_run_beside_it(
+        self, store: ActionStore
+    ) -> None:
+        narrow, wide = holding(store, limit=1), holding(store, limit=2)
+        assert not begin(store, narrow.ref, terms(ORPHANED_AT))
+        assert store.get(narrow.ref) == narrow
+        store.settle(wide, end(Status.EXECUTED))
+        assert begin(store, narrow.ref, terms(ORPHANED_AT))
+
+    def test_other_keys_and_other_tenants_have_slots_of_their_own(self, store: ActionStore) -> None:
+        holding(store)
+        others = [keyed(store, key=f"{KEY}0"), keyed(store, tenant_id=GLOBEX)]
+        assert all(begin(store, each.ref) for each in others)
+        assert store.holders(GLOBEX, KEY) == {others[1].id}
+
+    def test_a_claim_repeated_with_its_nonce_is_the_same_claim_with_a_slot(self, store: ActionStore) -> None:
+        action, asked = keyed(store), terms()
+        claimed = started(action, asked)
+        assert store.claim_slot(action, claimed)
+        assert store.claim_slot(action, claimed)
+        assert store.get(action.ref) == claimed
+
+    def test_a_row_that_changed_since_it_was_read_is_not_claimed_with_a_slot(
+        self, store: ActionStore
+    ) -> None:
+        action = keyed(store)
+        store.reschedule(action.ref, NOON, by=CALLER, at=NOON)
+        changed = standing(store, action.ref)
+        assert not store.claim_slot(action, started(action, terms()))
+        assert store.get(action.ref) == changed
+        assert store.holders(ACME, KEY) == frozenset()
+
+    def test_a_row_that_is_gone_is_not_claimed_with_a_slot(self, store: ActionStore) -> None:
+        stranger = replace(fresh(store), concurrency_key=KEY)
+        assert not store.claim_slot(stranger, started(stranger, terms()))
+        assert (store.get(stranger.ref), store.holders(ACME, KEY)) == (None, frozenset())
+
+    def test_a_dead_run_that_holds_a_slot_is_taken_over_with_it(self, store: ActionStore) -> None:
+        dead, asked = holding(store), terms(ORPHANED_AT)
+        assert begin(store, dead.ref, asked)
+        row = standing(store, dead.ref)
+        assert row == started(dead, asked)
+        assert (row.fence, row.attempt, row.recoveries) == (2, 1, 1)
+        assert store.holders(ACME, KEY) == {dead.id}
+
+    def test_a_run_that_renewed_its_lease_in_the_last_moment_is_not_taken_over_with_its_slot(
+        self, store: ActionStore
+    ) -> None:
+        dead = holding(store)
+        assert store.renew(dead, ORPHANED_AT + LEASE)
+        assert not store.claim_slot(dead, started(dead, terms(ORPHANED_AT)))
+        assert standing(store, dead.ref).fence == 1
+
+    def test_a_request_to_cancel_survives_a_take_over_with_a_slot(self, store: ActionStore) -> None:
+        dead = holding(store)
+        store.ask_to_cancel(dead.ref, by=CALLER, at=NOON + SECOND)
+        assert store.claim_slot(dead, started(dead, terms(ORPHANED_AT)))
+        row = standing(store, dead.ref)
+        assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, CALLER, NOON + SECOND)
+
+    @pytest.mark.parametrize("status", ENDS)
+    def test_a_settle_frees_the_slot_whatever_the_action_becomes(
+        self, store: ActionStore, status: Status
+    ) -> None:
+        run = holding(store)
+        assert store.settle(run, end(status)) is SettleResult.SETTLED
+        assert standing(store, run.ref).status is status
+        assert store.holders(ACME, KEY) == frozenset()
+        assert begin(store, keyed(store).ref)
+
+    def test_a_repeated_settle_frees_nobody_elses_slot(self, store: ActionStore) -> None:
+        run = holding(store)
+        store.settle(run, end(Status.EXECUTED))
+        following = holding(store)
+        assert store.settle(run, end(Status.EXECUTED)) is SettleResult.SETTLED
+        assert store.holders(ACME, KEY) == {following.id}
+
+    def test_a_run_that_was_taken_over_frees_no_slot(self, store: ActionStore) -> None:
+        late = holding(store)
+        begin(store, late.ref, terms(ORPHANED_AT))
+        before = store.get(late.ref)
+        assert store.settle(late, end(Status.EXECUTED, ORPHANED_AT)) is SettleResult.LEASE_LOST
+        assert (store.get(late.ref), store.holders(ACME, KEY)) == (before, frozenset({late.id}))
+
+    def test_a_retry_that_is_refused_for_a_cancel_keeps_its_slot(self, store: ActionStore) -> None:
+        run = holding(store)
+        store.ask_to_cancel(run.ref, by=CALLER, at=NOON + SECOND)
+        assert store.settle(run, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
+        assert store.holders(ACME, KEY) == {run.id}
+        assert store.settle(run, end(Status.CANCELLED)) is SettleResult.SETTLED
+        assert store.holders(ACME, KEY) == frozenset()
+
+    def test_a_commit_frees_the_slot(self, store: ActionStore) -> None:
+        run = holding(store)
+        executed = end(Status.EXECUTED)
+        assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
+        assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
+        assert standing(store, run.ref).status is Status.EXECUTED
+        assert store.holders(ACME, KEY) == frozenset()
+
+    def test_a_commit_of_a_run_that_was_taken_over_frees_no_slot(self, store: ActionStore) -> None:
+        late = holding(store)
+        begin(store, late.ref, terms(ORPHANED_AT))
+        executed = end(Status.EXECUTED, ORPHANED_AT)
+        assert store.commit(late, executed, entries=(), number=1) is SettleResult.LEASE_LOST
+        assert store.holders(ACME, KEY) == {late.id}
+
+    def test_a_heartbeat_keeps_the_slot(self, store: ActionStore) -> None:
+        run = holding(store)
+        assert store.renew(run, LEASE_END + LEASE) == Renewed(cancel_requested=False)
+        assert store.holders(ACME, KEY) == {run.id}
+
+    def test_a_redriven_action_has_its_concurrency_key_still(self, store: ActionStore) -> None:
+        run = holding(store, limit=LIMIT)
+        store.settle(run, end(Status.FAILED))
+        store.redrive(run.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+        row = standing(store, run.ref)
+        assert (row.concurrency_key, row.concurrency_limit) == (KEY, LIMIT)
+        assert store.claim(run.ref, terms(NOON + HOUR)) == Keyed()
+        assert begin(store, run.ref, terms(NOON + HOUR))
+
+
+class HoldersContract(StoreContract):
+    """Who holds the slots of a key."""
+
+    def test_nobody_holds_a_slot_of_a_key_that_nobody_has_taken(self, store: ActionStore) -> None:
+        keyed(store)
+        assert store.holders(ACME, KEY) == frozenset()
+
+    def test_no_list_shows_who_holds_a_slot(self, store: ActionStore) -> None:
+        run = holding(store)
+        assert [each.id for each in store.of_tenant(ACME, limit=10, cursor=None)] == [run.id]
+
+    def test_every_key_that_may_be_said_has_slots(self, store: ActionStore) -> None:
+        for key in ("é", "a b", "slots", "ab" * 64):
+            assert begin(store, keyed(store, key=key).ref)
+            assert len(store.holders(ACME, key)) == 1
