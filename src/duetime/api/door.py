@@ -25,6 +25,7 @@ from duetime.api.desk import Desk
 from duetime.api.health import PATH as HEALTH_PATH
 from duetime.api.health import Health
 from duetime.api.job_operations import JobOperations
+from duetime.api.many import ManyActions
 from duetime.api.problems import of_error
 from duetime.api.refusals import RouteNotFound
 from duetime.api.requests import refused
@@ -44,7 +45,7 @@ def make_door(desk: Desk, health: Health, *, prefix: str = PREFIX) -> Handler:
     at once could see each other's caller. A Lambda's process is given one request at a time and never waits here.
     """
     resolver = _resolver(prefix)
-    served = (Scheduling(desk), BackgroundJobs(desk), JobOperations(desk), health)
+    served = (Scheduling(desk), ManyActions(desk), BackgroundJobs(desk), JobOperations(desk), health)
     routes.add(resolver, (route for each in served for route in each.routes()), prefix)
     is_open = {prefix + HEALTH_PATH}
     lock = threading.Lock()

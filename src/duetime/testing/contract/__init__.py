@@ -33,6 +33,7 @@ from duetime.testing.contract.changing import (
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
 from duetime.testing.contract.due import DueContract
+from duetime.testing.contract.failures import FailedContract
 from duetime.testing.contract.idempotency import (
     IdempotencyContract,
     KeyRaceContract,
@@ -97,6 +98,7 @@ class ActionStoreContract(
     StrangerContract,
     LegalityContract,
     ListContract,
+    FailedContract,
     DueContract,
     JobRunContract,
     SkipContract,
