@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from duetime.action import TRANSITIONS, SkipReason, Status
-from duetime.aws import conditions, idempotency, job_conditions
+from duetime.aws import as_read, conditions, idempotency, job_conditions
 from duetime.job import Ended
 from duetime.job_ports import Hold
 from duetime.memory.store import MemoryStore
@@ -62,15 +62,15 @@ ENDS = [
 JOB_WRITES = {
     "change": [job_conditions.change(JOB, JOB, redefines=True)],
     "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
-    "claim: its row": [job_conditions.claim_row(PLANNED, started(PLANNED, terms()))],
-    "take over: its row": [job_conditions.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
+    "claim: its row": [as_read.claim_row(PLANNED, started(PLANNED, terms()))],
+    "take over: its row": [as_read.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
     "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, Hold.UNCHANGED))],
     "claim: the lock": [job_conditions.claim_job(taking(PLANNED, JOB))],
     "claim: the lock, after waiting": [job_conditions.claim_job(taking(PLANNED, WAITING))],
     "claim: a dead one's lock": [job_conditions.claim_job(taking(PLANNED, JOB, dead=DEAD))],
-    "claim: the dead one's row": [job_conditions.still_dead(DEAD)],
-    "claim: a settled one's row": [job_conditions.still_dead(PLANNED)],
-    "claim: a removed one's row": [job_conditions.still_dead(None)],
+    "claim: the dead one's row": [as_read.still_dead(DEAD)],
+    "claim: a settled one's row": [as_read.still_dead(PLANNED)],
+    "claim: a removed one's row": [as_read.still_dead(None)],
     "settle: the unlock": [job_conditions.unlock(PLANNED.ref, each) for each in ENDS],
     "end pending: the unlock": [job_conditions.unlock(PLANNED.ref)],
     "end pending: no more waiting": [job_conditions.stop_waiting(PLANNED.ref)],
@@ -81,7 +81,10 @@ JOB_WRITES = {
 """Each as often as it takes to see all that it may write."""
 
 JOB_GUARDS_BY_TEXT = {
-    text: name for name, text in vars(job_conditions).items() if name.isupper() and isinstance(text, str)
+    text: name
+    for module in (as_read, job_conditions)
+    for name, text in vars(module).items()
+    if name.isupper() and isinstance(text, str)
 }
 
 
