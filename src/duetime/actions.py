@@ -174,7 +174,10 @@ class Actions:
             DuetimeError: as `cancel_many`, and as `redrive` for `at`.
         """
         now = self._clock.now()
-        due_at, selection = instant.resolve(at, now=now, tz=tz), _meant(filters, now, "redrive", {Status.FAILED})
+        due_at, selection = (
+            instant.resolve(at, now=now, tz=tz),
+            _meant(filters, now, "redrive", {Status.FAILED}),
+        )
         again = partial(self._redrive, due_at=due_at)
         return self._many(selection, again, limit, cursor, dry_run=dry_run)
 
@@ -279,9 +282,7 @@ def _meant(filters: Filters, now: datetime, asked: str, possible: Collection[Sta
         raise InvalidSelection(f"{empty[0]} is None; to {asked} whatever it is, leave it out")
     selection = Selection.of(filters, now)
     if selection.says_nothing:
-        raise InvalidSelection(
-            f"say which actions to {asked}; if it is all of them, created_until=timedelta(0)"
-        )
+        raise InvalidSelection(f"say which actions to {asked}; created_until now means all of them")
     wanted = selection.statuses.intersection(possible)
     if not wanted:
         told, can = (" or ".join(sorted(each)) for each in (selection.statuses, possible))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from duetime.payload import Payload
 
 Bound = datetime | timedelta
-"""An aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago."""
+"""An aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago, as of each call."""
 
 
 class Filters(TypedDict, total=False):

@@ -165,7 +165,8 @@ class TestCancel:
         [
             ({}, "invalid-selection", "say which actions to cancel"),
             ({"dry_run": True, "limit": 5}, "invalid-selection", "say which actions to cancel"),
-            ({"correlation_id": None}, "invalid-selection", "say which actions to cancel"),
+            ({"correlation_id": None}, "invalid-selection", "correlation_id is None"),
+            ({"due_until": None, "type": "remark"}, "invalid-selection", "due_until is None"),
             ({"status": "executed"}, "invalid-selection", "cancel takes pending or processing actions"),
             ({"corelation_id": "order:7"}, "invalid-request", "corelation_id is not known here"),
             ({"type": "remark", "dry_run": "no"}, "invalid-request", "dry_run must be"),

@@ -164,7 +164,7 @@ class TestCancelMany:
     @pytest.mark.parametrize(
         ("filters", "told"),
         [
-            ({}, "say which actions to cancel; if it is all of them, created_until=timedelta"),
+            ({}, "say which actions to cancel; created_until now means all of them"),
             ({"status": list(Status)}, "say which actions to cancel"),
             ({"correlation_id": None}, "correlation_id is None; to cancel whatever it is, leave it out"),
             ({"correlation_id": None, "type": "ship"}, "correlation_id is None"),

@@ -48,14 +48,13 @@ class Filtering(RequestBody):
     created_until: Until = None
 
     def filters(self) -> Filters:
-        """What is said, as the scheduler takes it.
+        """What is said, as the scheduler takes it; null is said, too, and not the same as nothing.
 
         Raises:
             InvalidTime: a bound is no ISO 8601 time, or has no offset.
         """
-        names = Filters.__annotations__.keys() & type(self).model_fields.keys()
-        said = {name: value for name in names if (value := getattr(self, name)) is not None}
-        said |= {name: read_time(said[name]) for name in _TIMES if name in said}
+        said = {name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set}
+        said |= {name: read_time(said[name]) for name in _TIMES if said.get(name) is not None}
         return cast("Filters", said)
 
 
