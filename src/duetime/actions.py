@@ -118,7 +118,7 @@ class Actions:
 
         Raises:
             InvalidCursor: the cursor belongs to another query.
-            InvalidSelection: the filters contradict each other.
+            InvalidSelection: there is no such filter or status, or a span ends before it begins.
             InvalidIdentifier, InvalidTime: a filter has no such value.
             JobNotFound: there is no such job.
         """
@@ -144,10 +144,10 @@ class Actions:
             dry_run: change nothing, and tell what would be changed.
             limit: how many at most, 1 to 200.
             cursor: the `cursor` of the step before, with the same filters.
-            filters: as `list`; at least one.
+            filters: as `list`; at least one, and none that is None.
 
         Raises:
-            InvalidSelection: there is no filter, or the status is one that cannot be cancelled.
+            InvalidSelection: there is no filter, or one is None; or the status is one that cannot be cancelled.
             BackendUnavailable: some may be cancelled; call again.
             DuetimeError: as `list`.
         """
@@ -158,6 +158,7 @@ class Actions:
         self,
         *,
         at: When = timedelta(0),
+        tz: str | None = None,
         dry_run: bool = False,
         limit: int = 200,
         cursor: str | None = None,
@@ -167,16 +168,20 @@ class Actions:
 
         Args:
             at: when they are due: now, or another time.
+            tz: the zone of a local `at`.
             dry_run: change nothing, and tell what would be changed.
             limit: how many at most, 1 to 200.
             cursor: the `cursor` of the step before, with the same filters.
-            filters: as `list`; at least one, which may be ``status="failed"``.
+            filters: as `cancel_many`; ``status="failed"`` is one.
 
         Raises:
             DuetimeError: as `cancel_many`, and as `redrive` for `at`.
         """
         now = self._clock.now()
-        due_at, selection = instant.resolve(at, now=now), _meant(filters, now, "redrive", {Status.FAILED})
+        due_at, selection = (
+            instant.resolve(at, now=now, tz=tz),
+            _meant(filters, now, "redrive", {Status.FAILED}),
+        )
         again = partial(self._redrive, due_at=due_at)
         return self._many(selection, again, limit, cursor, dry_run=dry_run)
 
@@ -272,18 +277,18 @@ def _refusal(ref: ActionRef, refused: Refused, asked: str, possible: str) -> Act
 
 
 def _meant(filters: Filters, now: datetime, asked: str, possible: Collection[Status]) -> Selection:
-    """What is to be changed: never all that there is by an oversight, nor what cannot be.
+    """What is to be changed: never more than is meant by an oversight, nor what cannot be.
 
     Raises:
-        InvalidSelection: there is no filter, or its statuses are none of the `possible` ones.
+        InvalidSelection: there is no filter, one is None, or its statuses are none of the `possible` ones.
     """
+    if empty := [name for name, said in filters.items() if said is None]:
+        raise InvalidSelection(f"{empty[0]} is None; to {asked} whatever it is, leave it out")
     selection = Selection.of(filters, now)
     if selection.says_nothing:
-        raise InvalidSelection(
-            f"say which actions to {asked}; if it is all of them, created_until=timedelta(0)"
-        )
+        raise InvalidSelection(f"say which actions to {asked}; created_until now means all of them")
     wanted = selection.statuses.intersection(possible)
     if not wanted:
         told, can = (" or ".join(sorted(each)) for each in (selection.statuses, possible))
-        raise InvalidSelection(f"no {told} action can be changed so: {asked} takes {can} ones")
+        raise InvalidSelection(f"{asked} takes {can} actions; {told} ones cannot be changed so")
     return replace(selection, statuses=wanted)

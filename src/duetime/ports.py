@@ -227,10 +227,12 @@ class ActionStore(Protocol):
         ...
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        """Failed actions of some tenants, runs of jobs too, the latest failure first. May lag behind by a moment.
+        """Failed actions of some tenants, runs of jobs too, the latest failure first, then the highest id.
+
+        It may lag behind the rows by a moment, but shows none that has been redriven.
 
         Raises:
-            InvalidCursor: it did not give out the cursor.
+            InvalidCursor: a list of these tenants did not give out the cursor.
         """
         ...
 

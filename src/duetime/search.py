@@ -15,7 +15,6 @@ Whatever else it says is looked up in the rows that were read: then a page may b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Protocol
 
@@ -37,7 +36,7 @@ class History(Protocol):
         ...
 
 
-_List = Callable[[int, str | None], Page]
+_Look = Callable[[int, str | None], Page]
 
 
 class Search:
@@ -60,40 +59,42 @@ class Search:
             InvalidCursor: the cursor belongs to another query.
             JobNotFound: there is no such job.
         """
-        listed, found = self._listed(selection), list[Action]()
+        look, found = self._look(selection), list[Action]()
         for _ in range(MOST_LOOKS):
-            page = listed(limit - len(found), cursor)
+            page = look(limit - len(found), cursor)
             found.extend(row for row in page if selection.admits(row))
-            cursor = None if self._is_past(selection, page) else page.cursor
+            cursor = page.cursor
             if cursor is None or len(found) == limit:
                 break
         return Page(tuple(found), cursor)
 
-    def _listed(self, selection: Selection) -> _List:
-        store, tenant_id = self._store, self._tenant_id
+    def _look(self, selection: Selection) -> _Look:
+        """How the next rows are read that may be meant."""
         if selection.correlation_id is not None:
-            by_id = partial(store.by_correlation, tenant_id, selection.correlation_id)
-            return lambda limit, cursor: by_id(limit=limit, cursor=_checked(cursor))
+            return partial(self._by_correlation, selection.correlation_id)
         if selection.job is not None:
-            of_job = partial(self._history, selection.job)
-            return lambda limit, cursor: of_job(limit=limit, cursor=cursor)
+            return partial(self._by_job, selection.job)
         if selection.statuses == _FAILED:
-            failed = partial(store.failed, [tenant_id, *self._others])
-            return lambda limit, cursor: failed(limit=limit, cursor=cursor)
+            return self._by_failure
         return partial(self._by_age, selection)
 
-    def _by_age(self, selection: Selection, limit: int, cursor: str | None) -> Page:
-        if cursor is None and selection.created_until is not None:
-            cursor = ids.before_all_after(selection.created_until)
-            return self._store.of_tenant(self._tenant_id, limit=limit, cursor=cursor)
-        return self._store.of_tenant(self._tenant_id, limit=limit, cursor=_checked(cursor))
+    def _by_correlation(self, correlation_id: str, limit: int, cursor: str | None) -> Page:
+        after = _checked(cursor)
+        return self._store.by_correlation(self._tenant_id, correlation_id, limit=limit, cursor=after)
 
-    def _is_past(self, selection: Selection, page: Page) -> bool:
-        """Whether nothing that follows the page was created in the span."""
-        is_by_age = (selection.correlation_id, selection.job) == (None, None)
-        if not is_by_age or selection.statuses == _FAILED or selection.created_after is None:
-            return False
-        return any(row.created_at < selection.created_after - _MILLISECOND for row in page)
+    def _by_job(self, job: ids.JobName, limit: int, cursor: str | None) -> Page:
+        return self._history(job, limit=limit, cursor=cursor)
+
+    def _by_failure(self, limit: int, cursor: str | None) -> Page:
+        return self._store.failed([self._tenant_id, *self._others], limit=limit, cursor=cursor)
+
+    def _by_age(self, selection: Selection, limit: int, cursor: str | None) -> Page:
+        before, until, after = _checked(cursor), selection.created_until, selection.created_after
+        if before is None and until is not None:
+            before = ids.before_all_after(until)
+        page = self._store.of_tenant(self._tenant_id, limit=limit, cursor=before)
+        is_past = after is not None and any(row.created_at <= after for row in page)
+        return Page(page.actions, None if is_past else page.cursor)
 
 
 def _checked(cursor: str | None) -> str | None:
@@ -108,5 +109,3 @@ def _checked(cursor: str | None) -> str | None:
 
 
 _FAILED = frozenset({Status.FAILED})
-_MILLISECOND = timedelta(milliseconds=1)
-"""What an id tells its age to."""

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Self, TypedDict
 
 from duetime import ids, instant
 from duetime.action import Action, Status
-from duetime.errors import InvalidSelection
+from duetime.errors import InvalidSelection, cut
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
 
 Bound = datetime | timedelta
-"""An aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago."""
+"""An aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago, as of each call."""
 
 
 class Filters(TypedDict, total=False):
@@ -49,18 +49,21 @@ class Selection:
 
     @classmethod
     def of(cls, said: Filters, now: datetime) -> Self:
-        """Check what a caller says.
+        """Check what a caller says; a filter that is None says nothing.
 
         Raises:
-            InvalidSelection: it can select nothing.
+            InvalidSelection: there is no such filter, or nothing can meet them.
             InvalidIdentifier: the correlation id or the job's name is none.
             InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
-        kind, job, correlation_id = said.get("type"), said.get("job"), said.get("correlation_id")
+        if unknown := said.keys() - Filters.__annotations__.keys():
+            known = ", ".join(Filters.__annotations__)
+            raise InvalidSelection(f"there is no filter {cut(min(unknown), 40)!r}; there are {known}")
+        job, correlation_id = said.get("job"), said.get("correlation_id")
         bounds: dict[str, Bound] = {name: when for name in _BOUNDS if (when := said.get(name)) is not None}  # type: ignore[misc]
         return cls(
             statuses=_statuses(said.get("status")),
-            type=kind.type_name if isinstance(kind, type) else kind,
+            type=_type_name(said.get("type")),
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             job=None if job is None else ids.job_name(job),
             **{name: instant.resolve(when, now=now) for name, when in bounds.items()},
@@ -79,15 +82,15 @@ class Selection:
 
     def admits(self, row: Action) -> bool:
         """Whether a row is one of those meant."""
-        equal = ("type", "correlation_id", "job")
-        if row.status not in self.statuses or any(
-            getattr(self, each) not in {None, getattr(row, each)} for each in equal
-        ):
-            return False
-        is_due = _lies(row.due_at, self.due_after, self.due_until)
-        return is_due and _lies(row.created_at, self.created_after, self.created_until)
+        return (
+            row.status in self.statuses
+            and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
+            and _lies(row.due_at, self.due_after, self.due_until)
+            and _lies(row.created_at, self.created_after, self.created_until)
+        )
 
 
+_EQUAL = ("type", "correlation_id", "job")
 _SPANS = (("due_after", "due_until"), ("created_after", "created_until"))
 _BOUNDS = tuple(name for span in _SPANS for name in span)
 
@@ -96,13 +99,20 @@ def _lies(at: datetime, after: datetime | None, until: datetime | None) -> bool:
     return (after is None or at > after) and (until is None or at <= until)
 
 
+def _type_name(said: str | type[Payload] | None) -> str | None:
+    name: object = getattr(said, "type_name", said)
+    if name is not None and not (isinstance(name, str) and name):
+        raise InvalidSelection(f"type {cut(said, 60)!r} is none; say a payload's class, or its type's name")
+    return name
+
+
 def _statuses(said: Status | str | Collection[Status | str] | None) -> frozenset[Status]:
     if said is None:
         return frozenset(Status)
     try:
         found = frozenset(Status(each) for each in ([said] if isinstance(said, str) else said))
-    except ValueError:
-        raise InvalidSelection(f"status {said!r} is none; there are {', '.join(Status)}") from None
+    except (ValueError, TypeError):
+        raise InvalidSelection(f"status {cut(said, 60)!r} is none; there are {', '.join(Status)}") from None
     if not found:
         raise InvalidSelection("status is empty; leave it out for all of them")
     return found

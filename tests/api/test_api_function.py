@@ -47,6 +47,15 @@ def test_an_action_is_scheduled_found_moved_and_cancelled(deployed):
     assert deployed("cancel", action_id=made["id"]).code == "action-conflict"
 
 
+def test_many_actions_are_cancelled_by_their_correlation_id(deployed):
+    made = [deployed.schedule()["id"] for _ in range(3)]
+    step = deployed("cancel-many").json
+    assert {each["id"] for each in step["changed"]} == set(made)
+    assert deployed("cancel-many").json["changed"] == []
+    assert deployed("dead-letters").json == {"items": [], "next_cursor": None}
+    assert deployed("redrive-many").json["changed"] == []
+
+
 def test_a_payload_kept_apart_comes_back_whole(deployed):
     made = deployed.schedule(body=LARGE)
     assert deployed("get", action_id=made["id"]).json["payload"]["text"] == LARGE["payload"]["text"]

@@ -29,7 +29,7 @@ def run(*words):
     )
 
 
-@pytest.mark.parametrize("command", ["", "local", "schedule", "actions", "jobs", "preview"])
+@pytest.mark.parametrize("command", ["", "local", "schedule", "actions", "dead-letters", "jobs", "preview"])
 def test_help_loads_nothing_heavy(command):
     ended = run(*filter(None, [command]), "--help")
     assert ended.returncode == 0
@@ -45,8 +45,8 @@ def test_a_command_loads_neither_boto3_nor_pydantic():
 
 def test_help_names_every_command():
     printed = run("--help").stdout
-    for command in ("local", "schedule", "actions", "jobs", "preview"):
-        assert f"    {command} " in printed
+    for command in ("local", "schedule", "actions", "dead-letters", "jobs", "preview"):
+        assert f"    {command}" in printed
 
 
 def test_no_command_at_all_is_bad_usage():

@@ -8,9 +8,10 @@ import pytest
 
 from bench.meter import metered as metered_by_rule
 from duetime.action import Status
+from duetime.ids import SHARDS
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.slots import KEY, holding, keyed
-from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, claim, end, fresh, terms
+from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, SECOND, claim, end, fresh, terms
 from duetime.transition import started
 
 pytestmark = pytest.mark.dynamodb_local
@@ -60,10 +61,11 @@ def bill(local_table):
         yield bill
 
 
-def live(store, **given):
+def live(store, status=Status.EXECUTED, **given):
     action = fresh(store, payload=PAYLOAD, **given)
     store.put(action)
-    store.settle(claim(store, action.ref), end(Status.EXECUTED))
+    store.settle(claim(store, action.ref), end(status))
+    return action
 
 
 def test_a_life_costs_five_write_units_and_three_calls(store, bill):
@@ -74,6 +76,22 @@ def test_a_life_costs_five_write_units_and_three_calls(store, bill):
 def test_a_life_with_a_correlation_id_costs_six_write_units_and_three_calls(store, bill):
     live(store, correlation_id="subscription:42")
     assert (bill.calls, bill.units) == (3, 6)
+
+
+def test_a_failure_costs_one_write_unit_more_than_a_success(store, bill):
+    live(store)
+    success = bill.units
+    live(store, status=Status.FAILED)
+    assert (bill.calls, bill.units) == (6, success + success + 1)
+
+
+def test_a_redrive_costs_three_write_units_one_of_which_is_the_failed_index(store, bill):
+    action = fresh(store)
+    store.put(action)
+    store.settle(claim(store, action.ref), end(Status.FAILED))
+    before = bill.units
+    store.redrive(action.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
+    assert bill.units - before == 3
 
 
 def test_scheduling_is_one_call(store, bill):
@@ -118,6 +136,19 @@ def test_a_page_of_a_correlation_id_is_two_calls(store, bill):
     before = bill.calls
     assert len(store.by_correlation(ACME, "subscription:42", limit=50, cursor=None)) == 5
     assert bill.calls - before == 2
+
+
+@pytest.mark.parametrize("failures", [0, 40, 160])
+def test_a_page_of_failed_actions_costs_what_it_shows_however_many_have_failed(store, bill, failures):
+    for second in range(failures):
+        action = fresh(store)
+        store.put(action)
+        store.settle(claim(store, action.ref), end(Status.FAILED, NOON + second * SECOND))
+    calls, units = bill.calls, bill.units
+    shown = len(store.failed([ACME], limit=20, cursor=None))
+    assert shown == min(20, failures)
+    assert bill.calls - calls <= len(SHARDS) + 20 // 4 + 1
+    assert bill.units - units <= (len(SHARDS) + 20 // 4) * 0.5 + shown
 
 
 def test_a_hundred_in_bulk_take_five_calls(store, bill):

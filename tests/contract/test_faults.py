@@ -56,6 +56,7 @@ CALLS = {
     "cancel": lambda store, action: store.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY),
     "of_tenant": lambda store, _action: store.of_tenant(ACME, limit=5, cursor=None),
     "by_correlation": lambda store, _action: store.by_correlation(ACME, "x", limit=5, cursor=None),
+    "failed": lambda store, _action: store.failed([ACME], limit=5, cursor=None),
     "due": lambda store, _action: store.due("0", after=None, until=NOON, limit=5, cursor=None),
     "remove_payload": lambda store, action: store.remove_payload(action.ref),
 }

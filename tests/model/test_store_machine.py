@@ -207,6 +207,9 @@ class StoreMachine(RuleBasedStateMachine):
             listed = self.store.of_tenant(tenant_id, limit=200, cursor=None)
             mine = {ref for ref in self.expected if ref.tenant_id == tenant_id}
             assert {row.ref for row in listed} == mine
+            failed = self.store.failed([tenant_id], limit=200, cursor=None)
+            lost = [ref for ref in mine if self.expected[ref].status is Status.FAILED]
+            assert sorted(row.id for row in failed) == sorted(ref.id for ref in lost)
 
 
 class DynamoMachine(StoreMachine):

@@ -26,6 +26,7 @@ from duetime.api.caller import Caller
 from duetime.api.desk import Desk
 from duetime.api.health import Health
 from duetime.api.job_operations import JobOperations
+from duetime.api.many import ManyActions
 from duetime.api.problems import of_error
 from duetime.api.recorder import Recorder
 from duetime.api.refusals import RouteNotFound
@@ -80,6 +81,7 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
 def _served(desk: Desk, health: Health, access: Access) -> Iterable[Route]:
     served = (
         Scheduling(desk),
+        ManyActions(desk),
         BackgroundJobs(desk),
         JobOperations(desk),
         UndeliveredThings(desk),

@@ -30,6 +30,18 @@ def refuse_unknown(request: Request, known: Sequence[str]) -> None:
         raise InvalidRequest([Flaw(cut(each, 100), told) for each in unknown])
 
 
+def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
+    """Of two values of a filter that has one, neither may silently be dropped.
+
+    Raises:
+        InvalidRequest: with each parameter that is said more than once, `but` for these.
+    """
+    said = request.resolved_event.get("multiValueQueryStringParameters") or {}
+    doubled = sorted(name for name, values in said.items() if len(values) > 1 and name not in but)
+    if doubled:
+        raise InvalidRequest([Flaw(cut(each, 100), "is said twice") for each in doubled])
+
+
 def instant_of(written: str | None, now: datetime, otherwise: timedelta = timedelta(0)) -> datetime:
     """The instant that a parameter says; so far from now where it says none.
 

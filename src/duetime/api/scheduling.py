@@ -15,20 +15,17 @@ from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.action import Status
 from duetime.api.desk import SCHEDULING, Desk, place_of
-from duetime.api.parameters import refuse_unknown
+from duetime.api.filters import ActionQuery, page_view
+from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.requests import DueRequest, ScheduleRequest
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
 from duetime.audit import Kind
 from duetime.permissions import Permission
 
-LARGEST_PAGE = 100
-"""Actions in a page: with every attempt's longest message they stay below the 6 MB that a Lambda may answer."""
-
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
 _operation = partial(Operation, about=Kind.ACTION)
 _JSON = "application/json"
-_ASKED = ("correlation_id", "limit", "cursor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +62,15 @@ class Scheduling:
         location = {"Location": place_of(request, SCHEDULING, placed.action.id)}
         return Response(status, _JSON, ActionView.of(placed.action), headers=location)
 
-    def query(
-        self,
-        request: Request,
-        correlation_id: Annotated[str | None, Query()] = None,
-        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
-        cursor: Annotated[str | None, Query()] = None,
-    ) -> ActionPage:
-        """A page of actions: those of a correlation id, oldest first; or all, newest first."""
-        refuse_unknown(request, _ASKED)
-        page = self.desk.scheduler(request).list(correlation_id=correlation_id, limit=limit, cursor=cursor)
-        return ActionPage(items=[ActionSummary.of(each) for each in page], next_cursor=page.cursor)
+    def query(self, asked: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
+        """A page of the actions that meet all filters: those of a correlation id oldest first, others newest first.
+
+        It may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
+        """
+        refuse_unknown(request, [*ActionQuery.model_fields])
+        refuse_doubled(request, but=["status"])
+        scheduler = self.desk.scheduler(request)
+        return page_view(scheduler.list(limit=asked.limit, cursor=asked.cursor, **asked.filters()))
 
     def get(self, action_id: str, request: Request) -> ActionView:
         """The action as of now."""

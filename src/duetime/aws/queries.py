@@ -6,7 +6,7 @@ import heapq
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
@@ -73,22 +73,26 @@ class Queries:
         return Page(shown, shown[-1].id if len(found) > limit else None)
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        before = None if cursor is None else FailedMark.parse(cursor)
+        before = None if cursor is None else FailedMark.parse(cursor, tenants)
         places = [partition(each, shard) for each in tenants for shard in SHARDS]
         at_once = max(4, 2 * limit // len(places))
-        marks = heapq.merge(*(self._failed_in(each, before, at_once) for each in places), reverse=True)
-        found = list(islice(marks, limit + 1))
-        rows = self.get_rows([ref for _, ref in found[:limit]])
+        merged = heapq.merge(*(self._failed_in(each, before, at_once) for each in places), reverse=True)
+        marks = list(islice(merged, limit + 1))
+        rows = self.get_rows([each.ref for each in marks[:limit]])
         failed = sorted((row for row in rows if row.status is Status.FAILED), key=FailedMark.of, reverse=True)
-        more = str(found[limit - 1][0]) if len(found) > limit else None
+        more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in failed), more)
 
-    def _failed_in(
-        self, place: str, before: FailedMark | None, at_once: int
-    ) -> Iterator[tuple[FailedMark, ActionRef]]:
-        """What one partition of the failed index has, the latest first, read page by page as the merge asks for it."""
-        start: dict[str, Any] = {}
+    def _failed_in(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
+        """A partition of the failed index in the order of its marks: in which order ties come, no index promises."""
+        marks = self._latest_first(place, before, at_once)
+        for _, tied in groupby(marks, key=lambda mark: mark.failed_at):
+            yield from sorted(tied, reverse=True)
+
+    def _latest_first(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
+        """The same as the index gives it, read page by page as the merge asks for it."""
         until = instant.LATEST if before is None else before.failed_at
+        start: dict[str, Any] = {}
         while True:
             answer = self._query(
                 IndexName=FAILED.name,
@@ -98,10 +102,8 @@ class Queries:
                 Limit=at_once,
                 **start,
             )
-            for item in answer["Items"]:
-                mark = FailedMark(instant.parse(item["failed_at"]["S"]), item["sk"]["S"])
-                if before is None or mark < before:
-                    yield mark, ref_of(item)
+            marks = (mark for item in answer["Items"] if (mark := _readable_mark(item)))
+            yield from (mark for mark in marks if before is None or mark < before)
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
@@ -239,6 +241,16 @@ def _readable_entry(item: Item) -> DueEntry | None:
         return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
     except _UNREADABLE:
         log.exception("due entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
+        return None
+
+
+def _readable_mark(item: Item) -> FailedMark | None:
+    """So must an entry of the failed index."""
+    try:
+        ref = ref_of(item)
+        return FailedMark(instant.parse(item["failed_at"]["S"]), ref.id, ref.tenant_id)
+    except _UNREADABLE:
+        log.exception("failed entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 
 from duetime.cli.action_text import in_full, listed
 from duetime.cli.arguments import (
@@ -15,6 +16,8 @@ from duetime.cli.arguments import (
     pasted,
     print_json,
 )
+from duetime.cli.filters import add_filters, as_options, filters_of
+from duetime.cli.many import Json, Verb, add_many, change
 from duetime.cli.times import both
 from duetime.clock import SystemClock
 
@@ -30,22 +33,43 @@ def add_parser(commands: Commands) -> None:
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_list(verbs)
     _add_one(verbs, "show", show, "show everything that is known of one")
-    _add_one(verbs, "cancel", cancel, "cancel a pending one, or ask a running one to stop")
+    _add_many(verbs, "cancel", cancel, "cancel pending ones, and ask running ones to stop")
     add_due_time(
         _add_one(verbs, "reschedule", reschedule, "give a pending one another due time"), required=True
     )
-    _add_one(verbs, "redrive", redrive, "run a failed one again, at once")
+    _add_many(verbs, "redrive", redrive, "run failed ones again, at once")
 
 
 def _add_list(verbs: Commands) -> None:
     parser = verbs.add_parser(
         "list", help="list them: newest first, or those of a correlation id, oldest first"
     )
-    parser.add_argument("--correlation-id", metavar="ID", help="only those scheduled with it")
+    add_filters(parser)
+    add_page(parser)
+    parser.set_defaults(run=list_all)
+
+
+def _add_many(verbs: Commands, name: str, run: Run, told: str) -> None:
+    parser = verbs.add_parser(
+        name, help=told, description=f"{told.capitalize()}: by id, or all that filters mean."
+    )
+    add_ids(parser)
+    add_filters(parser)
+    add_many(parser)
+    add_connection(parser)
+    parser.set_defaults(run=run)
+
+
+def add_page(parser: argparse.ArgumentParser) -> None:
+    """``--limit``, ``--cursor``, and the connection's."""
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
     parser.add_argument("--cursor", help="where the page before this one ended")
     add_connection(parser)
-    parser.set_defaults(run=list_all)
+
+
+def add_ids(parser: argparse.ArgumentParser) -> None:
+    """``ID…``, of actions."""
+    parser.add_argument("ids", metavar="ID", nargs="*", type=_id, help="an action's id")
 
 
 def _add_one(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
@@ -58,18 +82,16 @@ def _add_one(verbs: Commands, name: str, run: Run, told: str) -> argparse.Argume
 
 def list_all(arguments: argparse.Namespace) -> int:
     """List a page of actions."""
-    query = {
-        "correlation_id": arguments.correlation_id,
-        "limit": str(arguments.limit),
-        "cursor": arguments.cursor,
-    }
+    filters, limit = filters_of(arguments), str(arguments.limit)
+    query = {**filters, "limit": limit, "cursor": arguments.cursor}
     page = client_of(arguments).ask("GET", "scheduling", "query", query=query)
     if arguments.json:
         print_json(page)
         return 0
     print(listed(page["items"], SystemClock().now()) if page["items"] else "no actions")
     if page["next_cursor"]:
-        print(f"more: duetime actions list {_next_page(arguments, page['next_cursor'])}")
+        given = {**as_options(filters), "--limit": limit, "--cursor": page["next_cursor"]}
+        print(f"more: duetime actions list {pasted(arguments, given)}")
     return 0
 
 
@@ -84,45 +106,43 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def cancel(arguments: argparse.Namespace) -> int:
-    """Cancel one action, or ask it to stop."""
-    action = client_of(arguments).ask("DELETE", "scheduling", arguments.id)
-    if arguments.json:
-        print_json(action)
-    elif action["status"] == "cancelled":
-        print(f"cancelled {action['id']}")
-    else:
-        print(f"asked {action['id']} to stop: it is running, and ends when its handler looks")
-    return 0
+    """Cancel actions, or ask them to stop."""
+    return change(arguments, CANCEL, filters_of(arguments))
+
+
+def redrive(arguments: argparse.Namespace) -> int:
+    """Run failed actions again."""
+    return change(arguments, REDRIVE, filters_of(arguments))
 
 
 def reschedule(arguments: argparse.Namespace) -> int:
     """Give one action another due time."""
-    return _move(arguments, "PUT", "reschedule", "rescheduled")
-
-
-def redrive(arguments: argparse.Namespace) -> int:
-    """Run one failed action again."""
-    return _move(arguments, "POST", "redrive", "redriven")
-
-
-def _move(arguments: argparse.Namespace, method: str, verb: str, done: str) -> int:
-    body = due_time_of(arguments) if verb == "reschedule" else None
-    action = client_of(arguments).ask(method, "scheduling", arguments.id, verb, body=body)
+    body = due_time_of(arguments)
+    action = client_of(arguments).ask("PUT", "scheduling", arguments.id, "reschedule", body=body)
     if arguments.json:
         print_json(action)
     else:
-        print(f"{done} {action['id']}, due {both(action['due_at'], SystemClock().now())}")
+        print(_moved("rescheduled", action))
     return 0
 
 
-def _next_page(arguments: argparse.Namespace, cursor: str) -> str:
-    """The same arguments with the next cursor, ready to be pasted."""
-    given = {
-        "--correlation-id": arguments.correlation_id,
-        "--limit": arguments.limit,
-        "--cursor": cursor,
-    }
-    return pasted(arguments, given)
+def _moved(done: str, action: Json) -> str:
+    return f"{done} {action['id']}, due {both(action['due_at'], SystemClock().now())}"
+
+
+def _cancelled(action: Json) -> str:
+    if action["status"] == "cancelled":
+        return f"cancelled {action['id']}"
+    return f"asked {action['id']} to stop: it is running, and ends when its handler looks"
+
+
+CANCEL = Verb("cancel", "cancelled", lambda client, one: client.ask("DELETE", "scheduling", one), _cancelled)
+REDRIVE = Verb(
+    "redrive",
+    "redriven",
+    lambda client, one: client.ask("POST", "scheduling", one, "redrive"),
+    partial(_moved, "redriven"),
+)
 
 
 def _id(written: str) -> str:

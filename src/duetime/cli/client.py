@@ -11,7 +11,7 @@ from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, Refused, StrangeAnswer
 
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
-_OURS = {"id", "items", "name", "parts"}
+_OURS = {"changed", "id", "items", "name", "parts"}
 """One of these is in whatever the API answers to a call that went well."""
 _NO_CONTENT, _ERROR = 204, 400
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from duetime.cli import actions, check, jobs, local, preview, schedule, undelivered
+from duetime.cli import actions, check, dead_letters, jobs, local, preview, schedule, undelivered
 from duetime.cli.failures import BadUsage, Refused
 from duetime.cli.tables import drawn, plain
 from duetime.errors import DuetimeError
@@ -49,7 +50,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells bad usage in one line, as every other failure is told."""
+    """Tells bad usage in one line, as every other failure is told; what begins like ``-2h`` is a value, not an option."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self._negative_number_matcher = re.compile(r"-\d")
 
     def error(self, message: str) -> NoReturn:
         self.exit(BAD_USAGE, f"duetime: {plain(message)}; `{self.prog} --help` shows how\n")
@@ -58,7 +63,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (local, schedule, actions, jobs, undelivered, preview, check):
+    for command in (local, schedule, actions, jobs, dead_letters, undelivered, preview, check):
         command.add_parser(commands)
     return parser
 

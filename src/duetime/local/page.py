@@ -62,6 +62,7 @@ _JOBS = """<h2>Jobs</h2>
 
 _LINKS = {
     f"{PREFIX}/scheduling/query": "the actions of the tenant acme",
+    f"{PREFIX}/dead-letters": "what has failed",
     f"{PREFIX}/background-jobs": "the jobs",
     f"{PREFIX}/health": "whether all parts answer",
 }

@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
-from operator import itemgetter
 
 from duetime import ids
 from duetime.action import Action, ActionRef, Status
@@ -46,15 +45,15 @@ class Lists(Rows):
             return _page(self._newest_first(tenant_id, SHARDS, cursor or _AFTER_ALL), limit)
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        before = None if cursor is None else FailedMark.parse(cursor)
+        before = None if cursor is None else FailedMark.parse(cursor, tenants)
         with self.lock:
-            rows = (row for row in self._rows.values() if row.tenant_id in tenants)
-            marked = [(FailedMark.of(row), row) for row in rows if row.status is Status.FAILED]
-        found = sorted(
-            (each for each in marked if before is None or each[0] < before), key=itemgetter(0), reverse=True
-        )
-        shown = tuple(row.without_payload() for _, row in found[:limit])
-        return Page(shown, str(found[limit - 1][0]) if len(found) > limit else None)
+            rows = [row for row in self._rows.values() if row.tenant_id in tenants]
+        found = [row for row in rows if row.status is Status.FAILED]
+        if before is not None:
+            found = [row for row in found if FailedMark.of(row) < before]
+        found.sort(key=FailedMark.of, reverse=True)
+        shown = tuple(row.without_payload() for row in found[:limit])
+        return Page(shown, str(FailedMark.of(shown[-1])) if len(found) > limit else None)
 
     def of_job(
         self,

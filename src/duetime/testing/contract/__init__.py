@@ -30,6 +30,7 @@ from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
 from duetime.testing.contract.due import DueContract
 from duetime.testing.contract.evicting import EvictContract, SlotRaceContract
+from duetime.testing.contract.failures import FailedContract
 from duetime.testing.contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
 from duetime.testing.contract.job_changes import JobChangeContract
 from duetime.testing.contract.job_claims import OccurrenceClaimContract
@@ -82,6 +83,7 @@ class ActionStoreContract(
     StrangerContract,
     LegalityContract,
     ListContract,
+    FailedContract,
     DueContract,
     JobRunContract,
     SkipContract,

@@ -22,7 +22,7 @@ class StoreContract:
         raise NotImplementedError("override the fixture `store`: it returns an empty store of your back end")
 
     def let_indexes_follow(self) -> None:
-        """Return once the due and the correlation index show the last write; override it if yours lag."""
+        """Return once the indexes (due, correlation, failed) show the last write; override it if yours lag."""
 
     def bring_to(self, store: ActionStore, status: Status) -> Action:
         """A row that has reached `status` by the port's own methods."""

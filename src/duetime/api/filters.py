@@ -1,0 +1,121 @@
+"""Filters of actions as a client says them, in a query or in the body of a change of many, and what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self, cast
+
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
+
+from duetime.action import Status
+from duetime.api.requests import DueTime, RequestBody, read_time
+from duetime.api.views import ActionPage, ActionSummary
+from duetime.many import Many
+from duetime.ports import Page
+from duetime.selection import Filters
+
+LARGEST_PAGE = 100
+"""Actions in a page: with every attempt's longest message they stay below the 6 MB that a Lambda may answer."""
+
+_TIMES = ("due_after", "due_until", "created_after", "created_until")
+
+
+def _several(said: object) -> object:
+    """``failed,executed`` as two; said again, or as a list, they are more."""
+    many = [said] if isinstance(said, str) else said
+    if not isinstance(many, list) or not all(isinstance(each, str) for each in many):
+        return said
+    return [each for text in many for each in text.split(",")]
+
+
+Statuses = Annotated[
+    list[Status] | None, BeforeValidator(_several), Field(description="one or several: failed,executed")
+]
+After = Annotated[str | None, Field(description="only what lies after this ISO 8601 instant")]
+Until = Annotated[str | None, Field(description="only what lies at or before this ISO 8601 instant")]
+Cursor = Annotated[str | None, Field(description="`next_cursor` of the page before, with the same filters")]
+
+
+class Filtering(RequestBody):
+    """Which actions are meant: those that meet all that is said."""
+
+    type: str | None = None
+    correlation_id: str | None = None
+    job: Annotated[str | None, Field(description="only runs of this job")] = None
+    due_after: After = None
+    due_until: Until = None
+    created_after: After = None
+    created_until: Until = None
+
+    def filters(self) -> Filters:
+        """What is said, as the scheduler takes it; null is said, too, and not the same as nothing.
+
+        Raises:
+            InvalidTime: a bound is no ISO 8601 time, or has no offset.
+        """
+        said = {name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set}
+        said |= {name: read_time(said[name]) for name in _TIMES if said.get(name) is not None}
+        return cast("Filters", said)
+
+
+class DeadLetterQuery(Filtering):
+    """A page of failed actions."""
+
+    limit: Annotated[int, Field(ge=1, le=LARGEST_PAGE)] = 50
+    cursor: Cursor = None
+
+
+class ActionQuery(DeadLetterQuery):
+    """A page of actions."""
+
+    status: Statuses = None
+
+
+class ManyRequest(Filtering):
+    """One change of all actions that meet the filters: a step of it."""
+
+    status: Statuses = None
+    dry_run: Annotated[bool, Field(description="change nothing, tell what would be", strict=True)] = False
+    limit: Annotated[int, Field(description="how many at most", strict=True, ge=1, le=LARGEST_PAGE)] = 100
+    cursor: Cursor = None
+
+
+class RedriveManyRequest(ManyRequest, DueTime):
+    """A redrive: at once, if neither `at` nor `in` is said."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _at_once(cls, sent: Any) -> Any:
+        says_when = not isinstance(sent, Mapping) or sent.keys() & {"at", "in"}
+        return sent if says_when else {**sent, "in": 0}
+
+
+class LeftView(BaseModel):
+    """An action that was left as it is, and why."""
+
+    id: str
+    reason: str
+
+
+class ManyView(BaseModel):
+    """What a step did; with `dry_run` what it would have done. `next_cursor` is null after the last one."""
+
+    changed: list[ActionSummary]
+    left: list[LeftView]
+    next_cursor: str | None
+    dry_run: bool
+
+    @classmethod
+    def of(cls, step: Many) -> Self:
+        """The step as a client sees it."""
+        return cls(
+            changed=[ActionSummary.of(each) for each in step.changed],
+            left=[LeftView(id=each, reason=reason) for each, reason in step.left.items()],
+            next_cursor=step.cursor,
+            dry_run=step.is_dry_run,
+        )
+
+
+def page_view(page: Page) -> ActionPage:
+    """A page as a client sees it."""
+    return ActionPage(items=[ActionSummary.of(each) for each in page], next_cursor=page.cursor)

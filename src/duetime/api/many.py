@@ -1,0 +1,74 @@
+"""The routes of many actions at once: cancel and redrive by filters, step by step; and the list of those that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.request import Request
+
+from duetime.action import Status
+from duetime.api.desk import SCHEDULING, Desk
+from duetime.api.filters import (
+    DeadLetterQuery,
+    ManyRequest,
+    ManyView,
+    RedriveManyRequest,
+    page_view,
+)
+from duetime.api.parameters import refuse_doubled, refuse_unknown
+from duetime.api.routes import Operation, Route
+from duetime.api.views import ActionPage
+from duetime.audit import Kind
+from duetime.permissions import Permission
+from duetime.selection import Filters
+
+DEAD_LETTERS = "/dead-letters"
+_operation = partial(Operation, about=Kind.MANY)
+
+
+@dataclass(frozen=True, slots=True)
+class ManyActions:
+    """The caller's tenant's actions, and the runs of the jobs that the caller sees, many at once."""
+
+    desk: Desk
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        manage = Permission.MANAGE_ACTIONS
+        return (
+            Route("POST", f"{SCHEDULING}/cancel", self.cancel, manage, operation=_operation("cancel")),
+            Route("POST", f"{SCHEDULING}/redrive", self.redrive, manage, operation=_operation("redrive")),
+            Route("GET", DEAD_LETTERS, self.dead_letters, Permission.READ_ACTIONS),
+        )
+
+    def cancel(self, said: Annotated[ManyRequest, Body()], request: Request) -> ManyView:
+        """Cancel the pending ones that meet the filters, ask the running ones to stop; call again with `next_cursor`."""
+        scheduler = self.desk.scheduler(request)
+        step = scheduler.cancel_many(
+            dry_run=said.dry_run, limit=said.limit, cursor=said.cursor, **said.filters()
+        )
+        return ManyView.of(step)
+
+    def redrive(self, said: Annotated[RedriveManyRequest, Body()], request: Request) -> ManyView:
+        """Run the failed ones that meet the filters again; call again with `next_cursor`."""
+        scheduler = self.desk.scheduler(request)
+        step = scheduler.redrive_many(
+            at=said.when(),
+            tz=said.tz,
+            dry_run=said.dry_run,
+            limit=said.limit,
+            cursor=said.cursor,
+            **said.filters(),
+        )
+        return ManyView.of(step)
+
+    def dead_letters(self, asked: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
+        """A page of failed actions, runs of jobs too, the latest failure first."""
+        refuse_unknown(request, [*DeadLetterQuery.model_fields])
+        refuse_doubled(request)
+        failed: Filters = {**asked.filters(), "status": Status.FAILED}
+        return page_view(self.desk.scheduler(request).list(limit=asked.limit, cursor=asked.cursor, **failed))

@@ -1,0 +1,62 @@
+"""The arguments that say which actions are meant, by what is true of them, and how the API takes them."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC
+
+from duetime.cli.arguments import instant
+from duetime.cli.duration import duration
+from duetime.clock import SystemClock
+
+_TIMES = {
+    "due_after": "due after then",
+    "due_until": "due then or before",
+    "created_after": "scheduled after then",
+    "created_until": "scheduled then or before",
+}
+_FILTERS = ("status", "type", "correlation_id", "job", *_TIMES)
+
+
+def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> None:
+    """``--status``, ``--type``, ``--correlation-id``, ``--job``, and the ends of two spans of time."""
+    group = parser.add_argument_group(
+        "which are meant",
+        "Those that meet all that is said. A TIME is 2027-06-01T09:00, or a span from now: -2h.",
+    )
+    if has_status:
+        group.add_argument(
+            "--status", metavar="STATUS[,STATUS…]", help="pending, processing, executed, failed, …"
+        )
+    group.add_argument("--type", help="of this payload type")
+    group.add_argument("--correlation-id", metavar="ID", help="scheduled with it")
+    group.add_argument("--job", metavar="NAME", help="runs of this job")
+    for name, told in _TIMES.items():
+        group.add_argument(_option(name), metavar="TIME", type=moment, help=told)
+
+
+def filters_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """The filters that are said, by the API's names for them."""
+    given = {name: getattr(arguments, name, None) for name in _FILTERS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def as_options(filters: dict[str, str]) -> dict[str, str]:
+    """The same as they are typed, to be pasted."""
+    return {_option(name): value for name, value in filters.items()}
+
+
+def moment(written: str) -> str:
+    """A time as people type it, or a span from now, such as ``2h`` or ``-30m``; in UTC. For argparse."""
+    sign, length = (-1, written[1:]) if written.startswith("-") else (1, written)
+    try:
+        at = SystemClock().now() + sign * duration(length)
+    except ValueError:
+        return instant(written)
+    except OverflowError:
+        raise argparse.ArgumentTypeError(f"{written[:40]!r} lies outside the years 1970 to 2199") from None
+    return at.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

@@ -1,0 +1,162 @@
+"""One change of many actions: of those whose ids are given, or of all that filters mean, after a look and a question."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from duetime.cli.action_text import listed
+from duetime.cli.arguments import client_of, print_json
+from duetime.cli.client import Client
+from duetime.cli.failures import BadUsage, Refused
+from duetime.cli.tables import plain
+from duetime.clock import SystemClock
+
+Json = Mapping[str, Any]
+
+FIRST = 10
+"""So many are shown before they are changed."""
+
+_STEP = 100
+"""What the API changes at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A change: its name, which the API has for many, what it has done, and how it is asked for, and told, of one."""
+
+    name: str
+    done: str
+    of_one: Callable[[Client, str], Json]
+    told: Callable[[Json], str]
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What the steps together have done."""
+
+    changed: list[Json] = field(default_factory=list)
+    left: list[Json] = field(default_factory=list)
+
+    def document(self, *, dry_run: bool) -> Json:
+        return {"changed": self.changed, "left": self.left, "next_cursor": None, "dry_run": dry_run}
+
+
+def add_many(parser: argparse.ArgumentParser) -> None:
+    """``--dry-run`` and ``--yes``."""
+    parser.add_argument("--dry-run", action="store_true", help="change nothing; show how many and the first")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def change(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]) -> int:
+    """Change the actions that are named, or all that the filters mean.
+
+    Raises:
+        BadUsage: ids and filters are said, or neither; or nobody is there to be asked.
+        CommandFailed: the API did not do it; some may be changed, and saying it again is safe.
+    """
+    if arguments.ids and (filters or arguments.dry_run):
+        raise BadUsage(f"{verb.name} takes ids or filters, not both; --dry-run goes with filters")
+    if arguments.ids:
+        return _change_each(arguments, verb)
+    if not filters:
+        raise BadUsage(f"say which to {verb.name}: ids, or filters such as --correlation-id")
+    if arguments.dry_run:
+        return _look(arguments, verb, filters)
+    return _change_all(arguments, verb, filters)
+
+
+def _change_each(arguments: argparse.Namespace, verb: Verb) -> int:
+    client, done = client_of(arguments), _Sum()
+    for action_id in arguments.ids:
+        try:
+            done.changed.append(verb.of_one(client, action_id))
+        except Refused as refused:
+            if len(arguments.ids) == 1:
+                raise
+            done.left.append({"id": action_id, "reason": str(refused)})
+            print(f"duetime: {plain(refused)}", file=sys.stderr)
+            continue
+        if not arguments.json:
+            print(verb.told(done.changed[-1]))
+    if arguments.json:
+        print_json(done.changed[0] if len(arguments.ids) == 1 else done.document(dry_run=False))
+    return 1 if done.left else 0
+
+
+def _look(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]) -> int:
+    found = _all(_steps(client_of(arguments), verb, filters, dry_run=True))
+    if arguments.json:
+        print_json(found.document(dry_run=True))
+    else:
+        print(_shown(verb, found))
+    return 0
+
+
+def _change_all(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]) -> int:
+    client, done = client_of(arguments), _Sum()
+    if arguments.yes or _is_agreed(client, verb, filters):
+        for step in _steps(client, verb, filters, dry_run=False):
+            done.changed += step["changed"]
+            done.left += step["left"]
+            if step["next_cursor"] and not arguments.json:
+                print(f"{verb.done} {len(done.changed)} so far", file=sys.stderr)
+    if arguments.json:
+        print_json(done.document(dry_run=False))
+    else:
+        print("\n".join(_summary(verb, done)))
+    return 1 if done.left else 0
+
+
+def _is_agreed(client: Client, verb: Verb, filters: Mapping[str, str]) -> bool:
+    """Whether whoever sits at the terminal, and has been shown them, wants it; nobody is asked about nothing.
+
+    Raises:
+        BadUsage: nobody sits there.
+    """
+    if not sys.stdin.isatty():
+        raise BadUsage("there is no terminal to ask at: look with --dry-run, then say --yes")
+    found = _all(_steps(client, verb, filters, dry_run=True))
+    print(_shown(verb, found), file=sys.stderr)
+    if not found.changed:
+        return False
+    print(f"{verb.name} {_counted(len(found.changed))}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _steps(client: Client, verb: Verb, filters: Mapping[str, str], *, dry_run: bool) -> Iterator[Json]:
+    body: dict[str, Any] = {**filters, "limit": _STEP, "dry_run": dry_run}
+    while True:
+        step = client.ask("POST", "scheduling", verb.name, body=body)
+        yield step
+        if step["next_cursor"] is None:
+            return
+        body["cursor"] = step["next_cursor"]
+
+
+def _all(steps: Iterator[Json]) -> _Sum:
+    return _Sum([each for step in steps for each in step["changed"]])
+
+
+def _shown(verb: Verb, found: _Sum) -> str:
+    if not found.changed:
+        return f"no actions to {verb.name}"
+    more = f", the first {FIRST}" if len(found.changed) > FIRST else ""
+    table = listed(found.changed[:FIRST], SystemClock().now())
+    return f"would {verb.name} {_counted(len(found.changed))}{more}:\n{table}"
+
+
+def _summary(verb: Verb, done: _Sum) -> Iterator[str]:
+    stopping = sum(each["status"] == "processing" for each in done.changed)
+    yield f"{verb.done} {_counted(len(done.changed) - stopping)}"
+    if stopping:
+        yield f"asked {_counted(stopping)} to stop: running ones end when their handlers look"
+    for each in done.left:
+        yield f"left {each['id']}: {plain(each['reason'])}"
+
+
+def _counted(many: int) -> str:
+    return f"{many} action{'' if many == 1 else 's'}"

@@ -1,0 +1,280 @@
+"""Filters in a query, and many actions changed by one request; asked as API Gateway asks it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.action import Ending, Status
+from duetime.ids import SYSTEM_TENANT
+from duetime.job_ports import JobPorts
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.notes import MemoryRoutes
+from duetime.testing.contract.job_specimens import recorded
+from tests.api.conftest import ADA, OPERATOR
+
+BOB = {**ADA, "sub": "3", "email": "bob@acme.example"}
+EVE = {"custom:tenant_id": "globex", "sub": "2", "email": "eve@globex.example"}
+
+
+@pytest.fixture
+def put(call, clock):
+    """Schedules a remark and lets a second pass; its id."""
+
+    def schedule(correlation_id="order:7", claims=ADA, **more):
+        body = {"type": "remark", "payload": {}, "in": 60, "correlation_id": correlation_id} | more
+        made = call.schedule(body=body, claims=claims)
+        clock.wait_until(clock.now() + timedelta(seconds=1))
+        return made["id"]
+
+    return schedule
+
+
+@pytest.fixture
+def fail(put, worker, clock):
+    """A remark that has failed; its id."""
+
+    def failed(**more):
+        action_id = put(**{"in": 0, **more})
+        tenant = more.get("claims", ADA)["custom:tenant_id"]
+        claimed = worker.claim(action_id, tenant=tenant)
+        worker.settle(claimed, Ending.FAILED, Status.FAILED, message="no bank", expires_at=clock.now())
+        return action_id
+
+    return failed
+
+
+def ids_of(answer):
+    assert answer.status == 200, answer.text
+    return [each["id"] for each in answer.json["items"]]
+
+
+class TestQuery:
+    def test_takes_each_filter(self, call, put):
+        first, second = put("order:7"), put("order:8", **{"in": 600})
+        large = call.schedule()["id"]
+        for query, found in (
+            ({"type": "remark"}, [second, first]),
+            ({"correlation_id": "order:7"}, [first]),
+            ({"due_after": "2026-03-01T12:05:00Z", "due_until": "2026-03-01T12:10:01Z"}, [second]),
+            ({"created_until": "2026-03-01T12:00:00Z"}, [first]),
+            ({"created_after": "2026-03-01T13:00:00+01:00"}, [large, second]),
+            ({"status": "pending"}, [large, second, first]),
+            ({"status": "executed,failed"}, []),
+        ):
+            assert ids_of(call("query", query=query)) == found
+
+    def test_takes_several_statuses_said_either_way(self, call, put):
+        waiting, cancelled = put(), put()
+        call("cancel", action_id=cancelled)
+        assert ids_of(call("query", query={"status": "pending,cancelled"})) == [cancelled, waiting]
+        doubled = {
+            "queryStringParameters": {"status": "cancelled"},
+            "multiValueQueryStringParameters": {"status": ["pending", "cancelled"]},
+        }
+        assert ids_of(call("query", **doubled)) == [cancelled, waiting]
+        assert ids_of(call("query", query={"status": "cancelled"})) == [cancelled]
+
+    def test_takes_a_correlation_id_that_holds_a_comma(self, call, put):
+        action_id = put("order:7,8")
+        assert ids_of(call("query", query={"correlation_id": "order:7,8"})) == [action_id]
+
+    def test_lists_a_jobs_runs_for_who_sees_the_job(self, call_cloud, run_until, clock):
+        run_until(clock.now() + timedelta(hours=2))
+        answer = call_cloud("query", query={"job": "billing-hourly", "status": "executed"}, claims=OPERATOR)
+        assert [each["job"] for each in answer.json["items"]] == ["billing-hourly"] * 2
+        answer = call_cloud("query", query={"job": "billing-hourly"}, claims=ADA)
+        assert (answer.status, answer.code) == (404, "job-not-found")
+
+    @pytest.mark.parametrize(
+        ("query", "code", "told"),
+        [
+            ({"status": "done"}, "invalid-request", "status.0 must be 'pending', 'processing'"),
+            ({"status": ""}, "invalid-request", "status.0 must be"),
+            ({"due_after": "soon"}, "invalid-time", "is no ISO 8601 time"),
+            ({"due_until": "2026-03-01T12:00:00"}, "invalid-time", "has no offset"),
+            ({"created_after": "2300-01-01T00:00Z"}, "invalid-time", "1970 to 2199"),
+            ({"job": "nightly"}, "invalid-identifier", "two or more kebab-case segments"),
+            ({"type": ""}, "invalid-selection", "type '' is none"),
+            (
+                {"due_after": "2026-03-02T00:00Z", "due_until": "2026-03-01T00:00Z"},
+                "invalid-selection",
+                "due_after must lie before due_until",
+            ),
+            ({"dry_run": "true"}, "invalid-request", "dry_run is not known here"),
+        ],
+    )
+    def test_of_what_cannot_be_meant_is_refused(self, call, query, code, told):
+        answer = call("query", query=query)
+        assert (answer.status, answer.code) == (422, code)
+        assert told in answer.json["detail"]
+
+
+class TestCancel:
+    def test_is_first_told_and_then_done(self, call, put):
+        mine, other = [put(), put()], put("order:8")
+        body = {"correlation_id": "order:7", "dry_run": True}
+        told = call("cancel-many", body=body).json
+        assert told["dry_run"] is True
+        assert [each["id"] for each in told["changed"]] == mine
+        assert {each["status"] for each in told["changed"]} == {"pending"}
+        done = call("cancel-many", body=body | {"dry_run": False}).json
+        assert [each["id"] for each in done["changed"]] == mine
+        assert {each["status"] for each in done["changed"]} == {"cancelled"}
+        assert {each["cancelled_by"] for each in done["changed"]} == {"ada@acme.example"}
+        assert (done["left"], done["next_cursor"], done["dry_run"]) == ([], None, False)
+        assert call("get", action_id=other).json["status"] == "pending"
+
+    def test_goes_on_from_the_cursor(self, call, put):
+        mine = [put() for _ in range(5)]
+        body, seen = {"correlation_id": "order:7", "limit": 2}, []
+        while True:
+            step = call("cancel-many", body=body).json
+            seen.append([each["id"] for each in step["changed"]])
+            if step["next_cursor"] is None:
+                break
+            body["cursor"] = step["next_cursor"]
+        assert seen == [mine[:2], mine[2:4], mine[4:]]
+
+    def test_says_what_was_left_and_why(self, call_over, store, put):
+        action_id = put()
+
+        class Meddling:
+            def __getattr__(self, name):
+                return getattr(store, name)
+
+            def by_correlation(self, *asked, **more):
+                page = store.by_correlation(*asked, **more)
+                call_over(store)("cancel", action_id=action_id, claims=BOB)
+                return page
+
+        jobs = JobPorts(MemoryJobStore(store), MemoryRoutes([]))
+        step = call_over(Meddling(), jobs=jobs)("cancel-many", body={"correlation_id": "order:7"}).json
+        assert step["changed"] == []
+        assert [each["id"] for each in step["left"]] == [action_id]
+        assert "it is cancelled" in step["left"][0]["reason"]
+
+    def test_touches_no_other_tenant(self, call, put):
+        theirs = put(claims=EVE)
+        assert call("cancel-many", body={"correlation_id": "order:7"}).json["changed"] == []
+        assert call("cancel-many", body={"created_until": "2026-03-02T00:00Z"}).json["changed"] == []
+        assert call("get", action_id=theirs, claims=EVE).json["status"] == "pending"
+
+    @pytest.mark.parametrize(
+        ("body", "code", "told"),
+        [
+            ({}, "invalid-selection", "say which actions to cancel"),
+            ({"dry_run": True, "limit": 5}, "invalid-selection", "say which actions to cancel"),
+            ({"correlation_id": None}, "invalid-selection", "correlation_id is None"),
+            ({"due_until": None, "type": "remark"}, "invalid-selection", "due_until is None"),
+            ({"status": "executed"}, "invalid-selection", "cancel takes pending or processing actions"),
+            ({"corelation_id": "order:7"}, "invalid-request", "corelation_id is not known here"),
+            ({"type": "remark", "dry_run": "no"}, "invalid-request", "dry_run must be"),
+            ({"type": "remark", "limit": 101}, "invalid-request", "limit must be less than"),
+            ({"type": "remark", "limit": "5"}, "invalid-request", "limit must be"),
+            ({"type": "remark", "at": "2027-01-01T00:00Z"}, "invalid-request", "at is not known here"),
+            ({"status": 5}, "invalid-request", "status must be"),
+            ({"status": ["failed", 5]}, "invalid-request", "status.1 must be"),
+            (None, "invalid-request", "the body is required"),
+        ],
+    )
+    def test_of_what_cannot_be_meant_is_refused_and_nothing_changed(self, call, put, body, code, told):
+        action_id = put()
+        answer = call("cancel-many", body=body)
+        assert (answer.status, answer.code) == (422, code)
+        assert told in answer.json["detail"]
+        assert call("get", action_id=action_id).json["status"] == "pending"
+
+    def test_takes_no_cursor_that_somebody_made_up(self, call):
+        answer = call("cancel-many", body={"type": "remark", "cursor": "x"})
+        assert (answer.status, answer.code) == (400, "invalid-cursor")
+
+    def test_is_the_only_method_there(self, call):
+        answer = call("cancel-many", httpMethod="GET")
+        assert (answer.status, answer.code) == (405, "wrong-method")
+        assert answer.headers["Allow"] == "POST"
+
+
+class TestRedrive:
+    @pytest.mark.parametrize(
+        ("when", "due_at"),
+        [
+            ({}, "2026-03-01T12:00:02Z"),
+            ({"in": 60}, "2026-03-01T12:01:02Z"),
+            ({"at": "2026-03-02T09:00", "tz": "Europe/Paris"}, "2026-03-02T08:00:00Z"),
+        ],
+    )
+    def test_runs_what_failed_again_at_once_or_when_the_body_says(self, call, fail, when, due_at):
+        failed = [fail(), fail(correlation_id="order:8")]
+        told = call("redrive-many", body={"type": "remark", "dry_run": True, **when}).json
+        assert [each["status"] for each in told["changed"]] == ["failed", "failed"]
+        done = call("redrive-many", body={"type": "remark", **when}).json
+        assert [each["id"] for each in done["changed"]] == failed[::-1]
+        assert {(each["status"], each["due_at"]) for each in done["changed"]} == {("pending", due_at)}
+
+    def test_as_it_is_sampled_finds_nothing_here(self, call, fail):
+        fail()
+        assert call("redrive-many").json == {
+            "changed": [],
+            "left": [],
+            "next_cursor": None,
+            "dry_run": False,
+        }
+
+    @pytest.mark.parametrize(
+        ("body", "code", "told"),
+        [
+            ({}, "invalid-selection", "say which actions to redrive"),
+            ({"status": "failed", "in": 5, "at": "2027-01-01T00:00Z"}, "invalid-request", 'either "at"'),
+            ({"status": "failed", "tz": "Europe/Paris"}, "invalid-request", "counts from now"),
+            ({"status": "pending"}, "invalid-selection", "redrive takes failed actions"),
+        ],
+    )
+    def test_of_what_cannot_be_meant_is_refused(self, call, body, code, told):
+        answer = call("redrive-many", body=body)
+        assert (answer.status, answer.code) == (422, code)
+        assert told in answer.json["detail"]
+
+
+class TestDeadLetters:
+    def test_are_the_failed_ones_the_latest_failure_first(self, call, put, fail):
+        failed = [fail() for _ in range(3)]
+        put()
+        page = call("dead-letters", query={}).json
+        assert [each["id"] for each in page["items"]] == failed[::-1]
+        assert page["items"][0]["failure_reason"] == "no bank"
+        assert page["next_cursor"] is None
+
+    def test_come_in_pages_by_the_same_filters(self, call, fail):
+        failed = [fail(correlation_id=f"order:{n}") for n in range(3)]
+        first = call("dead-letters", query={"limit": "2"}).json
+        rest = call("dead-letters", query={"limit": "2", "cursor": first["next_cursor"]})
+        assert ids_of(rest) == failed[:1]
+        assert ids_of(call("dead-letters", query={"correlation_id": "order:1"})) == [failed[1]]
+        assert ids_of(call("dead-letters")) == []
+
+    def test_are_the_callers_own_and_for_operators_codes_jobs_too(self, call, store, fail):
+        mine, theirs = fail(), fail(claims=EVE)
+        run = recorded(store, status=Status.FAILED)
+        store.record(replace(run, tenant_id=SYSTEM_TENANT))
+        assert ids_of(call("dead-letters", query={}, claims=ADA)) == [mine]
+        assert ids_of(call("dead-letters", query={}, claims=EVE)) == [theirs]
+        assert ids_of(call("dead-letters", query={}, claims=OPERATOR)) == [run.id, mine]
+
+    @pytest.mark.parametrize(
+        ("query", "status", "code"),
+        [
+            ({"status": "pending"}, 422, "invalid-request"),
+            ({"limit": "0"}, 422, "invalid-request"),
+            ({"cursor": "x"}, 400, "invalid-cursor"),
+            ({"cursor": "0001-01-01T00:00:00+14:00 x acme"}, 400, "invalid-cursor"),
+        ],
+    )
+    def test_take_no_other_parameters(self, call, query, status, code):
+        answer = call("dead-letters", query=query)
+        assert (answer.status, answer.code) == (status, code)
+
+    def test_take_each_parameter_once(self, call):
+        answer = call("dead-letters", multiValueQueryStringParameters={"type": ["remark", "other"]})
+        assert (answer.status, answer.code) == (422, "invalid-request")
+        assert answer.json["detail"] == "type is said twice"

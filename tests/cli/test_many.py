@@ -1,0 +1,287 @@
+"""Many actions listed, cancelled and redriven by what is true of them, against a scheduler that really runs."""
+
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime.cli.filters import moment
+from duetime.clock import SystemClock
+
+LATER = ("--at", "2027-06-01T09:00:00", "--tz", "Europe/Paris")
+NOBODYS = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
+
+
+@pytest.fixture
+def plan(duetime):
+    """Schedules remarks that are not due for long; their ids."""
+
+    def schedule(many, correlation_id="order:7", *more):
+        words = ("schedule", "remark", *(more or LATER), "--correlation-id", correlation_id)
+        return [duetime.json(*words)["id"] for _ in range(many)]
+
+    return schedule
+
+
+@pytest.fixture
+def fail(duetime):
+    """Has an action fail; its id."""
+
+    def failed(correlation_id="order:7"):
+        duetime("schedule", "doomed", "--correlation-id", correlation_id, "--watch")
+        return duetime.json("actions", "list")["items"][0]["id"]
+
+    return failed
+
+
+@pytest.fixture
+def at_a_terminal(monkeypatch):
+    """Whoever sits at a terminal types this."""
+
+    def types(typed):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        monkeypatch.setattr("sys.stdin", Terminal(typed))
+
+    return types
+
+
+@pytest.fixture(autouse=True)
+def nobody_there(monkeypatch):
+    """No terminal, unless a test says so."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+
+
+def statuses(duetime, ids):
+    return {duetime.json("actions", "show", each)["status"] for each in ids}
+
+
+class TestFilters:
+    def test_narrow_a_list(self, duetime, plan):
+        [near] = plan(1, "order:7", "--in", "1h")
+        [far] = plan(1, "order:8")
+        for words, found in (
+            (("--status", "pending,failed"), [far, near]),
+            (("--status", "failed"), []),
+            (("--type", "remark", "--correlation-id", "order:8"), [far]),
+            (("--due-until", "2h"), [near]),
+            (("--due-after", "2h"), [far]),
+            (("--created-after", "-1h"), [far, near]),
+            (("--created-until", "-1h"), []),
+            (("--due-after", "2027-05-31T09:00"), [far]),
+        ):
+            assert [each["id"] for each in duetime.json("actions", "list", *words)["items"]] == found
+
+    def test_are_in_the_command_for_the_next_page(self, duetime, plan):
+        first, second = plan(2)
+        _, printed, _ = duetime("actions", "list", "--type", "remark", "--due-after", "-1h", "--limit", "1")
+        words = printed.splitlines()[-1].removeprefix("more: duetime ").split()
+        assert {"--type", "--due-after"} < set(words)
+        _, rest, _ = duetime(*words)
+        shown = printed + rest
+        assert first in shown
+        assert second in shown
+
+    @pytest.mark.parametrize(
+        ("written", "ahead"),
+        [
+            ("2h", timedelta(hours=2)),
+            ("-2h", -timedelta(hours=2)),
+            ("-1d30m", -timedelta(days=1, minutes=30)),
+        ],
+    )
+    def test_take_a_span_from_now_for_a_time(self, written, ahead):
+        off = datetime.fromisoformat(moment(written)) - SystemClock().now() - ahead
+        assert abs(off) < timedelta(minutes=1)
+
+    def test_take_a_time_for_a_time(self):
+        assert moment("2027-06-01T09:00+02:00") == "2027-06-01T07:00:00Z"
+        assert datetime.fromisoformat(moment("2027-06-01T09:00Z")).tzinfo == UTC
+
+    @pytest.mark.parametrize("written", ["soon", "-", "--2h", "2h-", "-999999d"])
+    def test_take_nothing_else_for_a_time(self, duetime, written):
+        status, printed, line = duetime("actions", "list", f"--due-after={written}")
+        assert (status, printed) == (2, "")
+        assert line.startswith("duetime: argument --due-after: ")
+        assert line.count("\n") == 1
+
+
+class TestCancel:
+    def test_of_several_ids_tells_each(self, duetime, plan):
+        ids = plan(3)
+        status, printed, told = duetime("actions", "cancel", *ids)
+        assert (status, told) == (0, "")
+        assert printed.splitlines() == [f"cancelled {each}" for each in ids]
+
+    def test_of_several_ids_goes_on_after_one_that_cannot_be(self, duetime, plan):
+        ids = plan(2)
+        status, printed, told = duetime("actions", "cancel", ids[0], NOBODYS, ids[1])
+        assert status == 1
+        assert printed.splitlines() == [f"cancelled {each}" for each in ids]
+        assert told == f"duetime: there is no action '{NOBODYS}'\n"
+
+    def test_of_several_ids_is_one_document_as_json(self, duetime, plan):
+        ids = plan(2)
+        told = duetime.json("actions", "cancel", *ids)
+        assert [each["id"] for each in told["changed"]] == ids
+        assert (told["left"], told["dry_run"]) == ([], False)
+
+    def test_as_a_dry_run_shows_how_many_and_the_first(self, duetime, plan):
+        ids = plan(12)
+        status, printed, told = duetime("actions", "cancel", "--correlation-id", "order:7", "--dry-run")
+        head, columns, *lines = printed.splitlines()
+        assert (status, told) == (0, "")
+        assert head == "would cancel 12 actions, the first 10:"
+        assert columns.startswith("ID ")
+        assert len(lines) == 10
+        assert statuses(duetime, ids) == {"pending"}
+
+    def test_without_being_asked_goes_through_all_pages_and_says_how_far_it_is(self, duetime, plan):
+        ids = plan(120)
+        status, printed, told = duetime("actions", "cancel", "--correlation-id", "order:7", "--yes")
+        assert (status, printed, told) == (0, "cancelled 120 actions\n", "cancelled 100 so far\n")
+        assert statuses(duetime, ids[::17]) == {"cancelled"}
+
+    def test_is_asked_for_once_at_a_terminal(self, duetime, plan, at_a_terminal):
+        ids = plan(2)
+        at_a_terminal("y\n")
+        status, printed, told = duetime("actions", "cancel", "--type", "remark")
+        assert (status, printed) == (0, "cancelled 2 actions\n")
+        assert told.startswith("would cancel 2 actions:\nID ")
+        assert told.endswith("cancel 2 actions? [y/N] ")
+        assert statuses(duetime, ids) == {"cancelled"}
+
+    @pytest.mark.parametrize("typed", ["", "\n", "n\n", "no\n", "what?\n"])
+    def test_is_not_done_unless_it_is_wanted(self, duetime, plan, at_a_terminal, typed):
+        ids = plan(1)
+        at_a_terminal(typed)
+        status, printed, _ = duetime("actions", "cancel", "--type", "remark")
+        assert (status, printed) == (0, "cancelled 0 actions\n")
+        assert statuses(duetime, ids) == {"pending"}
+
+    def test_of_nothing_is_not_asked_for(self, duetime, at_a_terminal):
+        at_a_terminal("y\n")
+        status, printed, told = duetime("actions", "cancel", "--type", "remark")
+        assert (status, printed, told) == (0, "cancelled 0 actions\n", "no actions to cancel\n")
+
+    def test_is_one_document_as_json(self, duetime, plan):
+        ids = plan(3)
+        words = ("actions", "cancel", "--correlation-id", "order:7", "--yes")
+        would = duetime.json(*words, "--dry-run")
+        assert ({each["id"] for each in would["changed"]}, would["dry_run"]) == (set(ids), True)
+        done = duetime.json(*words)
+        assert {each["status"] for each in done["changed"]} == {"cancelled"}
+        assert (done["left"], done["next_cursor"], done["dry_run"]) == ([], None, False)
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            ((), "say which to cancel: ids, or filters such as --correlation-id"),
+            ((NOBODYS, "--type", "remark"), "cancel takes ids or filters, not both"),
+            ((NOBODYS, "--dry-run"), "--dry-run goes with filters"),
+            (("--type", "remark"), "there is no terminal to ask at: look with --dry-run, then say --yes"),
+            (("--type", "remark", "--json"), "there is no terminal to ask at"),
+            (("",), "`duetime actions list` shows the ids"),
+        ],
+    )
+    def test_of_nobody_knows_what_is_bad_usage(self, duetime, plan, words, told):
+        ids = plan(1)
+        status, printed, line = duetime("actions", "cancel", *words)
+        assert (status, printed) == (2, "")
+        assert line.startswith("duetime: ")
+        assert line.count("\n") == 1
+        assert told in line
+        assert statuses(duetime, ids) == {"pending"}
+
+    def test_that_the_api_refuses_is_told_on_one_line(self, duetime):
+        status, printed, line = duetime("actions", "cancel", "--status", "executed", "--yes")
+        assert (status, printed) == (1, "")
+        assert (
+            line
+            == "duetime: cancel takes pending or processing actions; executed ones cannot be changed so\n"
+        )
+
+
+class TestServerThatLeavesSome:
+    def test_the_ones_left_are_told_with_the_reason_and_the_status_is_1(self, serve, duetime):
+        step = {
+            "changed": [{"id": "a", "status": "cancelled"}, {"id": "b", "status": "processing"}],
+            "left": [{"id": "c", "reason": "it is executed"}],
+            "next_cursor": None,
+            "dry_run": False,
+        }
+        url = serve(lambda *_asked: (200, "application/json", json.dumps(step)))
+        status, printed, _ = duetime("actions", "cancel", "--type", "remark", "--yes", url=url)
+        assert status == 1
+        assert printed.splitlines() == [
+            "cancelled 1 action",
+            "asked 1 action to stop: running ones end when their handlers look",
+            "left c: it is executed",
+        ]
+
+
+class TestDeadLetters:
+    def test_are_listed_with_what_failed_when_and_why(self, duetime, fail, plan):
+        failed = fail()
+        plan(1)
+        run = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
+        _until_failed(duetime, run)
+        status, printed, _ = duetime("dead-letters", "list")
+        head, *lines = printed.splitlines()
+        assert status == 0
+        assert head.split() == ["ID", "FAILED", "TYPE", "OR", "JOB", "ATTEMPTS", "REASON"]
+        assert [line.split()[0] for line in lines] == [run, failed]
+        assert "billing-rebuild" in lines[0]
+        assert lines[0].endswith("1         Fatal: no bank")
+        assert "doomed" in lines[1]
+        assert "ago)" in lines[1] or "now)" in lines[1]
+
+    def test_are_told_to_be_none(self, duetime, plan):
+        plan(1)
+        assert duetime("dead-letters", "list") == (0, "no dead letters\n", "")
+
+    def test_come_in_pages_to_paste(self, duetime, fail):
+        first, second = fail(), fail()
+        _, printed, _ = duetime("dead-letters", "list", "--type", "doomed", "--limit", "1")
+        assert second in printed
+        words = printed.splitlines()[-1].removeprefix("more: duetime ")
+        assert words.startswith("dead-letters list --type doomed --limit 1 --cursor ")
+        cursor = words.partition("--cursor '")[2].partition("'")[0]
+        listed = duetime.json("dead-letters", "list", "--limit", "1", "--cursor", cursor)
+        assert [each["id"] for each in listed["items"]] == [first]
+
+    def test_are_redriven_by_id(self, duetime, fail):
+        failed = fail()
+        status, printed, _ = duetime("dead-letters", "redrive", failed)
+        assert status == 0
+        assert printed.startswith(f"redriven {failed}, due ")
+
+    @pytest.mark.parametrize("words", [("--type", "doomed"), ("--all",), ("--correlation-id", "order:7")])
+    def test_are_redriven_by_what_is_true_of_them(self, duetime, fail, words):
+        failed = fail()
+        told = duetime.json("dead-letters", "redrive", *words, "--dry-run")
+        assert [each["id"] for each in told["changed"]] == [failed]
+        status, printed, _ = duetime("dead-letters", "redrive", *words, "--yes")
+        assert (status, printed) == (0, "redriven 1 action\n")
+
+    def test_that_nobody_names_are_not_redriven(self, duetime, fail):
+        fail()
+        status, _, line = duetime("dead-letters", "redrive", "--yes")
+        assert status == 2
+        assert "say which to redrive: ids, or filters" in line
+
+    def test_are_what_actions_redrive_takes_too(self, duetime, fail):
+        failed = [fail(), fail()]
+        status, printed, _ = duetime("actions", "redrive", "--type", "doomed", "--yes")
+        assert (status, printed) == (0, "redriven 2 actions\n")
+        status, _, line = duetime("actions", "redrive", *failed, "--type", "doomed")
+        assert (status, "not both" in line) == (2, True)
+
+
+def _until_failed(duetime, action_id):
+    """Returns once the run that was triggered has ended."""
+    while duetime.json("actions", "show", action_id)["status"] != "failed":
+        pass

@@ -1,0 +1,135 @@
+"""Hypothesis makes rows and filters: the pages of a list, joined, are the rows that a plain look at each row gives."""
+
+from dataclasses import replace
+from itertools import count
+
+import boto3
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from duetime.action import Attempt, Ending, Status
+from duetime.aws.store import DynamoStore
+from duetime.aws.tables import ACTIONS, create_table_request
+from duetime.ids import TenantId
+from duetime.memory.store import MemoryStore
+from duetime.scheduler import Scheduler
+from duetime.settings import DUE_SHARDS, Settings
+from duetime.testing import TurnedClock
+from duetime.testing.contract.specimens import EXPIRY, HOUR, NOON, SECOND, TICK, fresh
+from tests.dynamodb_local import CREDENTIALS
+
+TIMES = st.sampled_from([NOON + hours * HOUR + ticks * TICK for hours in range(4) for ticks in (0, 1, 1_000)])
+STATUSES, TYPES = st.sampled_from(list(Status)), st.sampled_from(["ship", "bill"])
+ORDERS = st.sampled_from(["order:1", "order:2"])
+NUMBERS = count()
+
+
+@st.composite
+def rows(draw):
+    """What a row is made of: when it was made and is due, its status, its type, its correlation id, when it ended."""
+    return [draw(each) for each in (TIMES, TIMES, STATUSES, TYPES, st.none() | ORDERS, TIMES)]
+
+
+@st.composite
+def filters(draw):
+    """Filters that can be meant."""
+    said = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "status": STATUSES | st.sets(STATUSES, min_size=1) | st.just("failed"),
+                "type": TYPES,
+                "correlation_id": ORDERS,
+            },
+        )
+    )
+    for name in ("due", "created"):
+        bounds = sorted(draw(st.lists(TIMES, max_size=2, unique=True)))
+        names = draw(st.permutations(["after", "until"])) if len(bounds) == 1 else ["after", "until"]
+        said |= {f"{name}_{each}": bound for each, bound in zip(names, bounds, strict=False)}
+    return said
+
+
+def put(store, tenant_id, made):
+    created_at, due_at, status, kind, correlation_id, ended_at = made
+    row = fresh(
+        store, tenant_id=tenant_id, created_at=created_at, due_at=due_at, correlation_id=correlation_id
+    )
+    row = replace(row, type=kind, status=status)
+    if status is Status.FAILED:
+        attempt = Attempt(
+            queued_at=NOON, started_at=NOON, instance="w", finished_at=ended_at, ending=Ending.FAILED
+        )
+        row = replace(row, attempts=(attempt,), attempt=1)
+    if status.is_final:
+        row = replace(row, expires_at=EXPIRY)
+    store.put(row)
+    return row
+
+
+def means(row, said):
+    """What the documentation says of each filter, word for word."""
+    statuses = said.get("status", list(Status))
+    return (
+        row.status in ([statuses] if isinstance(statuses, str) else statuses)
+        and said.get("type", row.type) == row.type
+        and said.get("correlation_id", row.correlation_id) == row.correlation_id
+        and all(
+            (said.get(f"{name}_after") or at - SECOND) < at <= (said.get(f"{name}_until") or at)
+            for name, at in (("due", row.due_at), ("created", row.created_at))
+        )
+    )
+
+
+def in_order(found, said):
+    if "correlation_id" in said:
+        return sorted(found, key=lambda row: row.id)
+    if said.get("status") in ("failed", {Status.FAILED}):
+        return sorted(found, key=lambda row: (row.failed_at, row.id), reverse=True)
+    return sorted(found, key=lambda row: row.id, reverse=True)
+
+
+def check(store, made, said, limit):
+    mine, theirs = (TenantId(f"tenant-{next(NUMBERS)}") for _ in range(2))
+    written = [put(store, mine, each) for each in made]
+    for each in made[::2]:
+        put(store, theirs, each)
+    scheduler = Scheduler(
+        store, tenant_id=mine, actor="ann", clock=TurnedClock(NOON + 9 * HOUR), settings=Settings()
+    )
+    listed, cursor = [], None
+    while True:
+        page = scheduler.list(limit=limit, cursor=cursor, **said)
+        assert len(page) <= limit
+        listed += page
+        if (cursor := page.cursor) is None:
+            break
+    assert [row.id for row in listed] == [
+        row.id for row in in_order([row for row in written if means(row, said)], said)
+    ]
+
+
+CASES = {"made": st.lists(rows(), max_size=14), "said": filters(), "limit": st.sampled_from([1, 3, 50])}
+CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+
+
+@given(**CASES)
+@settings(max_examples=250, deadline=None)
+def test_the_pages_of_a_list_are_what_a_plain_look_gives_in_memory(made, said, limit):
+    check(MemoryStore(), made, said, limit)
+
+
+@pytest.fixture(scope="module")
+def moto_store():
+    with mock_aws():
+        client = boto3.client("dynamodb", **CREDENTIALS)
+        client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
+        yield DynamoStore(client, "duetime-actions", due_shards=DUE_SHARDS)
+
+
+@given(**CASES)
+@settings(max_examples=25, deadline=None, suppress_health_check=CHECKS)
+def test_the_pages_of_a_list_are_what_a_plain_look_gives_on_dynamodb(moto_store, made, said, limit):
+    check(moto_store, made, said, limit)
