@@ -52,15 +52,6 @@ def cursor_first():
     return patch.object(Plan, "_write", write)
 
 
-def without_comparing_the_cursor():
-    def move_cursor(self, job, cursor, attend_at, *, missed=()):
-        self._keep_spans(job.ref, missed)
-        self._jobs[job.ref] = replace(self._jobs[job.ref], cursor=cursor, attend_at=attend_at)
-        return True
-
-    return patch.object(MemoryJobStore, "move_cursor", move_cursor)
-
-
 def without_refusals():
     return patch.object(admission, "_refusal", lambda *_: None)
 
@@ -120,6 +111,10 @@ def with_cancels_forgotten():
     return patch.object(MemoryStore, "settle", settle)
 
 
+def without_a_limit():
+    return patch.object(MemoryStore, "holders", lambda *_: frozenset())
+
+
 def with_puts_over_rows():
     def put(self, action):
         standing = self.get(action.ref)
@@ -140,6 +135,7 @@ OFTEN = {
     "a row that is there is not put again": with_puts_over_rows,
     "a key is looked for before it is taken": without_looking_for_the_key,
     "a key holds for its time to live": without_comparing_times_of_keys,
+    "no more run under a concurrency key than its limit": without_a_limit,
     "a commit with an old fence writes nothing": with_commits_unfenced,
     "who was asked to stop is not run again": with_cancels_forgotten,
 }
@@ -148,5 +144,4 @@ SELDOM = {
     "1: a lease counts as ended only after the skew": with_skew(timedelta(0)),
     "1: whoever loses the lock is fenced off": without_fencing_off,
     "3: no nominal time is run under two versions": without_looking_at_former_versions,
-    "4: the cursor is moved by compare-and-set": without_comparing_the_cursor,
 }

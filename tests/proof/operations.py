@@ -41,6 +41,15 @@ def soon(draw):
     return timedelta(seconds=draw.choice([-30, 0, 0.4, 7, 61.5, 300, 899, 1_000, 2_400, 4_000]))
 
 
+def schedule_in_turn(world, tenant, scheduler):
+    """Under a concurrency key that several share, each with a limit of its own."""
+    draw = world.draw
+    for _ in range(draw.randrange(1, 4)):
+        errand, limit = an_errand(draw), draw.choice([1, 1, 2])
+        action = scheduler.schedule(errand, at=soon(draw), concurrency_key="till", concurrency_limit=limit)
+        world.made[tenant].append(action.id)
+
+
 def schedule_some(world, tenant, scheduler):
     for _ in range(world.draw.randrange(1, 4)):
         schedule(world, tenant, scheduler)
@@ -146,6 +155,7 @@ OPERATIONS, WEIGHTS = zip(
     *{
         schedule: 8,
         schedule_some: 6,
+        schedule_in_turn: 2,
         schedule_once: 4,
         cancel: 2,
         cancel_what_runs: 2,
