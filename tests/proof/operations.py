@@ -44,9 +44,11 @@ def soon(draw):
 def schedule_in_turn(world, tenant, scheduler):
     """Under a concurrency key that several share, each with a limit of its own."""
     draw = world.draw
+    at = soon(draw)
     for _ in range(draw.randrange(1, 4)):
-        errand, limit = an_errand(draw), draw.choice([1, 1, 2])
-        action = scheduler.schedule(errand, at=soon(draw), concurrency_key="till", concurrency_limit=limit)
+        errand = Errand(lasts=draw.choice([5, 45, 400]), ends=draw.choice(ENDS))
+        limit = draw.choice([1, 1, 2])
+        action = scheduler.schedule(errand, at=at, concurrency_key="till", concurrency_limit=limit)
         world.made[tenant].append(action.id)
 
 

@@ -35,6 +35,7 @@ class Watch:
     _holders: dict[ActionRef, _Holder] = field(default_factory=dict)
     _keyed: dict[tuple[TenantId, str], set[ActionRef]] = field(default_factory=dict)
     _live: dict[JobRef, dict[ActionRef, Action]] = field(default_factory=dict)
+    _in_turn: dict[tuple[TenantId, str], dict[ActionRef, Action]] = field(default_factory=dict)
 
     def saw(self, process: Process, change: Change) -> None:
         """Judge a write that a process makes."""
@@ -73,10 +74,20 @@ class Watch:
         if old.status is Status.PROCESSING and self._is_live(old):
             self._tell(new, f"{process.name} takes it over from a live lease (invariant 1)")
         self._holders[new.ref] = _Holder(process, new.fence)
+        if new.concurrency_key is not None:
+            self._saw_slot_taken(new, new.concurrency_key)
         owner = job_ref_of(new)
         job = None if owner is None else self.jobs.get(owner)
         if job is not None:
             self._saw_run_begin(old, new, job)
+
+    def _saw_slot_taken(self, row: Action, key: str) -> None:
+        """Of a tenant's actions under one concurrency key, fewer others than its limit hold live leases."""
+        runs = self._in_turn.setdefault((row.tenant_id, key), {})
+        others = [each for ref, each in runs.items() if ref != row.ref and self._is_live(each)]
+        if len(others) >= row.concurrency_limit:
+            told = ", ".join(short(each.id) for each in others)
+            self._tell(row, f"it begins while {told} run under its concurrency key (invariant 1)")
 
     def _saw_run_begin(self, old: Action, new: Action, job: Job) -> None:
         self._saw_beside(new, job, "begins")
@@ -123,6 +134,11 @@ class Watch:
         return self.processes.clock.now() + holder.process.offset <= row.lease_until
 
     def _keep(self, row: Action) -> None:
+        if row.concurrency_key is not None:
+            runs = self._in_turn.setdefault((row.tenant_id, row.concurrency_key), {})
+            runs.pop(row.ref, None)
+            if row.status is Status.PROCESSING:
+                runs[row.ref] = row
         owner = job_ref_of(row)
         if owner is not None:
             live = self._live.setdefault(owner, {})
