@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from aws_cdk import CustomResource, Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from duetime.cdk.api import Api
 from duetime.cdk.checks import contradictions, wrong_workers
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import grant_manage_jobs, grant_schedule
@@ -29,7 +31,7 @@ from duetime.system_jobs import manifest as of_the_system
 
 
 class Duetime(Construct):
-    """A scheduler: its tables, queues and functions, and a worker for each of `handlers`.
+    """A scheduler: its tables, queues and functions, a worker for each of `handlers`, and the admin API of all of them.
 
     Raises:
         SettingsError: the settings contradict each other or AWS' limits.
@@ -59,8 +61,9 @@ class Duetime(Construct):
         self.due[SYSTEM_WORKER] = self._due_queue(SYSTEM_WORKER, timeout=CATCH_UP_TIMEOUT)
         self.steps = self._steps()
         self.passes = self._passes()
-        self._publish(of_the_system())
+        self._published = [self._publish(of_the_system())]
         self.workers = {each.worker: self._worker(each) for each in handlers}
+        self.api = self._api(handlers) if self.deployment.api else None
         for changed in (self.tables, self.failures, *self.due.values(), self.steps, self.passes):
             changed.node.add_dependency(self._deploy.check)
 
@@ -87,6 +90,16 @@ class Duetime(Construct):
             InvalidIdentifier: a tenant that cannot be part of a key.
         """
         grant_manage_jobs(function, self.tables, self.settings, tenants)
+
+    def grant_call_api(self, grantee: iam.IGrantable) -> None:
+        """Let a function or a role sign requests to the admin API; its ARN in the settings' `identities` says whom for.
+
+        Raises:
+            SettingsError: the deployment has no API.
+        """
+        if self.api is None:
+            raise SettingsError(["api is False; allowed is True where somebody may call it"])
+        self.api.grant_call(grantee)
 
     def worker(self, name: str) -> lambda_.Function:
         """A worker's function, to be given what its handlers need."""
@@ -139,6 +152,7 @@ class Duetime(Construct):
         if Stack.of(self).bundling_required:
             manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
         published = self._publish(manifest)
+        self._published.append(published)
         worker = Worker(
             self,
             f"Worker-{handlers.worker}",
@@ -150,3 +164,11 @@ class Duetime(Construct):
         )
         worker.node.add_dependency(published)
         return worker
+
+    def _api(self, handlers: Sequence[Handlers]) -> Api:
+        """The API, after all manifests: what it lets be scheduled has a route."""
+        api = Api(
+            self, "Api", handlers, tables=self.tables, settings=self.settings, deployment=self.deployment
+        )
+        api.node.add_dependency(*self._published)
+        return api
