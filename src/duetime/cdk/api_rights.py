@@ -19,16 +19,7 @@ def let_serve(tables: Tables) -> list[iam.PolicyStatement]:
     jobs = tables.jobs.table_arn
     return [
         *_let_serve_actions(tables),
-        may_by_key(
-            "dynamodb:Query",
-            "dynamodb:BatchGetItem",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            on=jobs,
-            keys=JOBS,
-        ),  # fmt: skip
-        may("dynamodb:Query", on=index(jobs, JOB_NAMES.name)),
-        read_manifests(jobs),
+        *_let_serve_jobs(jobs),
         may_by_key("dynamodb:GetItem", on=jobs, keys=[BOOKMARKS]),
         *_let_know_callers(jobs),
     ]
@@ -39,6 +30,15 @@ def _let_serve_actions(tables: Tables) -> list[iam.PolicyStatement]:
     return [
         may(*(f"dynamodb:{each}" for each in calls), on=tables.actions.table_arn),
         may("dynamodb:Query", on=[tables.index_arn(each.name) for each in (CORRELATION, FAILED)]),
+    ]
+
+
+def _let_serve_jobs(jobs: str) -> list[iam.PolicyStatement]:
+    reads = ("dynamodb:Query", "dynamodb:BatchGetItem")
+    return [
+        may_by_key(*reads, "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=JOBS),
+        may("dynamodb:Query", on=index(jobs, JOB_NAMES.name)),
+        read_manifests(jobs),
     ]
 
 
