@@ -18,7 +18,7 @@ from duetime.cdk.api_rights import let_serve
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import Duty, Function
-from duetime.cdk.gateway import Gateway
+from duetime.cdk.gateway import Front, Gateway
 from duetime.cdk.gateway_logs import GatewayLogs
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.rules import accept
@@ -87,28 +87,27 @@ class Api(Construct):
             authorization_type=apigateway.AuthorizationType.COGNITO, authorizer=authorizer
         )
         origin, who = self._settings.console_origin, "$context.authorizer.claims.sub"
-        return self._gateway("People", guard, origin=origin, who=who)
+        return self._gateway("People", guard=guard, who=who, origin=origin)
 
     def _for_services(self) -> Gateway:
         """No page of a browser signs requests, so none may call it."""
         guard = apigateway.MethodOptions(authorization_type=apigateway.AuthorizationType.IAM)
-        services = self._gateway("Services", guard, origin="", who="$context.identity.userArn")
+        services = self._gateway("Services", guard=guard, who="$context.identity.userArn")
         accept(
             services.guarded, "AwsSolutions-COG4", "Services are no users of the pool; they sign with IAM."
         )
         return services
 
     def _gateway(
-        self, construct_id: str, guard: apigateway.MethodOptions, *, origin: str, who: str
+        self, construct_id: str, *, guard: apigateway.MethodOptions, who: str, origin: str = ""
     ) -> Gateway:
-        return Gateway(
-            self,
-            construct_id,
-            self.function,
-            guard,
-            name=f"{self._settings.prefix}api-{construct_id.lower()}",
+        whose = construct_id.lower()
+        front = Front(
+            name=f"{self._settings.prefix}api-{whose}",
+            about=f"the admin API for {whose}",
             prefix=self._settings.api_prefix,
+            guard=guard,
             who=who,
             origin=origin,
-            deployment=self._deployment,
         )
+        return Gateway(self, construct_id, front, function=self.function, deployment=self._deployment)
