@@ -1,13 +1,13 @@
-"""The entry point of the API: it validates payloads with the models of the app that ``DUETIME_APP`` names."""
+"""The entry point of the API: it validates payloads with the models of the apps that ``DUETIME_APP`` names."""
 
 from duetime.lambdas.cold_start import cold_start
 
 with cold_start():
     from duetime.lambdas.api import make_handler
-    from duetime.lambdas.loading import load_app
+    from duetime.lambdas.loading import load_apps
     from duetime.lambdas.logs import write_json_logs
     from duetime.settings import Settings
 
     write_json_logs()
     settings = Settings.from_env()
-    handler = make_handler(settings, load_app(settings.app))
+    handler = make_handler(settings, load_apps(settings.app))

@@ -1,4 +1,4 @@
-"""The stack: a scheduler, its workers, and what others must know of it."""
+"""The stack: a scheduler, its workers, its API, and what others must know of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from aws_cdk import CfnOutput, Stack
 from constructs import Construct
 
 from duetime.cdk import Deployment, Duetime, Handlers
+from duetime.cdk.api import Api
 from duetime.settings import Settings
 
 
@@ -38,3 +39,13 @@ class DuetimeStack(Stack):
         CfnOutput(self, "Failures", value=scheduler.failures.queue_url)
         for name, due in scheduler.due.items():
             CfnOutput(self, f"DeadLetters{name.title().replace('-', '')}", value=due.dead.queue_url)
+        if scheduler.api is not None:
+            self._tell_of(scheduler.api)
+
+    def _tell_of(self, api: Api) -> None:
+        CfnOutput(self, "Api", value=api.people.url, description="for people: with an ID token")
+        CfnOutput(self, "SignedApi", value=api.services.url, description="for services: with a signature")
+        CfnOutput(self, "UserPool", value=api.users.pool.user_pool_id)
+        CfnOutput(self, "UserPoolClient", value=api.users.client.user_pool_client_id)
+        if api.users.sign_in_url:
+            CfnOutput(self, "SignIn", value=api.users.sign_in_url)

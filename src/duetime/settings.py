@@ -178,6 +178,12 @@ class Settings:
             " `acme operators`."
         },
     )
+    console_origin: str = _text(
+        "",
+        "Where the console is served; pages of that origin alone may call the admin API. Empty: none.",
+        like=r"(https://[a-z0-9.-]+(:\d+)?|http://localhost(:\d+)?)?",
+        told="an origin such as https://console.example.com",
+    )
     audit_retention: timedelta = _seconds(
         400 * _DAY, "How long the audit trail is kept.", low=_DAY, high=3_650 * _DAY
     )

@@ -110,6 +110,8 @@ def _assert_nothing_is_left():
     left = {
         "tables": boto3.client("dynamodb").list_tables()["TableNames"],
         "queues": boto3.client("sqs").list_queues(QueueNamePrefix=PREFIX).get("QueueUrls", []),
+        "user pools": boto3.client("cognito-idp").list_user_pools(MaxResults=10)["UserPools"],
+        "APIs": boto3.client("apigateway").get_rest_apis()["items"],
         "functions": boto3.client("lambda").list_functions()["Functions"],
         "rules": boto3.client("events").list_rules(NamePrefix=PREFIX)["Rules"],
         "groups": boto3.client("scheduler").list_schedule_groups(NamePrefix=PREFIX)["ScheduleGroups"],

@@ -32,6 +32,10 @@ SETTINGS = {
     "handlers": "tests/e2e/handlers",
     "app": "errands.first:app",
     "keep_data": "false",
+    # who calls the API
+    "console_origin": "https://console.example.com",
+    "sign_in_domain": "e2e-errands",
+    "identities": json.dumps({f"arn:aws:iam::{ACCOUNT}:role/shop": "acme operators"}),
 }
 
 
@@ -47,11 +51,14 @@ class Deployment:
 
     def deploy(self, **settings: object) -> dict[str, str]:
         """Deploy with these settings besides; the stack's outputs."""
-        outputs = self.directory / "outputs.json"
-        self._run(
-            "deploy", "--require-approval", "never", "--outputs-file", str(outputs), *self._app(settings)
-        )
-        return json.loads(outputs.read_text())[STACK]
+        told = str(self.directory / "outputs.json")
+        self._run("deploy", "--require-approval", "never", "--outputs-file", told, *self._app(settings))
+        return self.outputs
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The stack's outputs, as the last deploy left them."""
+        return json.loads((self.directory / "outputs.json").read_text())[STACK]
 
     def destroy(self) -> None:
         self._run("destroy", "--force", *self._app({}))

@@ -53,6 +53,7 @@ def _environment(port: int, directory: Path) -> Mapping[str, str]:
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": str(directory),
         "TMPDIR": str(directory),
+        "STATE_DIR": str(directory / "state"),
         "BIND_HOST": "127.0.0.1",
         "MINISTACK_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),

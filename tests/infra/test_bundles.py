@@ -31,7 +31,7 @@ def steps(tmp_path_factory):
 @pytest.fixture(scope="session")
 def worker(tmp_path_factory):
     made = tmp_path_factory.mktemp("worker")
-    Bundle(HERE, BILLING).make(made)
+    Bundle(HERE, (BILLING,)).make(made)
     return made
 
 
@@ -43,7 +43,7 @@ def what_lambda_has(tmp_path_factory):
     return made
 
 
-def imported(bundle, what_lambda_has, entry):
+def imported(bundle, what_lambda_has, entry, app=ENVIRONMENT["DUETIME_APP"]):
     """Import an entry point with nothing but its bundle and what Lambda has; the modules that this loaded."""
     program = (
         f"import sys; sys.path[:0] = [{str(bundle)!r}, {str(what_lambda_has)!r}]\n"
@@ -51,7 +51,8 @@ def imported(bundle, what_lambda_has, entry):
         "print(*sys.modules)"
     )
     command = [sys.executable, "-I", "-S", "-B", "-c", program]
-    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)  # noqa: S603
+    environment = ENVIRONMENT | {"DUETIME_APP": app}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     assert not done.returncode, done.stderr
     return set(done.stdout.split())
 
@@ -81,6 +82,7 @@ def test_no_bundle_carries_what_lambda_has_or_never_needs(steps, worker):
             "duetime/local",
             "duetime/cli",
             "duetime/testing",
+            "duetime/api",
         ):
             assert not (bundle / name).exists()
         assert not list(bundle.rglob("__pycache__"))
@@ -100,7 +102,7 @@ def contents(directory):
 
 
 def test_the_same_code_makes_the_same_bundle(worker, tmp_path):
-    Bundle(HERE, BILLING).make(tmp_path)
+    Bundle(HERE, (BILLING,)).make(tmp_path)
     assert contents(tmp_path) == contents(worker)
 
 
@@ -112,11 +114,11 @@ def test_an_asset_is_named_by_its_content_so_nothing_changes_where_nothing_chang
     }
 
 
-def test_the_steps_share_one_asset_and_the_worker_has_its_own(bundled):
+def test_the_steps_share_one_asset_and_the_worker_and_the_api_have_their_own(bundled):
     keys = {name: each["Code"]["S3Key"] for name, each in bundled.functions().items()}
-    worker = keys.pop("work-default")
+    own = {keys.pop("work-default"), keys.pop("api")}
     assert len(set(keys.values())) == 1
-    assert worker not in keys.values()
+    assert len(own - set(keys.values())) == 2
 
 
 def test_libraries_are_for_lambdas_machines_and_not_for_this_one(bundled):
@@ -130,7 +132,7 @@ def test_handlers_requirements_are_bundled_beside_duetimes_own(tmp_path):
     needed.write_text("six==1.17.0  # a small one\n")
     (tmp_path / "mine.py").write_text("app = None\n")
     made = tmp_path / "made"
-    Bundle(HERE, Handlers(app="mine:app", source=tmp_path, requirements=needed)).make(made)
+    Bundle(HERE, (Handlers(app="mine:app", source=tmp_path, requirements=needed),)).make(made)
     assert (made / "six.py").exists()
     assert (made / "mine.py").exists()
     assert (made / "pydantic").exists()
@@ -139,7 +141,7 @@ def test_handlers_requirements_are_bundled_beside_duetimes_own(tmp_path):
 def test_handlers_named_like_a_library_are_refused(tmp_path):
     (tmp_path / "pydantic.py").write_text("app = None\n")
     with pytest.raises(HandlersRefused, match="a library of the bundle is named 'pydantic' too"):
-        Bundle(HERE, Handlers(app="pydantic:app", source=tmp_path)).make(tmp_path / "made")
+        Bundle(HERE, (Handlers(app="pydantic:app", source=tmp_path),)).make(tmp_path / "made")
 
 
 def test_nothing_that_may_hold_secrets_beside_the_code_is_bundled(tmp_path):

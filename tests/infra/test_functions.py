@@ -8,7 +8,7 @@ from duetime.lambdas.arm import FILTERS
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
 
-ALL = ("deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "work-default")
+ALL = ("deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "work-default", "api")
 
 
 def test_there_is_one_function_for_each_step_and_each_has_a_role_of_its_own(synthesised):
@@ -136,8 +136,7 @@ def test_a_deploy_is_given_up_only_when_its_function_cannot_answer_any_more(synt
 
 
 def test_rules_of_jobs_may_call_dispatch_and_leave_what_fails_in_the_failure_queue(synthesised):
-    permission = synthesised.one("AWS::Lambda::Permission")
-    assert permission["Principal"] == "events.amazonaws.com"
+    permission = synthesised.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")
     called = permission["FunctionName"]["Fn::GetAtt"][0]
     assert synthesised.function_names[called] == "duetime-dispatch"
     assert text(permission["SourceArn"]).endswith(":rule/duetime-*")
@@ -157,7 +156,9 @@ def test_rules_of_jobs_may_call_dispatch_and_leave_what_fails_in_the_failure_que
 def test_rules_of_another_bus_are_named_with_it():
     made, _ = stack(settings=Settings(event_bus="orders"))
     there = Synthesised.of(made)
-    assert text(there.one("AWS::Lambda::Permission")["SourceArn"]).endswith(":rule/orders/duetime-*")
+    assert text(there.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")["SourceArn"]).endswith(
+        ":rule/orders/duetime-*"
+    )
     put = [each for each in there.rights("deploy") if "events:PutRule" in each["Action"]]
     assert [text(each["Resource"]).rpartition(":")[2] for each in put] == ["rule/orders/duetime-*"]
 

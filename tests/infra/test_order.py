@@ -31,6 +31,8 @@ CHANGED = (
     "AWS::Scheduler::Schedule",
     "AWS::Scheduler::ScheduleGroup",
     "AWS::SQS::Queue",
+    "AWS::Cognito::UserPool",
+    "AWS::ApiGateway::Stage",
     "AWS::Lambda::EventSourceMapping",
     "AWS::Lambda::EventInvokeConfig",
     "Custom::DuetimeManifest",

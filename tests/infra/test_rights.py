@@ -114,8 +114,13 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
     assert not any(fnmatchcase(each, JOBS[0]) for each in (*(item["pk"]["S"] for item in others), *notes))
 
 
-def test_no_managed_policy_is_attached(synthesised):
-    assert not any("ManagedPolicyArns" in each for each in synthesised.of_type("AWS::IAM::Role"))
+def test_no_managed_policy_is_attached_but_what_api_gateway_needs_for_all_apis_of_an_account(synthesised):
+    managed = [each for each in synthesised.of_type("AWS::IAM::Role") if "ManagedPolicyArns" in each]
+    [role] = managed
+    [trusted] = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trusted["Principal"] == {"Service": "apigateway.amazonaws.com"}
+    [policy] = role["ManagedPolicyArns"]
+    assert text(policy).endswith(":policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs")
 
 
 def test_nobody_may_scan(synthesised):

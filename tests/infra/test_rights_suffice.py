@@ -26,6 +26,7 @@ from tests.functions.conftest import deploy as deploy  # noqa: PLC0414
 from tests.functions.conftest import function as load
 from tests.functions.conftest import with_jobs as with_jobs  # noqa: PLC0414
 from tests.functions.test_salvage import records_in, stream_event, with_body
+from tests.infra.api_calls import ask_all
 from tests.infra.calls import Recorder, allows
 from tests.infra.synthesis import Synthesised, caller, listed, named, stack
 
@@ -132,6 +133,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     jobs.resume("billing-clean-up")
     function("catch_up")(sample("catch_up"), Context())
     function("arm")(sample("arm"), Context())
+    ask_all(function("api"), codes_job="billing-clean-up")
     about = sample("deploy-jobs")["ResourceProperties"]
     salvage_all(function("salvage"), with_jobs)
     deploy("Update", Jobs=without(about["Jobs"], "billing-clean-up"))

@@ -7,7 +7,7 @@ import pytest
 from cfnlint.api import lint
 from cfnlint.config import ManualArgs
 
-from duetime.cdk import Handlers
+from duetime.cdk import Deployment, Handlers
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, caller, stack
 
@@ -20,8 +20,11 @@ NOT_OURS = {
 
 @pytest.fixture(params=["eventbridge", "wheel"])
 def synthesised_twice(request):
-    made, scheduler = stack(settings=Settings(timers=request.param), handlers=[BILLING, REPORTS])
-    return made, scheduler
+    return stack(
+        settings=Settings(timers=request.param, console_origin="https://console.example.com"),
+        deployment=Deployment(sign_in_domain="acme-duetime"),
+        handlers=[BILLING, REPORTS],
+    )
 
 
 def validated(made):
@@ -49,6 +52,7 @@ def test_cloudformations_own_rules_pass(synthesised_twice):
     made, scheduler = synthesised_twice
     for grant in (scheduler.grant_schedule, scheduler.grant_manage_jobs):
         grant(caller(made, grant.__name__), tenants=["acme"])
+    scheduler.grant_call_api(caller(made, "Calling"))
     template = Path(cdk.App.of(made).synth().directory, "test.template.json").read_text()
     found = lint(template, config=ManualArgs(ignore_checks=list(NOT_OURS), regions=["eu-west-1"]))
     assert [str(each) for each in found] == []

@@ -50,7 +50,7 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
         (
             {"laese": 60},
-            r"duetime:laese is 60, but is no setting; settings are api_prefix, app, architecture,",
+            r"duetime:laese is 60, but is no setting; settings are api, api_burst, api_log_role, api_prefix,",
         ),
         ({"job_group": "mine"}, r"duetime:job_group is 'mine', but is made by the stack"),
         (

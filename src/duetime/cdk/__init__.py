@@ -5,7 +5,7 @@
     the role that wakes dispatch ── deploy, and its check
        └── tables  failures  a due queue for each worker, and for the system
               └── dispatch  sweep  catch up  arm  groups of schedules
-                     └── manifests, with their jobs ── workers
+                     └── manifests, with their jobs ── workers, the API with its user pool
 
 Everything waits for the check of the tables' format, so that a deploy over another format changes nothing.
 """

@@ -1,4 +1,4 @@
-"""A function's code: duetime itself, its libraries, and in a worker the handlers. Made without Docker.
+"""A function's code: duetime itself, its libraries, in a worker the handlers, in the API all workers'. Made without Docker.
 
 An asset is named by its content: where nothing changed, a deploy changes nothing.
 """
@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from shutil import copytree, ignore_patterns
+from shutil import copytree
 from typing import Any
 
 import jsii
@@ -22,8 +22,9 @@ from duetime.cdk.install import Target, install
 from duetime.cdk.requirements import LAMBDA_HAS, ONLY_HANDLERS_NEED, Requirements
 
 PACKAGE = Path(__file__).parents[1]
-_NOT_IN_LAMBDA = frozenset({"cdk", "local", "cli", "testing", "memory", "api", "functions"})
-_NO_ENTRY_POINT = ignore_patterns("api.py", "__pycache__", "*.pyc")
+_NOT_IN_LAMBDA = frozenset({"cdk", "local", "cli", "testing", "memory", "functions"})
+_ONLY_THE_API = "api"
+"""The package and the entry point of the API."""
 
 
 def entry_points() -> Path:
@@ -32,41 +33,55 @@ def entry_points() -> Path:
     return inside if inside.is_dir() else PACKAGE.parents[1] / "functions"
 
 
-def _unneeded(directory: str, names: list[str]) -> set[str]:
-    """What `copytree` leaves out: whole parts of the package, and what Python compiled."""
-    return NOT_CODE(directory, names) | (_NOT_IN_LAMBDA if Path(directory) == PACKAGE else frozenset())
-
-
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """What one asset holds; the same for all of duetime's own functions."""
 
     target: Target
-    handlers: Handlers | None = None
+    handlers: tuple[Handlers, ...] = ()
+    has_api: bool = False
 
     @classmethod
-    def of(cls, deployment: Deployment, handlers: Handlers | None = None) -> Bundle:
+    def of(cls, deployment: Deployment, *handlers: Handlers, has_api: bool = False) -> Bundle:
         """The bundle for a deployment's machines."""
         machine = "aarch64" if deployment.architecture == "arm64" else deployment.architecture
-        return cls(Target(machine, deployment.python), handlers)
+        return cls(Target(machine, deployment.python), handlers, has_api)
 
     @property
     def requirements(self) -> Requirements:
         """The libraries; pydantic, which makes cold starts slow, only where handlers are."""
-        if self.handlers is None:
+        if not self.handlers:
             return Requirements.of_duetime(without=LAMBDA_HAS | ONLY_HANDLERS_NEED)
-        return Requirements.of_duetime(without=LAMBDA_HAS).and_file(self.handlers.requirements)
+        whole = Requirements.of_duetime(without=LAMBDA_HAS)
+        for each in self.handlers:
+            whole = whole.and_file(each.requirements)
+        return whole
 
     def make(self, directory: Path) -> None:
-        """Fill an empty directory."""
+        """Fill an empty directory.
+
+        Raises:
+            HandlersRefused: handlers are named like a library, or like those of another directory.
+            NotInstalled: the libraries cannot be had, or not together.
+        """
         install(self.requirements, directory, self.target)
         # over what a requirements file that names duetime itself brought: this environment's is the one that was tested
-        copytree(PACKAGE, directory / "duetime", ignore=_unneeded, dirs_exist_ok=True)
-        copytree(
-            entry_points(), directory / "duetime" / "functions", ignore=_NO_ENTRY_POINT, dirs_exist_ok=True
-        )
-        if self.handlers is not None:
-            self.handlers.copy_to(directory)
+        copytree(PACKAGE, directory / "duetime", ignore=self._unneeded, dirs_exist_ok=True)
+        entries = directory / "duetime" / "functions"
+        copytree(entry_points(), entries, ignore=self._unneeded_entries, dirs_exist_ok=True)
+        for each in {handlers.code.resolve(): handlers for handlers in self.handlers}.values():
+            each.copy_to(directory)
+
+    def _unneeded(self, directory: str, names: list[str]) -> set[str]:
+        """What `copytree` leaves out: whole parts of the package, and what Python compiled."""
+        unneeded = set(NOT_CODE(directory, names))
+        if Path(directory) == PACKAGE:
+            unneeded |= _NOT_IN_LAMBDA | (set() if self.has_api else {_ONLY_THE_API})
+        return unneeded
+
+    def _unneeded_entries(self, directory: str, names: list[str]) -> set[str]:
+        unneeded = set(NOT_CODE(directory, names))
+        return unneeded if self.has_api else unneeded | {f"{_ONLY_THE_API}.py"}
 
     def code(self) -> lambda_.Code:
         """The bundle as an asset, made when the stack that uses it is."""

@@ -21,6 +21,11 @@ CONCURRENCY = range(2, 1_001)
 
 _WORKER = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _BUS = re.compile(r"[A-Za-z0-9._/-]{1,256}")
+_GROUP = re.compile(r"[^\s,\[\]]{1,128}")
+_POOL = re.compile(r"[a-z0-9-]+_[A-Za-z0-9]+")
+_DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_AMAZONS = ("aws", "amazon", "cognito")
+"""Words that Cognito keeps to itself."""
 
 
 def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
@@ -38,8 +43,28 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
             yield f"identities says {said!r} of {arn!r}; say an ARN's tenant and roles, as 'acme operators'"
     if settings.authorization == "allow-all" and deployment.keep_data:
         yield "authorization is 'allow-all', which is for development; allowed only with keep_data=false"
+    if deployment.api:
+        yield from _wrong_api(settings, deployment)
     if not _BUS.fullmatch(settings.event_bus):
         yield f"event_bus is {settings.event_bus!r}; allowed is the name, not the ARN, of a bus of this account"
+
+
+def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
+    if unfit := [each for each in settings.roles if not _GROUP.fullmatch(each)]:
+        yield f"roles names {unfit[0]!r}, which cannot be a Cognito group: allowed is text without blanks, commas and []"
+    if "~" in settings.api_prefix:
+        yield f"api_prefix is {settings.api_prefix!r}; API Gateway's paths allow no ~"
+    pool, domain = deployment.user_pool_id, deployment.sign_in_domain
+    if pool and not _POOL.fullmatch(pool):
+        yield f"user_pool_id is {pool!r}; allowed is a pool's id, as eu-west-1_AbCdEfGhI"
+    if domain and (not _DOMAIN.fullmatch(domain) or any(each in domain for each in _AMAZONS)):
+        yield (
+            f"sign_in_domain is {domain!r}; allowed are lower-case letters, digits and -, without {', '.join(_AMAZONS)}"
+        )
+    if domain and pool:
+        yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool, whose sign-in pages are its owner's"
+    if domain and not settings.console_origin:
+        yield f"sign_in_domain is {domain!r}, but console_origin is empty: nobody could come back from signing in"
 
 
 def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[str]:

@@ -119,6 +119,32 @@ class Deployment:
             **_seconds(1_800, 86_400),
         ),
     )
+    api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
+    api_rate: int = field(
+        default=50,
+        metadata=_about("Requests a second that each of its two URLs lets through.", low=1, high=10_000),
+    )
+    api_burst: int = field(
+        default=100,
+        metadata=_about("How many may come at once, above that rate.", low=1, high=5_000),
+    )
+    api_log_role: bool = field(
+        default=True,
+        metadata=_about(
+            "Sets the role in which API Gateway writes logs, one for all of the account's APIs in the region; off,"
+            " where the account has one."
+        ),
+    )
+    user_pool_id: str = field(
+        default="",
+        metadata=_about("A Cognito user pool that is there already; the stack makes one when empty."),
+    )
+    sign_in_domain: str = field(
+        default="",
+        metadata=_about(
+            "The prefix of Cognito's own sign-in pages' domain, unique in the region; empty: none."
+        ),
+    )
     log_days: int = field(default=30, metadata=_about("How many days logs are kept.", choices=LOG_DAYS))
     keep_data: bool = field(
         default=True,

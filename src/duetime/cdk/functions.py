@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import cast
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from duetime.cdk.deployment import Deployment
+from duetime.cdk.log_group import log_group
 from duetime.cdk.rights import may
 from duetime.cdk.rules import accept
 
@@ -40,8 +40,8 @@ class Function(Construct):
         self, scope: Construct, construct_id: str, duty: Duty, code: lambda_.Code, deployment: Deployment
     ) -> None:
         super().__init__(scope, construct_id)
-        log_group = _log_group(self, duty.name, deployment.log_days)
-        self.role = _role(self, duty, log_group)
+        lines = log_group(self, f"/aws/lambda/{duty.name}", days=deployment.log_days)
+        self.role = _role(self, duty, lines)
         self.function = lambda_.Function(
             self,
             "Function",
@@ -55,7 +55,7 @@ class Function(Construct):
             timeout=Duration.seconds(duty.timeout.total_seconds()),
             memory_size=deployment.worker_memory if duty.entry == "work" else deployment.function_memory,
             environment=dict(duty.environment),
-            log_group=log_group,
+            log_group=lines,
             recursive_loop=lambda_.RecursiveLoop.ALLOW if duty.is_put_off else None,
         )
         accept(
@@ -79,17 +79,9 @@ class Function(Construct):
         )
 
 
-def _log_group(scope: Construct, function: str, days: int) -> logs.LogGroup:
-    group = logs.LogGroup(
-        scope, "Logs", log_group_name=f"/aws/lambda/{function}", removal_policy=RemovalPolicy.DESTROY
-    )
-    cast("logs.CfnLogGroup", group.node.default_child).retention_in_days = days
-    return group
-
-
-def _role(scope: Construct, duty: Duty, log_group: logs.LogGroup) -> iam.Role:
+def _role(scope: Construct, duty: Duty, lines: logs.LogGroup) -> iam.Role:
     """The rights are in the role itself: they are there before the function is, so its first call has them."""
-    log = may("logs:CreateLogStream", "logs:PutLogEvents", on=log_group.log_group_arn)
+    log = may("logs:CreateLogStream", "logs:PutLogEvents", on=lines.log_group_arn)
     return iam.Role(
         scope,
         "Role",

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from aws_cdk import CustomResource, Stack
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from duetime.cdk.api import Api
 from duetime.cdk.checks import contradictions, wrong_workers
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule
@@ -30,7 +32,7 @@ from duetime.system_jobs import manifest as of_the_system
 
 
 class Duetime(Construct):
-    """A scheduler: its tables, queues and functions, and a worker for each of `handlers`.
+    """A scheduler: its tables, queues and functions, a worker for each of `handlers`, and the admin API of all of them.
 
     Raises:
         SettingsError: the settings contradict each other or AWS' limits.
@@ -61,8 +63,9 @@ class Duetime(Construct):
         self.steps = self._steps()
         self.passes = self._passes()
         self.salvage = self._salvage()
-        self._publish(of_the_system())
+        self._published = [self._publish(of_the_system())]
         self.workers = {each.worker: self._worker(each) for each in handlers}
+        self.api = self._api(handlers) if self.deployment.api else None
         parts = (self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage)
         for changed in parts:
             changed.node.add_dependency(self._deploy.check)
@@ -98,6 +101,16 @@ class Duetime(Construct):
             function: gets the rights and the environment. It sees what is undelivered of all tenants.
         """
         grant_redrive(function, self.tables, self.failures, self.settings)
+
+    def grant_call_api(self, grantee: iam.IGrantable) -> None:
+        """Let a function or a role sign requests to the admin API; its ARN in the settings' `identities` says whom for.
+
+        Raises:
+            SettingsError: the deployment has no API.
+        """
+        if self.api is None:
+            raise SettingsError(["api is False; allowed is True where somebody may call it"])
+        self.api.grant_call(grantee)
 
     def worker(self, name: str) -> lambda_.Function:
         """A worker's function, to be given what its handlers need."""
@@ -163,6 +176,7 @@ class Duetime(Construct):
         if Stack.of(self).bundling_required:
             manifest = handlers.manifest(at_most=self.deployment.worker_timeout)
         published = self._publish(manifest)
+        self._published.append(published)
         worker = Worker(
             self,
             f"Worker-{handlers.worker}",
@@ -174,3 +188,17 @@ class Duetime(Construct):
         )
         worker.node.add_dependency(published)
         return worker
+
+    def _api(self, handlers: Sequence[Handlers]) -> Api:
+        """The API, after all manifests: what it lets be scheduled has a route."""
+        api = Api(
+            self,
+            "Api",
+            handlers,
+            tables=self.tables,
+            failures=self.failures,
+            settings=self.settings,
+            deployment=self.deployment,
+        )
+        api.node.add_dependency(*self._published)
+        return api

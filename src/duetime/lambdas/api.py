@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from duetime.api import health
 from duetime.api.access import Access
+from duetime.api.cross_origin import for_origin
 from duetime.api.desk import Desk
 from duetime.api.door import Handler, make_door
 from duetime.app import App
@@ -26,4 +27,5 @@ def make_handler(settings: Settings, app: App) -> Handler:
     desk = Desk(backends.store, jobs, app, clock, settings, backends.undelivered)
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
-    return make_door(desk, health.Health(probes), access, prefix=settings.api_prefix)
+    door = make_door(desk, health.Health(probes), access, prefix=settings.api_prefix)
+    return for_origin(door, settings.console_origin)

@@ -1,4 +1,4 @@
-"""Loading the app that a deployment's settings name."""
+"""Loading the app that a deployment's settings name, or for the API the apps of all its workers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from importlib import import_module
 
 from duetime.app import App
 from duetime.errors import DeclarationError
+from duetime.handler import Handler
 
 
 def load_app(where: str) -> App:
@@ -31,3 +32,24 @@ def load_app(where: str) -> App:
         )
     app.complete()
     return app
+
+
+def load_apps(where: str) -> App:
+    """One app with what several have, for who reads payloads and runs nothing: ``billing:app reports:app``.
+
+    A type that two workers have for the time of its move is read as the newer version says, as it is routed.
+
+    Raises:
+        DeclarationError: as `load_app`, of any of them.
+    """
+    apps = [load_app(each) for each in where.split()] or [load_app(where)]
+    if len(apps) == 1:
+        return apps[0]
+    newest: dict[str, Handler] = {}
+    for handler in (each for app in apps for each in app.handlers.values()):
+        standing = newest.get(handler.name, handler)
+        newest[handler.name] = max(standing, handler, key=lambda each: each.version)
+    whole = App()
+    for handler in newest.values():
+        whole.add(handler)
+    return whole

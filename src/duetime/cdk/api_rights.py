@@ -1,0 +1,53 @@
+"""Rights of the API's function: every tenant's actions and jobs, since only the caller says whose are meant."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_iam as iam
+
+from duetime.aws.tables import AUDIT, CORRELATION, FAILED, JOB_NAMES
+from duetime.cdk.job_rights import JOBS, index
+from duetime.cdk.rights import BOOKMARKS, may, may_by_key, read_manifests, read_undelivered, send
+from duetime.cdk.tables import Tables
+
+GRANTS = "*#grants"
+ENTRIES = "*#audit#*"
+"""Partitions of the audit trail."""
+
+
+def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
+    """All that the routes call: of queues and EventBridge, which follow the tables, no more than a redrive is asked for."""
+    jobs = tables.jobs.table_arn
+    return [
+        *_let_serve_actions(tables),
+        *_let_serve_jobs(jobs),
+        may_by_key("dynamodb:GetItem", on=jobs, keys=[BOOKMARKS]),
+        *_let_know_callers(jobs),
+        read_undelivered(jobs),
+        send(failures),
+    ]
+
+
+def _let_serve_actions(tables: Tables) -> list[iam.PolicyStatement]:
+    calls = ("PutItem", "GetItem", "UpdateItem", "ConditionCheckItem", "BatchGetItem", "Query")
+    return [
+        may(*(f"dynamodb:{each}" for each in calls), on=tables.actions.table_arn),
+        may("dynamodb:Query", on=[tables.index_arn(each.name) for each in (CORRELATION, FAILED)]),
+    ]
+
+
+def _let_serve_jobs(jobs: str) -> list[iam.PolicyStatement]:
+    reads = ("dynamodb:Query", "dynamodb:BatchGetItem")
+    return [
+        may_by_key(*reads, "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=JOBS),
+        may("dynamodb:Query", on=index(jobs, JOB_NAMES.name)),
+        read_manifests(jobs),
+    ]
+
+
+def _let_know_callers(jobs: str) -> list[iam.PolicyStatement]:
+    """Grants are put and taken back. An entry of the trail is put, and ended by a put that is conditional: never removed."""
+    return [
+        may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem", on=jobs, keys=[GRANTS]),
+        may_by_key("dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:PutItem", on=jobs, keys=[ENTRIES]),
+        may("dynamodb:Query", on=index(jobs, AUDIT.name)),
+    ]

@@ -1,0 +1,16 @@
+"""A log group of the stack's own: named, kept for as long as the deployment says, and gone with the stack."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from aws_cdk import RemovalPolicy
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+
+def log_group(scope: Construct, name: str, *, days: int) -> logs.LogGroup:
+    """A log group; CDK's own enumeration lacks some of the retentions that CloudWatch admits."""
+    group = logs.LogGroup(scope, "Logs", log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
+    cast("logs.CfnLogGroup", group.node.default_child).retention_in_days = days
+    return group

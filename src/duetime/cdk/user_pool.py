@@ -1,0 +1,120 @@
+"""The people who may call the API: a Cognito user pool, its groups, and the client through which the console signs in.
+
+Nobody signs up. An admin makes each user, with the tenant, and puts the user into groups, which are roles.
+"""
+
+from __future__ import annotations
+
+from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import aws_cognito as cognito
+from constructs import Construct
+
+from duetime.api.authority import EVERYONE
+from duetime.cdk.deployment import Deployment
+from duetime.cdk.rules import accept
+from duetime.settings import Settings
+
+TENANT = "tenant_id"
+"""The attribute that an ID token tells as ``custom:tenant_id``."""
+
+_SIGNED_IN = Duration.hours(1)
+_REMEMBERED = Duration.hours(12)
+
+
+class Users(Construct):
+    """A user pool of the stack's own, or one that is there already, which keeps its own groups and sign-in pages."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, *, settings: Settings, deployment: Deployment
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.sign_in_url = ""
+        """Where people sign in; empty where the pool has no pages of this stack's."""
+        if deployment.user_pool_id:
+            self.pool = cognito.UserPool.from_user_pool_id(self, "Pool", deployment.user_pool_id)
+        else:
+            self.pool = self._make_pool(f"{settings.prefix}users", keep=deployment.keep_data)
+            self._make_groups(settings)
+        if deployment.sign_in_domain:
+            pages = cognito.CognitoDomainOptions(domain_prefix=deployment.sign_in_domain)
+            self.sign_in_url = self.pool.add_domain("Domain", cognito_domain=pages).base_url()
+        self.client = self._client(f"{settings.prefix}console", settings.console_origin)
+
+    def _make_pool(self, name: str, *, keep: bool) -> cognito.IUserPool:
+        email = cognito.StandardAttribute(required=True, mutable=True)
+        pool = cognito.UserPool(
+            self,
+            "Pool",
+            user_pool_name=name,
+            self_sign_up_enabled=False,
+            sign_in_aliases=cognito.SignInAliases(email=True),
+            sign_in_case_sensitive=False,
+            standard_attributes=cognito.StandardAttributes(email=email),
+            custom_attributes={
+                TENANT: cognito.StringAttribute(min_len=1, max_len=64, mutable=True),
+            },
+            keep_original=cognito.KeepOriginalAttrs(email=True),
+            password_policy=cognito.PasswordPolicy(
+                min_length=12,
+                require_digits=True,
+                require_lowercase=True,
+                require_uppercase=True,
+                require_symbols=True,
+                temp_password_validity=Duration.days(3),
+            ),
+            mfa=cognito.Mfa.OPTIONAL,
+            mfa_second_factor=cognito.MfaSecondFactor(otp=True, sms=False),
+            account_recovery=cognito.AccountRecovery.EMAIL_ONLY,
+            deletion_protection=keep,
+            removal_policy=RemovalPolicy.RETAIN if keep else RemovalPolicy.DESTROY,
+        )
+        for rule, reason in _LEFT_TO_THE_POOLS_OWNER.items():
+            accept(pool, rule, reason)
+        return pool
+
+    def _make_groups(self, settings: Settings) -> None:
+        for role in sorted({*settings.roles, settings.required_role} - {EVERYONE, ""}):
+            cognito.UserPoolGroup(
+                self,
+                f"Group-{role}",
+                user_pool=self.pool,
+                group_name=role,
+                description=settings.roles.get(role, "whoever may call the API at all"),
+            )
+
+    def _client(self, name: str, origin: str) -> cognito.UserPoolClient:
+        """A client without a secret: a code is redeemed with its proof (PKCE), at the console's own origin alone.
+
+        A user may write no more than the e-mail address, which counts once it is verified; above all no tenant.
+        """
+        signs_in = cognito.OAuthSettings(
+            flows=cognito.OAuthFlows(authorization_code_grant=True),
+            scopes=[cognito.OAuthScope.OPENID, cognito.OAuthScope.EMAIL],
+            callback_urls=[f"{origin}/"],
+            logout_urls=[f"{origin}/"],
+        )
+        may_know = cognito.ClientAttributes().with_standard_attributes(email=True, email_verified=True)
+        return cognito.UserPoolClient(
+            self,
+            "Client",
+            user_pool=self.pool,
+            user_pool_client_name=name,
+            generate_secret=False,
+            auth_flows=cognito.AuthFlow(user_srp=True, admin_user_password=True),
+            disable_o_auth=not origin,
+            o_auth=signs_in if origin else None,
+            supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
+            read_attributes=may_know.with_custom_attributes(TENANT),
+            write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True),
+            id_token_validity=_SIGNED_IN,
+            access_token_validity=_SIGNED_IN,
+            refresh_token_validity=_REMEMBERED,
+            enable_token_revocation=True,
+            prevent_user_existence_errors=True,
+        )
+
+
+_LEFT_TO_THE_POOLS_OWNER = {
+    "AwsSolutions-COG2": "A second factor is each user's choice; who must have one requires it of the pool.",
+    "AwsSolutions-COG8": "Threat protection is a plan of Cognito's that is paid by the user; it is the pool owner's choice.",
+}

@@ -1,0 +1,39 @@
+"""Pages of the console may read answers, refusals too; no other origin's may."""
+
+import pytest
+
+from duetime.api.cross_origin import for_origin
+from tests.api.conftest import Client
+
+CONSOLE = "https://console.example.com"
+
+
+@pytest.fixture
+def from_console(call):
+    return Client(for_origin(call.handler, CONSOLE))
+
+
+def test_an_answer_may_be_read_by_pages_of_the_console(from_console):
+    answer = from_console("schedule", body={"type": "remark", "payload": {}, "in": 60})
+    assert answer.status == 201
+    assert answer.headers["Access-Control-Allow-Origin"] == CONSOLE
+    assert "Location" in answer.headers["Access-Control-Expose-Headers"]
+    assert answer.headers["Vary"] == "Origin"
+
+
+@pytest.mark.parametrize("changes", [{"claims": {}}, {"body": "{"}, {"path": "/api/v1/nowhere"}])
+def test_a_refusal_may_be_read_too(from_console, changes):
+    answer = from_console("schedule", **changes)
+    assert answer.status >= 400
+    assert answer.code
+    assert answer.headers["Access-Control-Allow-Origin"] == CONSOLE
+
+
+def test_the_origin_that_is_told_is_never_the_one_that_asks(from_console):
+    answer = from_console("schedule", headers={"Origin": "https://evil.example"})
+    assert answer.headers["Access-Control-Allow-Origin"] == CONSOLE
+
+
+def test_without_a_console_no_page_may_read_anything(call):
+    assert for_origin(call.handler, "") is call.handler
+    assert "Access-Control-Allow-Origin" not in call("health").headers

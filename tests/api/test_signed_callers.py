@@ -1,0 +1,79 @@
+"""A service that signs its requests is who the settings say that its ARN is, and nobody else."""
+
+import json
+
+import pytest
+
+from duetime.settings import Settings
+from tests.api.conftest import EVENTS
+
+ROLE = "arn:aws:iam::123456789012:role/shop-checkout"
+USER = "arn:aws:iam::123456789012:user/deployer"
+
+
+@pytest.fixture
+def settings():
+    return Settings(identities={ROLE: "acme members", USER: "globex viewers"})
+
+
+@pytest.fixture
+def signed(call):
+    """Schedules as API Gateway tells of a signed request; identity and claims as the test says."""
+
+    def ask(authorizer=None, **identity):
+        event = json.loads((EVENTS / "api-signed.json").read_text())
+        event["requestContext"]["identity"] |= identity
+        if authorizer is not None:
+            event["requestContext"]["authorizer"] = authorizer
+        body = {"type": "remark", "payload": {}, "in": 60, "tenant_id": "globex", "actor": "eve"}
+        return call.send(event | {"body": json.dumps(body)})
+
+    return ask
+
+
+def test_a_session_of_a_known_role_acts_for_its_tenant_in_its_own_name(signed):
+    made = signed()
+    assert made.status == 201, made.text
+    assert (made.json["tenant_id"], made.json["created_by"]) == ("acme", "shop-checkout/till-4")
+
+
+@pytest.mark.parametrize(
+    "arn",
+    [
+        "arn:aws:sts::123456789012:assumed-role/shop-checkout2/till-4",
+        "arn:aws:sts::999999999999:assumed-role/shop-checkout/till-4",
+        "arn:aws:sts::123456789012:federated-user/shop-checkout",
+        "arn:aws:iam::123456789012:root",
+        "arn:aws:iam::123456789012:user/shop-checkout",
+        "shop-checkout",
+    ],
+)
+def test_whom_the_settings_do_not_know_is_forbidden(signed, arn):
+    refused = signed(userArn=arn)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "identities do not know" in refused.json["detail"]
+
+
+@pytest.mark.parametrize("arn", [None, "", 7, ["arn"]])
+def test_a_request_that_nobody_signed_is_forbidden(signed, arn):
+    refused = signed(userArn=arn)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "neither an ID token" in refused.json["detail"]
+
+
+def test_roles_of_a_service_are_those_of_its_identity(signed):
+    refused = signed(userArn=USER)
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "actions:manage" in refused.json["detail"]
+
+
+def test_claims_of_a_token_win_over_whoever_carried_it(signed):
+    answer = signed(authorizer={"claims": {"custom:tenant_id": "globex", "sub": "s-1"}})
+    assert (answer.status, answer.code) == (403, "forbidden")  # of globex, in no group
+
+
+def test_an_access_token_is_no_id_token(signed):
+    claims = {"token_use": "access", "sub": "s-1", "custom:tenant_id": "acme", "cognito:groups": "admins"}
+    refused = signed(authorizer={"claims": claims})
+    assert refused.status == 403
+    assert "ID token" in refused.json["detail"]

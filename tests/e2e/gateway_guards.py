@@ -1,0 +1,142 @@
+"""What guards a method of a REST API on AWS, for an emulator that lets everybody pass.
+
+ministack hands a request of a method with a Cognito authorizer to the function without looking at its token, and takes any
+``Authorization`` for a signature. Here a token's signature, issuer, kind, audience and time are verified, and its claims told
+as API Gateway tells them, all as texts; a request's signature is computed anew, and the ARN of whose key it is told. Whether a
+policy allows that one ``execute-api:Invoke`` is not looked at.
+"""
+
+import base64
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding
+from ministack.core.responses import get_account_id
+from ministack.services import apigateway_v1, cognito, iam, sts
+
+from duetime.clock import SystemClock
+
+LONGEST = timedelta(minutes=5)
+"""How old a signature may be."""
+
+_CLOCK = SystemClock()
+_build_event = apigateway_v1._build_lambda_event_v1
+_authorize = apigateway_v1._authorize_request_v1
+
+
+class Refused(Exception):
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.answer = apigateway_v1._gw_error(status, message)
+
+
+async def authorized(*asked):
+    """The refusal, or what the function is told of the caller."""
+    api_id, stage, method_obj, method, path, _resource, headers, body, query, *_more = asked
+    try:
+        match method_obj.get("authorizationType"):
+            case "COGNITO_USER_POOLS":
+                authorizer = apigateway_v1._authorizers_v1[api_id][method_obj["authorizerId"]]
+                return None, {"claims": claims_of(headers.get("authorization", ""), authorizer)}
+            case "AWS_IAM":
+                whole = f"/_aws/execute-api/{api_id}/{stage}{path}"
+                return None, {"userArn": signer_of(method, whole, headers, body, query)}
+    except Refused as refused:
+        return refused.answer, None
+    return await _authorize(*asked)
+
+
+def event(*positional, authorizer_context=None, **named):
+    """The function's event, in which a signer is part of the identity and not of an authorizer's answer."""
+    if authorizer_context is None or "userArn" not in authorizer_context:
+        return _build_event(*positional, authorizer_context=authorizer_context, **named)
+    made = _build_event(*positional, **named)
+    made["requestContext"]["identity"] |= authorizer_context
+    return made
+
+
+def claims_of(header: str, authorizer: Mapping) -> dict[str, str]:
+    token = header.removeprefix("Bearer ")
+    claims = _verified(token)
+    pool = claims["iss"].rpartition("/")[2]
+    pools = {arn.rpartition("/")[2] for arn in authorizer["providerARNs"]}
+    clients = cognito._user_pools[pool]["_clients"] if pool in pools else {}
+    if claims.get("token_use") != "id" or claims.get("aud") not in clients:
+        raise Refused(401, "Unauthorized")
+    if claims["exp"] <= _CLOCK.now().timestamp():
+        raise Refused(401, "The incoming token has expired")
+    return {name: _told(name, value) for name, value in claims.items()}
+
+
+def _verified(token: str) -> dict:
+    try:
+        signed, _, signature = token.rpartition(".")
+        header, payload = (json.loads(_decoded(each)) for each in signed.split("."))
+        if header["alg"] != "RS256":
+            raise Refused(401, "Unauthorized")
+        key = cognito._RSA_PRIVATE_KEY.public_key()
+        key.verify(_decoded(signature), signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+    except (ValueError, KeyError, InvalidSignature):
+        raise Refused(401, "Unauthorized") from None
+    return payload
+
+
+def _decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def _told(name: str, value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return ",".join(map(str, value))
+        case int() | float() if name in {"exp", "iat"}:
+            return datetime.fromtimestamp(value, UTC).strftime("%a %b %d %H:%M:%S UTC %Y")
+        case _:
+            return str(value)
+
+
+def signer_of(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping) -> str:
+    said = headers.get("authorization", "")
+    if not said.startswith("AWS4-HMAC-SHA256 "):
+        raise Refused(403, "Missing Authentication Token")
+    parts = dict(each.strip().split("=", 1) for each in said.partition(" ")[2].split(","))
+    key, _, region, service, _ = parts["Credential"].split("/")
+    secret, arn = _known(key)
+    signed = {name: headers[name] for name in parts["SignedHeaders"].split(";")}
+    asked = urlencode([(name, value) for name, values in query.items() for value in values])
+    request = AWSRequest(
+        method, f"http://{signed.pop('host')}{path}?{asked}".rstrip("?"), headers=signed, data=body or b""
+    )
+    at = request.context["timestamp"] = headers["x-amz-date"]
+    signer = SigV4Auth(Credentials(key, secret), service, region)
+    right = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
+    made_at = datetime.strptime(at, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+    if right != parts["Signature"] or service != "execute-api":
+        raise Refused(403, "The request signature we calculated does not match the signature you provided.")
+    if abs(_CLOCK.now() - made_at) > LONGEST:
+        raise Refused(403, "Signature expired")
+    return arn
+
+
+def _known(key: str) -> tuple[str, str]:
+    """The secret of an access key, and whose it is."""
+    if key in sts._sessions:
+        return sts._sessions[key]["SecretAccessKey"], sts._sessions[key]["Arn"]
+    for kept in iam._access_keys.values():
+        if kept["AccessKeyId"] == key:
+            return kept["SecretAccessKey"], f"arn:aws:iam::{get_account_id()}:user/{kept['UserName']}"
+    raise Refused(403, "The security token included in the request is invalid.")
+
+
+def mend() -> None:
+    apigateway_v1._authorize_request_v1 = authorized
+    apigateway_v1._build_lambda_event_v1 = event

@@ -1,0 +1,269 @@
+"""The admin API of a deployed stack: people with ID tokens of its user pool, services that sign."""
+
+import base64
+import json
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+
+import boto3
+import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from duetime.clock import SystemClock
+from tests.e2e.emulator import ACCOUNT, REGION
+
+pytestmark = pytest.mark.e2e
+
+PASSWORD = "correct-Horse-7-battery"
+ERRAND = {"type": "run-errand", "payload": {"what": "of the API"}, "in": 3_600}
+UNKNOWN = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    text: str
+    headers: dict[str, str]
+
+    @property
+    def json(self):
+        return json.loads(self.text)
+
+
+@dataclass(frozen=True)
+class Door:
+    """One URL of the API, as the emulator serves it."""
+
+    url: str
+    headers: dict[str, str] = field(default_factory=dict)
+    credentials: Credentials | None = None
+
+    def __call__(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = AWSRequest(method, self.url + path, headers=self.headers, data=data)
+        if data is not None:
+            request.headers["Content-Type"] = "application/json"
+        if self.credentials is not None:
+            SigV4Auth(self.credentials, "execute-api", REGION).add_auth(request)
+        return sent(request.prepare())
+
+    def with_token(self, token):
+        return Door(self.url, {"Authorization": token})
+
+    def signed_by(self, credentials):
+        return Door(self.url, credentials=credentials)
+
+
+def sent(prepared):
+    request = urllib.request.Request(  # noqa: S310 - the emulator's own address
+        prepared.url, prepared.body, dict(prepared.headers), method=prepared.method
+    )
+    try:
+        with urllib.request.urlopen(request) as answer:  # noqa: S310
+            return Answer(answer.status, answer.read().decode(), dict(answer.headers))
+    except urllib.error.HTTPError as refusal:
+        return Answer(refusal.code, refusal.read().decode(), dict(refusal.headers))
+
+
+def door(bench, output):
+    """``https://ID.execute-api.…/prod/api/v1``, at the emulator's address."""
+    api_id, _, rest = bench.deployment.outputs[output].removeprefix("https://").partition(".")
+    path = rest.partition("/")[2]
+    return Door(f"{bench.client('sqs').meta.endpoint_url}/_aws/execute-api/{api_id}/{path}")
+
+
+@pytest.fixture(scope="module")
+def people(bench):
+    return door(bench, "Api")
+
+
+@pytest.fixture(scope="module")
+def services(bench):
+    return door(bench, "SignedApi")
+
+
+@pytest.fixture(scope="module")
+def tokens(bench):
+    """Makes a user, as an admin of the pool does, and signs in; the tokens."""
+    cognito, outputs = bench.client("cognito-idp"), bench.deployment.outputs
+    pool = {"UserPoolId": outputs["UserPool"]}
+
+    def sign_in(email, *groups, tenant="acme"):
+        attributes = {"email": email, "email_verified": "true", "custom:tenant_id": tenant}
+        told = [{"Name": name, "Value": value} for name, value in attributes.items()]
+        cognito.admin_create_user(
+            **pool, Username=email, UserAttributes=told, TemporaryPassword=PASSWORD, MessageAction="SUPPRESS"
+        )
+        cognito.admin_set_user_password(**pool, Username=email, Password=PASSWORD, Permanent=True)
+        for group in groups:
+            cognito.admin_add_user_to_group(**pool, Username=email, GroupName=group)
+        return cognito.admin_initiate_auth(
+            **pool,
+            ClientId=outputs["UserPoolClient"],
+            AuthFlow="ADMIN_USER_PASSWORD_AUTH",
+            AuthParameters={"USERNAME": email, "PASSWORD": PASSWORD},
+        )["AuthenticationResult"]
+
+    return sign_in
+
+
+@pytest.fixture(scope="module")
+def ada(people, tokens):
+    """A member of acme."""
+    return people.with_token(tokens("ada@acme.example", "members")["IdToken"])
+
+
+@pytest.fixture(scope="module")
+def boss(people, tokens):
+    """An admin of acme."""
+    return people.with_token(tokens("boss@acme.example", "admins")["IdToken"])
+
+
+def test_a_member_schedules_finds_and_cancels_in_the_own_tenant_and_name(ada, bench):
+    made = ada("POST", "/scheduling", ERRAND)
+    assert made.status == 201, made.text
+    assert (made.json["tenant_id"], made.json["created_by"]) == ("acme", "ada@acme.example")
+    assert bench.scheduler.get(made.json["id"]).created_by == "ada@acme.example"
+    assert ada("GET", f"/scheduling/{made.json['id']}").json == made.json
+    assert ada("DELETE", f"/scheduling/{made.json['id']}").json["status"] == "cancelled"
+
+
+def test_where_an_action_is_told_to_be_it_is(ada):
+    made = ada("POST", "/scheduling", ERRAND)
+    assert made.headers["Location"].endswith(f"/prod/api/v1/scheduling/{made.json['id']}")
+
+
+def test_a_type_that_no_worker_has_is_refused(ada):
+    refused = ada("POST", "/scheduling", ERRAND | {"type": "no-such"})
+    assert (refused.status, refused.json["type"]) == (422, "urn:duetime:problem:unknown-type")
+
+
+def test_a_viewer_looks_and_changes_nothing(people, tokens):
+    viewer = people.with_token(tokens("vic@acme.example", "viewers")["IdToken"])
+    assert viewer("GET", "/scheduling/query").status == 200
+    refused = viewer("POST", "/scheduling", ERRAND)
+    assert (refused.status, refused.json["type"]) == (403, "urn:duetime:problem:forbidden")
+    assert "actions:manage" in refused.json["detail"]
+
+
+def test_who_is_in_no_group_may_do_nothing(people, tokens):
+    nobody = people.with_token(tokens("new@acme.example")["IdToken"])
+    assert nobody("GET", "/scheduling/query").status == 403
+
+
+def test_another_tenants_action_looks_like_one_that_is_not_there(ada, people, tokens):
+    eve = people.with_token(tokens("eve@globex.example", "admins", tenant="globex")["IdToken"])
+    made = ada("POST", "/scheduling", ERRAND).json["id"]
+    theirs, none = eve("GET", f"/scheduling/{made}"), eve("GET", f"/scheduling/{UNKNOWN}")
+    assert (theirs.status, theirs.text.replace(made, UNKNOWN)) == (404, none.text)
+
+
+def test_an_access_token_is_no_id_token(people, tokens):
+    access = tokens("ann@acme.example", "admins")["AccessToken"]
+    assert people.with_token(access)("GET", "/me").status == 401
+
+
+def test_without_a_token_or_with_a_forged_one_nothing_is_told(people, tokens):
+    header, payload, signature = tokens("fay@acme.example", "viewers")["IdToken"].split(".")
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    forged = encoded(claims | {"cognito:groups": ["admins"]})
+    assert people("GET", "/me").status == 401
+    assert people.with_token(f"{header}.{forged}.{signature}")("GET", "/me").status == 401
+    assert people.with_token(f"{encoded({'alg': 'none'})}.{forged}.")("GET", "/me").status == 401
+
+
+def test_a_token_that_has_expired_is_refused(people, tokens, directory):
+    header, payload, _ = tokens("old@acme.example", "viewers")["IdToken"].split(".")
+    claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
+    key = load_pem_private_key((directory / "state/cognito-rsa-key.pem").read_bytes(), None)
+
+    now = int(SystemClock().now().timestamp())
+
+    def issued(exp):
+        signed = f"{header}.{encoded(claims | {'exp': exp})}"
+        signature = key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
+        return f"{signed}.{unpadded(signature)}"
+
+    assert people.with_token(issued(now + 60))("GET", "/me").status == 200
+    assert people.with_token(issued(now - 60))("GET", "/me").status == 401
+
+
+def encoded(document):
+    return unpadded(json.dumps(document).encode())
+
+
+def unpadded(octets):
+    return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
+
+
+def test_health_is_told_to_anybody_at_both_urls(people, services):
+    for each in (people, services):
+        answer = each("GET", "/health")
+        assert (answer.status, answer.json["status"]) == (200, "ok")
+
+
+def test_pages_of_the_console_alone_may_read_answers(people, ada):
+    answer = ada("GET", "/me")
+    assert answer.headers["Access-Control-Allow-Origin"] == "https://console.example.com"
+    asked = people("OPTIONS", "/scheduling")
+    assert asked.status in {200, 204}
+
+
+def assumed(bench, role):
+    """The credentials of a role's session; the emulator asks for no role to be there."""
+    answer = bench.client("sts").assume_role(
+        RoleArn=f"arn:aws:iam::{ACCOUNT}:role/{role}", RoleSessionName="till-4"
+    )["Credentials"]
+    return Credentials(answer["AccessKeyId"], answer["SecretAccessKey"], answer["SessionToken"])
+
+
+def test_a_service_that_the_settings_know_signs_and_is_named(bench, services):
+    shop = services.signed_by(assumed(bench, "shop"))
+    me = shop("GET", "/me").json
+    assert (me["tenant_id"], me["actor"], me["roles"]) == ("acme", "shop/till-4", ["operators"])
+    made = shop("POST", "/scheduling", ERRAND)
+    assert (made.status, made.json["created_by"]) == (201, "shop/till-4")
+
+
+def test_a_service_that_the_settings_do_not_know_is_forbidden(bench, services):
+    refused = services.signed_by(assumed(bench, "stranger"))("GET", "/me")
+    assert (refused.status, refused.json["type"]) == (403, "urn:duetime:problem:forbidden")
+    assert "role/stranger" in refused.json["detail"]
+
+
+def test_a_wrong_signature_or_a_token_in_its_place_is_refused(bench, services, ada):
+    known = assumed(bench, "shop")
+    forged = Credentials(known.access_key, "another secret", known.token)
+    assert services.signed_by(forged)("GET", "/me").status == 403
+    assert services("GET", "/me").status == 403
+    assert Door(services.url, ada.headers)("GET", "/me").status == 403
+
+
+def test_what_is_granted_at_run_time_holds_and_the_trail_says_who_did_what(boss, people, tokens, bench):
+    helper = people.with_token(tokens("kim@acme.example", "helpers-of-the-till")["IdToken"])
+    assert helper("GET", "/scheduling/query").status == 403
+    granted = boss("PUT", "/grants/helpers-of-the-till", {"permissions": ["actions:manage"]})
+    assert (granted.status, granted.json["granted_by"]) == (200, "boss@acme.example")
+    bench.eventually(lambda: helper("GET", "/scheduling/query").status == 200, within=30)
+    made = helper("POST", "/scheduling", ERRAND).json["id"]
+    assert helper("DELETE", f"/scheduling/{made}").status == 200
+    trail = boss("GET", "/audit").json["items"]
+    told = {(each["operation"], each["target"], each["by"], each["status"]) for each in trail}
+    assert ("grant", "grant:helpers-of-the-till", "boss@acme.example", 200) in told
+    assert ("cancel", f"action:{made}", "kim@acme.example", 200) in told
+    assert not any("of the API" in json.dumps(each) for each in trail)
+    assert helper("GET", "/audit").status == 403
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _helpers(bench):
+    """A group that the settings give nothing to."""
+    boto3.client("cognito-idp").create_group(
+        UserPoolId=bench.deployment.outputs["UserPool"], GroupName="helpers-of-the-till"
+    )

@@ -1,0 +1,69 @@
+"""Every route of the API, asked as an admin does, so that one hears what it calls."""
+
+import json
+
+from tests.api.conftest import ADA, Client, sample_event
+
+ADMIN = {**ADA, "cognito:groups": "admins"}
+LARGE = {"type": "send-receipt", "payload": {"order": "x" * 50_000}, "in": 3_600}
+REPORT = {"type": "send-receipt", "payload": {"order": "o-1"}, "cadences": ["every 1h"]}
+
+
+class Admin:
+    """Asks an API handler."""
+
+    def __init__(self, handler):
+        self._client = Client(handler)
+
+    def __call__(self, method, path, body=None, **query):
+        asked = {"claims": ADMIN, "httpMethod": method, "path": f"/api/v1{path}", "query": query}
+        event = sample_event("schedule", body=body, **asked)
+        event["requestContext"]["path"] = f"/prod{event['path']}"
+        answer = self._client.send(event)
+        assert answer.status < 300, (method, path, answer.text)
+        return json.loads(answer.text) if answer.text else None
+
+
+def ask_all(handler, *, codes_job):
+    """Ask for all that the API does; of one job that code declares, too."""
+    ask = Admin(handler)
+    ask("GET", "/health")
+    ask("GET", "/me")
+    _ask_about_actions(ask)
+    ask("POST", "/background-jobs", REPORT | {"name": "acme-receipts", "trigger": True})
+    ask("PUT", "/background-jobs/acme-receipts", REPORT | {"cadences": ["every 2h"]})
+    ask("GET", "/background-jobs")
+    for name in ("acme-receipts", codes_job):
+        _ask_about_job(ask, f"/background-jobs/{name}")
+    ask("DELETE", "/background-jobs/acme-receipts")
+    for thing in ask("GET", "/undelivered")["items"]:
+        ask("GET", f"/undelivered/{thing['id']}")
+        ask("POST", f"/undelivered/{thing['id']}/redrive")
+    ask("PUT", "/grants/helpers", {"permissions": ["actions:read"]})
+    ask("GET", "/grants")
+    ask("DELETE", "/grants/helpers")
+    ask("GET", "/audit", job="acme-receipts")
+    assert {each["operation"] for each in ask("GET", "/audit")["items"]} >= {"grant", "revoke", "cancel"}
+
+
+def _ask_about_actions(ask):
+    keyed = LARGE | {"idempotency_key": "order-18", "correlation_id": "order:18"}
+    made = ask("POST", "/scheduling", keyed)["id"]
+    assert ask("POST", "/scheduling", keyed)["id"] == made
+    ask("GET", f"/scheduling/{made}")
+    ask("GET", "/scheduling/query")
+    ask("GET", "/scheduling/query", correlation_id="order:18")
+    ask("PUT", f"/scheduling/{made}/reschedule", {"in": 60})
+    ask("GET", "/dead-letters")
+    ask("POST", "/scheduling/redrive", {"type": "send-receipt", "dry_run": True})
+    ask("POST", "/scheduling/cancel", {"correlation_id": "order:18"})
+
+
+def _ask_about_job(ask, job):
+    ask("POST", f"{job}/pause", {"reason": "audit"})
+    ask("POST", f"{job}/resume")
+    ask("PUT", f"{job}/settings", {"attempts": 2})
+    ask("POST", f"{job}/skip-next")
+    ask("POST", f"{job}/trigger")
+    for path in ("", "/runs", "/occurrences"):
+        ask("GET", f"{job}{path}")

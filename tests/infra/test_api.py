@@ -1,0 +1,283 @@
+import json
+
+import pytest
+
+from duetime.cdk import Deployment, Handlers
+from duetime.cdk.bundle import Bundle
+from duetime.cdk.handlers import HandlersRefused
+from duetime.cdk.install import NotInstalled
+from duetime.errors import SettingsError
+from duetime.settings import Settings
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, caller, listed, stack, text
+from tests.infra.test_bundles import HERE, imported
+from tests.infra.test_bundles import what_lambda_has as what_lambda_has  # noqa: PLC0414 - a fixture
+
+CONSOLE = "https://console.example.com"
+REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
+
+
+@pytest.fixture(scope="module")
+def with_console():
+    made, _ = stack(
+        settings=Settings(console_origin=CONSOLE), deployment=Deployment(sign_in_domain="acme-duetime")
+    )
+    return Synthesised.of(made)
+
+
+def apis(synthesised):
+    """The two REST APIs: name to logical id."""
+    return {
+        each["Properties"]["Name"]: name
+        for name, each in synthesised.resources.items()
+        if each["Type"] == "AWS::ApiGateway::RestApi"
+    }
+
+
+def path_of(synthesised, method):
+    """``/api/v1/health`` of a method's resource."""
+    parts, reference = [], method["ResourceId"]
+    while "Ref" in reference:
+        resource = synthesised.resources[reference["Ref"]]["Properties"]
+        parts.append(resource["PathPart"])
+        reference = resource["ParentId"]
+    return "/" + "/".join(reversed(parts))
+
+
+def methods(synthesised, api):
+    """Method and path to how it is guarded."""
+    return {
+        (each["HttpMethod"], path_of(synthesised, each)): each["AuthorizationType"]
+        for each in synthesised.of_type("AWS::ApiGateway::Method")
+        if each["RestApiId"] == {"Ref": apis(synthesised)[api]}
+    }
+
+
+OPEN = {("GET", "/api/v1/health"): "NONE", ("GET", "/api/v1/openapi.json"): "NONE"}
+
+
+def test_both_urls_guard_all_but_what_tells_nothing_of_any_tenant(synthesised):
+    everything = ("ANY", "/api/v1/{proxy+}")
+    assert methods(synthesised, "duetime-api-people") == {**OPEN, everything: "COGNITO_USER_POOLS"}
+    assert methods(synthesised, "duetime-api-services") == {**OPEN, everything: "AWS_IAM"}
+
+
+def test_all_methods_are_served_by_the_one_function(synthesised):
+    served = {text(each["Integration"]["Uri"]) for each in synthesised.of_type("AWS::ApiGateway::Method")}
+    [uri] = served
+    assert synthesised.function_names[uri.rpartition("<")[2].partition(".")[0]] == "duetime-api"
+
+
+def test_a_token_is_of_the_stacks_own_pool_and_verified_each_time(synthesised):
+    authorizer = synthesised.one("AWS::ApiGateway::Authorizer")
+    [pool] = authorizer["ProviderARNs"]
+    assert synthesised.resources[pool["Fn::GetAtt"][0]]["Type"] == "AWS::Cognito::UserPool"
+    assert authorizer["AuthorizerResultTtlInSeconds"] == 0
+
+
+def test_the_routes_begin_with_the_prefix_that_is_set():
+    made, _ = stack(settings=Settings(api_prefix="/admin"))
+    told = methods(Synthesised.of(made), "duetime-api-people")
+    assert {path for _, path in told} == {"/admin/health", "/admin/openapi.json", "/admin/{proxy+}"}
+
+
+def test_only_the_two_apis_may_call_the_function(synthesised):
+    permissions = [
+        each
+        for each in synthesised.of_type("AWS::Lambda::Permission")
+        if each["Principal"] == "apigateway.amazonaws.com"
+    ]
+    callers = {text(each["SourceArn"]).partition(":execute-api:")[2] for each in permissions}
+    place = "<AWS::Region>:<AWS::AccountId>"
+    assert callers == {f"{place}:<{each}>/*/*/*" for each in apis(synthesised).values()}
+
+
+def test_each_stage_is_throttled_and_traces_nothing(synthesised):
+    for stage in synthesised.of_type("AWS::ApiGateway::Stage"):
+        assert stage["StageName"] == "prod"
+        assert stage["TracingEnabled"] is False
+        [of_all] = stage["MethodSettings"]
+        assert (of_all["ResourcePath"], of_all["HttpMethod"]) == ("/*", "*")
+        assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (50, 100)
+        assert (of_all["LoggingLevel"], of_all["DataTraceEnabled"]) == ("OFF", False)
+
+
+def test_rate_and_burst_are_settings():
+    made, _ = stack(deployment=Deployment(api_rate=7, api_burst=9))
+    for stage in Synthesised.of(made).of_type("AWS::ApiGateway::Stage"):
+        [of_all] = stage["MethodSettings"]
+        assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (7, 9)
+
+
+def test_a_request_is_a_line_of_json_without_query_header_or_body(synthesised):
+    for stage in synthesised.of_type("AWS::ApiGateway::Stage"):
+        line = json.loads(stage["AccessLogSetting"]["Format"])
+        assert {"requestId", "method", "path", "status", "refusal", "address", "who"} <= line.keys()
+        for word in ("querystring", "header", "body", "input", "requestOverride"):
+            assert word not in json.dumps(line)
+        log = synthesised.resources[stage["AccessLogSetting"]["DestinationArn"]["Fn::GetAtt"][0]][
+            "Properties"
+        ]
+        assert log["LogGroupName"].startswith("/aws/apigateway/duetime-api-")
+        assert log["RetentionInDays"] == 30
+
+
+def test_the_accounts_role_for_logs_outlives_the_stack_and_comes_before_the_stages(synthesised):
+    [account] = [n for n, each in synthesised.resources.items() if each["Type"] == "AWS::ApiGateway::Account"]
+    role = synthesised.resources[account]["Properties"]["CloudWatchRoleArn"]["Fn::GetAtt"][0]
+    assert all(synthesised.resources[each]["DeletionPolicy"] == "Retain" for each in (account, role))
+    for name, each in synthesised.resources.items():
+        if each["Type"] == "AWS::ApiGateway::Stage":
+            assert account in synthesised.depends_on(name)
+
+
+def test_an_account_that_has_such_a_role_keeps_it():
+    made, _ = stack(deployment=Deployment(api_log_role=False))
+    there = Synthesised.of(made)
+    assert not there.of_type("AWS::ApiGateway::Account")
+    assert not any("ManagedPolicyArns" in each for each in there.of_type("AWS::IAM::Role"))
+
+
+def test_without_a_console_no_browser_may_call(synthesised):
+    assert not any(
+        method == "OPTIONS" for api in apis(synthesised) for method, _ in methods(synthesised, api)
+    )
+    assert "Access-Control" not in json.dumps(synthesised.of_type("AWS::ApiGateway::GatewayResponse"))
+
+
+def test_pages_of_the_console_alone_may_call_and_only_with_tokens(with_console):
+    asked = [
+        each for each in with_console.of_type("AWS::ApiGateway::Method") if each["HttpMethod"] == "OPTIONS"
+    ]
+    assert {each["RestApiId"]["Ref"] for each in asked} == {apis(with_console)["duetime-api-people"]}
+    assert {path_of(with_console, each) for each in asked} == {
+        path for _, path in [*OPEN, ("", "/api/v1/{proxy+}")]
+    }
+    for each in asked:
+        [told] = each["Integration"]["IntegrationResponses"]
+        headers = told["ResponseParameters"]
+        assert headers["method.response.header.Access-Control-Allow-Origin"] == f"'{CONSOLE}'"
+        assert "Authorization" in headers["method.response.header.Access-Control-Allow-Headers"]
+    assert with_console.environment("api")["DUETIME_CONSOLE_ORIGIN"] == CONSOLE
+
+
+def test_what_api_gateway_refuses_itself_is_a_problem_that_the_console_may_read(with_console):
+    people = {"Ref": apis(with_console)["duetime-api-people"]}
+    refusals = {
+        each["ResponseType"]: each
+        for each in with_console.of_type("AWS::ApiGateway::GatewayResponse")
+        if each["RestApiId"] == people
+    }
+    assert {"UNAUTHORIZED", "ACCESS_DENIED", "THROTTLED", "REQUEST_TOO_LARGE"} <= refusals.keys()
+    for each in refusals.values():
+        told = json.loads(each["ResponseTemplates"]["application/json"])
+        assert told.keys() == {"type", "title", "status", "detail"}
+        assert str(told["status"]) == each["StatusCode"]
+        headers = each["ResponseParameters"]
+        assert headers["gatewayresponse.header.Content-Type"] == "'application/problem+json'"
+        assert headers["gatewayresponse.header.Access-Control-Allow-Origin"] == f"'{CONSOLE}'"
+
+
+def test_the_trail_is_added_to_and_read_and_never_changed(synthesised):
+    bound = [
+        (action, key)
+        for each in synthesised.rights("api")
+        for action in listed(each["Action"])
+        for key in each.get("Condition", {})
+        .get("ForAllValues:StringLike", {})
+        .get("dynamodb:LeadingKeys", [])
+    ]
+    audit = {action for action, key in bound if "audit" in key}
+    assert audit == {"dynamodb:PutItem", "dynamodb:Query", "dynamodb:BatchGetItem"}
+    assert {key for action, key in bound if action == "dynamodb:DeleteItem"} == {"*#grants"}
+    assert {key for action, key in bound if action == "dynamodb:UpdateItem"} == {"*#*-*"}
+
+
+def test_the_api_has_no_right_on_queues_and_eventbridge(synthesised):
+    used = {action for each in synthesised.rights("api") for action in listed(each["Action"])}
+    assert {each.partition(":")[0] for each in used} == {"dynamodb", "logs"}
+
+
+def test_who_may_sign_may_call_the_signed_api_alone():
+    made, scheduler = stack()
+    scheduler.grant_call_api(caller(made))
+    there = Synthesised.of(made)
+    [policy] = there.of_type("AWS::IAM::Policy")
+    [statement] = policy["PolicyDocument"]["Statement"]
+    assert statement["Action"] == "execute-api:Invoke"
+    signed = apis(there)["duetime-api-services"]
+    assert text(statement["Resource"]).endswith(f":<{signed}>/prod/*/api/v1/*")
+
+
+def test_without_the_api_there_is_no_pool_and_nobody_to_call():
+    made, scheduler = stack(deployment=Deployment(api=False))
+    kinds = {each["Type"] for each in Synthesised.of(made).resources.values()}
+    assert not any(each.startswith(("AWS::ApiGateway", "AWS::Cognito")) for each in kinds)
+    assert "api" not in Synthesised.of(made).functions()
+    with pytest.raises(SettingsError, match="api is False"):
+        scheduler.grant_call_api(caller(made))
+
+
+def test_the_api_comes_after_every_manifest_so_what_it_lets_be_scheduled_has_a_route():
+    made, _ = stack(handlers=[BILLING, REPORTS])
+    two = Synthesised.of(made)
+    manifests = {n for n, each in two.resources.items() if each["Type"] == "Custom::DuetimeManifest"}
+    [api] = [n for n, name in two.function_names.items() if name == "duetime-api"]
+    assert len(manifests) == 3
+    assert manifests <= two.depends_on(api)
+
+
+def test_the_api_reads_the_payloads_of_all_workers(what_lambda_has, tmp_path):
+    made, _ = stack(handlers=[BILLING, REPORTS])
+    named = Synthesised.of(made).environment("api")["DUETIME_APP"]
+    assert named == "examples.billing:app tests.infra.apps.reports:app"
+    Bundle(HERE, (BILLING, REPORTS), has_api=True).make(tmp_path)
+    loaded = imported(tmp_path, what_lambda_has, "api", app=named)
+    assert {"examples.billing", "tests.infra.apps.reports", "duetime.api.door"} <= loaded
+
+
+def test_workers_of_one_package_are_bundled_once(tmp_path):
+    other = Handlers(app="examples.others:app", worker="others", source=ROOT)
+    Bundle(HERE, (BILLING, other), has_api=True).make(tmp_path)
+    assert (tmp_path / "examples" / "billing.py").exists()
+
+
+def test_two_packages_of_one_name_cannot_serve_one_api(tmp_path):
+    (tmp_path / "examples.py").write_text("app = None\n")
+    other = Handlers(app="examples:app", worker="others", source=tmp_path)
+    with pytest.raises(HandlersRefused, match="named 'examples' too"):
+        Bundle(HERE, (BILLING, other), has_api=True).make(tmp_path / "made")
+
+
+def test_requirements_that_contradict_each_other_are_refused_in_the_installers_words(tmp_path):
+    workers = []
+    for number, pin in enumerate(("six==1.17.0", "six==1.16.0")):
+        (tmp_path / f"mine{number}.py").write_text("app = None\n")
+        file = tmp_path / f"{number}.txt"
+        file.write_text(pin)
+        workers.append(Handlers(app=f"mine{number}:app", source=tmp_path, requirements=file))
+    with pytest.raises(NotInstalled, match="six"):
+        Bundle(HERE, tuple(workers), has_api=True).make(tmp_path / "made")
+
+
+@pytest.mark.parametrize(
+    ("settings", "deployment", "told"),
+    [
+        ({"roles": {"the boss": "admin"}}, {}, "roles names 'the boss', which cannot be a Cognito group"),
+        ({"api_prefix": "/~ops"}, {}, "api_prefix is '/~ops'; API Gateway's paths allow no ~"),
+        ({}, {"user_pool_id": "people"}, "user_pool_id is 'people'; allowed is a pool's id"),
+        (
+            {"console_origin": CONSOLE},
+            {"sign_in_domain": "my-aws"},
+            "sign_in_domain is 'my-aws'; allowed are lower-case letters",
+        ),
+        ({}, {"sign_in_domain": "acme"}, "console_origin is empty: nobody could come back"),
+        (
+            {"console_origin": CONSOLE},
+            {"sign_in_domain": "acme", "user_pool_id": "eu-west-1_aB3"},
+            "sign-in pages are its owner's",
+        ),
+    ],
+)
+def test_settings_of_the_api_that_contradict_each_other_or_aws_are_refused(settings, deployment, told):
+    with pytest.raises(SettingsError, match=told):
+        stack(settings=Settings(**settings), deployment=Deployment(**deployment))

@@ -1,0 +1,107 @@
+import pytest
+
+from duetime.cdk import Deployment
+from duetime.settings import Settings
+from tests.infra.synthesis import Synthesised, stack
+
+CONSOLE = "https://console.example.com"
+
+
+def made_with(settings=None, **deployment):
+    made, _ = stack(settings=settings, deployment=Deployment(**deployment))
+    return Synthesised.of(made)
+
+
+@pytest.fixture(scope="module")
+def with_console():
+    return made_with(Settings(console_origin=CONSOLE), sign_in_domain="acme-duetime")
+
+
+def test_nobody_signs_up_and_everybody_signs_in_by_e_mail(synthesised):
+    pool = synthesised.one("AWS::Cognito::UserPool")
+    assert pool["UserPoolName"] == "duetime-users"
+    assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"]
+    assert pool["UsernameAttributes"] == ["email"]
+    assert pool["AutoVerifiedAttributes"] == ["email"]
+    assert pool["UserAttributeUpdateSettings"]["AttributesRequireVerificationBeforeUpdate"] == ["email"]
+
+
+def test_passwords_are_long_and_a_second_factor_is_a_users_choice(synthesised):
+    pool = synthesised.one("AWS::Cognito::UserPool")
+    password = pool["Policies"]["PasswordPolicy"]
+    assert password["MinimumLength"] >= 12
+    assert all(password[f"Require{each}"] for each in ("Lowercase", "Uppercase", "Numbers", "Symbols"))
+    assert (pool["MfaConfiguration"], pool["EnabledMfas"]) == ("OPTIONAL", ["SOFTWARE_TOKEN_MFA"])
+
+
+def test_a_user_reads_the_own_tenant_and_cannot_change_it(synthesised):
+    pool, client = synthesised.one("AWS::Cognito::UserPool"), synthesised.one("AWS::Cognito::UserPoolClient")
+    [tenant] = [each for each in pool["Schema"] if each["Name"] == "tenant_id"]
+    assert (tenant["AttributeDataType"], tenant["StringAttributeConstraints"]["MaxLength"]) == (
+        "String",
+        "64",
+    )
+    assert "custom:tenant_id" in client["ReadAttributes"]
+    assert client["WriteAttributes"] == ["email"]
+
+
+def test_the_groups_are_the_roles_of_the_settings():
+    own = made_with(Settings(roles={"staff": "admin", "everyone": "actions:read"}, required_role="duetime"))
+    assert {each["GroupName"] for each in own.of_type("AWS::Cognito::UserPoolGroup")} == {"staff", "duetime"}
+
+
+def test_the_usual_groups_are_viewers_members_operators_and_admins(synthesised):
+    groups = {each["GroupName"] for each in synthesised.of_type("AWS::Cognito::UserPoolGroup")}
+    assert groups == {"viewers", "members", "operators", "admins"}
+
+
+def test_the_client_has_no_secret_and_redeems_codes_at_the_console_alone(with_console):
+    client = with_console.one("AWS::Cognito::UserPoolClient")
+    assert client["GenerateSecret"] is False
+    assert client["AllowedOAuthFlows"] == ["code"]
+    assert client["CallbackURLs"] == client["LogoutURLs"] == [f"{CONSOLE}/"]
+    assert client["AllowedOAuthScopes"] == ["openid", "email"]
+
+
+def test_without_a_console_there_are_no_codes_to_redeem(synthesised):
+    client = synthesised.one("AWS::Cognito::UserPoolClient")
+    assert client["AllowedOAuthFlowsUserPoolClient"] is False
+    assert "CallbackURLs" not in client
+    assert not synthesised.of_type("AWS::Cognito::UserPoolDomain")
+
+
+def test_a_password_never_goes_over_the_wire_but_from_an_admins_hand(synthesised):
+    assert sorted(synthesised.one("AWS::Cognito::UserPoolClient")["ExplicitAuthFlows"]) == [
+        "ALLOW_ADMIN_USER_PASSWORD_AUTH",
+        "ALLOW_REFRESH_TOKEN_AUTH",
+        "ALLOW_USER_SRP_AUTH",
+    ]
+
+
+def test_tokens_are_short_lived_and_can_be_revoked(synthesised):
+    client = synthesised.one("AWS::Cognito::UserPoolClient")
+    assert set(client["TokenValidityUnits"].values()) == {"minutes"}
+    assert (client["IdTokenValidity"], client["AccessTokenValidity"]) == (60, 60)
+    assert client["RefreshTokenValidity"] == 12 * 60
+    assert client["EnableTokenRevocation"]
+    assert client["PreventUserExistenceErrors"] == "ENABLED"
+
+
+def test_the_sign_in_pages_are_at_the_domain_that_is_set(with_console):
+    assert with_console.one("AWS::Cognito::UserPoolDomain")["Domain"] == "acme-duetime"
+
+
+def test_a_pool_that_is_given_gets_a_client_and_nothing_else():
+    given = made_with(user_pool_id="eu-west-1_AbCdEfGhI")
+    kinds = [each["Type"] for each in given.resources.values() if "Cognito" in each["Type"]]
+    assert kinds == ["AWS::Cognito::UserPoolClient"]
+    assert given.one("AWS::Cognito::UserPoolClient")["UserPoolId"] == "eu-west-1_AbCdEfGhI"
+
+
+def test_the_pool_outlives_the_stack_where_the_data_does(synthesised):
+    def kept(there):
+        [pool] = [each for each in there.resources.values() if each["Type"] == "AWS::Cognito::UserPool"]
+        return pool["DeletionPolicy"], pool["Properties"]["DeletionProtection"]
+
+    assert kept(synthesised) == ("Retain", "ACTIVE")
+    assert kept(made_with(keep_data=False)) == ("Delete", "INACTIVE")
