@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION := 1
+SEEDS ?= 20000
 SOURCES := src tests functions examples bench infra app.py
 
 help: ## what can be made
@@ -25,8 +26,8 @@ run: .venv/.ready ## the local cloud with the example app
 test: .venv/.ready ## the suite: memory back ends and moto
 	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long" -n 2
 
-proof: .venv/.ready ## simulations of 20,000 seeds, and of schedulers that lack a guard
-	$(PY) -m pytest -m long -n 2 tests/proof
+proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
+	$(PY) -m pytest -m long -n 2 tests/proof --seeds $(SEEDS)
 
 contract: .venv/.ready ## the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
 	$(PY) -m pytest -m dynamodb_local tests/contract

@@ -4,7 +4,14 @@ import pytest
 
 from tests.proof.world import World, prove
 
-CHUNK = 25
+CHUNK, FIRST_OF_MANY = 25, 100_000
+
+
+def pytest_generate_tests(metafunc):
+    """As many more worlds as ``--seeds`` says."""
+    if "first_of_many" in metafunc.fixturenames:
+        many = metafunc.config.getoption("--seeds", 20_000)
+        metafunc.parametrize("first_of_many", range(FIRST_OF_MANY, FIRST_OF_MANY + many, CHUNK))
 
 
 @pytest.mark.parametrize("first", range(0, 2_000, CHUNK))
@@ -14,9 +21,8 @@ def test_the_invariants_hold_whatever_goes_wrong(first):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(100_000, 120_000, CHUNK))
-def test_they_hold_in_many_more_worlds(first):
-    for seed in range(first, first + CHUNK):
+def test_they_hold_in_many_more_worlds(first_of_many):
+    for seed in range(first_of_many, first_of_many + CHUNK):
         prove(seed)
 
 
