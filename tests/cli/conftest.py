@@ -153,8 +153,12 @@ class Shell:
 
     def __call__(self, *words, **options):
         """The status, what is on standard output, and what is on standard error."""
+        return self.bare(*words, "--url", options.get("url", self.url))
+
+    def bare(self, *words):
+        """The same, and nothing is said of a URL but by the words."""
         try:
-            status = main([*words, "--url", options.get("url", self.url)])
+            status = main([*words])
         except SystemExit as ended:
             status = ended.code
         return status, *self._capsys.readouterr()
