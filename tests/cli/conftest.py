@@ -12,8 +12,10 @@ from duetime.api.access import Access
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health
+from duetime.api.health_details import Details
 from duetime.cli import main
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.notes import MemoryBookmarks
 
 
 class Remark(Payload):
@@ -138,7 +140,7 @@ def url(scheduler, serve):
         gateway(
             make_door(
                 desk,
-                Health({}),
+                Health({}, Details(desk, MemoryBookmarks())),
                 Access(MemoryGrants(), MemoryAuditTrail(), scheduler._clock),
             )
         )

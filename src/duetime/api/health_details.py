@@ -130,12 +130,12 @@ class Details:
         kept = asked.of("undelivered", self._undelivered) if undelivered else None
         waiting = asked.of("failure queue", self.waiting) if self.waiting else None
         types = asked.of("manifests", lambda: [*desk.jobs.routes.types()])
-        found = {
+        late = {
             "sweep": swept,
-            "catch-up": catch_up and catch_up.planned_at,
-            "overdue": overdue and overdue.due_at,
+            "catch-up": catch_up.planned_at if catch_up else None,
+            "overdue": overdue.due_at if overdue else None,
         }
-        ill = [*_silent(asked.parts), *(self._late(found, now) if desk.settings.enabled else ())]
+        ill = [*_silent(asked.parts), *(self._late(late, now) if desk.settings.enabled else ())]
         return HealthDetails(
             status="ill" if ill else "ok",
             ill=ill,

@@ -10,12 +10,40 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from duetime.cli import actions, check, dead_letters, jobs, local, preview, schedule, undelivered
+from duetime.cli import (
+    actions,
+    audit,
+    check,
+    dead_letters,
+    doctor,
+    grants,
+    jobs,
+    local,
+    preview,
+    schedule,
+    undelivered,
+    whoami,
+)
 from duetime.cli.failures import BadUsage, Refused
 from duetime.cli.tables import drawn, plain
 from duetime.errors import DuetimeError
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+_COMMANDS = (
+    local,
+    schedule,
+    actions,
+    jobs,
+    dead_letters,
+    undelivered,
+    doctor,
+    audit,
+    grants,
+    whoami,
+    preview,
+    check,
+)
 
 _EPILOG = (
     "exit status: 0 done, 1 failed, 2 bad usage. Commands that ask a scheduler talk to the local one"
@@ -64,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
     whole = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (local, schedule, actions, jobs, dead_letters, undelivered, preview, check):
+    for command in _COMMANDS:
         command.add_parser(commands)
     return whole
 

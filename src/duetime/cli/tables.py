@@ -20,6 +20,9 @@ _COLOURS: Mapping[str, str] = {
     "enabled": "32",
     "paused": "33",
     "disabled": "2",
+    "ok": "32",
+    "look": "33",
+    "ill": "31",
 }
 
 
