@@ -14,6 +14,7 @@ from duetime.cli import (
     actions,
     audit,
     check,
+    completion,
     dead_letters,
     doctor,
     grants,
@@ -43,6 +44,7 @@ _COMMANDS = (
     whoami,
     preview,
     check,
+    completion,
 )
 
 _EPILOG = (
