@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import shutil
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -70,7 +69,9 @@ def keep_drawing(run: Callable[[], object], clock: Clock) -> int:
 
 def _screen(drawn: str) -> str:
     """As much as fits, over what was there before."""
-    height = shutil.get_terminal_size().lines - 1
+    from shutil import get_terminal_size  # noqa: PLC0415 - `duetime --help` draws nothing
+
+    height = get_terminal_size().lines - 1
     lines = drawn.splitlines()[:height]
     return _HOME + "".join(f"{line}{_REST_OF_LINE}\n" for line in lines) + _REST_OF_SCREEN
 
