@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from duetime.cli import main
-from duetime.cli.completion import commands_of
+from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
 
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not there")

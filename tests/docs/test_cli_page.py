@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime.cli.completion import commands_of
+from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text()

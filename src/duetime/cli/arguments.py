@@ -14,8 +14,6 @@ from typing import Any, NoReturn, Protocol
 from duetime.cli.client import Client
 from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage
-from duetime.errors import InvalidIdentifier
-from duetime.ids import job_name
 
 JOBS = "background-jobs"
 """The API's path of jobs."""
@@ -86,6 +84,9 @@ def add_job(parser: argparse.ArgumentParser) -> None:
 
 
 def _job_name(written: str) -> str:
+    from duetime.errors import InvalidIdentifier  # noqa: PLC0415 - `duetime --help` reads no names
+    from duetime.ids import job_name  # noqa: PLC0415 - as above
+
     try:
         return job_name(written)
     except InvalidIdentifier as refused:

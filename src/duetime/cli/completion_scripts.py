@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from duetime.cli.completion import Command, Option
+from duetime.cli.command_tree import Command, Option
 
 _BASH = """\
 _duetime() {{

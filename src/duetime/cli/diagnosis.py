@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from duetime.cli.times import both
 
@@ -24,8 +23,7 @@ SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _T
 """The headings in docs/runbook.md that findings name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that was looked at: ``ok``; ``look``, where a person should; or ``ill``."""
 
     about: str

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from duetime.cli.arguments import Commands, add_connection, client_of, print_json
-from duetime.cli.diagnosis import Finding, diagnose
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
+
+if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
+    from duetime.cli.diagnosis import Finding
 
 RUNBOOK = "docs/runbook.md"
 
@@ -27,13 +29,15 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tell what was found; 1 if something is ill."""
+    from duetime.cli.diagnosis import diagnose  # noqa: PLC0415 - as above
+
     client = client_of(arguments)
     me = client.ask("GET", "me")
     health = client.ask("GET", "health", "details")
     found = diagnose(health, SystemClock().now())
     is_ill = any(each.state == "ill" for each in found)
     if arguments.json:
-        told = {"url": client.url, "me": me, "health": health, "findings": [asdict(each) for each in found]}
+        told = {"url": client.url, "me": me, "health": health, "findings": [each._asdict() for each in found]}
         print_json({**told, "status": "ill" if is_ill else "ok"})
     else:
         print(f"{client.url}, as {plain(me['actor'])} of {plain(me['tenant_id'])}\n")
