@@ -52,7 +52,7 @@ def test_a_deployment_that_is_well_has_no_finding():
         ({"oldest_overdue": OLDEST, "ill": ["overdue"]}, "overdue", "ill"),
         ({"failure_queue": 3}, "failure queue", "look"),
         ({"undelivered": {"count": 100, "more": True}}, "undelivered", "look"),
-        ({"failed_last_day": {"count": 1, "more": False}}, "failed", "look"),
+        ({"failed_last_day": {"count": 1, "more": False}}, "dead letters", "look"),
         ({"types": []}, "handlers", "ill"),
     ],
 )

@@ -127,7 +127,7 @@ class Details:
         catch_up = asked.of("actions table", lambda: self._last(CATCH_UP))
         overdue = asked.of("due index", lambda: self._oldest_overdue(now))
         failed = asked.of("failed index", lambda: self._failed(tenant_id, now - _DAY))
-        kept = asked.of("undelivered", self._undelivered) if undelivered else None
+        kept = asked.of("undelivered list", self._undelivered) if undelivered else None
         waiting = asked.of("failure queue", self.waiting) if self.waiting else None
         types = asked.of("manifests", lambda: [*desk.jobs.routes.types()])
         late = {

@@ -43,7 +43,9 @@ def diagnose(health: Json, now: datetime) -> Sequence[Finding]:
         _overdue(health, now),
         *_failure_queue(health),
         *_counted(health, "undelivered", "undelivered", "duetime undelivered list", _UNDELIVERED),
-        *_counted(health, "failed_last_day", "failed", "duetime dead-letters list --due-after -1d", _DEAD),
+        *_counted(
+            health, "failed_last_day", "dead letters", "duetime dead-letters list --due-after -1d", _DEAD
+        ),
         *_types(health),
     ]
 
