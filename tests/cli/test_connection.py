@@ -226,3 +226,7 @@ def test_the_next_page_is_pasted_with_the_profile_and_without_the_token(duetime,
     *_, more = printed.splitlines()
     assert more.endswith("--profile dev")
     assert TOKEN not in more
+
+
+def test_the_url_that_the_stack_tells_is_the_one_to_say(duetime):
+    assert duetime("actions", "list", url=f"{duetime.url}/api/v1/") == (0, "no actions\n", "")

@@ -19,6 +19,7 @@ _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
 class Client(NamedTuple):
     """One scheduler's API, as one caller.
 
+    `url` may be the one that the stack tells, which ends in the prefix, or the same without it.
     `tenant` and `user` play a signed-in caller on the local cloud; a deployment ignores them. It goes by the ID token, or
     by the signature of a service.
     """
@@ -85,7 +86,7 @@ class Client(NamedTuple):
 
         if not _URL.fullmatch(self.url):
             raise BadUsage(f"{self.url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080")
-        url = address(self.url.rstrip("/") + PREFIX, path, query or {})
+        url = address(self.url.rstrip("/").removesuffix(PREFIX) + PREFIX, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
         headers = self._headers(sent)
         if self.signs:
