@@ -290,10 +290,36 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
 
 
-def api_url(environ: Mapping[str, str] | None = None) -> str:
-    """Where the command line finds the admin API: ``DUETIME_URL``, or else the local cloud."""
-    source = os.environ if environ is None else environ  # noqa: TID251 - as above
-    return source.get(PREFIX + "URL") or "http://127.0.0.1:8080"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandLine:
+    """What the environment tells the command line; None, or False, where it says nothing."""
+
+    url: str | None = None
+    token: str | None = None
+    signs: bool = False
+    profile: str | None = None
+    config: str = "~/.config/duetime/config.toml"
+    no_colour: bool = False
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE`` and ``_CONFIG``, and ``NO_COLOR``; empty is unsaid.
+
+        Raises:
+            SettingsError: ``DUETIME_SIGN`` is neither true nor false.
+        """
+        source = os.environ if environ is None else environ  # noqa: TID251 - as above
+        signs = source.get(PREFIX + "SIGN") or "false"
+        if signs.lower() not in _SWITCH:
+            raise SettingsError([f"{PREFIX}SIGN is {signs!r}, which cannot be read; say true or false"])
+        return cls(
+            url=source.get(PREFIX + "URL") or None,
+            token=source.get(PREFIX + "TOKEN") or None,
+            signs=_SWITCH[signs.lower()],
+            profile=source.get(PREFIX + "PROFILE") or None,
+            config=source.get(PREFIX + "CONFIG") or "~/.config/duetime/config.toml",
+            no_colour=bool(source.get("NO_COLOR")),
+        )
 
 
 def _read(each: Field[Any], written: str) -> Any:

@@ -12,6 +12,7 @@ from duetime.aws.notes import publish
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.lambdas.api import make_handler
 from duetime.settings import Settings
+from tests.api.conftest import OPERATOR
 
 LARGE = {"type": "remark", "payload": {"text": "ü" * 4_000}, "in": 60}
 
@@ -139,3 +140,15 @@ def clean_logs():
     yield
     root.handlers, root.propagate = before[0], before[1]
     root.setLevel(before[2])
+
+
+def test_the_health_in_detail_counts_what_waits_in_the_failure_queue(deployed, app, call):
+    sqs = boto3.client("sqs")
+    url = sqs.create_queue(QueueName="duetime-failures")["QueueUrl"]
+    sqs.send_message(QueueUrl=url, MessageBody="{}")
+    client = type(call)(make_handler(Settings(failure_queue=url), app))
+    told = client("health", path="/api/v1/health/details", claims=OPERATOR).json
+    assert (told["status"], told["failure_queue"]) == ("ok", 1)
+    sqs.delete_queue(QueueUrl=url)
+    told = client("health", path="/api/v1/health/details", claims=OPERATOR).json
+    assert (told["ill"], told["failure_queue"]) == (["failure queue"], None)

@@ -12,8 +12,10 @@ from duetime.api.access import Access
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health
+from duetime.api.health_details import Details
 from duetime.cli import main
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.notes import MemoryBookmarks
 
 
 class Remark(Payload):
@@ -138,7 +140,7 @@ def url(scheduler, serve):
         gateway(
             make_door(
                 desk,
-                Health({}),
+                Health({}, Details(desk, MemoryBookmarks())),
                 Access(MemoryGrants(), MemoryAuditTrail(), scheduler._clock),
             )
         )
@@ -153,8 +155,12 @@ class Shell:
 
     def __call__(self, *words, **options):
         """The status, what is on standard output, and what is on standard error."""
+        return self.bare(*words, "--url", options.get("url", self.url))
+
+    def bare(self, *words):
+        """The same, and nothing is said of a URL but by the words."""
         try:
-            status = main([*words, "--url", options.get("url", self.url)])
+            status = main([*words])
         except SystemExit as ended:
             status = ended.code
         return status, *self._capsys.readouterr()

@@ -29,7 +29,9 @@ def run(*words):
     )
 
 
-@pytest.mark.parametrize("command", ["", "local", "schedule", "actions", "dead-letters", "jobs", "preview"])
+@pytest.mark.parametrize(
+    "command", ["", "local", "schedule", "actions", "dead-letters", "jobs", "doctor", "audit", "preview"]
+)
 def test_help_loads_nothing_heavy(command):
     ended = run(*filter(None, [command]), "--help")
     assert ended.returncode == 0
@@ -40,6 +42,11 @@ def test_help_loads_nothing_heavy(command):
 def test_a_command_loads_neither_boto3_nor_pydantic():
     ended = run("actions", "list", "--url", "http://127.0.0.1:1")
     assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == "loaded: ['urllib.request']"
+
+
+def test_a_token_needs_no_botocore():
+    ended = run("whoami", "--url", "http://127.0.0.1:1", "--token", "e30.e30.x")
     assert ended.stderr.splitlines()[-1] == "loaded: ['urllib.request']"
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.action import ActionRef
+from duetime.cli.undelivered import KINDS
 from duetime.testing.contract.specimens import EXPIRY, NOON
 from duetime.testing.contract.undelivered import given_up
 from duetime.undelivered import Kind, request_for
@@ -99,3 +100,7 @@ def test_bad_usage_is_told_in_one_line(duetime, words):
     status, _, told = duetime("undelivered", "redrive", *words)
     assert status == 2
     assert len(told.splitlines()) == 1
+
+
+def test_the_kinds_that_may_be_said_are_those_there_are():
+    assert set(KINDS) == {each.value for each in Kind}

@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from duetime.action import ActionRef
+from duetime.api.health_details import Details
 from duetime.api.refusals import Unhealthy
 from duetime.api.routes import Route
 from duetime.errors import BackendMisconfigured, BackendUnavailable
@@ -43,13 +44,15 @@ class HealthView(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether every part answers."""
+    """Whether every part answers: cheap, and open to everybody; beside it the details, for operators, if they are served."""
 
     probes: Mapping[str, Probe]
+    details: Details | None = None
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
-        return (Route("GET", PATH, self.get, None),)
+        details = self.details.routes() if self.details else ()
+        return (Route("GET", PATH, self.get, None), *details)
 
     def get(self) -> HealthView:
         """Well, when all parts answer; else a 503 that names the ill ones."""

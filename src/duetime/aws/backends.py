@@ -15,6 +15,7 @@ from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
 from duetime.ports import Timers
 from duetime.settings import Settings
+from duetime.undelivered_ports import FAILURES
 from duetime.wheel import WheelTimers
 
 if TYPE_CHECKING:
@@ -145,6 +146,14 @@ class Backends:
     def undelivered(self) -> UndeliveredPorts:
         """What queues, streams and EventBridge gave up on."""
         return undelivered_ports(self._settings, self._dynamodb)
+
+    def waiting_failures(self) -> int:
+        """About how many messages of the failure queue wait for salvage."""
+        return self._bodies.waiting(FAILURES)
+
+    @cached_property
+    def _bodies(self) -> SqsBodies:
+        return SqsBodies(boto3.client("sqs", config=_BRIEF), self._settings)
 
     @cached_property
     def stream(self) -> DynamoStream:

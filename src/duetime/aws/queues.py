@@ -92,11 +92,26 @@ class SqsBodies:
 
     def put(self, queue: str, body: str) -> None:
         """See `duetime.undelivered_ports.BodyQueues`."""
+        with translated(SERVICE):
+            self._client.send_message(QueueUrl=self._at(queue), MessageBody=body)
+
+    def waiting(self, queue: str) -> int:
+        """About how many messages may be received from the queue now.
+
+        Raises:
+            BackendUnavailable: SQS did not answer.
+            BackendMisconfigured: there is no such queue.
+        """
+        name: Any = "ApproximateNumberOfMessages"
+        with translated(SERVICE):
+            told = self._client.get_queue_attributes(QueueUrl=self._at(queue), AttributeNames=[name])
+        return int(told["Attributes"][name])
+
+    def _at(self, queue: str) -> str:
         if queue not in self._urls:
             raise BackendMisconfigured(
                 SERVICE,
                 f"no queue is named {queue!r}",
                 "DUETIME_FAILURE_QUEUE and DUETIME_QUEUES say where they are",
             )
-        with translated(SERVICE):
-            self._client.send_message(QueueUrl=self._urls[queue], MessageBody=body)
+        return self._urls[queue]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_cdk import aws_iam as iam
 
-from duetime.aws.tables import AUDIT, CORRELATION, FAILED, JOB_NAMES
+from duetime.aws.tables import AUDIT, CORRELATION, DUE, FAILED, JOB_NAMES
 from duetime.cdk.job_rights import JOBS, index
 from duetime.cdk.rights import BOOKMARKS, may, may_by_key, read_manifests, read_undelivered, send
 from duetime.cdk.tables import Tables
@@ -15,7 +15,7 @@ ENTRIES = "*#audit#*"
 
 
 def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
-    """All that the routes call: of queues and EventBridge, which follow the tables, no more than a redrive is asked for."""
+    """All that the routes call: of queues and EventBridge, which follow the tables, no more than to ask for a redrive and count what waits."""
     jobs = tables.jobs.table_arn
     return [
         *_let_serve_actions(tables),
@@ -24,6 +24,7 @@ def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
         *_let_know_callers(jobs),
         read_undelivered(jobs),
         send(failures),
+        may("sqs:GetQueueAttributes", on=failures),
     ]
 
 
@@ -31,7 +32,7 @@ def _let_serve_actions(tables: Tables) -> list[iam.PolicyStatement]:
     calls = ("PutItem", "GetItem", "UpdateItem", "ConditionCheckItem", "BatchGetItem", "Query")
     return [
         may(*(f"dynamodb:{each}" for each in calls), on=tables.actions.table_arn),
-        may("dynamodb:Query", on=[tables.index_arn(each.name) for each in (CORRELATION, FAILED)]),
+        may("dynamodb:Query", on=[tables.index_arn(each.name) for each in (CORRELATION, DUE, FAILED)]),
     ]
 
 

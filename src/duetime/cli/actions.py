@@ -18,6 +18,7 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.filters import add_filters, as_options, filters_of
 from duetime.cli.many import Json, Verb, add_many, change
+from duetime.cli.redraw import add_watch
 from duetime.cli.times import both
 from duetime.clock import SystemClock
 
@@ -32,7 +33,7 @@ def add_parser(commands: Commands) -> None:
     )
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_list(verbs)
-    _add_one(verbs, "show", show, "show everything that is known of one")
+    add_watch(_add_one(verbs, "show", show, "show everything that is known of one"), show)
     _add_many(verbs, "cancel", cancel, "cancel pending ones, and ask running ones to stop")
     add_due_time(
         _add_one(verbs, "reschedule", reschedule, "give a pending one another due time"), required=True
@@ -46,7 +47,7 @@ def _add_list(verbs: Commands) -> None:
     )
     add_filters(parser)
     add_page(parser)
-    parser.set_defaults(run=list_all)
+    add_watch(parser, list_all)
 
 
 def _add_many(verbs: Commands, name: str, run: Run, told: str) -> None:

@@ -14,11 +14,12 @@ from typing import Any, NoReturn, Protocol
 from duetime.cli.client import Client
 from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage
-from duetime.errors import InvalidIdentifier
-from duetime.ids import job_name
 
 JOBS = "background-jobs"
 """The API's path of jobs."""
+
+_CONNECTION = ("profile", "url", "region", "tenant", "user")
+"""What is pasted of a connection."""
 
 
 class Commands(Protocol):
@@ -30,9 +31,17 @@ class Commands(Protocol):
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
-    """``--url``, ``--tenant``, ``--user`` and ``--json``: every command that asks a scheduler has them."""
+    """Which scheduler is asked, and as whom; and ``--json``: every command that asks one has them."""
     group = parser.add_argument_group("the scheduler that is asked")
+    group.add_argument("--profile", metavar="NAME", help="as a profile says (default: DUETIME_PROFILE)")
     group.add_argument("--url", help="where its API is (default: DUETIME_URL, or the local cloud)")
+    group.add_argument(
+        "--token", type=_name, help="the ID token of a sign-in (safer in DUETIME_TOKEN: others see options)"
+    )
+    group.add_argument(
+        "--sign", action="store_true", help="sign with your AWS credentials (or DUETIME_SIGN=1)"
+    )
+    group.add_argument("--region", type=_name, help="the AWS region to sign for, where the URL names none")
     group.add_argument("--tenant", type=_name, help="which tenant to play on the local cloud")
     group.add_argument("--user", type=_name, help="which user to play on the local cloud")
     parser.add_argument("--json", action="store_true", help="print the API's JSON")
@@ -51,11 +60,10 @@ def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def client_of(arguments: argparse.Namespace) -> Client:
-    """The client that the connection's arguments say."""
-    from duetime.settings import api_url  # noqa: PLC0415 - `duetime --help` needs no settings
+    """The client that the connection's arguments say, then a profile, then the environment."""
+    from duetime.cli.connection import connect  # noqa: PLC0415 - `duetime --help` needs no settings
 
-    url = api_url() if arguments.url is None else arguments.url
-    return Client(url, arguments.tenant, arguments.user)
+    return connect(arguments)
 
 
 def due_time_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -76,6 +84,9 @@ def add_job(parser: argparse.ArgumentParser) -> None:
 
 
 def _job_name(written: str) -> str:
+    from duetime.errors import InvalidIdentifier  # noqa: PLC0415 - `duetime --help` reads no names
+    from duetime.ids import job_name  # noqa: PLC0415 - as above
+
     try:
         return job_name(written)
     except InvalidIdentifier as refused:
@@ -83,10 +94,11 @@ def _job_name(written: str) -> str:
 
 
 def pasted(arguments: argparse.Namespace, given: Mapping[str, object]) -> str:
-    """Options with their values, and the connection's, ready to be pasted into a shell."""
-    connection = {"--url": arguments.url, "--tenant": arguments.tenant, "--user": arguments.user}
+    """Options with their values, and the connection's, ready to be pasted into a shell; a token is not shown."""
+    connection = {f"--{name}": getattr(arguments, name) for name in _CONNECTION}
     said = {**given, **connection}.items()
-    return " ".join(f"{name} {shlex.quote(str(value))}" for name, value in said if value is not None)
+    words = [f"{name} {shlex.quote(str(value))}" for name, value in said if value is not None]
+    return " ".join([*words, "--sign"] if arguments.sign else words)
 
 
 def json_object(written: str) -> dict[str, Any]:

@@ -8,23 +8,28 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from duetime.api import PREFIX
-from duetime.cli.failures import BadUsage, Refused, StrangeAnswer
+from duetime.cli.failures import BadUsage, CommandFailed, Refused, StrangeAnswer
 
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
-_OURS = {"changed", "id", "items", "name", "parts"}
+_OURS = {"actor", "changed", "id", "items", "name", "parts", "role"}
 """One of these is in whatever the API answers to a call that went well."""
-_NO_CONTENT, _ERROR = 204, 400
+_NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
 
 
 class Client(NamedTuple):
     """One scheduler's API, as one caller.
 
-    `tenant` and `user` play a signed-in caller on the local cloud; a deployment ignores them.
+    `url` may be the one that the stack tells, which ends in the prefix, or the same without it.
+    `tenant` and `user` play a signed-in caller on the local cloud; a deployment ignores them. It goes by the ID token, or
+    by the signature of a service.
     """
 
     url: str
     tenant: str | None = None
     user: str | None = None
+    token: str | None = None
+    signs: bool = False
+    region: str | None = None
 
     def ask(
         self,
@@ -81,15 +86,27 @@ class Client(NamedTuple):
 
         if not _URL.fullmatch(self.url):
             raise BadUsage(f"{self.url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080")
-        url = address(self.url.rstrip("/") + PREFIX, path, query or {})
+        url = address(self.url.rstrip("/").removesuffix(PREFIX) + PREFIX, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
-        return exchange(method, url, self._headers(sent), sent, base=self.url)
+        headers = self._headers(sent)
+        if self.signs:
+            headers = self._signed(method, url, headers, sent)
+        return exchange(method, url, headers, sent, base=self.url)
+
+    def _signed(self, method: str, url: str, headers: dict[str, str], sent: bytes | None) -> dict[str, str]:
+        from duetime.aws.signing import NotSigned, signed  # noqa: PLC0415 - whoever has a token needs no botocore
+
+        try:
+            return signed(method, url, headers, sent, region=self.region)
+        except NotSigned as error:
+            raise CommandFailed(str(error)) from None
 
     def _headers(self, sent: bytes | None) -> dict[str, str]:
         headers = {
             "Accept": "application/json",
             "User-Agent": "duetime",
             "Content-Type": None if sent is None else "application/json",
+            "Authorization": self.token,
             "X-Duetime-Tenant": self.tenant,
             "X-Duetime-User": self.user,
         }
@@ -104,6 +121,16 @@ class Client(NamedTuple):
         if status < _ERROR and answer.keys() & _OURS:
             return answer
         if status >= _ERROR and {"title", "detail"} <= answer.keys():
-            raise Refused(status, str(answer["title"]), str(answer["detail"]))
+            raise Refused(status, str(answer["title"]), str(answer["detail"]), self._fix(status))
         message = answer.get("message")  # in API Gateway's own refusals
         raise StrangeAnswer(self.url, status, message)
+
+    def _fix(self, status: int) -> str:
+        """What helps against refusals that say nothing of it: API Gateway's own."""
+        if status == _TOO_MANY:
+            return "wait a second, and repeat it"
+        if status != _UNAUTHENTICATED:
+            return ""
+        if self.signs:
+            return "sign in to AWS again, or check --region; people need a token instead: DUETIME_TOKEN"
+        return "sign in again, and say the new ID token: DUETIME_TOKEN or --token; services need --sign"

@@ -11,6 +11,7 @@ from duetime.cli.actions import REDRIVE, add_ids, add_page
 from duetime.cli.arguments import Commands, add_connection, client_of, pasted, print_json
 from duetime.cli.filters import add_filters, as_options, filters_of
 from duetime.cli.many import add_many, change
+from duetime.cli.redraw import add_watch
 from duetime.cli.tables import table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
@@ -32,7 +33,7 @@ def _add_list(verbs: Commands) -> None:
     parser = verbs.add_parser("list", help="list what failed, runs of jobs too: the latest failure first")
     add_filters(parser, has_status=False)
     add_page(parser)
-    parser.set_defaults(run=list_all)
+    add_watch(parser, list_all)
 
 
 def _add_redrive(verbs: Commands) -> None:

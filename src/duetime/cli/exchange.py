@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http.client import HTTPException
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
-from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from duetime.cli.failures import NoAnswer
 
@@ -21,7 +21,19 @@ def address(base: str, path: tuple[str, ...], query: Mapping[str, str | None]) -
     """The URL of a path, given in segments, with those parameters that have a value."""
     segments = "/".join(quote(each, safe="", errors="replace") for each in path)
     given = {name: value for name, value in query.items() if value is not None}
-    return f"{base}/{segments}" + ("?" + urlencode(given, errors="replace") if given else "")
+    return f"{base}/{segments}" + ("?" + urlencode(given, errors="replace", quote_via=quote) if given else "")
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL leads to this machine, unencrypted."""
+    return _LOOPBACK.match(url) is not None
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """An API that answers moves nowhere, and a token must not follow a redirect to somebody else."""
+
+    def redirect_request(self, *_told: object, **_more: object) -> None:
+        """No other request: the answer is the redirect itself."""
 
 
 def exchange(
@@ -32,7 +44,7 @@ def exchange(
     Raises:
         NoAnswer: nobody does, at `base`.
     """
-    opener = build_opener(*([ProxyHandler({})] if _LOOPBACK.match(url) else []))
+    opener = build_opener(_NoRedirects, *([ProxyHandler({})] if is_loopback(url) else []))
     try:
         request = Request(url, body, dict(headers), method=method)  # noqa: S310 - the client admits http and https alone
         return _received(opener, request)

@@ -43,9 +43,10 @@ class StrangeAnswer(CommandFailed):
 class Refused(CommandFailed):
     """The API refuses, and says why."""
 
-    def __init__(self, status: int, title: str, detail: str) -> None:
+    def __init__(self, status: int, title: str, detail: str, fix: str = "") -> None:
         self.status = status
-        super().__init__(detail if status < _SERVER_ERROR else f"{title}: {detail}")
+        told = detail if status < _SERVER_ERROR else f"{title}: {detail}"
+        super().__init__(f"{told}: {fix}" if fix else told)
 
 
 _SERVER_ERROR = 500

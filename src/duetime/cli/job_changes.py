@@ -20,6 +20,7 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.job_text import policy
 from duetime.cli.times import both, local
+from duetime.cli.watch import watch
 from duetime.clock import SystemClock
 
 Run = Callable[[argparse.Namespace], int]
@@ -31,6 +32,9 @@ def add_parsers(verbs: Commands) -> None:
     _add_cadence(_add_one(verbs, "resume", resume, "end a pause"))
     trigger_parser = _add_one(verbs, "trigger", trigger, "run it now, paused or not")
     add_payload(trigger_parser, "what the run is given instead of the job's own payload")
+    trigger_parser.add_argument(
+        "--watch", action="store_true", help="wait until the run is done; exit with 0 if it was executed"
+    )
     _add_cadence(_add_one(verbs, "skip-next", skip_next, "skip its next run; the one after it runs"))
     _add_set(verbs)
     _add_one(verbs, "unregister", unregister, "take back one that was registered; its history is kept")
@@ -114,11 +118,15 @@ def resume(arguments: argparse.Namespace) -> int:
 def trigger(arguments: argparse.Namespace) -> int:
     """Run one job now."""
     body = {} if arguments.payload is None else {"payload": json_object(arguments.payload)}
-    run = client_of(arguments).ask("POST", JOBS, arguments.name, "trigger", body=body)
+    client = client_of(arguments)
+    run = client.ask("POST", JOBS, arguments.name, "trigger", body=body)
+    if not arguments.json:
+        print(f"triggered {arguments.name}: {run['id']}")
+    if arguments.watch:
+        return watch(client, run, SystemClock(), as_json=arguments.json)
     if arguments.json:
         print_json(run)
     else:
-        print(f"triggered {arguments.name}: {run['id']}")
         print(f"look at it: duetime actions show {run['id']}")
     return 0
 

@@ -19,6 +19,7 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.client import Client
 from duetime.cli.job_text import accounts, history, in_full, listed
+from duetime.cli.redraw import add_watch
 from duetime.clock import SystemClock
 
 Run = Callable[[argparse.Namespace], int]
@@ -42,7 +43,7 @@ def _add_list(verbs: Commands) -> None:
     parser = verbs.add_parser("list", help="list them by name: code's, then the tenant's own")
     _add_page(parser)
     add_connection(parser)
-    parser.set_defaults(run=list_all)
+    add_watch(parser, list_all)
 
 
 def _add_show(verbs: Commands) -> None:
@@ -61,7 +62,7 @@ def _add_show(verbs: Commands) -> None:
     )
     parser.add_argument("--to", metavar="TIME", type=instant, help="and up to then (default: in 24 h)")
     add_connection(parser)
-    parser.set_defaults(run=show)
+    add_watch(parser, show)
 
 
 def _add_history(verbs: Commands) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import signal
 import sys
 import threading
@@ -78,6 +77,8 @@ def _serve(app: App, options: Options, stop: threading.Event, *, verbose: bool) 
 
 def _program() -> str:
     """How the reader may call the command line: by its name where the shell finds it, else by its path from here."""
+    import shutil  # noqa: PLC0415 - `duetime --help` needs none
+
     called = Path(sys.argv[0])
     found = shutil.which("duetime")
     if called.name != "duetime" or (found and Path(found).samefile(called)):

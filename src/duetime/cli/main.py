@@ -10,12 +10,42 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from duetime.cli import actions, check, dead_letters, jobs, local, preview, schedule, undelivered
+from duetime.cli import (
+    actions,
+    audit,
+    check,
+    completion,
+    dead_letters,
+    doctor,
+    grants,
+    jobs,
+    local,
+    preview,
+    schedule,
+    undelivered,
+    whoami,
+)
 from duetime.cli.failures import BadUsage, Refused
 from duetime.cli.tables import drawn, plain
 from duetime.errors import DuetimeError
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
+
+_COMMANDS = (
+    local,
+    schedule,
+    actions,
+    jobs,
+    dead_letters,
+    undelivered,
+    doctor,
+    audit,
+    grants,
+    whoami,
+    preview,
+    check,
+    completion,
+)
 
 _EPILOG = (
     "exit status: 0 done, 1 failed, 2 bad usage. Commands that ask a scheduler talk to the local one"
@@ -32,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     """
-    arguments = _parser().parse_args(argv)
+    arguments = parser().parse_args(argv)
     _write_what_the_terminal_can()
     try:
         status = int(arguments.run(arguments))
@@ -60,12 +90,13 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_USAGE, f"duetime: {plain(message)}; `{self.prog} --help` shows how\n")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (local, schedule, actions, jobs, dead_letters, undelivered, preview, check):
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    whole = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in _COMMANDS:
         command.add_parser(commands)
-    return parser
+    return whole
 
 
 def _write_what_the_terminal_can() -> None:

@@ -20,6 +20,9 @@ _COLOURS: Mapping[str, str] = {
     "enabled": "32",
     "paused": "33",
     "disabled": "2",
+    "ok": "32",
+    "look": "33",
+    "ill": "31",
 }
 
 
@@ -38,15 +41,34 @@ def coloured(word: str, padded: str | None = None) -> str:
     """A status or an outcome in its colour, on a terminal."""
     text = padded or word
     colour = _COLOURS.get(word)
-    return f"\033[{colour}m{text}\033[0m" if colour and sys.stdout.isatty() else text
+    return f"\033[{colour}m{text}\033[0m" if colour and has_colours() else text
+
+
+def has_colours() -> bool:
+    """Whether a person looks who wants colours: at a terminal, without ``NO_COLOR``."""
+    if not sys.stdout.isatty():
+        return False
+    from duetime.settings import CommandLine  # noqa: PLC0415 - `duetime --help` needs no settings
+
+    return not CommandLine.from_env().no_colour
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell, two spaces apart."""
+    """Columns as wide as their widest cell, two spaces apart; in a terminal, if rich is there, fitted to its width."""
     cells = [[plain(each) for each in row] for row in rows]
+    if has_colours() and (drawn := _rich(heads, cells)) is not None:
+        return drawn
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     lines = [_line(heads, widths), *(_line(row, widths) for row in cells)]
     return "\n".join(lines)
+
+
+def _rich(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
+    try:
+        from duetime.cli.rich_tables import rich_table  # noqa: PLC0415 - who pipes needs none
+    except ImportError:
+        return None
+    return rich_table(heads, rows, _COLOURS)
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

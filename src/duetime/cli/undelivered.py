@@ -11,10 +11,12 @@ from duetime.cli.failures import BadUsage
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
-from duetime.undelivered import Kind
 
 PATH = "undelivered"
 """The API's path of what is undelivered."""
+
+KINDS = ("message", "record", "wake", "event", "pass")
+"""Those of `duetime.undelivered.Kind`, which `duetime --help` need not load."""
 
 _REASON = 60
 
@@ -50,9 +52,7 @@ def _add_redrive(verbs: Commands) -> None:
     parser = _add(verbs, "redrive", redrive, "have some done again, or all")
     parser.add_argument("ids", metavar="ID", nargs="*", help="their ids")
     parser.add_argument("--all", action="store_true", help="all of them, the newest first")
-    parser.add_argument(
-        "--kind", choices=[each.value for each in Kind], help="with --all: only those of this kind"
-    )
+    parser.add_argument("--kind", choices=KINDS, help="with --all: only those of this kind")
     parser.add_argument(
         "--limit", type=int, metavar="N", help="with --all: how many, 1 to 1,000 (default: 100)"
     )

@@ -7,6 +7,7 @@ from duetime.api.access import Access
 from duetime.api.cross_origin import for_origin
 from duetime.api.desk import Desk
 from duetime.api.door import Handler, make_door
+from duetime.api.health_details import Details
 from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
@@ -27,5 +28,7 @@ def make_handler(settings: Settings, app: App) -> Handler:
     desk = Desk(backends.store, jobs, app, clock, settings, backends.undelivered)
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
-    door = make_door(desk, health.Health(probes), access, prefix=settings.api_prefix)
+    waiting = backends.waiting_failures if settings.failure_queue else None
+    details = Details(desk, backends.bookmarks, waiting)
+    door = make_door(desk, health.Health(probes, details), access, prefix=settings.api_prefix)
     return for_origin(door, settings.console_origin)

@@ -1,0 +1,210 @@
+"""The deployment's health in detail, for operators: what lags, what waits, what is known. It reads more than the open probe may."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Literal, TypeVar
+
+from aws_lambda_powertools.event_handler.request import Request
+from pydantic import BaseModel
+
+from duetime import instant
+from duetime.action import Action, Status
+from duetime.api.desk import Desk, caller_at
+from duetime.api.routes import Route
+from duetime.api.views import Instant
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.ids import SYSTEM_TENANT, JobName, TenantId
+from duetime.permissions import Permission
+from duetime.ports import Bookmarks
+from duetime.sweep import BOOKMARK
+from duetime.system_jobs import CATCH_UP, EVERY, SWEEP
+from duetime.waking import is_cursor
+
+log = logging.getLogger(__name__)
+
+PATH = "/health/details"
+STALE = timedelta(minutes=3)
+"""A sweep is woken each minute: one that has not passed for so long is ill."""
+
+FIRST_PAGE = 100
+_LOOKED_AT = 5
+"""The soonest entries of a due shard: a long run stays first in its own until it is settled."""
+_DAY = timedelta(days=1)
+
+Told = TypeVar("Told")
+Waiting = Callable[[], int]
+
+
+class Counted(BaseModel):
+    """How many there are; `more` where a page did not hold them all."""
+
+    count: int
+    more: bool
+
+
+class PassView(BaseModel):
+    """The latest pass of the sweep or of the catch-up."""
+
+    began_at: Instant
+    status: Status
+    message: str | None
+
+
+class OverdueView(BaseModel):
+    """The pending action that has been due for longest; one with a concurrency key may rightly wait, and is passed over."""
+
+    tenant_id: str
+    id: str
+    type: str
+    due_at: Instant
+
+
+class HealthDetails(BaseModel):
+    """How the deployment is; null stands where a part could not be asked, or never was."""
+
+    status: Literal["ok", "ill"]
+    ill: list[str]
+    """What is ill: parts that do not answer, ``sweep``, ``catch-up``, ``overdue``, ``failure queue``."""
+    parts: dict[str, str]
+    """Each part that was asked: ``ok``, or how it failed."""
+    asked_at: Instant
+    enabled: bool
+    timers: str
+    due_shards: int
+    swept_until: Instant | None
+    """When the sweep last went through every due shard."""
+    last_sweep: PassView | None
+    last_catch_up: PassView | None
+    oldest_overdue: OverdueView | None
+    undelivered: Counted | None
+    failed_last_day: Counted | None
+    """Of the caller's tenant, and of code's jobs."""
+    failure_queue: int | None
+    """About how many messages wait for salvage."""
+    types: list[str] | None
+    """What published manifests run."""
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What each part answered."""
+
+    parts: dict[str, str] = field(default_factory=dict)
+
+    def of(self, part: str, read: Callable[[], Told]) -> Told | None:
+        try:
+            told = read()
+        except (BackendUnavailable, BackendMisconfigured) as error:
+            log.warning("a part is ill", extra={"part": part, "reason": str(error)})
+            self.parts[part] = error.code
+            return None
+        self.parts.setdefault(part, "ok")
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Asks everything; `waiting` counts what is in the failure queue, where that can be known."""
+
+    desk: Desk
+    bookmarks: Bookmarks
+    waiting: Waiting | None = None
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        return (Route("GET", PATH, self.get, Permission.SYSTEM),)
+
+    def get(self, request: Request) -> HealthDetails:
+        """What lags, what waits and what is known, as of now; well or ill, it is answered with 200."""
+        desk, asked, now = self.desk, _Asked(), self.desk.clock.now()
+        undelivered, tenant_id = desk.undelivered, caller_at(request).tenant_id
+        swept = asked.of("jobs table", self._swept_until)
+        sweep = asked.of("actions table", lambda: self._last(SWEEP))
+        catch_up = asked.of("actions table", lambda: self._last(CATCH_UP))
+        overdue = asked.of("due index", lambda: self._oldest_overdue(now))
+        failed = asked.of("failed index", lambda: self._failed(tenant_id, now - _DAY))
+        kept = asked.of("undelivered list", self._undelivered) if undelivered else None
+        waiting = asked.of("failure queue", self.waiting) if self.waiting else None
+        types = asked.of("manifests", lambda: [*desk.jobs.routes.types()])
+        late = {
+            "sweep": swept,
+            "catch-up": catch_up.planned_at if catch_up else None,
+            "overdue": overdue.due_at if overdue else None,
+        }
+        ill = [*_silent(asked.parts), *(self._late(late, now) if desk.settings.enabled else ())]
+        return HealthDetails(
+            status="ill" if ill else "ok",
+            ill=ill,
+            parts=asked.parts,
+            asked_at=now,
+            enabled=desk.settings.enabled,
+            timers=desk.settings.timers,
+            due_shards=len(desk.store.due_shards),
+            swept_until=swept,
+            last_sweep=sweep and _pass(sweep),
+            last_catch_up=catch_up and _pass(catch_up),
+            oldest_overdue=overdue and _overdue(overdue),
+            undelivered=kept,
+            failed_last_day=failed,
+            failure_queue=waiting,
+            types=types,
+        )
+
+    def _late(self, found: Mapping[str, datetime | None], now: datetime) -> Iterator[str]:
+        """What should have happened by now, and has not; what never was is as new as the deployment may be."""
+        most = {"sweep": STALE, "catch-up": 2 * EVERY[CATCH_UP], "overdue": self.desk.settings.grace + STALE}
+        for name, at in found.items():
+            if at is not None and now - at > most[name]:
+                yield name
+
+    def _swept_until(self) -> datetime | None:
+        """The shard that lags most tells; one that was left in its middle lags until it is gone through."""
+        grace = self.desk.settings.grace
+        band = f"{grace.total_seconds():g}/"
+        marks = [mark for name, mark in self.bookmarks.read(BOOKMARK).items() if name.startswith(band)]
+        ends = [instant.parse(mark) for mark in marks if not is_cursor(mark)]
+        return min(ends) + grace if ends else None
+
+    def _last(self, job: JobName) -> Action | None:
+        page = self.desk.store.of_job(SYSTEM_TENANT, job, limit=1, cursor=None)
+        return next(iter(page), None)
+
+    def _oldest_overdue(self, now: datetime) -> Action | None:
+        store = self.desk.store
+        pages = [
+            store.due(shard, after=None, until=now, limit=_LOOKED_AT, cursor=None)
+            for shard in store.due_shards
+        ]
+        rows = store.get_rows([entry.ref for page in pages for entry in page.entries])
+        late = [row for row in rows if row.status is Status.PENDING and row.due_at <= now]
+        late = [row for row in late if row.concurrency_key is None]
+        return min(late, key=lambda row: row.due_at, default=None)
+
+    def _failed(self, tenant_id: TenantId, since: datetime) -> Counted:
+        page = self.desk.store.failed(sorted({tenant_id, SYSTEM_TENANT}), limit=FIRST_PAGE, cursor=None)
+        late = [each for each in page if each.failed_at > since]
+        return Counted(count=len(late), more=len(late) == len(page) and page.cursor is not None)
+
+    def _undelivered(self) -> Counted:
+        assert self.desk.undelivered is not None  # noqa: S101 - asked for only where it is there
+        page = self.desk.undelivered.store.list(limit=FIRST_PAGE, cursor=None)
+        return Counted(count=len(page), more=page.cursor is not None)
+
+
+def _silent(parts: Mapping[str, str]) -> list[str]:
+    return [name for name, state in parts.items() if state != "ok"]
+
+
+def _pass(row: Action) -> PassView:
+    last = row.attempts[-1] if row.attempts else None
+    return PassView(
+        began_at=last.started_at if last else row.due_at, status=row.status, message=last and last.message
+    )
+
+
+def _overdue(row: Action) -> OverdueView:
+    return OverdueView(tenant_id=row.tenant_id, id=row.id, type=row.type, due_at=row.due_at)

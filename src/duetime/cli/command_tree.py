@@ -1,0 +1,51 @@
+"""The commands and their options, read off the parser."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option or a positional argument of a command; a positional one has no names."""
+
+    names: tuple[str, ...]
+    told: str
+    has_value: bool
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: how it is called, its own commands with what they are for, and its options."""
+
+    path: str
+    commands: Mapping[str, str]
+    options: tuple[Option, ...]
+
+    def words(self) -> list[str]:
+        """All that may follow it."""
+        free = [each for option in self.options if not option.names for each in option.choices]
+        return [*self.commands, *free, *(name for option in self.options for name in option.names)]
+
+
+def commands_of(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Command]:
+    """The command that a parser reads, then those below it."""
+    below = dict[str, argparse.ArgumentParser]()
+    told, options = dict[str, str](), list[Option]()
+    for each in parser._actions:  # noqa: SLF001 - argparse tells it nowhere else
+        if isinstance(each, argparse._SubParsersAction):  # noqa: SLF001
+            below = dict(each.choices)
+            told = {one.dest: one.help or "" for one in each._choices_actions}  # noqa: SLF001
+        else:
+            options.append(_option(each))
+    yield Command(path, {name: told.get(name, "") for name in below}, tuple(options))
+    for name, one in below.items():
+        yield from commands_of(one, f"{path} {name}".strip())
+
+
+def _option(action: argparse.Action) -> Option:
+    choices = tuple(str(each) for each in action.choices or ())
+    return Option(tuple(action.option_strings), action.help or "", action.nargs != 0, choices)

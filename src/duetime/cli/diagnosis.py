@@ -1,0 +1,135 @@
+"""What ails a deployment, judged by its health in detail: each finding with what to do, and where the runbook tells more. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from duetime.cli.times import both
+
+Json = Mapping[str, Any]
+
+_ANSWERS = "A part does not answer"
+_LATE = "Many are late"
+_SWEEP = "The sweep or the catch-up lags"
+_SWITCH = "The switch"
+_DEAD = "Dead letters"
+_UNDELIVERED = "Something is undelivered"
+_FAILURES = "Messages stay in a dead-letter queue or among the failures"
+_TYPES = "A bad deploy of handlers"
+
+SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _TYPES)
+"""The headings in docs/runbook.md that findings name."""
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at: ``ok``; ``look``, where a person should; or ``ill``."""
+
+    about: str
+    state: Literal["ok", "look", "ill"]
+    told: str
+    remedy: str = ""
+    section: str = ""
+
+
+def diagnose(health: Json, now: datetime) -> Sequence[Finding]:
+    """Everything that was looked at, in the order of how much hangs on it."""
+    return [
+        *_parts(health),
+        _switch(health),
+        _sweep(health, now),
+        _catch_up(health, now),
+        _overdue(health, now),
+        *_failure_queue(health),
+        *_counted(health, "undelivered", "undelivered", "duetime undelivered list", _UNDELIVERED),
+        *_counted(
+            health, "failed_last_day", "dead letters", "duetime dead-letters list --due-after -1d", _DEAD
+        ),
+        *_types(health),
+    ]
+
+
+def _parts(health: Json) -> Iterator[Finding]:
+    for name, state in health["parts"].items():
+        if state == "ok":
+            yield Finding(name, "ok", "answers")
+        else:
+            yield Finding(name, "ill", state, "the API's log tells why", _ANSWERS)
+
+
+def _switch(health: Json) -> Finding:
+    if health["enabled"]:
+        return Finding("switch", "ok", f"on; timers: {health['timers']}; {health['due_shards']} due shards")
+    return Finding("switch", "look", "off: nothing fires", "set enabled, and deploy", _SWITCH)
+
+
+def _sweep(health: Json, now: datetime) -> Finding:
+    until, last = health["swept_until"], health["last_sweep"]
+    if until is None:
+        return Finding(
+            "sweep", "look", "has not passed yet", "it is woken each minute: repeat in two", _SWEEP
+        )
+    told = f"all shards swept {both(until, now)}"
+    if "sweep" in health["ill"]:
+        why = f"; its last pass {last['status']}: {last['message'] or '-'}" if last else ""
+        return Finding("sweep", "ill", told + why, "read the log of duetime-sweep", _SWEEP)
+    return Finding("sweep", "ok", told)
+
+
+def _catch_up(health: Json, now: datetime) -> Finding:
+    last = health["last_catch_up"]
+    if last is None:
+        return Finding("catch-up", "ok", "has not passed yet: it is woken every six hours")
+    told = f"{last['status']} {both(last['began_at'], now)}"
+    if "catch-up" in health["ill"]:
+        return Finding("catch-up", "ill", told, "read the log of duetime-catch-up", _SWEEP)
+    if last["status"] == "failed":
+        return Finding(
+            "catch-up",
+            "look",
+            f"{told}: {last['message'] or '-'}",
+            "duetime jobs trigger duetime-catch-up",
+            _SWEEP,
+        )
+    return Finding("catch-up", "ok", told)
+
+
+def _overdue(health: Json, now: datetime) -> Finding:
+    oldest = health["oldest_overdue"]
+    if oldest is None:
+        return Finding("overdue", "ok", "nothing")
+    told = f"{oldest['type']} {oldest['id']} of {oldest['tenant_id']}, due {both(oldest['due_at'], now)}"
+    if "overdue" in health["ill"]:
+        return Finding("overdue", "ill", told, "raise worker_concurrency, or see the sweep", _LATE)
+    return Finding("overdue", "ok", told)
+
+
+def _failure_queue(health: Json) -> Iterator[Finding]:
+    waiting = health["failure_queue"]
+    if waiting:
+        yield Finding(
+            "failure queue", "look", f"{waiting} waiting", "gone within a minute, or salvage fails", _FAILURES
+        )
+
+
+def _counted(health: Json, name: str, about: str, command: str, section: str) -> Iterator[Finding]:
+    told = health[name]
+    if told is None:
+        return
+    many = f"{told['count']}{' or more' if told['more'] else ''}"
+    when = " in the last day" if name == "failed_last_day" else ""
+    if told["count"]:
+        yield Finding(about, "look", many + when, command, section)
+    else:
+        yield Finding(about, "ok", f"nothing{when}")
+
+
+def _types(health: Json) -> Iterator[Finding]:
+    types = health["types"]
+    if types is None:
+        return
+    if types:
+        yield Finding("handlers", "ok", f"{len(types)} types are run")
+    else:
+        yield Finding("handlers", "ill", "no worker has published a type", "deploy an app", _TYPES)

@@ -1,0 +1,77 @@
+"""Who one is, what was granted, and who asked for which change."""
+
+import pytest
+
+
+def test_one_is_told_who_one_is(duetime):
+    status, printed, _ = duetime("whoami", "--user", "ada", "--tenant", "globex")
+    assert status == 0
+    first, *facts = printed.splitlines()
+    assert first == "ada"
+    assert facts[0].split() == ["tenant", "globex"]
+    assert facts[1].split() == ["roles", "admins"]
+    assert "actions:manage" in facts[2]
+    assert facts[3].split() == ["scheduler", duetime.url]
+
+
+def test_a_grant_is_made_listed_and_taken_back(duetime):
+    status, printed, _ = duetime("grants", "grant", "support", "actions:read", "jobs:read")
+    assert (status, printed) == (
+        0,
+        "granted support: actions:read, jobs:read; it holds within ten seconds\n",
+    )
+    _, printed, _ = duetime("grants", "list")
+    assert printed.splitlines()[1].split()[:4] == ["support", "actions:read,", "jobs:read", "developer"]
+    assert duetime("grants", "revoke", "support")[0] == 0
+    assert duetime("grants", "list") == (0, "no grants\n", "")
+
+
+def test_grants_are_printed_as_json(duetime):
+    held = duetime.json("grants", "grant", "support", "actions:read")
+    assert duetime.json("grants", "list")["items"] == [held]
+    assert duetime.json("grants", "revoke", "support") == {"role": "support"}
+
+
+def test_what_may_not_be_granted_is_told(duetime):
+    status, _, told = duetime("grants", "grant", "support", "admin")
+    assert status == 1
+    assert "may be granted: actions:manage" in told
+
+
+def test_an_empty_role_is_bad_usage(duetime):
+    status, _, told = duetime("grants", "revoke", "")
+    assert status == 2
+    assert "`duetime grants list` shows the roles" in told
+
+
+def test_changes_are_told_with_who_asked_and_what_came_of_it(duetime):
+    made = duetime.json("schedule", "remark", "--in", "1d")
+    duetime("actions", "cancel", made["id"], "--user", "ada")
+    _, printed, _ = duetime("audit")
+    head, latest, first = printed.splitlines()
+    assert head.split() == ["ASKED", "BY", "CHANGE", "OF", "ANSWER", "WITH"]
+    assert f"ada        cancel    action:{made['id']}  200" in latest
+    assert "schedule" in first
+
+
+@pytest.mark.parametrize("about", ["action", "job"])
+def test_changes_of_one_thing_are_told(duetime, about):
+    made = duetime.json("schedule", "remark", "--in", "1d")
+    duetime("jobs", "pause", "billing-nightly")
+    of, other = (made["id"], "pause") if about == "action" else ("billing-nightly", "schedule")
+    _, printed, _ = duetime("audit", f"--{about}", of)
+    assert f"{about}:{of}" in printed
+    assert other not in printed
+
+
+def test_the_next_page_of_changes_is_a_command_to_paste(duetime):
+    for _ in range(2):
+        duetime.json("schedule", "remark", "--in", "1d")
+    first = duetime.json("audit", "--limit", "1")
+    _, printed, _ = duetime("audit", "--limit", "1")
+    words = printed.splitlines()[-1].removeprefix("more: duetime ").split()
+    assert duetime.json(*words)["items"] != first["items"]
+
+
+def test_a_trail_without_changes_says_so(duetime):
+    assert duetime("audit") == (0, "no changes\n", "")

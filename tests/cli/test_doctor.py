@@ -1,0 +1,96 @@
+"""The doctor says what ails a deployment, and what to do."""
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from duetime.cli.diagnosis import SECTIONS, diagnose
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+WELL = {
+    "status": "ok",
+    "ill": [],
+    "parts": {"jobs table": "ok", "due index": "ok"},
+    "asked_at": "2026-03-01T12:00:00Z",
+    "enabled": True,
+    "timers": "eventbridge",
+    "due_shards": 16,
+    "swept_until": "2026-03-01T11:59:30Z",
+    "last_sweep": {"began_at": "2026-03-01T11:59:30Z", "status": "executed", "message": None},
+    "last_catch_up": {"began_at": "2026-03-01T06:00:00Z", "status": "executed", "message": None},
+    "oldest_overdue": None,
+    "undelivered": {"count": 0, "more": False},
+    "failed_last_day": {"count": 0, "more": False},
+    "failure_queue": 0,
+    "types": ["remark"],
+}
+OLDEST = {"tenant_id": "acme", "id": "a-1", "type": "remark", "due_at": "2026-03-01T11:00:00Z"}
+ME = {"tenant_id": "acme", "actor": "ada", "roles": [], "permissions": []}
+FAILED = {"began_at": "2026-03-01T06:00:00Z", "status": "failed", "message": "no"}
+
+
+def unwell(**changes):
+    return [each for each in diagnose(WELL | changes, NOON) if each.state != "ok"]
+
+
+def test_a_deployment_that_is_well_has_no_finding():
+    assert unwell() == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "about", "state"),
+    [
+        ({"parts": {"jobs table": "unavailable"}}, "jobs table", "ill"),
+        ({"enabled": False}, "switch", "look"),
+        ({"swept_until": None}, "sweep", "look"),
+        ({"ill": ["sweep"]}, "sweep", "ill"),
+        ({"ill": ["catch-up"]}, "catch-up", "ill"),
+        ({"last_catch_up": FAILED}, "catch-up", "look"),
+        ({"oldest_overdue": OLDEST, "ill": ["overdue"]}, "overdue", "ill"),
+        ({"failure_queue": 3}, "failure queue", "look"),
+        ({"undelivered": {"count": 100, "more": True}}, "undelivered", "look"),
+        ({"failed_last_day": {"count": 1, "more": False}}, "dead letters", "look"),
+        ({"types": []}, "handlers", "ill"),
+    ],
+)
+def test_what_ails_it_is_found_with_what_to_do(changes, about, state):
+    [found] = unwell(**changes)
+    assert (found.about, found.state) == (about, state)
+    assert found.remedy
+    assert found.section in SECTIONS
+
+
+def test_what_is_overdue_but_not_yet_ill_is_only_told():
+    assert unwell(oldest_overdue=OLDEST) == []
+
+
+def test_every_section_that_a_finding_names_is_in_the_runbook():
+    page = Path(__file__).parents[2] / "docs/runbook.md"
+    headings = re.findall(r"^## (.+)$", page.read_text(), re.MULTILINE)
+    assert set(SECTIONS) <= set(headings)
+
+
+def test_a_scheduler_is_looked_over(duetime):
+    status, printed, _ = duetime("doctor")
+    assert status == 0
+    first, _, head, *rows = printed.splitlines()
+    assert first == f"{duetime.url}, as developer of acme"
+    assert head.split() == ["LOOKED", "AT", "STATE", "FOUND", "WHAT", "TO", "DO"]
+    assert any(row.startswith("handlers ") for row in rows)
+    assert "docs/runbook.md tells more:" in printed
+
+
+def test_something_ill_ends_with_1_and_names_the_section(duetime, serve):
+    def answer(_method, path, *_more):
+        content = ME if path.endswith("/me") else WELL | {"ill": ["sweep"], "status": "ill"}
+        return 200, "application/json", json.dumps(content)
+
+    url = serve(answer)
+    status, printed, told = duetime("doctor", url=url)
+    assert (status, told) == (1, "")
+    assert printed.splitlines()[-1] == "  The sweep or the catch-up lags"
+    status, printed, _ = duetime("doctor", "--json", url=url)
+    assert (status, json.loads(printed)["status"]) == (1, "ill")

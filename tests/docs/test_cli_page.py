@@ -1,0 +1,34 @@
+"""The page on the command line names every command and option, and none that is not there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from duetime.cli.command_tree import commands_of
+from duetime.cli.main import parser
+
+PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text()
+COMMANDS = [each for each in commands_of(parser()) if not each.commands]
+SECTIONS = dict(re.findall(r"^### duetime ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
+COMMON = PAGE.partition("## Which scheduler is asked")[2].partition("\n## ")[0]
+
+
+def named(text):
+    """The options in the first column of tables."""
+    cells = re.findall(r"^\| (`-.*?) \|", text, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(-[-a-z]+)", cell)} | set(
+        re.findall(r", (--[a-z-]+)", " ".join(cells))
+    )
+
+
+def test_the_page_has_every_command_and_no_other():
+    assert set(SECTIONS) == {each.path for each in COMMANDS}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.path)
+def test_every_option_of_a_command_is_named_and_no_other(command):
+    said = named(SECTIONS[command.path])
+    taken = {name for option in command.options for name in option.names}
+    assert taken <= said | named(COMMON)
+    assert said <= taken
