@@ -57,7 +57,7 @@ class JobOperations:
         """What is served, under the prefix."""
         job = f"{JOBS}/<name>"
         return (
-            Route("POST", JOBS, self.register, _MANAGE, HTTPStatus.CREATED, _operation("register")),
+            Route("POST", JOBS, self.register, _MANAGE, HTTPStatus.CREATED, _operation("register", is_new=True)),
             Route("PUT", job, self.replace, _MANAGE, operation=_operation("replace")),
             Route("DELETE", job, self.unregister, _MANAGE, _DONE, _operation("unregister")),
             Route("POST", f"{job}/pause", self.pause, _MANAGE, _DONE, _operation("pause")),

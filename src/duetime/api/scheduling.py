@@ -38,7 +38,7 @@ class Scheduling:
         """What is served, under the prefix."""
         one = f"{SCHEDULING}/<action_id>"
         return (
-            Route("POST", SCHEDULING, self.schedule, _MANAGE, HTTPStatus.CREATED, _operation("schedule")),
+            Route("POST", SCHEDULING, self.schedule, _MANAGE, HTTPStatus.CREATED, _operation("schedule", is_new=True)),
             Route("GET", f"{SCHEDULING}/query", self.query, _READ),
             Route("GET", one, self.get, _READ),
             Route("DELETE", one, self.cancel, _MANAGE, operation=_operation("cancel")),
