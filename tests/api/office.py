@@ -51,7 +51,7 @@ def served():
 GUARDED = [each for each in served() if each[2] is not None]
 
 
-def at(path):
+def at(path, name=NAME):
     """A path with a name where one stands."""
     head, _, rest = path.partition("<")
-    return head + (NAME + rest.partition(">")[2] if rest else "")
+    return head + (name + rest.partition(">")[2] if rest else "")
