@@ -34,6 +34,7 @@ def opened(event: object) -> dict[str, Any]:
 
 def _context(context: Mapping[str, Any]) -> dict[str, Any]:
     return {
+        **context,
         "path": _text(context.get("path")),
         "identity": _object(context.get("identity")),
         "authorizer": _object(context.get("authorizer")),
