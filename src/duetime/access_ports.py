@@ -26,11 +26,18 @@ class Grants(Protocol):
     """The grants of each tenant, by role."""
 
     def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        """A tenant's grants as of now (a consistent read), by role."""
+        """A tenant's grants, by role: with all that was put through this very store, and what others put up to ten seconds ago.
+
+        Raises:
+            BackendUnavailable: they cannot be read; nobody may be let in by what they might say.
+        """
         ...
 
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
-        """Grant a role this, in place of what was granted to it before; nothing at all takes the grant back."""
+        """Grant a role this, in place of what was granted to it before; nothing at all takes the grant back.
+
+        Putting it again changes nothing. Other tenants' are left alone.
+        """
         ...
 
 
@@ -54,17 +61,26 @@ class AuditTrail(Protocol):
     def begin(self, entry: AuditEntry) -> None:
         """Keep an entry before its change is made: whatever happens then, it was asked for.
 
+        Nothing happens if it is there already, ended or not: a call whose answer was lost may be repeated.
+
         Raises:
             BackendUnavailable: it may not be kept; the change must not be made.
         """
         ...
 
     def end(self, entry: AuditEntry) -> None:
-        """Keep what came of the change of an entry that was begun and has not ended; nothing happens if it has."""
+        """Keep what came of an entry's change; nothing happens if that is kept already. It need not have begun.
+
+        Raises:
+            BackendUnavailable: it may not be kept; the entry may be ended again.
+        """
         ...
 
     def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
-        """A tenant's entries, the latest first: those about one target, or all. All may lag behind by a moment.
+        """At most `limit` of a tenant's entries, the latest first: those about one target, or all.
+
+        All may lag behind by a moment. No page doubles an entry of another or leaves one out that was there before the
+        first; what comes while one pages moves none. An entry is gone when its retention is over.
 
         Raises:
             InvalidCursor: it did not give out the cursor for this query.

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from duetime.ids import TenantId
+from duetime.ids import TenantId, is_action_id, is_one_shot
 
 
 class Kind(StrEnum):
@@ -62,3 +62,8 @@ class AuditEntry:
     def ended(self, status: int, result: Mapping[str, Any]) -> AuditEntry:
         """The entry with what came of it."""
         return replace(self, status=status, result=result)
+
+
+def is_entry_id(text: str) -> bool:
+    """Whether `text` could be an entry's id."""
+    return is_action_id(text) and is_one_shot(text)

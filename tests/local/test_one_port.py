@@ -10,9 +10,12 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 from werkzeug.wrappers import Request
 
+from duetime.local.cloud import LocalCloud
 from duetime.local.front import Front
 from duetime.local.functions import Outcome
 from duetime.local.gateway import LARGEST_BODY, Gateway, proxy_event, response_of
+from duetime.local.options import Options
+from duetime.settings import Settings
 from tests.local.conftest import Note, settled
 
 
@@ -96,6 +99,25 @@ def test_who_calls_is_what_the_development_headers_say():
         "other",
         "viewer",
     )
+
+
+def test_a_service_that_signs_is_played_by_its_arn():
+    arn = "arn:aws:sts::123456789012:assumed-role/shop-checkout/till-4"
+    context = event_of(path="/api/v1/me", headers={"X-Duetime-Arn": arn})["requestContext"]
+    assert (context["identity"]["userArn"], context["authorizer"]) == (arn, None)
+    assert event_of(path="/api/v1/me")["requestContext"]["identity"]["userArn"] is None
+
+
+def test_the_function_gets_who_calls_and_not_the_headers_that_said_so():
+    said = {
+        "x-duetime-user": "eve",
+        "X-DUETIME-ARN": "arn:x",
+        "X-Duetime-Tenant": "a",
+        "X-Duetime-Groups": "b",
+    }
+    event = event_of(path="/api/v1/me", headers=said)
+    for each in (event["headers"], event["multiValueHeaders"]):
+        assert not [name for name in each if "duetime" in name.lower()]
 
 
 def test_an_answer_becomes_a_response_with_all_its_headers():
@@ -191,3 +213,26 @@ def test_a_long_poll_of_another_process_holds_up_nobody(cloud, notes):
     queue = sqs.create_queue(QueueName="empty")["QueueUrl"]
     assert "Messages" not in sqs.receive_message(QueueUrl=queue, WaitTimeSeconds=20)
     settled(cloud, cloud.scheduler().schedule(Note(text="meanwhile"), at=timedelta(0)))
+
+
+def test_people_and_services_may_do_what_the_settings_give_their_roles(notes):
+    settings = Settings(
+        roles={"readers": "actions:read", "admins": "admin"},
+        identities={"arn:aws:iam::123456789012:role/till": "globex readers"},
+    )
+    with LocalCloud(notes.app, Options(settings=settings)) as cloud:
+        arn = "arn:aws:sts::123456789012:assumed-role/till/4"
+        for said, who in (
+            ({}, ("acme", "developer@localhost", ["admins"])),
+            (
+                {"X-Duetime-User": "eve@x.org", "X-Duetime-Groups": "readers"},
+                ("acme", "eve@x.org", ["readers"]),
+            ),
+            ({"X-Duetime-Arn": arn}, ("globex", "till/4", ["readers"])),
+        ):
+            status, text = ask(cloud, "GET", "/api/v1/me", **said)
+            told = json.loads(text)
+            assert (status, told["tenant_id"], told["actor"], told["roles"]) == (200, *who)
+        stranger = {"X-Duetime-Arn": "arn:aws:iam::123456789012:user/eve"}
+        assert ask(cloud, "GET", "/api/v1/me", **stranger)[0] == 403
+        assert ask(cloud, "DELETE", "/api/v1/scheduling/x", **{"X-Duetime-Arn": arn})[0] == 403

@@ -100,6 +100,12 @@ class AuditPageView(BaseModel):
     next_cursor: str | None
 
 
+def _target(action: str | None, job: str | None) -> Target | None:
+    if action is not None:
+        return Target(Kind.ACTION, action)
+    return None if job is None else Target(Kind.JOB, job)
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Grants and the trail over HTTP, of the caller's tenant."""
@@ -167,6 +173,6 @@ class Access:
         refuse_unknown(request, ("action", "job", "limit", "cursor"))
         if action is not None and job is not None:
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
-        target = Target(Kind.ACTION, action) if action else Target(Kind.JOB, job) if job else None
+        target = _target(action, job)
         page = self.trail.of(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
         return AuditPageView(items=[AuditEntryView.of(each) for each in page], next_cursor=page.cursor)

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from duetime.access_ports import Grants
-from duetime.api.caller import Caller, of_claims, of_signature
+from duetime.api.caller import Caller, Identities, of_claims, of_signature
 from duetime.api.refusals import Forbidden
-from duetime.permissions import EVERYTHING, Permission, permissions_of
+from duetime.errors import SettingsError
+from duetime.permissions import EVERYTHING, GRANTABLE, Permission, permissions_of
 from duetime.settings import Settings
 
 EVERYONE = "everyone"
@@ -24,15 +25,15 @@ class Authority:
     """Knows callers.
 
     Raises:
-        ValueError: a role of the settings has a word that is no permission.
+        SettingsError: a role has a word that is no permission, or an identity none that can be a tenant.
     """
 
     def __init__(self, grants: Grants, settings: Settings) -> None:
         self._grants = grants
-        self._identities = settings.identities
+        self._identities = Identities(settings.identities)
         self._required_role = settings.required_role
         self._allows_all = settings.authorization == "allow-all"
-        self._roles = {role: permissions_of(said.split()) for role, said in settings.roles.items()}
+        self._roles = _read(settings.roles)
 
     def caller_of(self, event: Mapping[str, Any]) -> Caller:
         """The caller of an API Gateway REST request, with all that the caller's roles permit.
@@ -42,12 +43,12 @@ class Authority:
             BackendUnavailable: the grants cannot be read.
         """
         context = event["requestContext"]
-        claims = (context.get("authorizer") or {}).get("claims")
+        claims, address = context["authorizer"].get("claims"), context["identity"].get("sourceIp")
         caller = of_claims(claims) if isinstance(claims, Mapping) else of_signature(context, self._identities)
         if self._required_role and self._required_role not in caller.roles:
             raise Forbidden(f"the caller needs the role {self._required_role!r}, which all callers must have")
         return caller.permitted(
-            self._permissions(caller), address=context.get("identity", {}).get("sourceIp")
+            self._permissions(caller), address=address if isinstance(address, str) else None
         )
 
     def _permissions(self, caller: Caller) -> frozenset[Permission]:
@@ -59,7 +60,19 @@ class Authority:
             return by_settings
         granted = self._grants.of(caller.tenant_id)
         at_run_time = (granted[each].permissions for each in roles if each in granted)
-        return by_settings.union(*(permissions_of(each) for each in at_run_time))
+        return by_settings.union(*(permissions_of(each & GRANTABLE) for each in at_run_time))
+
+
+def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
+    """What each role of the settings permits."""
+    problems = [
+        f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
+        for role, said in roles.items()
+        if (unknown := sorted(set(said.split()) - set(Permission)))
+    ]
+    if problems:
+        raise SettingsError(problems)
+    return {role: permissions_of(said.split()) for role, said in roles.items()}
 
 
 def require(caller: Caller, needed: Permission) -> None:

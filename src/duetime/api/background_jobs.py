@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from http import HTTPStatus
 from itertools import islice
 from typing import Annotated
 
+from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
@@ -25,6 +27,7 @@ from duetime.api.job_views import (
     PreviewView,
 )
 from duetime.api.parameters import Start, Until, instant_of, refuse_unknown
+from duetime.api.preconditions import etag_of_job
 from duetime.api.routes import Route
 from duetime.api.views import ActionPage, ActionSummary
 from duetime.cadence import Cadence, Interval, explained, parse
@@ -69,9 +72,11 @@ class BackgroundJobs:
         page, now = self.desk.scheduler(request).jobs.list(limit=limit, cursor=cursor), self._now()
         return JobPage(items=[JobSummary.of(each, now) for each in page], next_cursor=page.cursor)
 
-    def get(self, name: str, request: Request) -> JobView:
+    def get(self, name: str, request: Request) -> Response[JobView]:
         """The job as of now, with its next runs."""
-        return job_view(self.desk, self.desk.scheduler(request).jobs.get(name))
+        job = self.desk.scheduler(request).jobs.get(name)
+        headers = {"ETag": etag_of_job(job)}
+        return Response(HTTPStatus.OK, "application/json", job_view(self.desk, job), headers=headers)
 
     def runs(
         self,

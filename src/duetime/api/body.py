@@ -27,6 +27,8 @@ def body_text(event: Mapping[str, Any]) -> str | None:
     body = event.get("body")
     if not body:
         return None
+    if not isinstance(body, str):
+        raise MalformedBody("it is no text")
     media_type = _media_type(event)
     if media_type not in {"", _JSON}:
         raise WrongMediaType(media_type)

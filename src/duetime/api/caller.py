@@ -9,7 +9,7 @@ from typing import Any
 
 from duetime import ids
 from duetime.api.refusals import Forbidden
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidIdentifier, SettingsError
 from duetime.permissions import Permission
 
 TENANT_CLAIM = "custom:tenant_id"
@@ -48,24 +48,54 @@ def of_claims(claims: Mapping[str, Any]) -> Caller:
     return Caller(tenant_id, _actor(claims), _groups(claims))
 
 
-def of_signature(context: Mapping[str, Any], identities: Mapping[str, str]) -> Caller:
+class Identities:
+    """Whom requests that are signed come from: an ARN's tenant and roles, as the settings say.
+
+    Raises:
+        SettingsError: an ARN has none that can be a tenant.
+    """
+
+    def __init__(self, said: Mapping[str, str]) -> None:
+        self._known: dict[str, tuple[ids.TenantId, frozenset[str]]] = {}
+        problems = []
+        for arn, words in said.items():
+            tenant_id, *roles = words.split() or [""]
+            try:
+                self._known[_without_path(arn)] = ids.tenant(tenant_id), frozenset(roles)
+            except InvalidIdentifier as error:
+                problems.append(
+                    f"identities says {words!r} of {arn!r}: its first word, the tenant, {error.problem}"
+                )
+        if problems:
+            raise SettingsError(problems)
+
+    def of(self, arn: str) -> tuple[ids.TenantId, frozenset[str]]:
+        """The tenant and the roles of an ARN.
+
+        Raises:
+            Forbidden: the settings do not know it.
+        """
+        if arn not in self._known:
+            raise Forbidden(
+                f"the settings' identities do not know {arn}; they must name its tenant and roles"
+            )
+        return self._known[arn]
+
+
+def of_signature(context: Mapping[str, Any], identities: Identities) -> Caller:
     """The service that signed a request, by the ARN that API Gateway tells.
 
     Raises:
         Forbidden: there is none, or the settings do not know it.
     """
-    signed_by = (context.get("identity") or {}).get("userArn")
+    signed_by = context["identity"].get("userArn")
     if not isinstance(signed_by, str) or not signed_by:
         raise Forbidden("the caller has neither an ID token with claims nor a signature")
     arn, session = _without_session(signed_by)
-    known = {_without_path(each): said for each, said in identities.items()}
-    if arn not in known:
-        raise Forbidden(f"the settings' identities do not know {arn}; they must name its tenant and roles")
-    tenant_id, *roles = known[arn].split()
+    tenant_id, roles = identities.of(arn)
     name = arn.rpartition("/")[2]
-    return Caller(
-        ids.tenant(tenant_id), ids.actor(f"{name}/{session}" if session else name), frozenset(roles)
-    )
+    actor = f"{name}/{session}" if session else name
+    return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles)
 
 
 def _without_session(arn: str) -> tuple[str, str]:
@@ -100,5 +130,5 @@ def _actor(claims: Mapping[str, Any]) -> str:
 def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
     """The groups, which API Gateway passes as one text: ``admins operators``, ``[admins operators]``, or with commas."""
     said = claims.get(GROUPS_CLAIM) or ""
-    many = said if isinstance(said, list) else re.split(r"[\s,\[\]]+", str(said))
-    return frozenset(str(each) for each in many if each)
+    text = " ".join(map(str, said)) if isinstance(said, list) else str(said)
+    return frozenset(each for each in re.split(r"[\s,\[\]]+", text) if each)

@@ -6,7 +6,7 @@ from typing import Any
 
 from duetime.api.door import Event, Handler
 
-_READABLE = "Location, Retry-After"
+_READABLE = "ETag, Location, Retry-After"
 """Headers that a browser would otherwise keep from a page."""
 
 

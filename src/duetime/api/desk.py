@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.caller import Caller
+from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.job_ports import JobPorts
+from duetime.jobs import Jobs
 from duetime.permissions import Permission
 from duetime.ports import ActionStore
 from duetime.scheduler import Scheduler
@@ -31,7 +33,7 @@ class Desk:
     settings: Settings
     undelivered: UndeliveredPorts | None = None
 
-    def scheduler(self, request: Request) -> Scheduler:
+    def scheduler(self, request: Request, *, wanted: frozenset[str] = frozenset()) -> Scheduler:
         """The caller's scheduler; code's jobs are shown to those who may see the system."""
         caller = caller_at(request)
         return Scheduler(
@@ -40,10 +42,35 @@ class Desk:
             actor=caller.actor,
             clock=self.clock,
             settings=self.settings,
-            jobs=self.jobs,
+            jobs=replace(self.jobs, jobs=compared(self.jobs.jobs, wanted)),
             undelivered=self.undelivered,
             sees_system=Permission.SYSTEM in caller.permissions,
         )
+
+    def scheduler_for(self, request: Request, action_id: str) -> Scheduler:
+        """The caller's scheduler, to change an action that is as the client has seen it.
+
+        Raises:
+            ActionNotFound: the client says how it should be, and it is not there.
+            PreconditionFailed: it is not as the client says.
+        """
+        scheduler = self.scheduler(request)
+        if wanted := expected(request):
+            compare(wanted, etag_of_action(scheduler.get(action_id)))
+        return scheduler
+
+    def jobs_for(self, request: Request, name: str) -> Jobs:
+        """The caller's jobs, to change one that is as the client has seen it.
+
+        Raises:
+            JobNotFound: the client says how it should be, and it is not there.
+            PreconditionFailed: it is not as the client says; also raised as it is written.
+        """
+        wanted = expected(request)
+        jobs = self.scheduler(request, wanted=wanted).jobs
+        if wanted:
+            compare(wanted, etag_of_job(jobs.get(name)))
+        return jobs
 
 
 def caller_at(request: Request) -> Caller:

@@ -24,6 +24,7 @@ from duetime.api.background_jobs import BackgroundJobs
 from duetime.api.body import body_text, strict_json
 from duetime.api.caller import Caller
 from duetime.api.desk import Desk
+from duetime.api.envelope import opened
 from duetime.api.health import Health
 from duetime.api.job_operations import JobOperations
 from duetime.api.many import ManyActions
@@ -59,19 +60,19 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
             resolver.context.update(caller=caller, base=_base(event, prefix))
             return resolver.resolve(dict(event), context)
 
-    def handler(event: Event, context: Any) -> dict[str, Any]:
-        found = directory.find(event["httpMethod"], event["path"])
+    def handler(sent: Event, context: Any) -> dict[str, Any]:
+        event, entry = opened(sent), None
         try:
-            if directory.is_open(event["path"]):
-                return resolved(_sound(event), context, None)
-            caller = authority.caller_of(event)
-            if found is not None and found.route.needs is not None:
+            caller = None if directory.is_open(event["path"]) else authority.caller_of(event)
+            found = directory.find(event["httpMethod"], event["path"])
+            if caller is not None and found.route.needs is not None:
+                entry = recorder.entry(found, caller, event)
                 require(caller, found.route.needs)
             sound = _sound(event)
-            entry = recorder.begin(found, caller, sound)
+            recorder.begin(entry, found)
             answer = resolved(sound, context, caller)
         except DuetimeError as refusal:
-            return of_error(refusal).proxy_answer()
+            answer = of_error(refusal).proxy_answer()
         recorder.end(entry, answer)
         return answer
 
@@ -94,14 +95,13 @@ def _served(desk: Desk, health: Health, access: Access) -> Iterable[Route]:
 
 def _base(event: Event, prefix: str) -> str:
     """The prefix as the client called it: with the stage, or the base of a custom domain."""
-    called = str(event["requestContext"].get("path") or event["path"])
+    called = str(event["requestContext"]["path"] or event["path"])
     return called.removesuffix(event["path"].removeprefix(prefix))
 
 
 def _sound(event: Event) -> dict[str, Any]:
     """The event with a body that is text, and JSON as far as its sender says."""
-    headers = event.get("headers") or {}
-    kept = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+    kept = {name: value for name, value in event["headers"].items() if name.lower() != "content-type"}
     return {**event, "headers": kept, "body": body_text(event), "isBase64Encoded": False}
 
 

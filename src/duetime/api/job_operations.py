@@ -57,7 +57,9 @@ class JobOperations:
         """What is served, under the prefix."""
         job = f"{JOBS}/<name>"
         return (
-            Route("POST", JOBS, self.register, _MANAGE, HTTPStatus.CREATED, _operation("register")),
+            Route(
+                "POST", JOBS, self.register, _MANAGE, HTTPStatus.CREATED, _operation("register", is_new=True)
+            ),
             Route("PUT", job, self.replace, _MANAGE, operation=_operation("replace")),
             Route("DELETE", job, self.unregister, _MANAGE, _DONE, _operation("unregister")),
             Route("POST", f"{job}/pause", self.pause, _MANAGE, _DONE, _operation("pause")),
@@ -85,7 +87,7 @@ class JobOperations:
         self, name: str, said: Annotated[ReplaceRequest, Body()], request: Request
     ) -> Response[RegisteredView]:
         """Register a job in the place of the tenant's own of that name (200), or anew (201)."""
-        jobs = self.desk.scheduler(request).jobs
+        jobs = self.desk.jobs_for(request, name)
         handler = self._handler(said, request, is_triggered=False)
         standing = _standing(jobs, name)
         job = jobs.register(_registration(name, handler, said, replace=True))
@@ -123,7 +125,7 @@ class JobOperations:
 
     def unregister(self, name: str, request: Request) -> Response[None]:
         """Take back a registered job; its history is kept."""
-        jobs = self.desk.scheduler(request).jobs
+        jobs = self.desk.jobs_for(request, name)
         jobs.unregister(jobs.get(name).name)
         return _done()
 
@@ -133,7 +135,7 @@ class JobOperations:
         """Run nothing of it from now on, or of one of its cadences."""
         said = said or PauseRequest()
         until = None if said.until is None else instant_of(said.until, self.desk.clock.now())
-        jobs = self.desk.scheduler(request).jobs
+        jobs = self.desk.jobs_for(request, name)
         jobs.pause(name, reason=said.reason, until=until, cadence=said.cadence)
         return _done()
 
@@ -141,14 +143,14 @@ class JobOperations:
         self, name: str, request: Request, said: Annotated[CadenceRequest | None, Body()] = None
     ) -> Response[None]:
         """End a pause."""
-        self.desk.scheduler(request).jobs.resume(name, cadence=said.cadence if said else None)
+        self.desk.jobs_for(request, name).resume(name, cadence=said.cadence if said else None)
         return _done()
 
     def trigger(
         self, name: str, request: Request, said: Annotated[TriggerRequest | None, Body()] = None
     ) -> Response[ActionSummary]:
         """Run it now, paused or not."""
-        jobs = self.desk.scheduler(request).jobs
+        jobs = self.desk.jobs_for(request, name)
         payload = payload_for_run(self.desk.app, jobs.get(name), said.payload if said else None)
         action = jobs.trigger(name, payload=payload)
         location = {"Location": place_of(request, SCHEDULING, action.id)}
@@ -158,12 +160,12 @@ class JobOperations:
         self, name: str, request: Request, said: Annotated[CadenceRequest | None, Body()] = None
     ) -> ActionSummary:
         """Skip the next planned occurrence; the one after it runs."""
-        jobs = self.desk.scheduler(request).jobs
+        jobs = self.desk.jobs_for(request, name)
         return ActionSummary.of(jobs.skip_next(name, cadence=said.cadence if said else None))
 
     def set(self, name: str, said: Annotated[SettingsRequest, Body()], request: Request) -> JobView:
         """Set how runs are retried; what is left out goes by the declared policy again."""
-        jobs = self.desk.scheduler(request).jobs
+        jobs = self.desk.jobs_for(request, name)
         return job_view(self.desk, jobs.set(name, **said.model_dump()))
 
 

@@ -27,7 +27,7 @@ from duetime.permissions import Permission
 from duetime.selection import Filters
 
 DEAD_LETTERS = "/dead-letters"
-_operation = partial(Operation, about=Kind.MANY)
+_operation = partial(Operation, about=Kind.MANY, has_dry_run=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "job-name-taken": (HTTPStatus.CONFLICT, "Another job has the name"),
         "commit-refused": (HTTPStatus.CONFLICT, "A condition of the commit did not hold"),
         "already-committed": (HTTPStatus.CONFLICT, "The run has committed already"),
+        "precondition-failed": (HTTPStatus.PRECONDITION_FAILED, "It has changed meanwhile"),
         "body-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
         "payload-too-large": (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The payload is too large"),
         "wrong-media-type": (HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "The body is not JSON"),

@@ -1,7 +1,7 @@
 """The recorder: each change that is asked for goes into the audit trail before it is made, and what came of it after.
 
-A change of something that is there is kept before it is made, so that none is made unseen; one that makes something new
-when it is done, since only then it has a name, and its own row says who made it.
+Whatever can be named beforehand is kept before it is made, so that nothing is changed unseen. An action that is scheduled
+gets its id as it is made: its entry is kept after that, and its own row says who made it.
 """
 
 from __future__ import annotations
@@ -14,20 +14,37 @@ from typing import Any
 
 from duetime import ids
 from duetime.access_ports import AuditTrail
+from duetime.api.body import body_text, strict_json
 from duetime.api.caller import Caller
 from duetime.api.requests import IDENTITY
-from duetime.api.routes import Found
-from duetime.audit import AuditEntry, Target
+from duetime.api.routes import Found, Operation
+from duetime.audit import AuditEntry, Kind, Target
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, InvalidIdentifier, cut
 
 log = logging.getLogger(__name__)
 
-_NEVER_KEPT = IDENTITY | {"payload"}
+_PAYLOAD = "payload"
+_NAMING_HEADERS = frozenset(
+    {
+        "x-duetime-tenant",
+        "x-duetime-user",
+        "x-duetime-groups",
+        "x-duetime-arn",
+        "x-tenant-id",
+        "x-tenant",
+        "x-user",
+    }
+)
+"""Headers in which clients of other services say who they are."""
+
 _TOLD = ("id", "name", "status", "due_at", "paused", "next_at", "type", "detail", "dry_run")
 """What of an answer tells what became of the target; of a problem, which and why."""
 
-_LONGEST = 500
+_LONGEST, _LONGEST_NAME, _MOST = 500, 100, 30
+"""Characters of a value and of a name, and how many of them: what bounds an entry."""
+
+_DEEPEST = 20
 
 
 class Recorder:
@@ -36,55 +53,77 @@ class Recorder:
     def __init__(self, trail: AuditTrail, clock: Clock, entropy: ids.Entropy = os.urandom) -> None:
         self._trail, self._clock, self._entropy = trail, clock, entropy
 
-    def begin(self, found: Found | None, caller: Caller, event: Mapping[str, Any]) -> AuditEntry | None:
-        """Keep what is asked for, if that is a change; None for all else.
-
-        Raises:
-            BackendUnavailable: it may not be kept; the change must not be made.
-        """
-        if found is None or found.route.operation is None:
+    def entry(self, found: Found, caller: Caller, event: Mapping[str, Any]) -> AuditEntry | None:
+        """What is asked for, if that is a change; None for all else, and for what is only to be told."""
+        operation = found.route.operation
+        if operation is None:
             return None
-        asked = _asked(event)
-        if asked.get("dry_run") is True:
+        body = _body(event)
+        if operation.has_dry_run and body.get("dry_run") is True:
             return None
-        now, operation = self._clock.now(), found.route.operation
-        entry = AuditEntry(
+        now = self._clock.now()
+        return AuditEntry(
             id=ids.new_action_id(now, self._entropy),
             tenant_id=caller.tenant_id,
-            target=Target(operation.about, found.name),
+            target=Target(operation.about, found.name or _name_said(operation, body)),
             operation=operation.name,
             by=caller.actor,
             roles=tuple(sorted(caller.roles)),
             address=caller.address,
             asked_at=now,
-            asked=asked,
+            asked=_asked(event, body),
         )
-        if entry.target.name:
+
+    def begin(self, entry: AuditEntry | None, found: Found) -> None:
+        """Keep an entry before its change is made, where what it is about is known by then.
+
+        Raises:
+            BackendUnavailable: it may not be kept; the change must not be made.
+        """
+        is_new = found.route.operation is not None and found.route.operation.is_new
+        if entry is not None and (entry.target.name or not is_new):
             self._trail.begin(entry)
-        return entry
 
     def end(self, entry: AuditEntry | None, answer: Mapping[str, Any]) -> None:
         """Keep what came of it. That a trail lacks this tells that nobody knows; the change itself is made."""
         if entry is None:
             return
         result = _result(answer)
-        ended = entry.ended(int(answer["statusCode"]), result).named(
-            str(result.get("id") or result.get("name") or "")
-        )
+        ended = entry.ended(int(answer["statusCode"]), result)
+        if entry.target.kind is Kind.ACTION:
+            ended = ended.named(str(result.get("id") or ""))
         try:
             self._trail.end(ended)
         except DuetimeError as error:
             log.warning("audit entry not ended", extra={"entry": entry.id, "reason": str(error)})
 
 
-def _asked(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The body's and the query's fields, without payloads; and which of them named who asks, and were ignored."""
-    body = _object(event.get("body"))
-    said = {**(event.get("queryStringParameters") or {}), **body}
-    kept = {name: _short(value) for name, value in said.items() if name not in _NEVER_KEPT}
-    if ignored := sorted(IDENTITY & said.keys()):
-        kept["ignored"] = ignored
-    return kept
+def _name_said(operation: Operation, body: Mapping[str, Any]) -> str:
+    """The name of a job that is to be registered, which its body says."""
+    try:
+        return ids.job_name(body.get("name")) if operation.is_new and operation.about is Kind.JOB else ""
+    except InvalidIdentifier:
+        return ""
+
+
+def _asked(event: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body's and the query's fields, without payloads; and what named who asks, and was ignored."""
+    said = {**event["queryStringParameters"], **body}
+    kept = [(name, value) for name, value in said.items() if name not in IDENTITY and name != _PAYLOAD]
+    asked = {cut(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in kept[:_MOST]}
+    named = {name.lower() for name in (*event["headers"], *event["multiValueHeaders"])}
+    if ignored := sorted(IDENTITY & said.keys()) + sorted(_NAMING_HEADERS & named):
+        asked["ignored"] = ignored
+    return asked
+
+
+def _without_payloads(value: Any, levels: int = _DEEPEST) -> Any:
+    if isinstance(value, Mapping):
+        kept = {name: each for name, each in value.items() if name != _PAYLOAD and levels}
+        return {name: _without_payloads(each, levels - 1) for name, each in kept.items()}
+    if isinstance(value, list):
+        return [_without_payloads(each, levels - 1) for each in value if levels]
+    return value
 
 
 def _result(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,10 +132,18 @@ def _result(answer: Mapping[str, Any]) -> dict[str, Any]:
     return told | {name: len(body[name]) for name in ("changed", "left") if isinstance(body.get(name), list)}
 
 
+def _body(event: Mapping[str, Any]) -> dict[str, Any]:
+    """The body as the route will read it; nothing where it could not."""
+    try:
+        return _object(body_text(event))
+    except DuetimeError:
+        return {}
+
+
 def _object(text: Any) -> dict[str, Any]:
     try:
-        read = json.loads(text) if isinstance(text, str) and text else {}
-    except (ValueError, RecursionError):
+        read = strict_json(text) if isinstance(text, str) and text else {}
+    except DuetimeError:
         return {}
     return read if isinstance(read, dict) else {}
 

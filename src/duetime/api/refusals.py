@@ -66,6 +66,16 @@ class Forbidden(DuetimeError, PermissionError):
         super().__init__(problem)
 
 
+class PreconditionFailed(DuetimeError, RuntimeError):
+    """What is to be changed is no longer as the client has seen it."""
+
+    code = "precondition-failed"
+
+    def __init__(self, etag: str) -> None:
+        self.etag = etag
+        super().__init__(f"it has changed meanwhile, and is now {etag}; look at it again, then decide")
+
+
 class RouteNotFound(DuetimeError, LookupError):
     """Nothing is served at this path."""
 

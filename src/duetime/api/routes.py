@@ -1,6 +1,7 @@
 """Routes: a method and a path under the prefix, who may ask, what it changes, and what answers there.
 
-A path refuses the methods it does not have.
+The directory alone says which route a request is for: what it does not find is refused, and never comes to the resolver,
+which reads paths in its own way.
 """
 
 from __future__ import annotations
@@ -13,12 +14,9 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
-from duetime.api.refusals import WrongMethod
+from duetime.api.refusals import RouteNotFound, WrongMethod
 from duetime.audit import Kind
 from duetime.permissions import Permission
-
-METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
-"""All that API Gateway lets through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +25,10 @@ class Operation:
 
     name: str
     about: Kind
+    is_new: bool = False
+    """Whether it makes something that was not there, whose id nobody knows before."""
+    has_dry_run: bool = False
+    """Whether a client may ask for it to be told instead of done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +57,44 @@ class Directory:
     """Finds a request's route before anything of the request is read."""
 
     def __init__(self, routes: Iterable[Route], prefix: str) -> None:
-        self._routes: Sequence[tuple[re.Pattern[str], Route]] = [
-            (_pattern(prefix + each.path), each) for each in sorted(routes, key=_literal_first)
+        by_path: dict[str, dict[str, Route]] = {}
+        for each in sorted(routes, key=_literal_first):
+            by_path.setdefault(prefix + each.path, {})[each.method] = each
+        self._prefix = prefix
+        self._paths: Sequence[tuple[re.Pattern[str], Mapping[str, Route]]] = [
+            (_pattern(path), methods) for path, methods in by_path.items()
         ]
 
-    def find(self, method: str, path: str) -> Found | None:
-        """The route, or None if nothing is served there with this method."""
-        for pattern, route in self._routes:
-            matched = pattern.fullmatch(path.rstrip("/"))
-            if matched and route.method == method:
-                return Found(route, next(iter(matched.groups()), ""))
-        return None
+    def find(self, method: str, path: str) -> Found:
+        """The route, and what stands in its path.
+
+        Raises:
+            RouteNotFound: nothing is served at the path.
+            WrongMethod: something is, but not with this method.
+        """
+        matched, methods = self._at(path)
+        if matched is None:
+            raise RouteNotFound(path, self._prefix)
+        if method not in methods:
+            raise WrongMethod(methods)
+        return Found(methods[method], next(iter(matched.groups()), ""))
 
     def is_open(self, path: str) -> bool:
         """Whether everybody may ask there."""
-        at = path.rstrip("/")
-        return any(route.needs is None and pattern.fullmatch(at) for pattern, route in self._routes)
+        _, methods = self._at(path)
+        return any(route.needs is None for route in methods.values())
+
+    def _at(self, path: str) -> tuple[re.Match[str] | None, Mapping[str, Route]]:
+        for pattern, methods in self._paths:
+            if matched := pattern.fullmatch(path.rstrip("/")):
+                return matched, methods
+        return None, {}
 
 
 def add(resolver: APIGatewayRestResolver, routes: Iterable[Route], prefix: str) -> None:
-    """Have the resolver serve these routes, and every other method of their paths refused."""
-    methods: dict[str, set[str]] = {}
+    """Have the resolver serve these routes."""
     for route in routes:
-        path = prefix + route.path
-        methods.setdefault(path, set()).add(route.method)
-        resolver.route(path, route.method, status_code=route.status)(route.answer)
-    _refuse_others(resolver, methods)
+        resolver.route(prefix + route.path, route.method, status_code=route.status)(route.answer)
 
 
 def _pattern(path: str) -> re.Pattern[str]:
@@ -96,16 +110,3 @@ def _parts(path: str) -> list[str]:
 def _literal_first(route: Route) -> int:
     """A path that is written out comes before one with a name in its place."""
     return route.path.count("<")
-
-
-def _refuse_others(resolver: APIGatewayRestResolver, methods: Mapping[str, set[str]]) -> None:
-    for path, allowed in methods.items():
-        others = sorted(METHODS - allowed)
-        resolver.route(path, others, include_in_schema=False, enable_validation=False)(_refusal(allowed))
-
-
-def _refusal(allowed: set[str]) -> Callable[..., None]:
-    def refuse(**_path: str) -> None:
-        raise WrongMethod(allowed)
-
-    return refuse

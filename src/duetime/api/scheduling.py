@@ -17,6 +17,7 @@ from duetime.action import Status
 from duetime.api.desk import SCHEDULING, Desk, place_of
 from duetime.api.filters import ActionQuery, page_view
 from duetime.api.parameters import refuse_doubled, refuse_unknown
+from duetime.api.preconditions import etag_of_action
 from duetime.api.requests import DueRequest, ScheduleRequest
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
@@ -38,7 +39,14 @@ class Scheduling:
         """What is served, under the prefix."""
         one = f"{SCHEDULING}/<action_id>"
         return (
-            Route("POST", SCHEDULING, self.schedule, _MANAGE, HTTPStatus.CREATED, _operation("schedule")),
+            Route(
+                "POST",
+                SCHEDULING,
+                self.schedule,
+                _MANAGE,
+                HTTPStatus.CREATED,
+                _operation("schedule", is_new=True),
+            ),
             Route("GET", f"{SCHEDULING}/query", self.query, _READ),
             Route("GET", one, self.get, _READ),
             Route("DELETE", one, self.cancel, _MANAGE, operation=_operation("cancel")),
@@ -72,13 +80,14 @@ class Scheduling:
         scheduler = self.desk.scheduler(request)
         return page_view(scheduler.list(limit=asked.limit, cursor=asked.cursor, **asked.filters()))
 
-    def get(self, action_id: str, request: Request) -> ActionView:
+    def get(self, action_id: str, request: Request) -> Response[ActionView]:
         """The action as of now."""
-        return ActionView.of(self.desk.scheduler(request).get(action_id))
+        action = self.desk.scheduler(request).get(action_id)
+        return Response(HTTPStatus.OK, _JSON, ActionView.of(action), headers={"ETag": etag_of_action(action)})
 
     def cancel(self, action_id: str, request: Request) -> Response[ActionSummary]:
         """Cancel a pending action (200), or ask a running one to stop (202)."""
-        action = self.desk.scheduler(request).cancel(action_id)
+        action = self.desk.scheduler_for(request, action_id).cancel(action_id)
         is_done = action.status is Status.CANCELLED
         return Response(HTTPStatus.OK if is_done else HTTPStatus.ACCEPTED, _JSON, ActionSummary.of(action))
 
@@ -86,13 +95,15 @@ class Scheduling:
         self, action_id: str, due: Annotated[DueRequest, Body()], request: Request
     ) -> ActionSummary:
         """Give a pending action another due time."""
-        return ActionSummary.of(self.desk.scheduler(request).reschedule(action_id, due.when(), tz=due.tz))
+        return ActionSummary.of(
+            self.desk.scheduler_for(request, action_id).reschedule(action_id, due.when(), tz=due.tz)
+        )
 
     def redrive(
         self, action_id: str, request: Request, due: Annotated[DueRequest | None, Body()] = None
     ) -> ActionSummary:
         """Run a failed action again: at once, or when the body says."""
-        scheduler = self.desk.scheduler(request)
+        scheduler = self.desk.scheduler_for(request, action_id)
         if due is None:
             return ActionSummary.of(scheduler.redrive(action_id))
         return ActionSummary.of(scheduler.redrive(action_id, at=due.when(), tz=due.tz))

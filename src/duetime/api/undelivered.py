@@ -22,6 +22,7 @@ from duetime.undelivered import Kind, Undelivered
 from duetime.undelivered_desk import MOST_AT_ONCE, UndeliveredDesk
 
 _REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
+_REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)
 LARGEST_PAGE = 100
 _ASKED = ("limit", "cursor")
 
@@ -92,7 +93,7 @@ class UndeliveredThings:
         many, one = f"{UNDELIVERED}/redrive", f"{UNDELIVERED}/<undelivered_id>"
         return (
             Route("GET", UNDELIVERED, self.list, Permission.SYSTEM),
-            Route("POST", many, self.redrive_many, Permission.SYSTEM, HTTPStatus.ACCEPTED, _REDRIVE),
+            Route("POST", many, self.redrive_many, Permission.SYSTEM, HTTPStatus.ACCEPTED, _REDRIVE_MANY),
             Route("GET", one, self.get, Permission.SYSTEM),
             Route("POST", f"{one}/redrive", self.redrive, Permission.SYSTEM, HTTPStatus.ACCEPTED, _REDRIVE),
         )

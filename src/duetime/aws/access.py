@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import instant
 from duetime.access_ports import AuditPage, Grant
-from duetime.audit import AuditEntry, Kind, Target
+from duetime.audit import AuditEntry, Kind, Target, is_entry_id
 from duetime.aws.faults import ConditionFailed, translated
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
@@ -30,7 +30,7 @@ from duetime.aws.queries import SERVICE, get_items
 from duetime.aws.tables import AUDIT
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor
-from duetime.ids import TenantId, is_action_id
+from duetime.ids import TenantId
 from duetime.permissions import Permission
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ IS_NEW = "attribute_not_exists(pk)"
 HAS_NOT_ENDED = "attribute_not_exists(answered)"
 
 _REREAD_AFTER = timedelta(seconds=10)
+_KNOWN = frozenset(Permission)
+"""A word that another version of duetime wrote, and this one does not know, grants nothing."""
 
 
 class DynamoGrants:
@@ -53,29 +55,38 @@ class DynamoGrants:
         """See `duetime.access_ports.Grants`, here and below."""
         now = self._clock.now()
         read_at, grants = self._read.get(tenant_id, (None, {}))
-        if read_at is None or now - read_at > _REREAD_AFTER:
+        if read_at is None or now - read_at >= _REREAD_AFTER:
             grants = self._grants(tenant_id)
             self._read[tenant_id] = now, grants
         return grants
 
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
         key = {"pk": {"S": partition(tenant_id, "grants")}, "sk": {"S": grant.role}}
-        with translated(SERVICE):
-            if grant.permissions:
-                self._client.put_item(TableName=self._table, Item={**key, **_grant_item(grant)})
-            else:
-                self._client.delete_item(TableName=self._table, Key=key)
-        self._read.pop(tenant_id, None)
+        try:
+            with translated(SERVICE):
+                if grant.permissions:
+                    self._client.put_item(TableName=self._table, Item={**key, **_grant_item(grant)})
+                else:
+                    self._client.delete_item(TableName=self._table, Key=key)
+        finally:  # it may have been done, though no answer came
+            self._read.pop(tenant_id, None)
 
     def _grants(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        with translated(SERVICE):
-            answer: Any = self._client.query(
-                TableName=self._table,
-                KeyConditionExpression="pk = :grants",
-                ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
-                ConsistentRead=True,
-            )
-        return {item["sk"]["S"]: _to_grant(item) for item in answer["Items"]}
+        found: dict[str, Grant] = {}
+        start: Any = {}
+        while True:
+            with translated(SERVICE):
+                answer: Any = self._client.query(
+                    TableName=self._table,
+                    KeyConditionExpression="pk = :grants",
+                    ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
+                    ConsistentRead=True,
+                    **start,
+                )
+            found |= {item["sk"]["S"]: _to_grant(item) for item in answer["Items"]}
+            if "LastEvaluatedKey" not in answer:
+                return found
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
 
 class DynamoAuditTrail:
@@ -98,7 +109,7 @@ class DynamoAuditTrail:
             self._client.put_item(TableName=self._table, Item=item, ConditionExpression=condition)
 
     def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
-        if cursor is not None and not is_action_id(cursor):
+        if cursor is not None and not is_entry_id(cursor):
             raise InvalidCursor
         if target is None:
             return self._of_tenant(tenant_id, limit, cursor or "~")
@@ -151,7 +162,7 @@ def _grant_item(grant: Grant) -> Item:
 def _to_grant(item: Item) -> Grant:
     return Grant(
         role=item["sk"]["S"],
-        permissions=frozenset(map(Permission, item["permissions"]["SS"])),
+        permissions=frozenset(Permission(each) for each in item["permissions"]["SS"] if each in _KNOWN),
         granted_by=item["granted_by"]["S"],
         granted_at=instant.parse(item["granted_at"]["S"]),
     )

@@ -19,7 +19,7 @@ STAGE = "prod"
 OPEN = ("health", "openapi.json")
 """What everybody may read, under the prefix."""
 
-_SENT = ("Authorization", "Content-Type", "Idempotency-Key")
+_SENT = ("Authorization", "Content-Type", "Idempotency-Key", "If-Match")
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 _LINE = {

@@ -1,7 +1,8 @@
 """Plays API Gateway before the API's function: an HTTP request becomes a REST proxy event, its answer a response.
 
-It plays the Cognito authorizer too. Who calls is what three headers for development say; there is no password, and the
-port is open to this machine alone.
+It plays the sign-in too. Who calls is what headers for development say: a person by user, tenant and groups, a service by
+the ARN in whose name it would sign. There is no password, and the port is open to this machine alone. As on AWS, what the
+function gets of it is what was found out about the caller, not the headers.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ LARGEST_BODY = 6_000_000
 """Bytes: what Lambda takes in one synchronous invocation; API Gateway itself takes 10 MB."""
 
 STAGE = "local"
+
+USER, TENANT, GROUPS, ARN = "X-Duetime-User", "X-Duetime-Tenant", "X-Duetime-Groups", "X-Duetime-Arn"
+"""The headers of the sign-in; with none of them an admin of the tenant ``acme`` calls."""
 
 
 class Gateway:
@@ -43,7 +47,8 @@ class Gateway:
 def proxy_event(request: Request, *, now_ms: int) -> dict[str, Any]:
     """The event of a Lambda proxy integration of a REST API."""
     body, is_base64 = _body(request.get_data())
-    headers = dict(request.headers.items())
+    sign_in = {each.lower() for each in (USER, TENANT, GROUPS, ARN)}
+    headers = {name: value for name, value in request.headers.items() if name.lower() not in sign_in}
     query = {name: request.args.getlist(name) for name in request.args}
     return {
         "resource": "/{proxy+}",
@@ -72,18 +77,22 @@ def _request_context(request: Request, now_ms: int) -> dict[str, Any]:
         "resourcePath": "/{proxy+}",
         "httpMethod": request.method,
         "path": request.path,
-        "identity": {"sourceIp": request.remote_addr, "userAgent": request.headers.get("User-Agent")},
-        "authorizer": {"claims": _claims(request)},
+        "identity": {
+            "sourceIp": request.remote_addr,
+            "userAgent": request.headers.get("User-Agent"),
+            "userArn": request.headers.get(ARN),
+        },
+        "authorizer": None if ARN in request.headers else {"claims": _claims(request)},
     }
 
 
 def _claims(request: Request) -> dict[str, str]:
-    user = request.headers.get("X-Duetime-User", "developer")
+    user = request.headers.get(USER, "developer")
     return {
         "sub": user,
         "email": user if "@" in user else f"{user}@localhost",
-        "custom:tenant_id": request.headers.get("X-Duetime-Tenant", "acme"),
-        "cognito:groups": request.headers.get("X-Duetime-Groups", "admins"),
+        "custom:tenant_id": request.headers.get(TENANT, "acme"),
+        "cognito:groups": request.headers.get(GROUPS, "admins"),
         "token_use": "id",
     }
 

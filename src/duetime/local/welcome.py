@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from duetime.app import App
+from duetime.local.gateway import ARN, GROUPS, TENANT, USER
 from duetime.local.job_lines import Coming, job_lines
 from duetime.local.suggestions import commands
 from duetime.settings import Settings
@@ -23,6 +24,9 @@ def welcome(
         "",
         "  In another terminal, try:",
         *(f"    {each}" for each in commands(app, url, program)),
+        "",
+        f"  The API takes you for an admin of acme; the headers {USER}, {TENANT}, {GROUPS}",
+        f"  or {ARN} say who else calls.",
         "",
         "  Ctrl-C stops it. Everything is in memory, and gone then.",
     ]

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping
 
 from duetime.access_ports import AuditPage, Grant
-from duetime.audit import AuditEntry, Target
+from duetime.audit import AuditEntry, Target, is_entry_id
 from duetime.errors import InvalidCursor
-from duetime.ids import TenantId, is_action_id
+from duetime.ids import TenantId
 
 
 class MemoryGrants:
@@ -48,7 +48,7 @@ class MemoryAuditTrail:
                 self._entries[entry.id] = entry
 
     def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
-        if cursor is not None and not is_action_id(cursor):
+        if cursor is not None and not is_entry_id(cursor):
             raise InvalidCursor
         with self._lock:
             found = [

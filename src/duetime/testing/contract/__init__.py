@@ -25,6 +25,7 @@ for _part in pkgutil.iter_modules(__path__, f"{__name__}."):
     )  # said before they are imported: a failure shows what was compared
 
 # ruff: noqa: E402
+from duetime.testing.contract.access import AuditTrailContract, GrantsContract
 from duetime.testing.contract.changing import CancelContract, RescheduleContract, StrangerContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
@@ -57,8 +58,10 @@ from duetime.testing.contract.wakes import DueQueuesContract, TimersContract
 
 __all__ = [
     "ActionStoreContract",
+    "AuditTrailContract",
     "BookmarksContract",
     "DueQueuesContract",
+    "GrantsContract",
     "JobStoreContract",
     "JobWakesContract",
     "RoutesContract",

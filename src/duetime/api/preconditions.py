@@ -1,0 +1,74 @@
+"""Preconditions: a change that a client wants made only of what it has seen (``ETag``, ``If-Match``).
+
+A job is written under the condition that its revision is the one compared here, so nothing comes between. An action is
+compared before the call, whose own condition is its status alone: another reschedule in between is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, cast
+
+from aws_lambda_powertools.event_handler.request import Request
+
+from duetime.api.refusals import PreconditionFailed
+from duetime.job_ports import JobStore
+
+if TYPE_CHECKING:
+    from duetime.action import Action
+    from duetime.job import Job, Span
+
+
+def etag_of_action(action: Action) -> str:
+    """What stands for the action as it is: each change by a person, each claim and each end makes another."""
+    return _etag(action.id, action.gen, action.fence, action.status.value, action.changed_at)
+
+
+def etag_of_job(job: Job) -> str:
+    """What stands for the job as it was declared and set: runs make no other."""
+    return _etag(job.ref.tenant_id, job.name, job.version, job.revision)
+
+
+def _etag(*parts: object) -> str:
+    return f'"{sha256(" ".join(map(str, parts)).encode()).hexdigest()[:16]}"'
+
+
+def expected(request: Request) -> frozenset[str]:
+    """The ETags of which a client wants one to stand; none where it does not say, or is content with any."""
+    headers = request.resolved_event.get("headers") or {}
+    said = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
+    return frozenset() if said.strip() == "*" else frozenset(each.strip() for each in said.split(","))
+
+
+def compare(wanted: frozenset[str], standing: str) -> None:
+    """Let a change pass whose target is as the client has seen it.
+
+    Raises:
+        PreconditionFailed: it has changed meanwhile.
+    """
+    if wanted and standing not in wanted:
+        raise PreconditionFailed(standing)
+
+
+class _ComparedJobs:
+    """A job store whose first change is of a job as the client has seen it; what follows of that is the call's own."""
+
+    def __init__(self, jobs: JobStore, wanted: frozenset[str]) -> None:
+        self._jobs, self._wanted = jobs, wanted
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._jobs, name)
+
+    def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
+        """See `duetime.job_ports.JobStore`."""
+        compare(self._wanted, etag_of_job(old))
+        is_changed = self._jobs.change(old, new, spans=spans)
+        if is_changed:
+            self._wanted = frozenset()
+        return is_changed
+
+
+def compared(jobs: JobStore, wanted: frozenset[str]) -> JobStore:
+    """The store, which refuses to change a job that has changed meanwhile."""
+    return cast("JobStore", _ComparedJobs(jobs, wanted)) if wanted else jobs

@@ -1,0 +1,264 @@
+"""Who may do what, and the trail of who asked for what: grants by role, and entries that are begun, ended and never changed."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from itertools import count
+
+import pytest
+
+from duetime.access_ports import AuditTrail, Grant, Grants
+from duetime.audit import AuditEntry, Kind, Target
+from duetime.errors import InvalidCursor
+from duetime.ids import TenantId, new_action_id
+from duetime.permissions import GRANTABLE, Permission
+from duetime.testing.contract.specimens import ACME, CALLER, GLOBEX, MOST_PAGES, NOON, SECOND
+
+JOB = Target(Kind.JOB, "billing-nightly")
+OTHER_JOB = Target(Kind.JOB, "billing-hourly")
+HELD_FOR = timedelta(seconds=10)
+"""How long a process may go by the grants that it has read."""
+
+_numbers = count()
+
+
+def grant(role: str = "clerks", *permissions: Permission) -> Grant:
+    """A grant of these to a role; of all that may be granted, if none is said."""
+    return Grant(role, frozenset(permissions) or GRANTABLE, CALLER, NOON)
+
+
+def nothing(role: str = "clerks") -> Grant:
+    """What takes a role's grant back."""
+    return Grant(role, frozenset(), CALLER, NOON)
+
+
+def entry(target: Target = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
+    """An entry that nobody has kept yet; each one a second after the one before."""
+    asked_at = NOON + next(_numbers) * SECOND
+    return AuditEntry(
+        id=new_action_id(asked_at),
+        tenant_id=tenant_id,
+        target=target,
+        operation="pause",
+        by=CALLER,
+        roles=("clerks", "members"),
+        address="203.0.113.7",
+        asked_at=asked_at,
+        asked={"reason": "é\u2028", "until": None, "list": [1, {"deep": 0.5}]},
+    )
+
+
+class GrantsContract:
+    """The whole contract of `duetime.access_ports.Grants`: override the fixtures `grants`, `another` and `pass_time`."""
+
+    @pytest.fixture
+    def grants(self) -> Grants:
+        """A store with no grants."""
+        raise NotImplementedError("override the fixture `grants`: it returns your back end, empty")
+
+    @pytest.fixture
+    def another(self) -> Grants:
+        """The same back end, as another process has it."""
+        raise NotImplementedError("override the fixture `another`: it returns the same as another process")
+
+    @pytest.fixture
+    def pass_time(self) -> Callable[[timedelta], None]:
+        """Lets so much time pass for both."""
+        raise NotImplementedError("override the fixture `pass_time`: it turns the clock of both")
+
+    def test_a_tenant_that_was_granted_nothing_has_no_grants(self, grants: Grants) -> None:
+        assert dict(grants.of(ACME)) == {}
+
+    def test_what_was_granted_is_there_by_role(self, grants: Grants) -> None:
+        clerks, readers = grant(), grant("readers é/@+", Permission.READ_JOBS)
+        for each in (clerks, readers):
+            grants.put(ACME, each)
+        assert dict(grants.of(ACME)) == {"clerks": clerks, "readers é/@+": readers}
+
+    def test_a_grant_takes_the_place_of_the_one_before(self, grants: Grants) -> None:
+        grants.put(ACME, grant())
+        later = replace(grant("clerks", Permission.READ_JOBS), granted_by="eve", granted_at=NOON + SECOND)
+        grants.put(ACME, later)
+        assert dict(grants.of(ACME)) == {"clerks": later}
+
+    def test_a_grant_of_nothing_takes_it_back_and_leaves_other_roles(self, grants: Grants) -> None:
+        for role in ("clerks", "readers"):
+            grants.put(ACME, grant(role))
+        grants.put(ACME, nothing())
+        assert dict(grants.of(ACME)) == {"readers": grant("readers")}
+
+    def test_what_was_put_or_taken_back_may_be_so_again(self, grants: Grants) -> None:
+        for _ in range(2):
+            grants.put(ACME, grant())
+        assert dict(grants.of(ACME)) == {"clerks": grant()}
+        for _ in range(2):
+            grants.put(ACME, nothing())
+        assert dict(grants.of(ACME)) == {}
+
+    def test_another_tenants_grants_are_its_own(self, grants: Grants) -> None:
+        grants.put(GLOBEX, grant("readers"))
+        grants.put(ACME, grant())
+        grants.put(ACME, nothing("readers"))
+        assert dict(grants.of(ACME)) == {"clerks": grant()}
+        assert dict(grants.of(GLOBEX)) == {"readers": grant("readers")}
+
+    def test_more_grants_than_an_answer_holds_are_all_there(self, grants: Grants) -> None:
+        roles = {f"{number:03d}-{'r' * 124}" for number in range(60)}
+        for role in roles:
+            grants.put(ACME, replace(grant(role), granted_by="x" * 20_000))
+        assert grants.of(ACME).keys() == roles
+
+    def test_another_process_sees_a_change_within_ten_seconds(
+        self, grants: Grants, another: Grants, pass_time: Callable[[timedelta], None]
+    ) -> None:
+        assert dict(another.of(ACME)) == {}
+        grants.put(ACME, grant())
+        pass_time(HELD_FOR)
+        assert dict(another.of(ACME)) == {"clerks": grant()}
+        grants.put(ACME, nothing())
+        pass_time(HELD_FOR)
+        assert dict(another.of(ACME)) == {}
+
+    def test_who_puts_sees_it_at_once_also_what_another_process_had_put(
+        self, grants: Grants, another: Grants
+    ) -> None:
+        assert dict(grants.of(ACME)) == {}
+        another.put(ACME, grant("readers"))
+        grants.put(ACME, grant())
+        assert grants.of(ACME).keys() == {"clerks", "readers"}
+
+
+class AuditTrailContract:
+    """The whole contract of `duetime.access_ports.AuditTrail`: override the fixture `trail`."""
+
+    @pytest.fixture
+    def trail(self) -> AuditTrail:
+        """A trail without an entry."""
+        raise NotImplementedError("override the fixture `trail`: it returns your back end, empty")
+
+    def let_indexes_follow(self) -> None:
+        """Return once the list of a tenant's entries shows the last write; override it if yours lags."""
+
+    def test_what_was_begun_is_there_and_has_no_end(self, trail: AuditTrail) -> None:
+        begun = entry()
+        trail.begin(begun)
+        assert self._all(trail, ACME, JOB) == [begun]
+        assert begun.status is None
+
+    @pytest.mark.parametrize("kind", list(Kind))
+    @pytest.mark.parametrize("name", ["", "19ca é/x", "n" * 10_000])
+    def test_an_entry_is_kept_as_it_is_whatever_it_is_about(
+        self, trail: AuditTrail, kind: Kind, name: str
+    ) -> None:
+        bare = replace(entry(Target(kind, name)), roles=(), address=None, asked={})
+        ended = bare.ended(200, {"status": "é", "left": 3, "deep": {"a": [None]}})
+        trail.end(ended)
+        assert self._all(trail, ACME, bare.target) == [ended]
+
+    def test_an_entry_that_ends_tells_what_came_of_it(self, trail: AuditTrail) -> None:
+        begun = entry()
+        trail.begin(begun)
+        trail.end(begun.ended(409, {}))
+        assert self._all(trail, ACME, JOB) == [begun.ended(409, {})]
+
+    def test_an_entry_may_end_that_was_never_begun(self, trail: AuditTrail) -> None:
+        ended = entry().ended(201, {"id": "a"})
+        trail.end(ended)
+        assert self._all(trail, ACME, JOB) == [ended]
+
+    def test_of_two_ends_the_first_is_kept(self, trail: AuditTrail) -> None:
+        begun = entry()
+        trail.begin(begun)
+        trail.end(begun.ended(200, {"status": "pending"}))
+        trail.end(begun.ended(503, {"status": "failed"}))
+        assert self._all(trail, ACME, JOB) == [begun.ended(200, {"status": "pending"})]
+
+    def test_a_call_whose_answer_was_lost_may_be_repeated(self, trail: AuditTrail) -> None:
+        begun = entry()
+        for _ in range(2):
+            trail.begin(begun)
+        for _ in range(2):
+            trail.end(begun.ended(204, {}))
+        assert self._all(trail, ACME, JOB) == [begun.ended(204, {})]
+
+    def test_a_begin_that_comes_late_takes_no_end_away(self, trail: AuditTrail) -> None:
+        begun = entry()
+        trail.end(begun.ended(200, {}))
+        trail.begin(begun)
+        assert self._all(trail, ACME, JOB) == [begun.ended(200, {})]
+
+    @pytest.mark.parametrize("limit", [1, 2, 3, 5, 10])
+    def test_pages_lose_and_double_none_and_go_from_the_latest_to_the_first(
+        self, trail: AuditTrail, limit: int
+    ) -> None:
+        kept = [entry(target) for target in (JOB, OTHER_JOB, JOB, Target(Kind.MANY), JOB, OTHER_JOB)]
+        for each in (kept[2], kept[0], kept[5], kept[1], kept[4], kept[3]):
+            trail.begin(each)
+        assert self._all(trail, ACME, None, limit) == kept[::-1]
+        assert self._all(trail, ACME, JOB, limit) == [kept[4], kept[2], kept[0]]
+        assert self._all(trail, ACME, OTHER_JOB, limit) == [kept[5], kept[1]]
+
+    @pytest.mark.parametrize("target", [None, JOB])
+    def test_what_comes_while_one_pages_moves_no_page(self, trail: AuditTrail, target: Target | None) -> None:
+        kept = [entry() for _ in range(4)]
+        for each in kept:
+            trail.begin(each)
+        self.let_indexes_follow()
+        first = trail.of(ACME, target, limit=2, cursor=None)
+        trail.begin(entry())
+        trail.end(kept[0].ended(200, {}))
+        self.let_indexes_follow()
+        rest = trail.of(ACME, target, limit=2, cursor=first.cursor)
+        assert [each.id for each in (*first, *rest)] == [each.id for each in reversed(kept)]
+
+    def test_targets_of_one_name_and_several_kinds_are_told_apart(self, trail: AuditTrail) -> None:
+        kept = [entry(Target(kind, "same")) for kind in Kind]
+        for each in kept:
+            trail.begin(each)
+        for each in kept:
+            assert self._all(trail, ACME, each.target) == [each]
+
+    def test_another_tenants_entries_are_never_shown(self, trail: AuditTrail) -> None:
+        mine, theirs = entry(), entry(tenant_id=GLOBEX)
+        later = entry(tenant_id=GLOBEX)
+        for each in (mine, theirs, later):
+            trail.begin(each)
+        for target in (None, JOB):
+            assert self._all(trail, ACME, target) == [mine]
+            assert self._all(trail, GLOBEX, target) == [later, theirs]
+            self.let_indexes_follow()
+            assert [*trail.of(ACME, target, limit=10, cursor=later.id)] == [mine]
+            assert self._all(trail, TenantId("acm"), target) == []
+
+    @pytest.mark.parametrize(
+        "cursor", ["", "x", "~", "019CA932", "acme", "billing-nightly.000001.20300601T120000Z", "\ud800"]
+    )
+    @pytest.mark.parametrize("target", [None, JOB])
+    def test_a_cursor_that_it_did_not_give_out_is_refused(
+        self, trail: AuditTrail, target: Target | None, cursor: str
+    ) -> None:
+        trail.begin(entry())
+        with pytest.raises(InvalidCursor):
+            trail.of(ACME, target, limit=10, cursor=cursor)
+
+    def test_a_trail_without_entries_is_one_empty_page(self, trail: AuditTrail) -> None:
+        for target in (None, JOB):
+            page = trail.of(ACME, target, limit=10, cursor=None)
+            assert (tuple(page), page.cursor) == ((), None)
+
+    def _all(
+        self, trail: AuditTrail, tenant_id: TenantId, target: Target | None, limit: int = 10
+    ) -> list[AuditEntry]:
+        self.let_indexes_follow()
+        found, cursor = list[AuditEntry](), None
+        for _ in range(MOST_PAGES):
+            page = trail.of(tenant_id, target, limit=limit, cursor=cursor)
+            assert len(page) <= limit
+            found += page
+            cursor = page.cursor
+            if cursor is None:
+                return found
+        raise AssertionError("the trail's pages never end")

@@ -1,0 +1,57 @@
+"""An API over one cloud, under settings that a test says, and the directory of its routes."""
+
+from duetime.api import door
+from duetime.api.access import Access
+from duetime.api.desk import Desk
+from duetime.api.door import make_door
+from duetime.api.health import Health
+from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.cloud import MemoryCloud
+from duetime.permissions import Permission
+from duetime.settings import Settings
+from duetime.testing import TurnedClock
+from tests.api.conftest import NOW, Client, jobs_app, sample_event
+
+NAME = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
+CLAIMS = {"custom:tenant_id": "acme", "sub": "s-1", "email": "ada@acme.example"}
+ALONE = {each.name.lower(): each.value for each in Permission}
+"""A role for each permission."""
+
+
+class Office:
+    """An API over one cloud, under settings that a test says."""
+
+    def __init__(self, clock, **settings):
+        self.clock, self.settings = clock, Settings(**settings)
+        self.grants, self.trail = MemoryGrants(), MemoryAuditTrail()
+        self.cloud = MemoryCloud(jobs_app(), clock=clock, settings=self.settings)
+        desk = Desk(
+            self.cloud.store,
+            self.cloud.job_ports,
+            jobs_app(),
+            clock,
+            self.settings,
+            self.cloud.undelivered_ports,
+        )
+        self.access = Access(self.grants, self.trail, clock)
+        self.routes = list(door._served(desk, Health({}), self.access))
+        self.send = Client(make_door(desk, Health({}), self.access)).send
+
+    def ask(self, method, path, *groups, **changes):
+        claims = changes.pop("claims", CLAIMS | {"cognito:groups": " ".join(groups)})
+        event = sample_event("cancel", httpMethod=method, path=f"/api/v1{path}", claims=claims, **changes)
+        return self.send(event)
+
+
+def served():
+    """Each route's method, path and need."""
+    return [(each.method, each.path, each.needs) for each in Office(TurnedClock(NOW), roles={}).routes]
+
+
+GUARDED = [each for each in served() if each[2] is not None]
+
+
+def at(path, name=NAME):
+    """A path with a name where one stands."""
+    head, _, rest = path.partition("<")
+    return head + (name + rest.partition(">")[2] if rest else "")

@@ -1,0 +1,294 @@
+"""The trail: each change that somebody asked for is there once, with who, what and what came of it; and never a payload."""
+
+import base64
+import json
+from datetime import timedelta
+
+import pytest
+
+from duetime.errors import BackendUnavailable
+from tests.api.office import CLAIMS, GUARDED, NAME, Office, at
+
+SECRET = "4111-1111"
+ADDRESS = "203.0.113.7"
+STAFF = CLAIMS | {"cognito:groups": "admins,others"}
+CHANGES = [(method, path) for method, path, _ in GUARDED if method != "GET"]
+OWN = {"name": "own-report", "type": "remark", "payload": {"text": SECRET}}
+
+
+@pytest.fixture
+def office(clock):
+    return Office(clock)
+
+
+@pytest.fixture
+def ask(office):
+    def send(method, path, **changes):
+        said = {"claims": STAFF, "body": None, **changes}
+        office.clock.wait_until(office.clock.now() + timedelta(seconds=1))
+        return office.ask(method, path, **said)
+
+    return send
+
+
+@pytest.fixture
+def trail(office):
+    """The trail's entries of acme, the latest first, as its route tells them."""
+
+    def entries(**query):
+        answer = office.ask("GET", "/audit", claims=STAFF, query={"limit": "100", **query})
+        assert answer.status == 200, answer.text
+        return answer.json["items"]
+
+    return entries
+
+
+def scheduled(ask, **more):
+    body = {"type": "remark", "payload": {"text": SECRET}, "in": 60, **more}
+    return ask("POST", "/scheduling", body=body)
+
+
+def test_an_entry_tells_who_asked_in_which_roles_from_where_for_what_and_what_came_of_it(ask, trail):
+    made = scheduled(ask).json
+    assert ask("PUT", f"/scheduling/{made['id']}/reschedule", body={"in": 120}).status == 200
+    later, first = trail()
+    assert later.pop("id") > first.pop("id")
+    who = {
+        "target": f"action:{made['id']}",
+        "by": "ada@acme.example",
+        "roles": ["admins", "others"],
+        "address": ADDRESS,
+    }
+    result = {"id": made["id"], "status": "pending", "type": "remark"}
+    assert first == {
+        **who,
+        "operation": "schedule",
+        "asked_at": "2026-03-01T12:00:01Z",
+        "asked": {"type": "remark", "in": 60},
+        "status": 201,
+        "result": {**result, "due_at": "2026-03-01T12:01:01Z"},
+    }
+    assert later == {
+        **who,
+        "operation": "reschedule",
+        "asked_at": "2026-03-01T12:00:02Z",
+        "asked": {"in": 120},
+        "status": 200,
+        "result": {**result, "due_at": "2026-03-01T12:02:02Z"},
+    }
+
+
+@pytest.mark.parametrize(("method", "path"), CHANGES)
+def test_each_change_leaves_exactly_one_entry_however_it_is_answered(office, ask, trail, method, path):
+    for number, asked in enumerate(
+        (
+            {"body": {}},
+            {"body": {"name": "x", "payload": {"text": SECRET}, "more": [{"payload": SECRET}]}},
+            {"body": None, "claims": CLAIMS},
+            {"body": "{"},
+            {"body": "[1]"},
+            {"body": base64.b64encode(b"\xff").decode(), "isBase64Encoded": True},
+            {"body": "{}", "headers": {"Content-Type": "text/plain"}},
+        ),
+        1,
+    ):
+        answer = ask(method, at(path), **asked)
+        entries = trail()
+        assert len(entries) == number
+        assert entries[0]["status"] == answer.status
+        assert (entries[0]["by"], entries[0]["address"]) == ("ada@acme.example", ADDRESS)
+    assert SECRET not in json.dumps(trail())
+    assert office.trail.of("globex", None, limit=9, cursor=None).entries == ()
+
+
+def test_what_only_reads_leaves_none(ask, trail):
+    for method, path, _ in GUARDED:
+        if method == "GET":
+            ask(method, at(path))
+    assert trail() == []
+
+
+def test_who_is_not_known_leaves_none(ask, trail):
+    for method, path in CHANGES:
+        assert ask(method, at(path), claims={"sub": "s-1"}).status == 403
+    assert trail() == []
+
+
+def test_what_was_refused_tells_which_and_why(ask, trail):
+    running = scheduled(ask).json["id"]
+    ask("DELETE", f"/scheduling/{running}")
+    for status, asked in (
+        (403, {"method": "DELETE", "path": f"/scheduling/{running}", "claims": CLAIMS}),
+        (404, {"method": "DELETE", "path": f"/scheduling/{NAME}"}),
+        (409, {"method": "DELETE", "path": f"/scheduling/{running}"}),
+        (422, {"method": "PUT", "path": f"/scheduling/{running}/reschedule", "body": {"in": -1}}),
+    ):
+        answer = ask(**asked)
+        assert answer.status == status, answer.text
+        last = trail()[0]
+        assert last["status"] == status
+        assert last["result"] == {name: answer.json[name] for name in ("status", "type", "detail")}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/scheduling/cancel", {"type": "remark"}),
+        ("/scheduling/redrive", {"type": "remark"}),
+        ("/undelivered/redrive", {}),
+    ],
+)
+def test_a_dry_run_leaves_none_and_the_same_done_leaves_one(ask, trail, path, body):
+    assert ask("POST", path, body={**body, "dry_run": True}).status < 300
+    assert trail() == []
+    assert ask("POST", path, body={**body, "dry_run": False}).status < 300
+    assert [each["operation"] for each in trail()] == [path.rpartition("/")[2]]
+
+
+def test_no_route_is_kept_out_of_the_trail_by_calling_it_a_dry_run(ask, trail):
+    made = scheduled(ask).json["id"]
+    said = {"body": {"dry_run": True}, "query": {"dry_run": "true"}}
+    assert ask("DELETE", f"/scheduling/{made}", **said).json["status"] == "cancelled"
+    assert ask("DELETE", "/grants/clerks", **said).status == 204
+    assert [each["operation"] for each in trail()] == ["revoke", "cancel", "schedule"]
+    doubled = '{"type":"remark","dry_run":true,"dry_run":false}'
+    is_dry = ask("POST", "/scheduling/cancel", body=doubled).json["dry_run"]
+    assert len(trail()) == (3 if is_dry else 4)
+
+
+def test_whoever_else_a_client_names_is_ignored_and_told(ask, trail):
+    answer = scheduled(
+        lambda *route, body: ask(
+            *route,
+            body=body | {"tenant_id": "globex", "actor": "eve"},
+            query={"user": "eve"},
+            headers={"X-Duetime-Tenant": "globex", "x-duetime-user": "eve"},
+        )
+    )
+    assert (answer.json["tenant_id"], answer.json["created_by"]) == ("acme", "ada@acme.example")
+    (entry,) = trail()
+    assert entry["by"] == "ada@acme.example"
+    assert entry["asked"] == {
+        "type": "remark",
+        "in": 60,
+        "ignored": ["actor", "tenant_id", "user", "x-duetime-tenant", "x-duetime-user"],
+    }
+
+
+def test_a_payload_is_nowhere_in_an_entry_however_deep_it_stands(ask, trail):
+    deep = {"a": [{"payload": SECRET, "b": {"payload": [SECRET], "c": 1}}], "payload": SECRET}
+    ask("POST", "/background-jobs", body={**OWN, "reason": deep})
+    ask("POST", "/background-jobs", body=json.dumps([deep]))
+    ask("POST", "/background-jobs/own-report/trigger", body={"payload": {"text": SECRET, "number": SECRET}})
+    assert len(trail()) == 3
+    assert SECRET not in json.dumps(trail())
+    assert trail()[-1]["asked"]["reason"] == {"a": [{"b": {"c": 1}}]}
+
+
+def test_an_entry_stays_small_however_much_was_said(office, ask):
+    ask("POST", "/scheduling/cancel", body={f"{number}{'é' * 3_000}": "é" * 3_000 for number in range(100)})
+    ask("POST", "/scheduling/cancel", body="[" * 100_000)
+    for entry in office.trail.of("acme", None, limit=9, cursor=None):
+        assert len(json.dumps(entry.asked)) < 200_000
+
+
+def test_a_trail_that_cannot_be_reached_stops_each_change_that_can_be_named(office, ask, trail, monkeypatch):
+    made = scheduled(ask).json["id"]
+    ask("POST", "/background-jobs", body=OWN)
+    before = office.ask("GET", "/background-jobs/own-report", claims=STAFF).json
+
+    def broken(_entry):
+        raise BackendUnavailable("DynamoDB", "timed out")
+
+    for name in ("begin", "end"):
+        monkeypatch.setattr(type(office.access.trail), name, lambda _trail, entry: broken(entry))
+    for method, path in CHANGES:
+        if path != "/scheduling":
+            there = path.replace("<action_id>", made).replace("<name>", "own-report")
+            answer = ask(method, at(there), body={"name": "another-report", "type": "remark", "cadences": []})
+            assert (answer.status, answer.headers.get("Retry-After")) == (503, "5"), (method, path)
+    assert office.ask("GET", f"/scheduling/{made}", claims=STAFF).json["status"] == "pending"
+    assert office.ask("GET", "/background-jobs/own-report", claims=STAFF).json == before
+    assert office.ask("GET", "/background-jobs/another-report", claims=STAFF).status == 404
+    assert office.ask("GET", "/grants", claims=STAFF).json == {"items": []}
+
+
+def test_a_change_whose_end_could_not_be_kept_has_no_status_though_it_was_made(
+    office, ask, trail, monkeypatch
+):
+    made = scheduled(ask).json["id"]
+
+    def broken(_trail, _entry):
+        raise BackendUnavailable("DynamoDB", "timed out")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(type(office.trail), "end", broken)
+        assert ask("DELETE", f"/scheduling/{made}").status == 200
+    cancelled = trail()[0]
+    assert (cancelled["operation"], cancelled["status"], cancelled["result"]) == ("cancel", None, None)
+
+
+def test_a_change_that_its_process_did_not_survive_has_no_status(office, ask, trail, monkeypatch):
+    made = scheduled(ask).json["id"]
+
+    class Killed(BaseException):
+        pass
+
+    def dies(*_said, **_more):
+        raise Killed
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(office.cloud.store, "cancel", dies)
+        with pytest.raises(Killed):
+            ask("DELETE", f"/scheduling/{made}")
+    assert (trail()[0]["operation"], trail()[0]["status"]) == ("cancel", None)
+
+
+def test_the_trail_of_one_action_and_of_one_job(ask, trail):
+    one, other = scheduled(ask).json["id"], scheduled(ask).json["id"]
+    ask("DELETE", f"/scheduling/{one}")
+    ask("POST", "/background-jobs", body=OWN)
+    ask("POST", "/background-jobs/own-report/pause")
+    ask("POST", "/background-jobs/own-other/pause")
+    assert [each["operation"] for each in trail(action=one)] == ["cancel", "schedule"]
+    assert [each["operation"] for each in trail(action=other)] == ["schedule"]
+    assert [each["operation"] for each in trail(job="own-report")] == ["pause", "register"]
+    assert [each["status"] for each in trail(job="own-other")] == [404]
+    assert trail(action="") == trail(job="") == []
+    assert len(trail()) == 6
+
+
+def test_an_action_that_its_key_names_has_both_entries(ask, trail):
+    first = scheduled(ask, idempotency_key="k").json["id"]
+    assert scheduled(ask, idempotency_key="k").status == 200
+    assert [each["status"] for each in trail(action=first)] == [200, 201]
+
+
+def test_pages_of_the_trail_lead_through_all(office, ask, trail):
+    for _ in range(5):
+        scheduled(ask)
+    found, cursor = [], {}
+    while cursor is not None:
+        page = office.ask("GET", "/audit", claims=STAFF, query={"limit": "2", **cursor}).json
+        found += [each["id"] for each in page["items"]]
+        cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
+    assert found == [each["id"] for each in trail()]
+
+
+def test_a_list_of_the_trail_that_cannot_be_is_refused(office):
+    for query, status in (
+        ({"action": NAME, "job": "own-report"}, 422),
+        ({"limit": "0"}, 422),
+        ({"limit": "101"}, 422),
+        ({"target": "x"}, 422),
+        ({"cursor": "x"}, 400),
+    ):
+        assert office.ask("GET", "/audit", claims=STAFF, query=query).status == status
+
+
+def test_no_route_changes_the_trail(ask, trail):
+    entry = trail()
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        assert ask(method, "/audit", body={}).status == 405
+        assert ask(method, f"/audit/{NAME}", body={}).status == 404
+    assert trail() == entry == []

@@ -1,0 +1,208 @@
+"""Who may do what: each route is served to exactly those whose roles give what it needs."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.errors import BackendUnavailable, SettingsError
+from duetime.permissions import EVERYTHING, GRANTABLE, Permission, permissions_of
+from tests.api.conftest import NOW, sample_event
+from tests.api.office import ALONE, CLAIMS, GUARDED, Office, at, served
+
+
+@pytest.fixture
+def office(clock):
+    return Office(clock, roles=ALONE)
+
+
+def test_the_routes_that_nobody_guards_are_these_alone():
+    assert {path for _, path, needs in served() if needs is None} <= {"/health", "/openapi.json"}
+
+
+@pytest.mark.parametrize(("method", "path", "needs"), GUARDED)
+def test_a_route_is_served_exactly_where_its_permission_is_given(office, method, path, needs):
+    for permission in Permission:
+        answer = office.ask(method, at(path), permission.name.lower(), body={})
+        is_allowed = needs in permissions_of([permission])
+        assert (answer.status != 403) == is_allowed, (permission, answer.text)
+        if not is_allowed:
+            assert answer.code == "forbidden"
+            assert needs.value in answer.json["detail"]
+            assert permission.name.lower() in answer.json["detail"]
+
+
+def test_nobody_is_served_without_a_role_or_with_one_that_no_setting_knows(office):
+    for method, path, needs in GUARDED:
+        for groups in ((), ("strange",), (f"{needs.value}s",)):
+            assert office.ask(method, at(path), *groups, body={}).status == 403
+
+
+@pytest.mark.parametrize("suffix", ["\n", "%0A", "\n/", " ", "//x", "/.", ";a", "\x00", "?a", "\ud800"])
+def test_a_path_that_is_almost_a_routes_leads_past_no_permission(office, suffix):
+    for method, path, _ in GUARDED:
+        answer = office.ask(method, at(path) + suffix, body={})
+        assert answer.status in {403, 404, 405}, (method, path, answer.text)
+
+
+def test_a_method_that_a_path_does_not_have_is_refused_whoever_asks(office):
+    for _, path, _ in GUARDED:
+        answer = office.ask("PATCH", at(path), "admin")
+        assert (answer.status, answer.code) == (405, "wrong-method")
+        methods = {method for method, other, _ in GUARDED if other == path}
+        assert answer.headers["Allow"] == ", ".join(sorted(methods))
+        assert office.ask("PATCH", at(path), claims={}).status == 403
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (["actions:manage"], {"actions:manage", "actions:read"}),
+        (["jobs:manage"], {"jobs:manage", "jobs:read"}),
+        (["admin"], set(EVERYTHING)),
+        (["system"], {"system"}),
+        (["grants:manage"], {"grants:manage"}),
+        ([], set()),
+    ],
+)
+def test_whoever_may_manage_may_read_and_an_admin_may_all(said, meant):
+    assert permissions_of(said) == meant
+
+
+def test_a_caller_may_what_any_of_its_roles_permits(office):
+    assert set(office.ask("GET", "/me", "read_actions", "manage_jobs").json["permissions"]) == {
+        "actions:read",
+        "jobs:manage",
+        "jobs:read",
+    }
+
+
+def test_everyone_is_a_role_of_every_known_caller(clock):
+    office = Office(clock, roles={"everyone": "actions:read"})
+    assert office.ask("GET", "/scheduling/query").status == 200
+    assert office.ask("GET", "/background-jobs").status == 403
+    assert office.ask("GET", "/scheduling/query", claims={"sub": "s-1"}).status == 403
+
+
+def test_a_role_that_all_need_is_asked_of_admins_too(clock):
+    for settings in ({"roles": {"admins": "admin"}}, {"roles": {}, "authorization": "allow-all"}):
+        office = Office(clock, required_role="staff", **settings)
+        for method, path, _ in GUARDED:
+            refused = office.ask(method, at(path), "admins", body={})
+            assert refused.status == 403
+            assert "'staff'" in refused.json["detail"]
+        assert office.ask("GET", "/me", "admins", "staff").status == 200
+
+
+def test_where_all_is_allowed_every_known_caller_may_all(clock):
+    office = Office(clock, authorization="allow-all", roles={})
+    for method, path, _ in GUARDED:
+        assert office.ask(method, at(path), body={}).status != 403
+        assert office.ask(method, at(path), claims={"sub": "s-1"}).status == 403
+
+
+def test_a_grant_at_run_time_adds_to_the_settings_until_it_is_taken_back(office):
+    assert office.ask("GET", "/background-jobs", "clerks").status == 403
+    granted = office.ask(
+        "PUT", "/grants/clerks", "manage_grants", body={"permissions": ["jobs:manage", "actions:read"]}
+    )
+    assert granted.status == 200
+    assert granted.json == {
+        "role": "clerks",
+        "permissions": ["actions:read", "jobs:manage"],
+        "granted_by": "ada@acme.example",
+        "granted_at": "2026-03-01T12:00:00Z",
+    }
+    assert office.ask("GET", "/grants", "manage_grants").json == {"items": [granted.json]}
+    assert office.ask("GET", "/background-jobs", "clerks").status == 200
+    assert office.ask("GET", "/background-jobs", "others").status == 403
+    theirs = CLAIMS | {"custom:tenant_id": "globex", "cognito:groups": "clerks"}
+    assert office.ask("GET", "/background-jobs", claims=theirs).status == 403
+    office.ask("PUT", "/grants/clerks", "manage_grants", body={"permissions": ["actions:read"]})
+    assert office.ask("GET", "/background-jobs", "clerks").status == 403
+    assert office.ask("GET", "/scheduling/query", "clerks").status == 200
+    assert office.ask("DELETE", "/grants/clerks", "manage_grants", body=None).status == 204
+    assert office.ask("GET", "/scheduling/query", "clerks").status == 403
+
+
+def test_a_grant_takes_nothing_of_what_the_settings_give(office):
+    office.ask("PUT", "/grants/manage_jobs", "manage_grants", body={"permissions": ["actions:read"]})
+    office.ask("DELETE", "/grants/manage_jobs", "manage_grants", body=None)
+    assert office.ask("GET", "/background-jobs", "manage_jobs").status == 200
+
+
+@pytest.mark.parametrize("beyond", sorted(EVERYTHING - GRANTABLE))
+def test_what_rules_more_than_a_tenants_own_is_never_granted(office, beyond):
+    refused = office.ask("PUT", "/grants/manage_grants", "admin", body={"permissions": ["jobs:read", beyond]})
+    assert (refused.status, refused.code) == (422, "invalid-request")
+    assert office.ask("GET", "/grants", "admin").json == {"items": []}
+    kept = replace_grant(office, beyond)
+    assert beyond not in office.ask("GET", "/me", "clerks").json["permissions"], kept
+
+
+def replace_grant(office, beyond):
+    """A grant that somebody wrote into the table past the API."""
+    office.ask("PUT", "/grants/clerks", "admin", body={"permissions": ["actions:read"]})
+    grant = office.grants.of("acme")["clerks"]
+    kept = replace(grant, permissions=frozenset({Permission.READ_ACTIONS, Permission(beyond)}))
+    office.grants.put("acme", kept)
+    return kept
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"permissions": []}, {"permissions": ["fly"]}, {"permissions": "jobs:read"}, {"role": "x"}]
+)
+def test_a_grant_that_cannot_be_is_refused(office, said):
+    assert office.ask("PUT", "/grants/clerks", "admin", body=said).code == "invalid-request"
+
+
+def test_a_tenants_admin_sees_and_changes_none_of_codes_jobs(clock):
+    office = Office(clock, roles={"heads": "grants:manage"})
+    office.ask("PUT", "/grants/heads", "heads", body={"permissions": sorted(GRANTABLE)})
+    assert set(office.ask("GET", "/me", "heads").json["permissions"]) == GRANTABLE | {"grants:manage"}
+    assert office.ask("GET", "/background-jobs", "heads").json["items"] == []
+    for method, path, _ in GUARDED:
+        if path.startswith("/background-jobs/<name>"):
+            there = path.replace("<name>", "billing-nightly")
+            assert office.ask(method, there, "heads", body={}).status in {404, 422}, (method, path)
+    assert office.ask("GET", "/undelivered", "heads").status == 403
+
+
+def test_grants_that_cannot_be_read_let_nobody_in_but_an_admin(office, monkeypatch):
+    def broken(_tenant_id):
+        raise BackendUnavailable("DynamoDB", "timed out")
+
+    monkeypatch.setattr(office.grants, "of", broken)
+    assert office.ask("GET", "/me", "manage_actions").status == 503
+    assert office.ask("GET", "/me", "admin").status == 200
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"roles": {"clerks": "jobs:read jobs:fly"}},
+        {"roles": {"clerks": "Admin"}},
+        {"identities": {"arn:aws:iam::123456789012:role/x": ""}},
+        {"identities": {"arn:aws:iam::123456789012:role/x": "system operators"}},
+        {"identities": {"arn:aws:iam::123456789012:role/x": "a#b"}},
+    ],
+)
+def test_an_api_whose_settings_cannot_be_meant_does_not_start(clock, settings):
+    with pytest.raises(SettingsError) as told:
+        Office(clock, **settings)
+    assert next(iter(next(iter(settings.values())))) in str(told.value)
+
+
+def test_a_service_whose_name_is_long_is_known_all_the_same(clock):
+    role = "r" * 64
+    office = Office(clock, roles=ALONE, identities={f"arn:aws:iam::1:role/a/b/{role}": "acme read_actions"})
+    event = sample_event("cancel", httpMethod="GET", path="/api/v1/me", claims={})
+    arn = f"arn:aws:sts::1:assumed-role/{role}/{'s' * 64}"
+    event["requestContext"] |= {"authorizer": None, "identity": {"userArn": arn}}
+    assert office.send(event).json["actor"] == f"{role}/{'s' * 63}"
+
+
+def test_a_grant_is_seen_by_who_asks_later_than_ten_seconds(office, clock):
+    office.ask("PUT", "/grants/clerks", "admin", body={"permissions": ["actions:read"]})
+    clock.wait_until(NOW + timedelta(seconds=10))
+    assert office.ask("GET", "/me", "clerks").json["roles"] == ["clerks"]

@@ -1,0 +1,110 @@
+"""A client changes only what it has seen, if it says so: ETag and If-Match."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tests.api.office import CLAIMS, NAME, Office
+
+STAFF = CLAIMS | {"cognito:groups": "admins"}
+JOB = "/background-jobs/own-report"
+OWN = {"name": "own-report", "type": "remark", "payload": {}, "cadences": ["daily 02:30"]}
+REPLACED = {"type": "remark", "payload": {}, "cadences": ["daily 03:30"]}
+ON_ACTIONS = [("PUT", "/reschedule", {"in": 90}), ("DELETE", "", None)]
+ON_JOBS = [
+    ("POST", "/pause", None),
+    ("POST", "/resume", None),
+    ("POST", "/trigger", None),
+    ("PUT", "/settings", {"attempts": 2}),
+    ("PUT", "", REPLACED),
+    ("DELETE", "", None),
+]
+
+
+@pytest.fixture
+def ask(clock):
+    office = Office(clock)
+
+    def send(method, path, body=None, etag=None):
+        headers = {} if etag is None else {"If-Match": etag}
+        return office.ask(method, path, claims=STAFF, body=body, headers=headers)
+
+    send.office = office
+    return send
+
+
+@pytest.fixture
+def action(ask):
+    made = ask("POST", "/scheduling", {"type": "remark", "payload": {}, "in": 60})
+    return f"/scheduling/{made.json['id']}"
+
+
+@pytest.fixture
+def job(ask):
+    assert ask("POST", "/background-jobs", OWN).status == 201
+    return JOB
+
+
+def etag(ask, path):
+    first, again = ask("GET", path), ask("GET", path)
+    assert first.headers["ETag"] == again.headers["ETag"]
+    return first.headers["ETag"]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ON_ACTIONS)
+def test_an_action_is_changed_only_as_it_was_seen(ask, action, method, path, body):
+    seen = etag(ask, action)
+    assert ask("PUT", f"{action}/reschedule", {"in": 120}).status == 200
+    refused = ask(method, action + path, body, seen)
+    assert (refused.status, refused.code) == (412, "precondition-failed")
+    assert ask("GET", action).json["due_at"] == "2026-03-01T12:02:00Z"
+    assert ask(method, action + path, body, f'"other", {etag(ask, action)}').status == 200
+
+
+@pytest.mark.parametrize(("method", "path", "body"), ON_JOBS)
+def test_a_job_is_changed_only_as_it_was_seen(ask, job, method, path, body):
+    if path == "/resume":
+        ask("POST", f"{job}/pause")
+    seen = etag(ask, job)
+    assert ask("PUT", f"{job}/settings", {"attempts": 7}).status == 200
+    before = ask("GET", job).text
+    refused = ask(method, job + path, body, seen)
+    assert (refused.status, refused.code) == (412, "precondition-failed")
+    assert ask("GET", job).text == before
+    assert ask(method, job + path, body, etag(ask, job)).status < 300
+
+
+@pytest.mark.parametrize(("method", "path", "body"), [each for each in ON_JOBS if each[1] != "/trigger"])
+def test_nothing_comes_between_a_job_that_was_compared_and_its_change(ask, monkeypatch, method, path, body):
+    job = JOB
+    ask("POST", "/background-jobs", OWN)
+    if path == "/resume":
+        ask("POST", f"{job}/pause")
+    seen, jobs = etag(ask, job), type(ask.office.cloud.job_ports.jobs)
+    change, raced = jobs.change, []
+
+    def late(store, old, new, **more):
+        if not raced:
+            raced.append(True)
+            assert change(store, old, replace(old, attend_at=old.attend_at + timedelta(days=1)))
+        return change(store, old, new, **more)
+
+    monkeypatch.setattr(jobs, "change", late)
+    assert ask(method, job + path, body, seen).status == 412
+    assert raced
+
+
+@pytest.mark.parametrize("said", [None, "*", " * "])
+def test_who_does_not_say_what_was_seen_changes_what_is_there(ask, action, said):
+    assert ask("DELETE", action, etag=said).status == 200
+
+
+@pytest.mark.parametrize("said", ["", "x", 'W/"0"', '"\ud800"'])
+def test_an_etag_that_nobody_gave_out_fits_nothing(ask, action, said):
+    assert ask("DELETE", action, etag=said).status == 412
+
+
+def test_what_is_not_there_is_not_found_whatever_was_seen(ask):
+    assert ask("DELETE", f"/scheduling/{NAME}", etag='"0"').code == "action-not-found"
+    assert ask("DELETE", JOB, etag='"0"').code == "job-not-found"

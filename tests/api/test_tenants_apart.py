@@ -1,0 +1,165 @@
+"""Two tenants that share a deployment never learn of each other: no id, no count, no cursor, whatever they ask."""
+
+import json
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from duetime.action import Ending, Status
+from duetime.testing import TurnedClock
+from tests.api.conftest import NOW, Worker
+from tests.api.office import GUARDED, NAME, Office, at
+
+TENANTS = ("acme", "globex")
+NOBODYS_JOB = "own-unknown"
+CALM = settings(
+    max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+)
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(TENANTS),
+        st.sampled_from(["schedule", "fail", "cancel", "register", "trigger", "grant", "cancel-many"]),
+        st.integers(0, 2),
+    ),
+    min_size=4,
+    max_size=25,
+)
+LISTS = (
+    ("/scheduling/query", {}),
+    ("/scheduling/query", {"correlation_id": "c-0"}),
+    ("/scheduling/query", {"status": "failed"}),
+    ("/dead-letters", {}),
+    ("/background-jobs", {}),
+    ("/audit", {}),
+    ("/grants", {}),
+)
+
+
+class Tenants:
+    """Both tenants' admins, none of whom runs the system, at one deployment; and what each of them has made."""
+
+    def __init__(self):
+        self.office = Office(
+            TurnedClock(NOW), roles={"heads": "actions:manage jobs:manage audit:read grants:manage"}
+        )
+        self.worker = Worker(self.office.cloud.store, self.office.clock)
+        self.actions = {tenant: [] for tenant in TENANTS}
+        self.jobs = {tenant: set() for tenant in TENANTS}
+
+    def ask(self, tenant, method, path, **changes):
+        claims = {"custom:tenant_id": tenant, "sub": f"head-of-{tenant}", "cognito:groups": "heads"}
+        return self.office.ask(method, path, claims=claims, **{"body": None, **changes})
+
+    def do(self, tenant, step, number):
+        mine = self.actions[tenant]
+        match step:
+            case "schedule" | "fail":
+                body = {
+                    "type": "remark",
+                    "payload": {"text": tenant},
+                    "in": 0 if step == "fail" else 60,
+                    "correlation_id": f"c-{number}",
+                    "idempotency_key": f"k-{len(mine)}",
+                }
+                made = self.ask(tenant, "POST", "/scheduling", body=body)
+                assert made.status == 201, made.text
+                mine.append(made.json["id"])
+                if step == "fail":
+                    self._fail(tenant, mine[-1])
+            case "cancel" if mine:
+                self.ask(tenant, "DELETE", f"/scheduling/{mine[number % len(mine)]}")
+            case "register":
+                name = f"own-job-{number}-of-{tenant}"
+                self.ask(tenant, "POST", "/background-jobs", body={"name": name, "type": "remark"})
+                self.jobs[tenant].add(name)
+            case "trigger":
+                for name in sorted(self.jobs[tenant]):
+                    self.ask(tenant, "POST", f"/background-jobs/{name}/trigger", body={"payload": {}})
+            case "grant":
+                body = {"permissions": ["jobs:read"]}
+                self.ask(tenant, "PUT", f"/grants/clerks-{number}-of-{tenant}", body=body)
+            case "cancel-many":
+                self.ask(tenant, "POST", "/scheduling/cancel", body={"correlation_id": f"c-{number}"})
+
+    def _fail(self, tenant, action_id):
+        claimed = self.worker.claim(action_id, tenant=tenant)
+        self.worker.settle(claimed, Ending.FAILED, Status.FAILED, message=f"of {tenant}")
+
+    def seen(self, tenant, **query):
+        """All that a tenant's lists answer."""
+        return [self.ask(tenant, "GET", path, query={**asked, **query}).text for path, asked in LISTS]
+
+
+@CALM
+@given(steps, st.sampled_from(TENANTS))
+def test_a_tenant_sees_what_it_would_see_if_it_were_alone(steps, me):
+    together, (other,) = Tenants(), set(TENANTS) - {me}
+    for tenant, step, number in steps:
+        before = together.seen(other) if tenant == me else together.seen(me)
+        together.do(tenant, step, number)
+        assert before == (together.seen(other) if tenant == me else together.seen(me))
+    for text in together.seen(me):
+        assert other not in text
+        assert not any(each in text for each in together.actions[other])
+
+
+@CALM
+@given(steps, st.sampled_from(TENANTS))
+def test_what_is_anothers_is_answered_as_what_is_not_there(steps, me):
+    tenants, (other,) = Tenants(), set(TENANTS) - {me}
+    for step in steps:
+        tenants.do(*step)
+    before = tenants.seen(other)
+    for method, path, _ in GUARDED:
+        for foreign, unknown in _pairs(path, tenants, other):
+            bodies = [None, {}, {"in": 60}, {"attempts": 3}, {"permissions": ["jobs:read"]}]
+            for body in bodies:
+                theirs = tenants.ask(me, method, at(path, foreign), body=body)
+                nobodys = tenants.ask(me, method, at(path, unknown), body=body)
+                assert (theirs.status, theirs.headers) == (nobodys.status, nobodys.headers)
+                assert theirs.text.replace(foreign, "…") == nobodys.text.replace(unknown, "…")
+    assert tenants.seen(other) == before
+
+
+def _pairs(path, tenants, other):
+    """What the other tenant has that a route could name, beside what nobody has."""
+    if "<action_id>" in path:
+        return [(each, NAME) for each in tenants.actions[other][:3]]
+    return [(each, NOBODYS_JOB) for each in sorted(tenants.jobs[other])[:2]] if "<name>" in path else []
+
+
+@CALM
+@given(steps, st.sampled_from(TENANTS))
+def test_a_cursor_of_another_tenant_shows_no_more_than_ones_own(steps, me):
+    tenants, (other,) = Tenants(), set(TENANTS) - {me}
+    for step in steps:
+        tenants.do(*step)
+    for path, asked in LISTS[:-1]:
+        page = tenants.ask(other, "GET", path, query={**asked, "limit": "1"}).json
+        if page["next_cursor"] is not None:
+            query = {**asked, "cursor": page["next_cursor"]}
+            answer = tenants.ask(me, "GET", path, query=query)
+            assert answer.status in {200, 400}, answer.text
+            assert not any(each in answer.text for each in (other, *tenants.actions[other]))
+
+
+@CALM
+@given(steps, st.sampled_from(TENANTS))
+def test_a_change_of_many_touches_and_counts_ones_own_alone(steps, me):
+    tenants, (other,) = Tenants(), set(TENANTS) - {me}
+    for step in steps:
+        tenants.do(*step)
+    before = tenants.seen(other)
+    for path in ("/scheduling/cancel", "/scheduling/redrive"):
+        for said in ({"type": "remark"}, {"correlation_id": "c-0"}, {"correlation_id": "c-1"}):
+            answer = tenants.ask(me, "POST", path, body=said)
+            told = json.loads(answer.text)
+            assert answer.status == 200, answer.text
+            assert {each["tenant_id"] for each in told["changed"]} <= {me}
+            assert {each["id"] for each in told["left"]} <= _own(tenants, me)
+    assert tenants.seen(other) == before
+
+
+def _own(tenants, me):
+    items = tenants.ask(me, "GET", "/scheduling/query", query={"limit": "100"}).json["items"]
+    return {each["id"] for each in items} | {*tenants.actions[me], NAME}

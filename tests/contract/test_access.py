@@ -1,0 +1,106 @@
+"""The contract of grants and of the audit trail, over each back end that duetime has; and what only a faulty one shows."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.aws.access import DynamoAuditTrail, DynamoGrants
+from duetime.errors import BackendUnavailable
+from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.testing import TurnedClock
+from duetime.testing.contract import AuditTrailContract, GrantsContract
+from duetime.testing.contract.access import JOB, entry, grant, nothing
+from duetime.testing.contract.specimens import ACME, NOON
+from tests.contract.networks import LosesAnAnswer, SendsTwice
+
+RETENTION = timedelta(days=400)
+
+
+@pytest.fixture
+def clock():
+    return TurnedClock(NOON)
+
+
+class TestMemoryGrants(GrantsContract):
+    @pytest.fixture
+    def grants(self):
+        return MemoryGrants()
+
+    @pytest.fixture
+    def another(self, grants):
+        return grants
+
+    @pytest.fixture
+    def pass_time(self, clock):
+        return lambda passing: clock.wait_until(clock.now() + passing)
+
+
+class TestDynamoGrants(GrantsContract):
+    @pytest.fixture
+    def grants(self, jobs_table, clock):
+        return DynamoGrants(*jobs_table, clock=clock)
+
+    @pytest.fixture
+    def another(self, jobs_table, clock):
+        return DynamoGrants(*jobs_table, clock=clock)
+
+    @pytest.fixture
+    def pass_time(self, clock):
+        return lambda passing: clock.wait_until(clock.now() + passing)
+
+    def test_a_word_of_another_version_grants_nothing(self, jobs_table, grants):
+        client, table = jobs_table
+        grants.put(ACME, grant())
+        (item,) = client.scan(TableName=table)["Items"]
+        item["permissions"]["SS"].append("moon:fly")
+        client.put_item(TableName=table, Item=item)
+        assert dict(grants.of(ACME)) == {"clerks": grant()}
+
+    def test_a_change_whose_answer_was_lost_is_seen_at_once(self, jobs_table, clock):
+        client, table = jobs_table
+        changes = (("put_item", grant(), {"clerks": grant()}), ("delete_item", nothing(), {}))
+        for operation, change, there in changes:
+            grants = DynamoGrants(LosesAnAnswer(client, operation), table, clock=clock)
+            grants.of(ACME)
+            with pytest.raises(BackendUnavailable):
+                grants.put(ACME, change)
+            assert dict(grants.of(ACME)) == there
+
+
+class TestMemoryAuditTrail(AuditTrailContract):
+    @pytest.fixture
+    def trail(self):
+        return MemoryAuditTrail()
+
+
+class TestDynamoAuditTrail(AuditTrailContract):
+    @pytest.fixture
+    def trail(self, jobs_table):
+        return DynamoAuditTrail(*jobs_table, retention=RETENTION)
+
+    def test_an_entry_goes_when_its_retention_is_over_whether_it_ended_or_not(self, jobs_table, trail):
+        client, table = jobs_table
+        begun = entry()
+        gone_at = {"N": str(int((begun.asked_at + RETENTION).timestamp()))}
+        for keep in (trail.begin, lambda it: trail.end(it.ended(200, {}))):
+            keep(begun)
+            (item,) = client.scan(TableName=table)["Items"]
+            assert item["ttl"] == gone_at
+
+    def test_an_entry_whose_answer_was_lost_is_kept_once(self, jobs_table, trail):
+        client, table = jobs_table
+        begun = entry()
+        for keep, said in (("begin", begun), ("end", begun.ended(200, {}))):
+            lossy = DynamoAuditTrail(LosesAnAnswer(client, "put_item"), table, retention=RETENTION)
+            with pytest.raises(BackendUnavailable):
+                getattr(lossy, keep)(said)
+            getattr(lossy, keep)(said)
+        assert tuple(trail.of(ACME, JOB, limit=10, cursor=None)) == (begun.ended(200, {}),)
+
+    def test_an_entry_that_is_sent_twice_is_kept_once(self, jobs_table, trail):
+        client, table = jobs_table
+        begun = entry()
+        twice = DynamoAuditTrail(SendsTwice(client), table, retention=RETENTION)
+        twice.begin(begun)
+        twice.end(begun.ended(200, {}))
+        assert tuple(trail.of(ACME, None, limit=10, cursor=None)) == (begun.ended(200, {}),)
