@@ -192,9 +192,10 @@ def test_the_trail_is_added_to_and_read_and_never_changed(synthesised):
     assert {key for action, key in bound if action == "dynamodb:UpdateItem"} == {"*#*-*"}
 
 
-def test_the_api_has_no_right_on_queues_and_eventbridge(synthesised):
+def test_the_api_has_no_right_on_eventbridge_and_of_queues_on_failures_alone(synthesised):
     used = {action for each in synthesised.rights("api") for action in listed(each["Action"])}
-    assert {each.partition(":")[0] for each in used} == {"dynamodb", "logs"}
+    assert {each.partition(":")[0] for each in used} == {"dynamodb", "logs", "sqs"}
+    assert {each for each in used if each.startswith("sqs:")} == {"sqs:SendMessage", "sqs:GetQueueAttributes"}
 
 
 def test_who_may_sign_may_call_the_signed_api_alone():
