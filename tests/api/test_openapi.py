@@ -105,3 +105,10 @@ def test_it_tells_the_prefix_that_the_deployment_chose(call_over, store, documen
     answer = ask_for_it(call_over(store, prefix="/admin"), "/admin")
     assert answer.json["servers"][0]["url"].endswith("/admin")
     assert answer.json["paths"] == document["paths"]
+
+
+def test_the_page_of_the_api_has_every_route_with_its_permission(document):
+    page = (ROOT / "docs/api.md").read_text()
+    for name, operation in operations(document).items():
+        needed = operation.get("x-permission")
+        assert f"| `{name}` | {f'`{needed}`' if needed else 'open'} |" in page

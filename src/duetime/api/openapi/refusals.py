@@ -47,7 +47,7 @@ def _statuses(route: Route, taken: Signature) -> Iterable[HTTPStatus]:
         yield _S.BAD_REQUEST
     if taken.body:
         yield from (_S.REQUEST_ENTITY_TOO_LARGE, _S.UNSUPPORTED_MEDIA_TYPE)
-    if "<" in route.path and not route.path.endswith("<role>"):
+    if "<" in route.path:
         yield _S.NOT_FOUND
     if route.operation is not None and route.operation.about not in _NEVER_CONFLICT:
         yield _S.CONFLICT
