@@ -15,6 +15,7 @@ from duetime.api.access import Access
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health, probes
+from duetime.api.health_details import Details
 from duetime.ids import ActionId, TenantId
 from duetime.job_ports import JobPorts
 from duetime.lease import ClaimTerms, Settlement
@@ -201,9 +202,10 @@ def call_over(app, clock, settings):
     """Makes a client of the API over some back ends."""
 
     def make(store, bookmarks=None, jobs=None, **more):
-        health = Health(probes(store, bookmarks or MemoryBookmarks()))
+        marks = bookmarks or MemoryBookmarks()
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
         desk = Desk(store, jobs, app, clock, settings)
+        health = Health(probes(store, marks), Details(desk, marks))
         return Client(make_door(desk, health, nobodys_access(clock), **more))
 
     return make

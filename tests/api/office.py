@@ -34,7 +34,7 @@ class Office:
             self.cloud.undelivered_ports,
         )
         self.access = Access(self.grants, self.trail, clock)
-        self.routes = list(door._served(desk, Health({}), self.access))
+        self.routes = list(door.routes_of(desk, Health({}), self.access))
         self.send = Client(make_door(desk, Health({}), self.access)).send
 
     def ask(self, method, path, *groups, **changes):

@@ -28,6 +28,7 @@ def ask_all(handler, *, codes_job):
     """Ask for all that the API does; of one job that code declares, too."""
     ask = Admin(handler)
     ask("GET", "/health")
+    assert ask("GET", "/openapi.json")["paths"]
     ask("GET", "/me")
     _ask_about_actions(ask)
     ask("POST", "/background-jobs", REPORT | {"name": "acme-receipts", "trigger": True})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -28,6 +28,7 @@ from duetime.api.envelope import opened
 from duetime.api.health import Health
 from duetime.api.job_operations import JobOperations
 from duetime.api.many import ManyActions
+from duetime.api.openapi.route import Description
 from duetime.api.problems import of_error
 from duetime.api.recorder import Recorder
 from duetime.api.refusals import RouteNotFound
@@ -50,7 +51,7 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
     at once could see each other's caller. A Lambda's process is given one request at a time and never waits here.
     """
     resolver = _resolver(prefix)
-    served = list(_served(desk, health, access))
+    served = routes_of(desk, health, access)
     authority, recorder = Authority(access.grants, desk.settings), Recorder(access.trail, desk.clock)
     routes.add(resolver, served, prefix)
     directory, lock = Directory(served, prefix), threading.Lock()
@@ -79,7 +80,8 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
     return handler
 
 
-def _served(desk: Desk, health: Health, access: Access) -> Iterable[Route]:
+def routes_of(desk: Desk, health: Health, access: Access) -> Sequence[Route]:
+    """All that is served, under the prefix."""
     served = (
         Scheduling(desk),
         ManyActions(desk),
@@ -89,8 +91,8 @@ def _served(desk: Desk, health: Health, access: Access) -> Iterable[Route]:
         access,
         health,
     )
-    for each in served:
-        yield from each.routes()
+    routes = [route for each in served for route in each.routes()]
+    return [*routes, *Description(routes).routes()]
 
 
 def _base(event: Event, prefix: str) -> str:

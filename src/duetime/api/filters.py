@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from duetime.action import Status
-from duetime.api.requests import DueTime, RequestBody, read_time
+from duetime.api.requests import DUE_AT, DUE_IN, NOT_SAID, DueTime, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary
 from duetime.many import Many
 from duetime.ports import Page
@@ -82,6 +82,8 @@ class ManyRequest(Filtering):
 
 class RedriveManyRequest(ManyRequest, DueTime):
     """A redrive: at once, if neither `at` nor `in` is said."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN, NOT_SAID]})
 
     @model_validator(mode="before")
     @classmethod

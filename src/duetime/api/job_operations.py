@@ -40,7 +40,7 @@ from duetime.payload import Payload
 from duetime.permissions import Permission
 from duetime.register import Registration
 
-_MANAGE, _DONE = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT
+_MANAGE, _DONE, _NEW = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT, HTTPStatus.CREATED
 _operation = partial(Operation, about=Kind.JOB)
 _JSON = "application/json"
 _FIRST_RUNS = 50
@@ -58,9 +58,15 @@ class JobOperations:
         job = f"{JOBS}/<name>"
         return (
             Route(
-                "POST", JOBS, self.register, _MANAGE, HTTPStatus.CREATED, _operation("register", is_new=True)
+                "POST",
+                JOBS,
+                self.register,
+                _MANAGE,
+                _NEW,
+                _operation("register", is_new=True),
+                also=HTTPStatus.OK,
             ),
-            Route("PUT", job, self.replace, _MANAGE, operation=_operation("replace")),
+            Route("PUT", job, self.replace, _MANAGE, operation=_operation("replace"), also=_NEW),
             Route("DELETE", job, self.unregister, _MANAGE, _DONE, _operation("unregister")),
             Route("POST", f"{job}/pause", self.pause, _MANAGE, _DONE, _operation("pause")),
             Route("POST", f"{job}/resume", self.resume, _MANAGE, _DONE, _operation("resume")),
@@ -120,7 +126,7 @@ class JobOperations:
         self, job: Job, run: Action | None, request: Request, *, is_new: bool
     ) -> Response[RegisteredView]:
         told = RegisteredView(**dict(job_view(self.desk, job)), run_id=run.id if run else None)
-        status = HTTPStatus.CREATED if is_new else HTTPStatus.OK
+        status = _NEW if is_new else HTTPStatus.OK
         return Response(status, _JSON, told, headers={"Location": place_of(request, JOBS, job.name)})
 
     def unregister(self, name: str, request: Request) -> Response[None]:

@@ -23,7 +23,13 @@ def _listed(sent: Any) -> Any:
 
 Whole = Annotated[int, Field(strict=True, ge=-_MANY, le=_MANY)]
 Number = Annotated[float, Field(strict=True, ge=0, le=FARTHEST, allow_inf_nan=False)]
-Backoff = Annotated[list[Number], Field(max_length=_SHORT), BeforeValidator(_listed)]
+Backoff = Annotated[
+    list[Number],
+    Field(max_length=_SHORT),
+    BeforeValidator(
+        _listed, json_schema_input_type=Number | Annotated[list[Number], Field(max_length=_SHORT)]
+    ),
+]
 """Seconds: one back-off, or a list of them."""
 Text = Annotated[str, Field(max_length=_SHORT)]
 CadenceText = Annotated[str, Field(max_length=LONGEST_CADENCE)]

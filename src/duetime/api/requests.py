@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.config import JsonDict
 
 from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.concurrency import MOST_SLOTS
@@ -35,8 +36,17 @@ class RequestBody(BaseModel):
         return {name: value for name, value in sent.items() if name not in IDENTITY}
 
 
+_NULL: JsonDict = {"type": "null"}
+DUE_AT: JsonDict = {"required": ["at"], "properties": {"at": {"type": "string"}, "in": _NULL}}
+DUE_IN: JsonDict = {"required": ["in"], "properties": {"in": {"type": "number"}, "at": _NULL, "tz": _NULL}}
+NOT_SAID: JsonDict = {"properties": {"at": False, "in": False, "tz": _NULL}}
+"""What pydantic's schema cannot tell of `DueTime`: which fields go together."""
+
+
 class DueTime(RequestBody):
     """When something is due: at an instant, or in some seconds from now. Exactly one of the two."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN]})
 
     at: Annotated[
         str | None, Field(description="ISO 8601, with an offset or `Z`; or a local time together with `tz`")

@@ -43,6 +43,8 @@ class Route:
     status: HTTPStatus = HTTPStatus.OK
     operation: Operation | None = None
     """What it changes; None for a route that only reads."""
+    also: HTTPStatus | None = None
+    """Another status of success, where there are two."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from duetime.permissions import Permission
 
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
 _operation = partial(Operation, about=Kind.ACTION)
+_DONE, _MADE, _ASKED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
 _JSON = "application/json"
 
 
@@ -44,12 +45,13 @@ class Scheduling:
                 SCHEDULING,
                 self.schedule,
                 _MANAGE,
-                HTTPStatus.CREATED,
+                _MADE,
                 _operation("schedule", is_new=True),
+                also=_DONE,
             ),
             Route("GET", f"{SCHEDULING}/query", self.query, _READ),
             Route("GET", one, self.get, _READ),
-            Route("DELETE", one, self.cancel, _MANAGE, operation=_operation("cancel")),
+            Route("DELETE", one, self.cancel, _MANAGE, _DONE, _operation("cancel"), also=_ASKED),
             Route("PUT", f"{one}/reschedule", self.reschedule, _MANAGE, operation=_operation("reschedule")),
             Route("POST", f"{one}/redrive", self.redrive, _MANAGE, operation=_operation("redrive")),
         )
@@ -66,7 +68,7 @@ class Scheduling:
         """
         order = said.order(self.desk.app.payload(said.type, json.dumps(said.payload)), idempotency_key)
         placed = self.desk.scheduler(request).place(order)
-        status = HTTPStatus.CREATED if placed.is_new else HTTPStatus.OK
+        status = _MADE if placed.is_new else _DONE
         location = {"Location": place_of(request, SCHEDULING, placed.action.id)}
         return Response(status, _JSON, ActionView.of(placed.action), headers=location)
 
@@ -89,7 +91,7 @@ class Scheduling:
         """Cancel a pending action (200), or ask a running one to stop (202)."""
         action = self.desk.scheduler_for(request, action_id).cancel(action_id)
         is_done = action.status is Status.CANCELLED
-        return Response(HTTPStatus.OK if is_done else HTTPStatus.ACCEPTED, _JSON, ActionSummary.of(action))
+        return Response(_DONE if is_done else _ASKED, _JSON, ActionSummary.of(action))
 
     def reschedule(
         self, action_id: str, due: Annotated[DueRequest, Body()], request: Request

@@ -1,0 +1,114 @@
+"""The document tells the API as it is: every route, what it takes, gives and refuses, and who may ask."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from openapi_spec_validator import validate
+
+from duetime.api import PREFIX
+from duetime.api.openapi import names
+from duetime.api.openapi.document import VERSION
+from duetime.api.openapi.whole import every_route, whole
+from duetime.permissions import Permission
+from tests.api.conftest import sample_event
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "docs/openapi.json"
+
+
+@pytest.fixture(scope="module")
+def document():
+    return whole(PREFIX)
+
+
+def operations(document):
+    return {
+        f"{method.upper()} {path}": operation
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    }
+
+
+def test_the_file_in_docs_is_the_document():
+    written = "python -m duetime.api.openapi docs/openapi.json writes it anew"
+    assert json.loads(FILE.read_text()) == whole(PREFIX), written
+
+
+def test_it_is_openapi(document):
+    validate(document)
+
+
+def test_it_has_the_packages_version(document):
+    package = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert document["info"]["version"] == VERSION == package["version"]
+
+
+def test_every_route_is_in_it_and_no_other(document):
+    served = {f"{each.method} {each.path}".replace("<", "{").replace(">", "}") for each in every_route()}
+    assert served == operations(document).keys()
+
+
+def test_every_operation_has_a_name_of_its_own_and_no_name_is_left_over(document):
+    told = [each["operationId"] for each in operations(document).values()]
+    assert sorted(told) == sorted(set(names.OPERATIONS.values()))
+
+
+def test_every_operation_needs_a_permission_or_is_open(document):
+    for name, operation in operations(document).items():
+        needed = operation.get("x-permission")
+        assert (needed is None) == (operation.get("security") == []), name
+        assert needed is None or Permission(needed)
+    opened = {name for name, each in operations(document).items() if "x-permission" not in each}
+    assert opened == {"GET /health", "GET /openapi.json"}
+
+
+def test_whatever_is_sent_or_got_is_described(document):
+    for name, schema in document["components"]["schemas"].items():
+        assert schema.get("description"), name
+    for name, operation in operations(document).items():
+        assert operation["summary"], name
+        for parameter in operation.get("parameters", ()):
+            assert parameter["description"], (name, parameter["name"])
+
+
+def test_what_is_answered_is_told_with_its_real_status(document):
+    told = operations(document)
+    statuses = {name: {code for code in each["responses"] if code < "300"} for name, each in told.items()}
+    assert statuses["POST /scheduling"] == {"200", "201"}
+    assert statuses["DELETE /scheduling/{action_id}"] == {"200", "202"}
+    assert statuses["POST /background-jobs/{name}/pause"] == {"204"}
+    assert "content" not in told["POST /background-jobs/{name}/pause"]["responses"]["204"]
+
+
+def test_what_an_open_route_refuses_needs_no_caller(document):
+    refused = operations(document)["GET /health"]["responses"].keys()
+    assert not {"401", "403"} & refused
+
+
+def ask_for_it(client, prefix=PREFIX):
+    event = sample_event("health", path=f"{prefix}/openapi.json")
+    event["requestContext"]["path"] = f"/prod{event['path']}"
+    return client.send(event)
+
+
+def test_it_is_served_to_anybody_with_the_url_that_was_called(call, document):
+    answer = ask_for_it(call)
+    assert (answer.status, answer.headers["Content-Type"]) == (200, "application/json")
+    [server] = answer.json["servers"]
+    assert server["url"] == f"https://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/prod{PREFIX}"
+    assert answer.json | {"servers": document["servers"]} == document
+
+
+def test_it_tells_the_prefix_that_the_deployment_chose(call_over, store, document):
+    answer = ask_for_it(call_over(store, prefix="/admin"), "/admin")
+    assert answer.json["servers"][0]["url"].endswith("/admin")
+    assert answer.json["paths"] == document["paths"]
+
+
+def test_the_page_of_the_api_has_every_route_with_its_permission(document):
+    page = (ROOT / "docs/api.md").read_text()
+    for name, operation in operations(document).items():
+        needed = operation.get("x-permission")
+        assert f"| `{name}` | {f'`{needed}`' if needed else 'open'} |" in page

@@ -1,0 +1,155 @@
+"""Whatever is sent, each route answers as the document tells: with its statuses, headers and bodies, and never a fault.
+
+Requests are made of the document: such as it allows, and such as it does not. Fields that a random text would never meet
+are now and then given a plausible value, so that requests come through to the scheduler.
+"""
+
+from datetime import timedelta
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi import checks
+from werkzeug.wrappers import Request
+
+from duetime.action import Ending, Status
+from duetime.api import PREFIX
+from duetime.api.desk import Desk
+from duetime.api.door import make_door
+from duetime.api.health import Health
+from duetime.api.health_details import Details
+from duetime.api.openapi.whole import whole
+from duetime.local.functions import Outcome
+from duetime.local.gateway import proxy_event, response_of
+from duetime.memory.cloud import MemoryCloud
+from duetime.memory.notes import MemoryBookmarks
+from duetime.settings import Settings
+from duetime.testing import TurnedClock
+from duetime.testing.contract.undelivered import given_up
+from tests.api.conftest import NOW, Client, Worker, jobs_app, nobodys_access
+
+EXAMPLES = 30
+"""Requests of each kind, for each operation."""
+
+DOCUMENT = whole(PREFIX)
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+OPERATIONS = {each.ok().definition.raw["operationId"]: each.ok() for each in SCHEMA.get_all_operations()}
+CHECKS = [
+    not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+]
+
+TIMES = ["2026-03-01T11:00:00Z", "2026-03-29T02:30:00", "2026-04-01T00:00:00+02:00", "9999-01-01T00:00:00Z"]
+CADENCES = ["daily 02:30 tz=Europe/Paris", "every 1h", "*/5 * * * *", "30 2 29 2 *", "every 0s"]
+PLAUSIBLE = {
+    "type": ["remark", "apply-plan-change", "billing-nightly"],
+    "payload": [{}, {"text": "x"}, {"number": "no"}],
+    "at": [None, *TIMES],
+    "in": [None, 0, 3_600],
+    "tz": [None, "Europe/Paris", "Mars/Base"],
+    "cadence": [None, "daily", "every", "0230", *CADENCES],
+    "cadences": [[], *([each] for each in CADENCES)],
+    "name": ["billing-nightly", "billing-hourly", "acme-remarks", "acme-new"],
+    "job": ["billing-nightly", "acme-remarks"],
+    "until": [None, *TIMES],
+    "from": TIMES,
+    "status": [["failed"], ["pending", "executed"]],
+    "cursor": [None, "", "a b", "bmV4dA==", "é"],
+    "limit": [1, 100],
+    **dict.fromkeys(("due_after", "due_until", "created_after", "created_until"), TIMES),
+}
+
+WHOLE = {
+    "scheduleAction": {"type": "remark", "payload": {}, "in": 60, "idempotency_key": "k"},
+    "rescheduleAction": {"in": 60},
+    "redriveAction": {"in": 0},
+    "cancelActions": {"type": "remark", "status": ["pending"]},
+    "redriveActions": {"type": "remark", "dry_run": True},
+    "registerJob": {"name": "acme-new", "type": "remark", "payload": {}, "cadences": ["every 2h"]},
+    "replaceJob": {"type": "remark", "payload": {}, "cadences": ["every 2h"]},
+    "grantToRole": {"permissions": ["actions:read"]},
+}
+"""Bodies that are right."""
+
+
+class Deployment:
+    """An API over a memory cloud in which something has happened; everybody is an admin."""
+
+    def __init__(self):
+        self._clock, settings_ = TurnedClock(NOW), Settings(roles={"everyone": "admin"})
+        cloud = MemoryCloud(jobs_app(), clock=self._clock, settings=settings_)
+        self._cloud, ports = cloud, cloud.undelivered_ports
+        desk = Desk(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports)
+        self._handler = make_door(
+            desk, Health({}, Details(desk, MemoryBookmarks())), nobodys_access(self._clock)
+        )
+        thing = given_up("a", NOW)
+        ports.store.keep(thing, expires_at=NOW + timedelta(days=30))
+        self.known = {"action_id": self._actions(), "undelivered_id": [thing.id], "role": ["helpers"]}
+        self._register()
+
+    def _actions(self):
+        """The ids of a pending action, of one that runs, and of one that has failed."""
+        client, worker = Client(self._handler), Worker(self._cloud.store, self._clock)
+        ids = [client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"] for _ in range(3)]
+        worker.claim(ids[1])
+        worker.settle(worker.claim(ids[2]), Ending.FAILED, Status.FAILED)
+        return ids
+
+    def _register(self):
+        said = {"name": "acme-remarks", "type": "remark", "payload": {}, "cadences": ["every 1h"]}
+        Client(self._handler).jobs("POST", body=said)
+
+    def __call__(self, environ, start_response):
+        """Serve one request as API Gateway would have it served."""
+        event = proxy_event(Request(environ), now_ms=0)
+        return response_of(Outcome(self._handler(event, None)))(environ, start_response)
+
+
+def improved(case, known, data):
+    """The case with some plausible values where a random one leads nowhere."""
+    if (whole_body := WHOLE.get(case.operation.definition.raw["operationId"])) and data.draw(st.booleans()):
+        case.body = {**whole_body}
+    for parts, values in (
+        (case.path_parameters, {**PLAUSIBLE, **known}),
+        (case.query, PLAUSIBLE),
+        (case.body, PLAUSIBLE),
+    ):
+        if isinstance(parts, dict):
+            for name in sorted(parts.keys() & values.keys()):
+                if data.draw(st.booleans()):
+                    parts[name] = data.draw(st.sampled_from(values[name]))
+
+
+def cases():
+    """Each operation with what it allows, and with what it does not where that can be: any text is a path's name."""
+    for name, operation in OPERATIONS.items():
+        yield pytest.param(operation, GenerationMode.POSITIVE, id=f"{name}-allowed")
+        raw = operation.definition.raw
+        if "requestBody" in raw or any(each["in"] == "query" for each in raw.get("parameters", ())):
+            yield pytest.param(operation, GenerationMode.NEGATIVE, id=f"{name}-not-allowed")
+
+
+@pytest.mark.parametrize(("operation", "mode"), [*cases()])
+def test_a_route_answers_as_the_document_tells(operation, mode):
+    deployment = Deployment()
+
+    @settings(
+        max_examples=EXAMPLES,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=[*HealthCheck],
+    )
+    @given(case=operation.as_strategy(generation_mode=mode), data=st.data())
+    def ask(case, data):
+        improved(case, deployment.known, data)
+        case.call_and_validate(app=deployment, checks=CHECKS)
+
+    ask()
