@@ -21,6 +21,7 @@ MEASUREMENTS = {
     "lateness": "start of a handler against its due time, on the local cloud",
     "embedded": "500 due at once on the memory back end",
     "scan": "the passes, with more and more that is not due",
+    "pages": "pages of 50 from 1,000 and 100,000 actions",
     "stampede": "50 deliveries of one action at the same moment",
     "jobs": "a job's occurrence, a plan, and a reconcile of 1,000 jobs",
     "wheel": "what a row costs the wheel",

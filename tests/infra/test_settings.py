@@ -66,6 +66,14 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
             {"timers": "wheel", "sweep_rate": 600},
             r"sweep_rate \(600 s\) must be at most half of near_limit \(900 s\) with timers='wheel'",
         ),
+        ({"roles": {"clerks": "actions:read jobs:run"}}, r"roles gives 'clerks' jobs:run; permissions are"),
+        ({"roles": "clerks"}, r"roles is 'clerks'; allowed is a JSON object"),
+        ({"identities": {"me": "acme"}}, r"identities says 'acme' of 'me'; say an ARN's tenant and roles"),
+        (
+            {"identities": {"arn:aws:iam::1:role/x": "system admins"}},
+            r"its first word, the tenant, is reserved",
+        ),
+        ({"authorization": "allow-all"}, r"'allow-all', which is for development"),
         ({"wake_early": 840, "near_limit": 800}, r"wake_early \(840 s\) must be below near_limit \(800 s\)"),
     ],
 )

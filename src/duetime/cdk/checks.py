@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from duetime import ids
 from duetime.cdk.deployment import Deployment, shown
 from duetime.cdk.handlers import Handlers
+from duetime.errors import InvalidIdentifier
 from duetime.manifest import DEFAULT_WORKER
 from duetime.permissions import Permission
 from duetime.settings import Settings
@@ -38,9 +40,7 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
     for role, said in settings.roles.items():
         if unknown := sorted(set(said.split()) - set(Permission)):
             yield f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
-    for arn, said in settings.identities.items():
-        if not arn.startswith("arn:") or not said.split():
-            yield f"identities says {said!r} of {arn!r}; say an ARN's tenant and roles, as 'acme operators'"
+    yield from _wrong_identities(settings.identities)
     if settings.authorization == "allow-all" and deployment.keep_data:
         yield "authorization is 'allow-all', which is for development; allowed only with keep_data=false"
     if deployment.api:
@@ -65,6 +65,17 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool, whose sign-in pages are its owner's"
     if domain and not settings.console_origin:
         yield f"sign_in_domain is {domain!r}, but console_origin is empty: nobody could come back from signing in"
+
+
+def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
+    for arn, said in identities.items():
+        if not arn.startswith("arn:") or not said.split():
+            yield f"identities says {said!r} of {arn!r}; say an ARN's tenant and roles, as 'acme operators'"
+            continue
+        try:
+            ids.tenant(said.split()[0])
+        except InvalidIdentifier as error:
+            yield f"identities says {said!r} of {arn!r}: its first word, the tenant, {error.problem}"
 
 
 def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[str]:

@@ -1,0 +1,79 @@
+"""The sample events of ``events/``: each route has one, and each is answered as the document tells."""
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from duetime.action import Ending, Status
+from duetime.api import PREFIX
+from duetime.api.desk import Desk
+from duetime.api.door import make_door
+from duetime.api.health import Health
+from duetime.api.health_details import Details
+from duetime.api.openapi.whole import every_route
+from duetime.api.routes import Directory
+from duetime.memory.notes import MemoryBookmarks
+from duetime.testing.contract.undelivered import given_up
+from tests.api.conftest import EVENTS, NOW, Client, Worker, jobs_app, nobodys_access
+
+SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glob("api-*.json"))}
+DIRECTORY = Directory(list(every_route()), PREFIX)
+
+
+def route_of(event):
+    return DIRECTORY.find(event["httpMethod"], event["path"]).route
+
+
+def test_every_route_has_a_sample():
+    sampled = {(route_of(each).method, route_of(each).path) for each in SAMPLES.values()}
+    assert sampled == {(each.method, each.path) for each in every_route()}
+
+
+@pytest.fixture
+def desk(cloud, clock, settings):
+    """A deployment that has what the samples ask about: a job, actions in each state, and something undelivered."""
+    ports = cloud.undelivered_ports
+    return Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports)
+
+
+@pytest.fixture
+def client(desk, clock):
+    return Client(make_door(desk, Health({}, Details(desk, MemoryBookmarks())), nobodys_access(clock)))
+
+
+def found(event, desk, client, clock):
+    """The event with an id in its path that there is: of an action that the route may change, or of what is undelivered."""
+    operation = route_of(event).operation
+    if "undelivered/u." in event["path"]:
+        thing = given_up("a", NOW)
+        desk.undelivered.store.keep(thing, expires_at=NOW + timedelta(days=30))
+        return _with_path(event, "u.20250721T093000Z.260de8800e9eb6f0", thing.id)
+    there = (event.get("pathParameters") or {}).get("id")
+    if there is None:
+        return event
+    made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
+    if operation and operation.name == "redrive":
+        worker = Worker(desk.store, clock)
+        worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED)
+    return _with_path(event, there, made)
+
+
+def _with_path(event, former, new):
+    return json.loads(json.dumps(event).replace(former, new))
+
+
+BEFORE = {"api-register-job": [], "api-resume-job": ["api-register-job", "api-pause-job"]}
+"""What must have been asked for first; of all others, that there is the job."""
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_is_answered_as_the_document_tells(name, desk, client, clock):
+    event = SAMPLES[name]
+    if name == "api-signed":
+        pytest.skip("who signed it is in the settings of its own test")
+    for each in BEFORE.get(name, ["api-register-job"]):
+        assert client.send(SAMPLES[each]).status < 300
+    answer = client.send(found(event, desk, client, clock))
+    route = route_of(event)
+    assert answer.status in {route.status, route.also}, answer.text
