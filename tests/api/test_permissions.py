@@ -7,8 +7,9 @@ import pytest
 
 from duetime.errors import BackendUnavailable, SettingsError
 from duetime.permissions import EVERYTHING, GRANTABLE, Permission, permissions_of
+from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, sample_event
-from tests.api.office import ALONE, CLAIMS, GUARDED, Office, at, served
+from tests.api.office import ALONE, CLAIMS, GUARDED, Office, at
 
 
 @pytest.fixture
@@ -17,7 +18,14 @@ def office(clock):
 
 
 def test_the_routes_that_nobody_guards_are_these_alone():
-    assert {path for _, path, needs in served() if needs is None} <= {"/health", "/openapi.json"}
+    routes = Office(TurnedClock(NOW), roles={}).routes
+    assert {each.path for each in routes if each.is_open} <= {"/health", "/openapi.json"}
+    assert {each.path for each in routes if each.needs is None and not each.is_open} == {"/me"}
+
+
+def test_whoever_has_a_tenant_is_told_who_that_is_and_nobody_else(office):
+    assert office.ask("GET", "/me").json["permissions"] == []
+    assert office.ask("GET", "/me", claims={}).status == 403
 
 
 @pytest.mark.parametrize(("method", "path", "needs"), GUARDED)

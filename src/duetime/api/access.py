@@ -118,7 +118,7 @@ class Access:
         """What is served, under the prefix."""
         grant, manage = f"{GRANTS}/<role>", Permission.MANAGE_GRANTS
         return (
-            Route("GET", "/me", self.me, Permission.READ_ACTIONS),
+            Route("GET", "/me", self.me, None),
             Route("GET", GRANTS, self.list, manage),
             Route("PUT", grant, self.grant, manage, operation=_operation("grant")),
             Route("DELETE", grant, self.revoke, manage, HTTPStatus.NO_CONTENT, _operation("revoke")),

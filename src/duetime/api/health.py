@@ -52,7 +52,7 @@ class Health:
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
         details = self.details.routes() if self.details else ()
-        return (Route("GET", PATH, self.get, None), *details)
+        return (Route("GET", PATH, self.get, None, is_open=True), *details)
 
     def get(self) -> HealthView:
         """Well, when all parts answer; else a 503 that names the ill ones."""

@@ -39,12 +39,14 @@ class Route:
     path: str
     answer: Callable[..., Any]
     needs: Permission | None
-    """None: everybody may ask, and nobody needs to say who that is."""
+    """None: every caller whose tenant is known may ask."""
     status: HTTPStatus = HTTPStatus.OK
     operation: Operation | None = None
     """What it changes; None for a route that only reads."""
     also: HTTPStatus | None = None
     """Another status of success, where there are two."""
+    is_open: bool = False
+    """Everybody may ask, and nobody needs to say who that is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Directory:
     def is_open(self, path: str) -> bool:
         """Whether everybody may ask there."""
         _, methods = self._at(path)
-        return any(route.needs is None for route in methods.values())
+        return any(route.is_open for route in methods.values())
 
     def _at(self, path: str) -> tuple[re.Match[str] | None, Mapping[str, Route]]:
         for pattern, methods in self._paths:

@@ -48,9 +48,9 @@ def operation(route: Route, taken: Signature, references: References) -> Schema:
 
 def _guard(route: Route) -> Schema:
     """An open route has no security; of any other the document's own holds, and the permission is told."""
-    if route.needs is None:
+    if route.is_open:
         return {"security": []}
-    return {"x-permission": route.needs.value}
+    return {} if route.needs is None else {"x-permission": route.needs.value}
 
 
 def _answers(route: Route, taken: Signature, references: References) -> Schema:

@@ -39,9 +39,9 @@ def refusals_of(route: Route, taken: Signature) -> dict[str, Schema]:
 
 def _statuses(route: Route, taken: Signature) -> Iterable[HTTPStatus]:
     yield from (_S.TOO_MANY_REQUESTS, _S.INTERNAL_SERVER_ERROR, _S.SERVICE_UNAVAILABLE, _S.GATEWAY_TIMEOUT)
-    if route.needs is not None:
+    if not route.is_open:
         yield from (_S.UNAUTHORIZED, _S.FORBIDDEN)
-    if route.needs is not None and (taken.parameters or taken.body):
+    if not route.is_open and (taken.parameters or taken.body):
         yield _S.UNPROCESSABLE_ENTITY
     if taken.body or {"cursor", "cadence"} & {each["name"] for each in taken.parameters}:
         yield _S.BAD_REQUEST

@@ -26,7 +26,7 @@ class Description:
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
-        return (Route("GET", PATH, self.get, None),)
+        return (Route("GET", PATH, self.get, None, is_open=True),)
 
     def get(self, request: Request) -> Response[str]:
         """This document; its server is what was called."""
