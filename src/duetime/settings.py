@@ -298,12 +298,15 @@ class CommandLine:
     token: str | None = None
     signs: bool = False
     profile: str | None = None
+    api_prefix: str | None = None
     config: str = "~/.config/duetime/config.toml"
     no_colour: bool = False
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE`` and ``_CONFIG``, and ``NO_COLOR``; empty is unsaid.
+        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``, and ``NO_COLOR``.
+
+        What is empty is unsaid.
 
         Raises:
             SettingsError: ``DUETIME_SIGN`` is neither true nor false.
@@ -317,6 +320,7 @@ class CommandLine:
             token=source.get(PREFIX + "TOKEN") or None,
             signs=_SWITCH[signs.lower()],
             profile=source.get(PREFIX + "PROFILE") or None,
+            api_prefix=source.get(PREFIX + "API_PREFIX") or None,
             config=source.get(PREFIX + "CONFIG") or "~/.config/duetime/config.toml",
             no_colour=bool(source.get("NO_COLOR")),
         )

@@ -12,10 +12,11 @@ class Seen:
     """What servers were sent."""
 
     def __init__(self):
-        self._lock, self.headers, self.queries = Lock(), [], []
+        self._lock, self.headers, self.queries, self.paths = Lock(), [], [], []
 
-    def __call__(self, _method, _path, query, headers, _body):
+    def __call__(self, _method, path, query, headers, _body):
         with self._lock:
+            self.paths.append(path)
             self.headers.append({name.lower(): value for name, value in headers.items()})
             self.queries.append(query)
         return 200, "application/json", json.dumps({"items": [], "next_cursor": None})
@@ -24,7 +25,7 @@ class Seen:
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch, tmp_path):
     """A machine where nothing is said beside what the test says."""
-    for name in ("URL", "TOKEN", "SIGN", "PROFILE"):
+    for name in ("URL", "TOKEN", "SIGN", "PROFILE", "API_PREFIX"):
         monkeypatch.delenv(f"DUETIME_{name}", raising=False)
     for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_REGION", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
@@ -169,6 +170,16 @@ def test_a_profile_says_where_and_as_whom(ask, served, seen, config):
     assert seen.headers[-1]["authorization"].startswith("AWS4-HMAC-SHA256 ")
 
 
+def test_a_prefix_that_the_deployment_chose_is_said_by_the_profile_or_the_environment(
+    ask, served, seen, config, monkeypatch
+):
+    config(f'[profiles.dev]\nurl = "{served}/stage/admin/v2"\nprefix = "/admin/v2"\n')
+    assert ask("--profile", "dev")[0] == 0
+    monkeypatch.setenv("DUETIME_API_PREFIX", "/clock")
+    assert ask("--url", served)[0] == 0
+    assert seen.paths == ["/stage/admin/v2/scheduling/query", "/clock/scheduling/query"]
+
+
 def test_a_profile_of_the_environment_gives_way_to_a_url_that_is_typed(ask, served, config, monkeypatch):
     config('[profiles.dev]\nurl = "http://127.0.0.1:1"\n')
     monkeypatch.setenv("DUETIME_PROFILE", "dev")
@@ -192,7 +203,7 @@ def test_a_profile_comes_before_the_url_of_the_environment(ask, served, config, 
         ),
         ("", "it has: none"),
         ("[profiles", "is no TOML"),
-        ('[profiles.dev]\nurl = "x"\ntoken = "t"', "may say url, sign, region, tenant, user"),
+        ('[profiles.dev]\nurl = "x"\ntoken = "t"', "may say url, sign, region, tenant, user, prefix"),
         ('[profiles.dev]\nurl = "x"\nsign = "yes"', "sign is true or false"),
         ("[profiles.dev]\nsign = true", "needs a url"),
     ],

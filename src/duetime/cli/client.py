@@ -30,6 +30,8 @@ class Client(NamedTuple):
     token: str | None = None
     signs: bool = False
     region: str | None = None
+    prefix: str = PREFIX
+    """The deployment's `api_prefix`."""
 
     def ask(
         self,
@@ -86,7 +88,7 @@ class Client(NamedTuple):
 
         if not _URL.fullmatch(self.url):
             raise BadUsage(f"{self.url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080")
-        url = address(self.url.rstrip("/").removesuffix(PREFIX) + PREFIX, path, query or {})
+        url = address(self.url.rstrip("/").removesuffix(self.prefix) + self.prefix, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
         headers = self._headers(sent)
         if self.signs:

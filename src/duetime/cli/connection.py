@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 
+from duetime.api import PREFIX
 from duetime.cli.client import Client
 from duetime.cli.exchange import is_loopback
 from duetime.cli.failures import BadUsage
@@ -38,6 +39,7 @@ def connect(arguments: argparse.Namespace) -> Client:
         token=token,
         signs=signs,
         region=arguments.region or profile.region,
+        prefix=_first(profile.prefix, told.api_prefix, PREFIX),
     )
 
 

@@ -18,6 +18,7 @@ class Profile:
     region: str | None = None
     tenant: str | None = None
     user: str | None = None
+    prefix: str | None = None
 
 
 _KEYS = [each.name for each in fields(Profile)]
