@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Unpack
 
 from duetime import ids, instant
 from duetime.action import Action, ActionRef, Status
+from duetime.action_ports import ActionStore, Page
 from duetime.cancel import cancel
 from duetime.clock import Clock
 from duetime.errors import ActionConflict, ActionNotFound, InvalidSelection, Unsupported
 from duetime.lease import Moved, Refused
 from duetime.many import Many, change_many
 from duetime.order import When
-from duetime.ports import ActionStore, Page
 from duetime.search import Search
 from duetime.selection import Filters, Selection
 from duetime.settings import Settings

@@ -12,13 +12,13 @@ from datetime import timedelta
 
 from duetime import ids, transition
 from duetime.action import Action, ActionRef, Status
+from duetime.action_ports import ActionStore
 from duetime.admission import Bounds, Go, Mine, Seen, Skip, Verdict, Wait, is_first, judge
 from duetime.errors import BackendUnavailable, cut
 from duetime.ids import PLANNER
 from duetime.job import Job, JobRef
 from duetime.job_ports import Hold, JobStore, Taking
 from duetime.lease import ClaimTerms, Held
-from duetime.ports import ActionStore
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
 

@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from duetime.action import Action
+from duetime.action_ports import ActionStore
 from duetime.change import Change
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable
-from duetime.ports import ActionStore, DueQueues, Routes, Timers
+from duetime.ports import DueQueues, Routes, Timers
 from duetime.settings import Settings
 from duetime.wakes import message_of, send_wakes
 

@@ -7,11 +7,11 @@ from datetime import datetime
 
 from duetime import ids, transition
 from duetime.action import ActionRef, Status
+from duetime.action_ports import ActionStore
 from duetime.errors import BackendUnavailable
 from duetime.job import JobRef
 from duetime.job_ports import JobStore
 from duetime.lease import Moved, Refused
-from duetime.ports import ActionStore
 
 _RACES = 5
 

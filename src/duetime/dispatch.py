@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
 from duetime.action import Action, SkipReason, Status
+from duetime.action_ports import ActionStore
 from duetime.clock import Clock
 from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, cut
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.job import Job, JobRef
 from duetime.job_ports import JobStore
 from duetime.plan import Plan, Planned
-from duetime.ports import ActionStore, DueMessage, DueQueues, Routes
+from duetime.ports import DueMessage, DueQueues, Routes
 from duetime.schedule import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.settings import Settings
 from duetime.wakes import delay_until, send_wakes

@@ -14,11 +14,11 @@ from datetime import datetime, timedelta
 from duetime import ids
 from duetime.account import Accounted, Known
 from duetime.action import Action
+from duetime.action_ports import ActionStore, Page
 from duetime.clock import Clock
 from duetime.errors import JobNotFound
 from duetime.job import JobRef
 from duetime.job_ports import JobStore
-from duetime.ports import ActionStore, Page
 from duetime.timeline import Keyed, timeline
 
 MOST_LOOKS = 50_000

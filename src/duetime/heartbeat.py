@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duetime.action import Action
+from duetime.action_ports import ActionStore
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
-from duetime.ports import ActionStore, Delivery, DueQueues
+from duetime.ports import Delivery, DueQueues
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)

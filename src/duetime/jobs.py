@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from duetime import ids
 from duetime.action import Action
+from duetime.action_ports import ActionStore
 from duetime.clock import Clock
 from duetime.errors import JobConflict, PayloadTooLarge
 from duetime.ids import TenantId
 from duetime.job import Job, Overlap
 from duetime.job_ports import JobPorts
 from duetime.operate import JobOperations
-from duetime.ports import ActionStore
 from duetime.register import Register, Registration
 from duetime.schedule import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.settings import Settings

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
+from duetime.action_ports import ActionStore, Page
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor, InvalidIdentifier, JobNotFound
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.job import Job, JobRef, Origin
 from duetime.job_ports import JobPage, JobStore
-from duetime.ports import ActionStore, Page
 from duetime.settings import Settings
 
 if TYPE_CHECKING:

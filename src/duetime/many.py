@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from duetime.action import Action
+from duetime.action_ports import Page
 from duetime.errors import ActionConflict, ActionNotFound
 from duetime.ids import ActionId
-from duetime.ports import Page
 
 
 @dataclass(frozen=True, slots=True)

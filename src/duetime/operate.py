@@ -11,6 +11,7 @@ from datetime import datetime
 
 from duetime import ids, instant, transition
 from duetime.action import Action, SkipReason, Status
+from duetime.action_ports import ActionStore
 from duetime.attend import changed, resumed
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, InvalidTime, JobConflict, cut
@@ -19,7 +20,6 @@ from duetime.job import WHOLE_JOB, Job, Pause
 from duetime.job_ports import JobStore
 from duetime.lookup import LARGEST_PAGE, JobLookup, When
 from duetime.plan import Plan
-from duetime.ports import ActionStore
 from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
 from duetime.settings import Settings
 

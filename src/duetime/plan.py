@@ -23,11 +23,11 @@ from itertools import islice
 
 from duetime import ids, instant
 from duetime.action import Action
+from duetime.action_ports import ActionStore
 from duetime.clock import Clock
 from duetime.ids import PLANNER
 from duetime.job import Job, JobRef, Span, SpanKind
 from duetime.job_ports import JobStore
-from duetime.ports import ActionStore
 from duetime.settings import Settings
 from duetime.stacked import Due
 

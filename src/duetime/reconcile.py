@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from duetime.action import SkipReason, Status
+from duetime.action_ports import ActionStore
 from duetime.attend import Attend, changed, resumed
 from duetime.cadence import parse
 from duetime.clock import Clock
@@ -25,7 +26,6 @@ from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Span, SpanKi
 from duetime.job_ports import JobStore, JobWakes
 from duetime.job_rules import read_cadences
 from duetime.plan import STALE
-from duetime.ports import ActionStore
 from duetime.settings import Settings
 
 _RACES = 10

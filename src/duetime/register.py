@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from duetime.action import SkipReason
+from duetime.action_ports import ActionStore
 from duetime.attend import changed
 from duetime.clock import Clock
 from duetime.errors import (
@@ -27,7 +28,7 @@ from duetime.job import Definition, Job, JobRef, Origin, Precision
 from duetime.job_ports import JobStore
 from duetime.job_rules import RESERVED, overlap_of, read_cadences, refusals
 from duetime.plan import STALE, Plan
-from duetime.ports import ActionStore, Routes
+from duetime.ports import Routes
 from duetime.reconcile import anchor_of, redefined, retire
 from duetime.retry import RetryPolicy, policy
 from duetime.settings import Settings

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from duetime.action import Action, Status, Trigger
+from duetime.action_ports import ActionStore
 from duetime.admit import Admitted, job_ref_of
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
 from duetime.job import JobRef, Overlap
 from duetime.job_ports import Hold, JobStore
 from duetime.lease import Settlement, SettleResult
-from duetime.ports import ActionStore, DueQueues, Routes
+from duetime.ports import DueQueues, Routes
 from duetime.run import Entry
 from duetime.tally import Ended
 from duetime.wakes import message_of, send_wakes

@@ -20,8 +20,8 @@ from typing import Protocol
 
 from duetime import ids
 from duetime.action import Action, Status
+from duetime.action_ports import ActionStore, Page
 from duetime.errors import InvalidCursor
-from duetime.ports import ActionStore, Page
 from duetime.selection import Selection
 
 MOST_LOOKS = 5

@@ -1,7 +1,7 @@
 """Settings: the one typed place for what a deployment may choose, and the one place that reads the environment.
 
 Each field's metadata says what it means and which values AWS or the protocol admit; contradictions between fields
-are refused together, before anything is built on them.
+are refused together, before anything is built on them. It is long because it is the one place.
 """
 
 from __future__ import annotations

@@ -18,11 +18,12 @@ from math import ceil
 
 from duetime import ids, transition
 from duetime.action import Action, ActionRef, Status
+from duetime.action_ports import ActionStore
 from duetime.admit import Admitted, Waiting
 from duetime.ids import ActionId
 from duetime.job_ports import Hold
 from duetime.lease import Claimed, ClaimTerms, Held, Keyed
-from duetime.ports import ActionStore, DueMessage
+from duetime.ports import DueMessage
 
 log = logging.getLogger(__name__)
 

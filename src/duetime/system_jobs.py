@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from duetime import ids, instant
 from duetime.action import Action, Attempt, Ending, Status
+from duetime.action_ports import ActionStore
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable, cut
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.job import Definition
 from duetime.manifest import Manifest
-from duetime.ports import ActionStore
 from duetime.retry import NEVER
 from duetime.settings import Settings
 

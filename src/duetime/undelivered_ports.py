@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Protocol
 
 from duetime.action import ActionRef
+from duetime.action_ports import ActionStore
 from duetime.change import Change
-from duetime.ports import ActionStore, DueQueues, Routes
+from duetime.ports import DueQueues, Routes
 from duetime.undelivered import Undelivered
 
 FAILURES = "failures"

@@ -13,9 +13,10 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.action import Action, Status
+from duetime.action_ports import ActionStore, DuePage
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
-from duetime.ports import ActionStore, DuePage, DueQueues, Routes
+from duetime.ports import DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakes import message_of, send_wakes
 

@@ -14,10 +14,11 @@ from datetime import datetime, timedelta
 
 from duetime import instant
 from duetime.action import Status
+from duetime.action_ports import ActionStore
 from duetime.arm import Arm
 from duetime.change import Change
 from duetime.clock import Clock
-from duetime.ports import ActionStore, Bookmarks, DueMessage
+from duetime.ports import Bookmarks, DueMessage
 from duetime.settings import Settings
 from duetime.waking import PAGE, Passed, Waker, Window
 

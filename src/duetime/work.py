@@ -26,6 +26,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from duetime.action import Action, Status
+from duetime.action_ports import ActionStore
 from duetime.admit import Admit, Admitted, Waiting
 from duetime.app import App
 from duetime.clock import Clock
@@ -39,7 +40,7 @@ from duetime.lease import ClaimTerms, Held, Settlement, SettleResult
 from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.payload import Payload
 from duetime.plan import Plan, is_behind
-from duetime.ports import LONGEST_DELAY, ActionStore, Delivery, DueQueues, Routes, Send
+from duetime.ports import LONGEST_DELAY, Delivery, DueQueues, Routes, Send
 from duetime.release import Release
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import Run, RunCancelled

@@ -11,6 +11,7 @@ from moto import mock_aws
 
 from duetime import instant
 from duetime.action import ActionRef
+from duetime.action_ports import ActionStore
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
@@ -18,7 +19,6 @@ from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.job_ports import JobStore
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
-from duetime.ports import ActionStore
 from duetime.settings import DUE_SHARDS
 from tests import dynamodb_local
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 import pytest
 
 from duetime.action import ActionRef, Status
+from duetime.action_ports import Page
 from duetime.errors import IdempotencyConflict
 from duetime.job_ports import Hold
 from duetime.lease import Held, Moved, Renewed, SettleResult
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
-from duetime.ports import Page
 from duetime.testing.contract import ActionStoreContract, JobStoreContract
 from duetime.testing.contract.specimens import GLOBEX
 

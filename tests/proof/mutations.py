@@ -6,13 +6,13 @@ from unittest.mock import patch
 
 from duetime import admission, transition
 from duetime.action import Status
+from duetime.action_ports import DuePage
 from duetime.idempotency import HeldKey
 from duetime.job_ports import Hold
 from duetime.lease import SettleResult
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.plan import Plan
-from duetime.ports import DuePage
 from tests.proof.world import World
 
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first

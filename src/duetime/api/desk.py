@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.event_handler.request import Request
 
+from duetime.action_ports import ActionStore
 from duetime.api.caller import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected
 from duetime.app import App
@@ -13,7 +14,6 @@ from duetime.clock import Clock
 from duetime.job_ports import JobPorts
 from duetime.jobs import Jobs
 from duetime.permissions import Permission
-from duetime.ports import ActionStore
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.undelivered_ports import UndeliveredPorts

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Self, cast
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from duetime.action import Status
+from duetime.action_ports import Page
 from duetime.api.requests import DUE_AT, DUE_IN, NOT_SAID, DueTime, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary
 from duetime.many import Many
-from duetime.ports import Page
 from duetime.selection import Filters
 
 LARGEST_PAGE = 100

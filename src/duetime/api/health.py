@@ -10,12 +10,13 @@ from typing import Literal
 from pydantic import BaseModel
 
 from duetime.action import ActionRef
+from duetime.action_ports import ActionStore
 from duetime.api.health_details import Details
 from duetime.api.refusals import Unhealthy
 from duetime.api.routes import Route
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ids import SYSTEM_TENANT, ActionId
-from duetime.ports import ActionStore, Bookmarks
+from duetime.ports import Bookmarks
 
 log = logging.getLogger(__name__)
 

@@ -76,7 +76,7 @@ class Commit:
 
 
 def commit(client: DynamoDBClient, asked: Commit) -> SettleResult:
-    """See `duetime.ports.ActionStore.commit`."""
+    """See `duetime.action_ports.ActionStore.commit`."""
     request = asked.request()
     try:
         _insistently(partial(patiently, partial(_send, client, request), Cancelled))

@@ -64,7 +64,7 @@ class Keys:
         return self._first(action, self._held(action), terms)
 
     def put(self, action: Action, terms: KeyTerms) -> Action:
-        """See `duetime.ports.ActionStore.put_once`; a payload set apart has been written."""
+        """See `duetime.action_ports.ActionStore.put_once`; a payload set apart has been written."""
         held: HeldKey | None = None
         for _ in range(_RACES):
             try:
@@ -129,7 +129,7 @@ class Keys:
         )
 
     def remove(self, ref: ActionRef, key: str) -> None:
-        """See `duetime.ports.ActionStore.remove_key`."""
+        """See `duetime.action_ports.ActionStore.remove_key`."""
         with suppress(ConditionFailed), translated(SERVICE):
             self._client.delete_item(
                 TableName=self._table,

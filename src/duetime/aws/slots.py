@@ -48,7 +48,7 @@ class Slots:
         self._client, self._table = client, table
 
     def holders(self, tenant_id: TenantId, key: str) -> frozenset[ActionId]:
-        """See `duetime.ports.ActionStore`, here and below."""
+        """See `duetime.action_ports.ActionStore`, here and below."""
         with translated(SERVICE):
             found = self._client.get_item(
                 TableName=self._table, Key=slots_key(tenant_id, key), ConsistentRead=True

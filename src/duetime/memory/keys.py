@@ -21,7 +21,7 @@ class Keys(Lists):
         self._keys: dict[tuple[TenantId, str], HeldKey] = {}
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """See `duetime.ports.ActionStore`, here and below."""
+        """See `duetime.action_ports.ActionStore`, here and below."""
         place = _place(action.ref, action.idempotency_key)
         with self.lock:
             held = self._keys.get(place)

@@ -32,7 +32,7 @@ class Rows:
         self._due: dict[str, list[DueKey]] = {shard: [] for shard in self.due_shards}
 
     def get(self, ref: ActionRef) -> Action | None:
-        """See `duetime.ports.ActionStore`."""
+        """See `duetime.action_ports.ActionStore`."""
         return self._rows.get(ref)
 
     def held(self, claimed: Action) -> Action | None:

@@ -19,7 +19,7 @@ class Slots(Keys):
         self._holders: dict[tuple[TenantId, str], frozenset[ActionId]] = {}
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        """See `duetime.ports.ActionStore`, here and below."""
+        """See `duetime.action_ports.ActionStore`, here and below."""
         return self._holders.get((tenant_id, concurrency_key), frozenset())
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:

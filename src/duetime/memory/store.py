@@ -25,7 +25,7 @@ class MemoryStore(Slots):
     on_commit: OnCommit | None = None
 
     def put(self, action: Action) -> None:
-        """See `duetime.ports.ActionStore`, here and below."""
+        """See `duetime.action_ports.ActionStore`, here and below."""
         with self.lock:
             if action.ref not in self._rows:
                 self.write(None, action)

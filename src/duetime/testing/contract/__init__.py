@@ -101,7 +101,7 @@ class ActionStoreContract(
     EvictContract,
     SlotRaceContract,
 ):
-    """The whole contract of `duetime.ports.ActionStore`: override the fixture `store`."""
+    """The whole contract of `duetime.action_ports.ActionStore`: override the fixture `store`."""
 
 
 class JobStoreContract(

@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from duetime.action import ActionRef, Attempt, Status
+from duetime.action_ports import ActionStore
 from duetime.ids import new_action_id
 from duetime.lease import Claimed, Held, SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
     CALLER,

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from duetime.action import Action, Ending, Status
+from duetime.action_ports import ActionStore
 from duetime.errors import CommitRefused, Unsupported
 from duetime.job import JobRef
 from duetime.job_ports import JobStore
 from duetime.lease import Settlement, SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.job_specimens import DAY, added, ended, planned, standing_job, taken
 from duetime.testing.contract.specimens import (
     CALLER,

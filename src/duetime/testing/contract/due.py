@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from duetime.action import Action, Status
-from duetime.ports import ActionStore, DueEntry, DuePage
+from duetime.action_ports import ActionStore, DueEntry, DuePage
 from duetime.testing.contract.specimens import (
     GLOBEX,
     HOUR,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from duetime.action import Status
+from duetime.action_ports import ActionStore
 from duetime.lease import Keyed, SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.races import CROWD, ROUNDS, together
 from duetime.testing.contract.slots import KEY, LIMIT, begin, holding, keyed
 from duetime.testing.contract.specimens import (

@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
+from duetime.action_ports import ActionStore
 from duetime.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Pause, Span, SpanKind, Version
 from duetime.job_ports import JobStore
-from duetime.ports import ActionStore
 from duetime.tally import Ended, Tally
 from duetime.testing.contract.job_specimens import (
     ADDED_AT,

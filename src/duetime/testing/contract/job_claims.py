@@ -9,9 +9,9 @@ from functools import partial
 import pytest
 
 from duetime.action import Status
+from duetime.action_ports import ActionStore
 from duetime.job_ports import Hold, JobStore
 from duetime.lease import SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.job_specimens import (
     NEXT,
     REINDEX,

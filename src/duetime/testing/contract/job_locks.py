@@ -9,10 +9,10 @@ from functools import partial
 import pytest
 
 from duetime.action import Action, Status
+from duetime.action_ports import ActionStore
 from duetime.job import Job
 from duetime.job_ports import JobStore
 from duetime.lease import Claimed, Moved, SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.job_specimens import (
     DAY,
     FINAL,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from duetime.action import Status
+from duetime.action_ports import ActionStore
 from duetime.job import WHOLE_JOB, JobRef
 from duetime.job_ports import JobStore
-from duetime.ports import ActionStore
 from duetime.tally import Ended, Tally
 from duetime.testing.contract.job_specimens import (
     ADDED_AT,

@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duetime.action import Action, ActionRef, Ending, Status
+from duetime.action_ports import ActionStore
 from duetime.ids import ActionId, JobName, TenantId, due_shard_of, event_run_id, manual_run_id, occurrence_id
 from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Pause, Span, SpanKind
 from duetime.job_ports import Hold, JobStore, Taking
 from duetime.lease import ClaimTerms
-from duetime.ports import ActionStore
 from duetime.retry import Tuning
 from duetime.tally import Ended
 from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, TICK, standing, terms

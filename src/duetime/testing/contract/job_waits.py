@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 
 from duetime.action import Action, SkipReason, Status
+from duetime.action_ports import ActionStore
 from duetime.job_ports import JobStore
-from duetime.ports import ActionStore
 from duetime.testing.contract.job_specimens import (
     DAY,
     FINAL,

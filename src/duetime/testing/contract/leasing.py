@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from duetime.action import Status
+from duetime.action_ports import ActionStore
 from duetime.lease import Renewed
-from duetime.ports import ActionStore
 from duetime.testing.contract.specimens import (
     CALLER,
     LEASE_END,

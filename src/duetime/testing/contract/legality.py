@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from duetime.action import TRANSITIONS, Action, Attempt, SkipReason, Status
+from duetime.action_ports import ActionStore
 from duetime.lease import Moved, Refused, SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.specimens import CALLER, EXPIRY, HOUR, MINUTE, NOON, end, terms
 from duetime.testing.contract.subject import StoreContract
 

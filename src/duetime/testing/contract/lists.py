@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from duetime.action import Action, Status
-from duetime.ports import ActionStore, Page
+from duetime.action_ports import ActionStore, Page
 from duetime.testing.contract.specimens import (
     ACME,
     GLOBEX,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from duetime.action import Action, ActionRef, Status
+from duetime.action_ports import ActionStore
 from duetime.ids import new_action_id
 from duetime.lease import Claimed, Moved
-from duetime.ports import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
     CALLER,

@@ -9,8 +9,8 @@ from functools import partial
 from threading import Barrier
 
 from duetime.action import Status
+from duetime.action_ports import ActionStore
 from duetime.lease import Claimed, Held, Moved, Refused, SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from duetime.action import Status
+from duetime.action_ports import ActionStore
 from duetime.lease import Moved, Refused
-from duetime.ports import ActionStore
 from duetime.testing.contract.specimens import (
     HOUR,
     NOON,

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from duetime.action import Action, ActionRef, Status
+from duetime.action_ports import ActionStore
 from duetime.ids import TenantId
 from duetime.lease import ClaimTerms, Held, Keyed, Renewed, SettleResult
-from duetime.ports import ActionStore
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import (
     ACME,

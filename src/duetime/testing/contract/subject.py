@@ -8,8 +8,8 @@ from abc import abstractmethod
 import pytest
 
 from duetime.action import Action, SkipReason, Status
+from duetime.action_ports import ActionStore
 from duetime.job_ports import JobStore
-from duetime.ports import ActionStore
 from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, standing
 
 
