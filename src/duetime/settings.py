@@ -143,7 +143,34 @@ class Settings:
     job_group: str = _text(
         "", "EventBridge Scheduler's group of the jobs' wakes; made from the prefix when empty."
     )
-    event_bus: str = _text("default", "The event bus whose events start jobs.")
+    event_bus: str = _text(
+        "default", "The event bus whose events start jobs, and on which lifecycle events are published."
+    )
+    events: Literal["off", "standard", "all"] = field(
+        default="standard",
+        metadata={
+            "about": "Which lifecycle events are published: all of jobs, and one-shots' failures, cancels and changes;"
+            " or also that each one-shot was scheduled, started and ended, at three events more each; or none.",
+            "choices": ("off", "standard", "all"),
+        },
+    )
+    notification_queue: str = _text("", "The URL of the queue between the bus and the notifications.")
+    topic_arn: str = _text("", "The SNS topic that notifications are published to; empty: none.")
+    mail_from: str = _text(
+        "",
+        "Who mails come from: an address that SES has verified. Empty: no mails are sent.",
+        like=r"([^@\s]+@[^@\s]+)?",
+        told="a mail address such as duetime@example.com",
+    )
+    notification_burst: int = _number(
+        5,
+        "Of a kind, how many notifications a tenant gets one by one within notification_window; more come as a digest.",
+        low=1,
+        high=1_000,
+    )
+    notification_window: timedelta = _seconds(
+        900, "Within how long that many; the digest comes at its end.", low=1, high=900
+    )
     queues: Mapping[str, str] = field(
         default_factory=dict, metadata={"about": "Each worker's due queue: name to URL."}
     )

@@ -40,6 +40,10 @@ class Kind(StrEnum):
     """An event that starts a job's run."""
     PASS = "pass"  # noqa: S105 - no password
     """A sweep or a catch-up; the next one does its work."""
+    LIFECYCLE = "lifecycle"
+    """A lifecycle event that the bus did not take."""
+    NOTIFICATION = "notification"
+    """A message of the notifications' queue that could not be handled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
