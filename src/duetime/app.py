@@ -248,7 +248,8 @@ class App:
     def manifest(self) -> Manifest:
         """What a deploy publishes, and reconciles: the types and the jobs that this app's worker runs."""
         types = {name: each.version for name, each in sorted(self._handlers.items())}
-        return Manifest(self.worker, types, tuple(job for _, job in sorted(self.jobs.items())))
+        told = frozenset(name for name, each in self._handlers.items() if each.is_told)
+        return Manifest(self.worker, types, tuple(job for _, job in sorted(self.jobs.items())), told)
 
     def payload(self, type_name: str, written: str | bytes) -> Payload:
         """Read a payload of a registered type.

@@ -96,7 +96,7 @@ class DispatchJobs:
         if size > PAYLOAD_LIMIT:
             raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
         happened_at = _time_of(event)
-        action_id = ids.event_run_id(job.name, happened_at, str(event["id"]))
+        action_id = ids.event_run_id(job.name, happened_at, _id_of(event))
         return Action(
             tenant_id=tenant_id,
             id=action_id,
@@ -116,6 +116,14 @@ class DispatchJobs:
             note=refusal,
             expires_at=now + self._settings.retention if refusal else None,
         )
+
+
+def _id_of(event: Event) -> str:
+    """What names an event; one of our own may be published twice, as two events that tell the same transition."""
+    detail = event.get("detail")
+    if event.get("source") == ids.EVENT_SOURCE and isinstance(detail, Mapping) and "id" in detail:
+        return str(detail["id"])
+    return str(event["id"])
 
 
 def _time_of(event: Event) -> datetime:

@@ -33,13 +33,18 @@ class DeadMessage(GivenUp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeadNotification(GivenUp):
+    """A message of the notifications' queue that could not be handled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable(GivenUp):
     """A message that nobody here wrote; the source is the queue that its body may be put back to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedBatch(GivenUp):
-    """Records of the stream that arm did not take."""
+    """Records of a stream that arm, or publish, did not take; the source says who."""
 
     batch: StreamBatch
 

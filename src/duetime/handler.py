@@ -63,6 +63,11 @@ class Handler:
         """The newest version of its payload that it reads; 1 if it takes none."""
         return self.payload.type_version if self.payload else 1
 
+    @property
+    def is_told(self) -> bool:
+        """Whether lifecycle events may tell its payload."""
+        return self.payload is not None and self.payload.type_is_told
+
     def read(self, written: str | None, version: int | None = None) -> Payload | None:
         """The payload that a row carries, as the function takes it; None if it takes none.
 

@@ -35,6 +35,9 @@ SEPARATOR = "#"
 SHARDS = "0123456789abcdef"
 """A tenant's actions are spread over these: a constant of the format, never a setting."""
 
+EVENT_SOURCE = "duetime"
+"""The source of duetime's own events on a bus."""
+
 SYSTEM_TENANT = TenantId("system")
 """Owns the jobs that code declares; no caller may claim to be it."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from duetime.errors import DeclarationError, InvalidIdentifier
-from duetime.ids import job_name
+from duetime.ids import EVENT_SOURCE, job_name
 from duetime.job import Definition, Overlap, Precision
 
 if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
@@ -110,6 +110,8 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
     names = [each.name for each in cadences]
     for name in sorted({each for each in names if names.count(each) > 1}):
         yield f"the cadence {name} is said twice; once is enough"
+    for each in cadences:
+        yield from _loop(definition.name, each)
     if definition.precision not in get_args(Precision):
         yield f"precision is {definition.precision!r}; allowed is second or minute"
     elif definition.precision == "minute":
@@ -119,6 +121,20 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
                     f"precision is 'minute', but {each.text!r} is due at seconds within a minute;"
                     " say precision='second', or a cadence of whole minutes"
                 )
+
+
+def _loop(name: str, cadence: Cadence) -> Iterator[str]:
+    """A job that a run's own events start would start itself, and so on for ever."""
+    from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - see above
+
+    if isinstance(cadence, OnEvent) and cadence.source == EVENT_SOURCE and cadence.type.startswith("run."):
+        detail = cadence.pattern().get("detail", {})
+        jobs = (detail.get("action") or {}).get("job") if isinstance(detail, dict) else None
+        if not jobs or not all(isinstance(each, str) and each != name for each in jobs):
+            yield (
+                f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows, by"
+                ' match={"action": {"job": ["another-job"]}}'
+            )
 
 
 def _number(field: str, value: object, low: int, high: int | None) -> Iterator[str]:

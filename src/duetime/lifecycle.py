@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from duetime import instant
 from duetime.action import Action, SkipReason, Status, Trigger
@@ -31,9 +31,6 @@ from duetime.change import Change
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.job import Job, JobRef, Span, SpanKind
 from duetime.undelivered import Kind, Undelivered
-
-SOURCE = "duetime"
-"""The source of every event on the bus."""
 
 VERSION = 1
 """Of the events' schema: it grows by fields; a number more means that a field is gone, or means something else."""
@@ -122,6 +119,23 @@ class LifecycleEvent:
             "by": self.by,
             what: dict(self.about),
         }
+
+    def to_json(self) -> str:
+        """A text form, for an event that waits."""
+        said = {name: getattr(self, name) for name in _TEXTS}
+        return json.dumps({**said, "at": instant.text(self.at), "about": dict(self.about)})
+
+    @classmethod
+    def from_json(cls, written: str) -> Self:
+        """Read what `to_json` wrote."""
+        said = json.loads(written)
+        return cls(
+            **{name: said[name] for name in _TEXTS}
+            | {"word": Word(said["word"]), "at": instant.parse(said["at"]), "about": said["about"]}
+        )
+
+
+_TEXTS = ("subject", "word", "number", "tenant_id", "name", "by")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +292,7 @@ def told_of_row(row: Action) -> dict[str, Any]:
 
 def with_payload(event: LifecycleEvent, row: Action) -> LifecycleEvent:
     """The event with the payload of its action, where the row carries it: one set apart stays apart."""
-    if row.payload is None:
+    if row.payload is None or row.payload_apart:
         return event
     return replace(event, about={**event.about, "payload": json.loads(row.payload)})
 
@@ -349,8 +363,8 @@ def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
 
 
 def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
-    """Something was given up, and kept; but of an event that could not be published, none is published."""
-    if thing.kind is not Kind.LIFECYCLE:
+    """Something was given up, and kept. Of an event or a notification that was, none is published: it would be next."""
+    if thing.kind not in {Kind.LIFECYCLE, Kind.NOTIFICATION}:
         yield LifecycleEvent(
             subject="undelivered",
             word=Word.KEPT,

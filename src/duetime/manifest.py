@@ -21,6 +21,8 @@ class Manifest:
     worker: str
     types: Mapping[str, int]
     jobs: tuple[Definition, ...] = ()
+    in_events: frozenset[str] = frozenset()
+    """The types whose payloads lifecycle events may tell."""
 
     @property
     def hash(self) -> str:
@@ -29,7 +31,10 @@ class Manifest:
 
     def to_json(self) -> str:
         """Worker and types, which a deploy publishes; the same content gives the same text."""
-        return json.dumps({"worker": self.worker, "types": dict(self.types)}, sort_keys=True)
+        said: dict[str, object] = {"worker": self.worker, "types": dict(self.types)}
+        if self.in_events:
+            said["in_events"] = sorted(self.in_events)
+        return json.dumps(said, sort_keys=True)
 
     def jobs_json(self) -> str:
         """The jobs' definitions, by name: too much for one item. The same content gives the same text."""
@@ -41,7 +46,9 @@ class Manifest:
         from duetime.job import Definition  # noqa: PLC0415 - a job names its manifest's worker; and routing needs none
 
         definitions = tuple(Definition.from_json(json.dumps(each)) for each in json.loads(jobs))
-        return cls(**json.loads(written), jobs=definitions)
+        said = json.loads(written)
+        in_events = frozenset(said.get("in_events", ()))
+        return cls(said["worker"], said["types"], jobs=definitions, in_events=in_events)
 
 
 class Route(NamedTuple):
@@ -49,6 +56,8 @@ class Route(NamedTuple):
 
     version: int
     worker: str
+    is_told: bool = False
+    """Whether lifecycle events may tell its payload."""
 
 
 def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, Route]:
@@ -56,6 +65,6 @@ def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, Route]:
     found = dict[str, Route]()
     for manifest in manifests:
         for type_name, version in manifest.types.items():
-            route = Route(version, manifest.worker)
+            route = Route(version, manifest.worker, type_name in manifest.in_events)
             found[type_name] = max(found.get(type_name, route), route)
     return found

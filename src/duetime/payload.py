@@ -36,9 +36,12 @@ class Payload(BaseModel):
 
     type_name: ClassVar[str] = ""
     type_version: ClassVar[int] = 1
+    type_is_told: ClassVar[bool] = False
 
-    def __init_subclass__(cls, *, name: str | None = None, version: int = 1, **rest: Any) -> None:
-        """Give the class its stable name.
+    def __init_subclass__(
+        cls, *, name: str | None = None, version: int = 1, in_events: bool = False, **rest: Any
+    ) -> None:
+        """Give the class its stable name, and with ``in_events=True`` have lifecycle events tell what it holds.
 
         Raises:
             DeclarationError: the name is not kebab-case, the version no positive number, or `upcast` no class method.
@@ -46,6 +49,7 @@ class Payload(BaseModel):
         super().__init_subclass__(**rest)
         cls.type_name = kebab(cls.__name__) if name is None else name
         cls.type_version = version
+        cls.type_is_told = in_events
         if not TYPE_NAME.fullmatch(cls.type_name) or len(cls.type_name) > TYPE_NAME_LIMIT:
             raise DeclarationError(
                 f"{cls.__qualname__}: the payload's name {cls.type_name!r} must be kebab-case, such as"

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Protocol
 
 from duetime.action import ActionRef
+from duetime.lifecycle import LifecycleEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +108,22 @@ class Routes(Protocol):
 
     def types(self) -> Sequence[str]:
         """Every type that has a worker, in order. May lag by a minute."""
+        ...
+
+    def is_payload_told(self, type_name: str) -> bool:
+        """Whether the type has its payload told in lifecycle events. May lag by a minute; unknown types have not."""
+        ...
+
+
+class EventBus(Protocol):
+    """Where others hear of what happened."""
+
+    def put(self, events: Sequence[LifecycleEvent]) -> None:
+        """Publish all of them, in no order; each may come more than once.
+
+        Raises:
+            BackendUnavailable: some may not have been published; publishing all again is safe, since their ids stay.
+        """
         ...
 
 

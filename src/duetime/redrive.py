@@ -13,6 +13,7 @@ from duetime.arm import Arm
 from duetime.change import Change
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, cut
+from duetime.lifecycle import LifecycleEvent
 from duetime.settings import Settings
 from duetime.undelivered import Kind, Undelivered, bounded
 from duetime.undelivered_ports import SalvagePorts
@@ -70,12 +71,14 @@ class Redrive:
 
     def _again(self, thing: Undelivered) -> None:
         match thing.kind, thing.action:
-            case Kind.MESSAGE, None:
+            case (Kind.MESSAGE, None) | (Kind.NOTIFICATION, _):
                 self._ports.bodies.put(thing.source, _whole(thing))
             case Kind.MESSAGE, ActionRef() as ref:
                 self._wake(self._ports.actions.get(ref))
             case Kind.RECORD, ActionRef() as ref:
                 self._arm_row(ref, thing)
+            case Kind.LIFECYCLE, _:
+                self._ports.bus.put([_event_of(thing)])
             case Kind.WAKE | Kind.EVENT, _:
                 self._dispatch(json.loads(_whole(thing)))
             case _:
@@ -95,6 +98,10 @@ class Redrive:
                 self._ports.actions.remove_key(ref, key)
         elif row.status is Status.PENDING:
             self._arm([Change(None, row)])
+
+
+def _event_of(thing: Undelivered) -> LifecycleEvent:
+    return LifecycleEvent.from_json(_whole(thing))
 
 
 def told_of(thing: Undelivered) -> dict[str, object]:

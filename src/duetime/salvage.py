@@ -5,7 +5,9 @@ what was given up       what becomes of it
 ======================  ==========================================================================================
 a due message           kept, if its action still waits. It is not sent again here: the sweep and the catch-up do
                         that, at growing intervals; at once would be an endless loop of crashes
-a batch of the stream   its records are read and armed once more, each by itself; those that fail are kept
+a batch, by arm         its records are read and armed once more, each by itself; those that fail are kept
+a batch, by publish     what its records tell is published once more; events that the bus does not take are kept
+a notification          kept
 what dispatch was told  dispatched once more; kept if that fails
 a sweep, a catch-up     kept, one an hour: the next one does its work
 what nobody can read    kept, with its body
@@ -27,13 +29,16 @@ from duetime.clock import Clock
 from duetime.errors import InvalidTime, UnreadableRow, cut
 from duetime.given_up import (
     DeadMessage,
+    DeadNotification,
     FailedBatch,
     FailedInput,
     FailedPass,
     GivenUp,
     RedriveRequest,
 )
+from duetime.lifecycle import LifecycleEvent
 from duetime.ports import DueMessage
+from duetime.publish import Tell
 from duetime.redrive import Dispatch, Redrive, told_of
 from duetime.settings import Settings
 from duetime.undelivered import Kind, Undelivered, UndeliveredId, bounded, undelivered_id
@@ -46,9 +51,16 @@ class Salvage:
     """Sees to one thing that was given up, or to one request to redrive."""
 
     def __init__(
-        self, ports: SalvagePorts, arm: Arm, dispatch: Dispatch, *, clock: Clock, settings: Settings
+        self,
+        ports: SalvagePorts,
+        arm: Arm,
+        dispatch: Dispatch,
+        tell: Tell,
+        *,
+        clock: Clock,
+        settings: Settings,
     ) -> None:
-        self._ports, self._arm, self._dispatch = ports, arm, dispatch
+        self._ports, self._arm, self._dispatch, self._tell = ports, arm, dispatch, tell
         self._clock, self._settings = clock, settings
         self._redrive = Redrive(ports, arm, dispatch, clock=clock, settings=settings)
 
@@ -63,10 +75,15 @@ class Salvage:
                 self._redrive(given.undelivered_id)
             case DeadMessage():
                 self._look_at(given)
+            case FailedBatch(source="publish"):
+                self._publish_again(given)
             case FailedBatch():
                 self._arm_again(given)
             case FailedInput():
                 self._dispatch_again(given)
+            case DeadNotification():
+                place = undelivered_id(given.at, Kind.NOTIFICATION, given.number)
+                self._keep(given, Kind.NOTIFICATION, place)
             case FailedPass():
                 hour = given.at.replace(minute=0, second=0, microsecond=0)
                 self._keep(given, Kind.PASS, undelivered_id(hour, Kind.PASS, given.source))
@@ -101,6 +118,27 @@ class Salvage:
         for each in records:
             self._arm_one(given, each)
         log.info("batch armed once more", extra={"records": len(records)})
+
+    def _publish_again(self, given: FailedBatch) -> None:
+        batch = given.batch
+        records = self._ports.stream.told(batch)
+        if records is None:
+            parts = (batch.stream, batch.shard, batch.first, batch.last)
+            place = undelivered_id(given.at, Kind.LIFECYCLE, *parts)
+            self._keep(given, Kind.LIFECYCLE, place, reason="its records are no longer in the stream")
+            return
+        for each in records:
+            for event in self._tell(each.told, each.at) if each.told else ():
+                self._publish_one(given, event)
+        log.info("batch published once more", extra={"records": len(records)})
+
+    def _publish_one(self, given: FailedBatch, event: LifecycleEvent) -> None:
+        try:
+            self._ports.bus.put([event])
+        except Exception as error:  # noqa: BLE001 - whatever it is, the event is kept and the next one published
+            place = undelivered_id(event.at, Kind.LIFECYCLE, event.id)
+            reason = f"{type(error).__name__}: {error}"
+            self._keep(given, Kind.LIFECYCLE, place, reason=reason, body=event.to_json())
 
     def _arm_one(self, given: FailedBatch, record: Written) -> None:
         reason = "the record cannot be read"

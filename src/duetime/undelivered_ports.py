@@ -10,11 +10,16 @@ from typing import Protocol
 from duetime.action import ActionRef
 from duetime.action_ports import ActionStore
 from duetime.change import Change
-from duetime.ports import DueQueues, Routes
+from duetime.lifecycle import Told
+from duetime.ports import DueQueues, EventBus, Routes
 from duetime.undelivered import Undelivered
 
 FAILURES = "failures"
 """The queue of what functions and EventBridge gave up, and of requests to redrive, without the prefix."""
+
+
+NOTIFICATIONS = "notifications"
+"""The queue between the event bus and the notifications, without the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class UndeliveredStore(Protocol):
 
 
 class BodyQueues(Protocol):
-    """The queues by their names without the prefix: ``due-default``, ``failures``."""
+    """The queues by their names without the prefix: ``due-default``, ``notifications``, ``failures``."""
 
     def put(self, queue: str, body: str) -> None:
         """Send a body as it is, to be received at once.
@@ -73,7 +78,7 @@ class BodyQueues(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
-    """A part of the actions table's stream: from a record to another, both included."""
+    """A part of a table's stream: from a record to another, both included."""
 
     stream: str
     shard: str
@@ -92,11 +97,25 @@ class Written:
     """None if its images cannot be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class ToldRecord:
+    """A record of either table's stream."""
+
+    number: str
+    at: datetime
+    told: Told | None
+    """None if nobody is told of it, or if it cannot be read."""
+
+
 class Stream(Protocol):
-    """The actions table's stream, which keeps a record for a day."""
+    """A table's stream, which keeps a record for a day."""
 
     def read(self, batch: StreamBatch) -> Sequence[Written] | None:
         """The records of a batch that speak of rows, in order; None if the first is no longer there."""
+        ...
+
+    def told(self, batch: StreamBatch) -> Sequence[ToldRecord] | None:
+        """The records of a batch of either table, in order; None if the first is no longer there."""
         ...
 
 
@@ -118,3 +137,4 @@ class SalvagePorts:
     stream: Stream
     undelivered: UndeliveredStore
     bodies: BodyQueues
+    bus: EventBus

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from duetime.aws.access import DynamoAuditTrail, DynamoGrants
+    from duetime.aws.event_bus import EventBridgeBus
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
     from duetime.aws.streams import DynamoStream
@@ -104,6 +105,13 @@ class Backends:
             boto3.client("events", config=_PATIENT),
             self._settings,
         )
+
+    @cached_property
+    def event_bus(self) -> EventBridgeBus:
+        """Where lifecycle events go."""
+        from duetime.aws.event_bus import EventBridgeBus  # noqa: PLC0415 - two functions publish
+
+        return EventBridgeBus(boto3.client("events", config=_PATIENT), self._settings)
 
     @cached_property
     def queues(self) -> SqsQueues:

@@ -4,8 +4,9 @@
 in the queue                                   comes from
 =============================================  ============================================================
 ``due-…-dead``: a due message                  a worker's queue, after so many receives
+``notifications-dead``: an event, a digest     the notifications' queue, after so many receives
 ``failures``: ``{"redrive": id}``              somebody who asks for it
-``failures``: ``{"DDBStreamBatchInfo", …}``    arm's event source: where its records stand, not the records
+``failures``: ``{"DDBStreamBatchInfo", …}``    arm's and publish's event sources: where their records stand
 ``failures``: ``{"requestPayload", …}``        Lambda, of a function that was called asynchronously
 ``failures``: the input alone, an event alone  EventBridge, which could not call one; attributes say the rest
 =============================================  ============================================================
@@ -23,6 +24,7 @@ from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.errors import cut
 from duetime.given_up import (
     DeadMessage,
+    DeadNotification,
     FailedBatch,
     FailedInput,
     FailedPass,
@@ -32,7 +34,7 @@ from duetime.given_up import (
 )
 from duetime.ports import DueMessage
 from duetime.undelivered import requested_in
-from duetime.undelivered_ports import StreamBatch
+from duetime.undelivered_ports import NOTIFICATIONS, StreamBatch
 
 DEAD = "-dead"
 """Ends the name of a worker's dead-letter queue, after that of the queue itself."""
@@ -60,6 +62,8 @@ def read(record: Mapping[str, Any], prefix: str) -> GivenUp | RedriveRequest:
     try:
         if queue != source:
             told = {**common, "source": source, "reason": "no worker took it, however often it was received"}
+            if source == NOTIFICATIONS:
+                return DeadNotification(**told)
             return DeadMessage(message=_message(record["body"]), **told)
         return _Failure(json.loads(record["body"]), _attributes(record), prefix, common).read()
     except _UNEXPECTED as error:

@@ -158,6 +158,16 @@ def from_items(state: Item, definition: Item) -> Job:
         raise UnreadableRow([state.get("pk"), state.get("sk")], error) from error
 
 
+def state_alone(state: Item) -> Job:
+    """The job of its state: it has a definition that says nothing.
+
+    Raises:
+        UnreadableRow: as above.
+    """
+    nothing = Definition(name=job_ref_of(state).name, type="", cadences=())
+    return from_items(state, {"definition": {"S": nothing.to_json()}})
+
+
 def _read(state: Item, definition: Item) -> Job:
     ends, pauses, tuning = (json.loads(_text(state, name) or "{}") for name in ("ends", "pauses", "tuning"))
     return Job(

@@ -43,6 +43,11 @@ class DynamoRoutes:
         self._routes, self._read_at = self._read(), self._clock.now()
         return sorted(self._routes)
 
+    def is_payload_told(self, type_name: str) -> bool:
+        known = type_name in self._routes
+        route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
+        return route is not None and route.is_told
+
     def _no_older_than(self, age: timedelta) -> Mapping[str, Route]:
         now = self._clock.now()
         if self._read_at is None or now - self._read_at > age:
@@ -57,7 +62,7 @@ class DynamoRoutes:
                 ExpressionAttributeValues={":manifests": _MANIFESTS},
                 ConsistentRead=True,
             )
-        return routes_by_type(Manifest(**json.loads(item["manifest"]["S"])) for item in answer["Items"])
+        return routes_by_type(Manifest.from_json(item["manifest"]["S"]) for item in answer["Items"])
 
 
 def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:

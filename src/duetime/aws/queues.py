@@ -12,7 +12,7 @@ from duetime.aws.faults import code_of, translated
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports import Send
-from duetime.undelivered_ports import FAILURES
+from duetime.undelivered_ports import FAILURES, NOTIFICATIONS
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -87,8 +87,8 @@ class SqsBodies:
     def __init__(self, client: SQSClient, settings: Settings) -> None:
         self._client = client
         due = {f"due-{worker}": url for worker, url in settings.queues.items()}
-        failures = {FAILURES: settings.failure_queue} if settings.failure_queue else {}
-        self._urls: Mapping[str, str] = due | failures
+        others = {FAILURES: settings.failure_queue, NOTIFICATIONS: settings.notification_queue}
+        self._urls: Mapping[str, str] = due | {name: url for name, url in others.items() if url}
 
     def put(self, queue: str, body: str) -> None:
         """See `duetime.undelivered_ports.BodyQueues`."""

@@ -1,4 +1,4 @@
-"""The actions table's stream: what its records tell, and reading a part of it again."""
+"""The tables' streams: what a record tells of a row, and reading a part of one again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duetime.aws.items import from_item
 from duetime.aws.keys import is_row, ref_of
 from duetime.change import Change
 from duetime.errors import BackendUnavailable, UnreadableRow
-from duetime.undelivered_ports import StreamBatch, Written
+from duetime.undelivered_ports import StreamBatch, ToldRecord, Written
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
@@ -42,10 +42,18 @@ class DynamoStream:
         self._client = client
 
     def read(self, batch: StreamBatch) -> Sequence[Written] | None:
-        """See `duetime.undelivered_ports.Stream`."""
+        """See `duetime.undelivered_ports.Stream`, here and below."""
+        records = self._read(batch)
+        return None if records is None else [each for record in records if (each := _written(record))]
+
+    def told(self, batch: StreamBatch) -> Sequence[ToldRecord] | None:
+        records = self._read(batch)
+        return None if records is None else [_told(record) for record in records]
+
+    def _read(self, batch: StreamBatch) -> list[Any] | None:
         with translated(SERVICE):
             try:
-                return [each for record in self._records(batch) if (each := _written(record))]
+                return list(self._records(batch))
             except ClientError as error:
                 if code_of(error) in _GONE:
                     return None
@@ -71,6 +79,17 @@ class DynamoStream:
             if empty > _EMPTY_PAGES:
                 raise BackendUnavailable(SERVICE, f"{batch.shard} does not come to {batch.last}")
             iterator = page.get("NextShardIterator")
+
+
+def _told(record: Mapping[str, Any]) -> ToldRecord:
+    from duetime.aws.told import told_by  # noqa: PLC0415 - arm, which reads rows alone, needs no jobs
+
+    images = record["dynamodb"]
+    try:
+        told = told_by(images)
+    except UnreadableRow:
+        told = None
+    return ToldRecord(images["SequenceNumber"], images["ApproximateCreationDateTime"], told)
 
 
 def _written(record: Mapping[str, Any]) -> Written | None:

@@ -47,7 +47,7 @@ AUDIT = IndexShape("audit", "audit_of", "sk")
 """A tenant's audit entries, by age."""
 
 ACTIONS = TableShape("actions", (DUE, CORRELATION, FAILED), has_stream=True)
-JOBS = TableShape("jobs", (JOB_NAMES, ATTEND, AUDIT), has_stream=False)
+JOBS = TableShape("jobs", (JOB_NAMES, ATTEND, AUDIT), has_stream=True)
 TTL_ATTRIBUTE = "ttl"
 
 

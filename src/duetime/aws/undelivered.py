@@ -76,7 +76,7 @@ class DynamoUndelivered:
             if "LastEvaluatedKey" not in answer:
                 break
             asked = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-        shown = tuple(_read(each) for each in found[:limit])
+        shown = tuple(from_undelivered_item(each) for each in found[:limit])
         return UndeliveredPage(shown, shown[-1].id if len(found) > limit else None)
 
     def get(self, undelivered_id: str) -> Undelivered | None:
@@ -84,7 +84,7 @@ class DynamoUndelivered:
             item: Any = self._client.get_item(
                 TableName=self._table, Key=_key(undelivered_id), ConsistentRead=True
             ).get("Item")
-        return None if item is None else _read(item)
+        return None if item is None else from_undelivered_item(item)
 
     def remove(self, thing: Undelivered) -> bool:
         try:
@@ -119,7 +119,8 @@ def _first(thing: Undelivered) -> Item:
     return told
 
 
-def _read(item: Item) -> Undelivered:
+def from_undelivered_item(item: Item) -> Undelivered:
+    """What an item keeps."""
     ref = None
     if "action_id" in item:
         ref = ActionRef(TenantId(item["action_tenant"]["S"]), ActionId(item["action_id"]["S"]))

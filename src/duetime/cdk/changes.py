@@ -1,8 +1,11 @@
-"""The actions table's changes, as they are given to arm: filtered, retried within bounds, and never stuck."""
+"""The tables' changes, as they are given to arm and to publish: filtered, retried within bounds, and never stuck."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
 
 from aws_cdk import Duration
 from aws_cdk import aws_lambda as lambda_
@@ -10,34 +13,50 @@ from constructs import Construct
 
 from duetime.cdk.destination import ToQueue
 from duetime.cdk.functions import Function
-from duetime.cdk.rules import accept_wildcard
-from duetime.cdk.tables import Tables
-from duetime.lambdas.arm import FILTERS
-
-_RETRIES = 10
-_LONGEST = Duration.hours(1)
-"""By then the sweep has long sent what was not armed; a batch that fails for so long must hold up no other."""
 
 
 class Changes(Construct):
-    """The event source between the table's stream and arm."""
+    """The event source between a table's stream and a function. A batch that fails for long holds up no other."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, tables: Tables, arm: Function, *, failures: str
+        self,
+        scope: Construct,
+        construct_id: str,
+        function: Function,
+        *,
+        stream: str,
+        filters: Sequence[Mapping[str, Any]],
+        failures: str,
+        longest: timedelta,
+        retries: int | None = None,
+        gather: timedelta | None = None,
     ) -> None:
+        """Make it.
+
+        Args:
+            scope: see CDK, as the next one.
+            construct_id: the construct's name.
+            function: what is fed.
+            stream: its ARN.
+            filters: a record that matches one of them is let through.
+            failures: the ARN of the queue that is told of batches given up.
+            longest: how old a record may get.
+            retries: how often a batch is tried again; as often as `longest` allows, without.
+            gather: for how long records may be gathered before the function is called.
+        """
         super().__init__(scope, construct_id)
-        accept_wildcard(arm.role, tables.streams_arn, "A stream is named by the time of its making.")
         lambda_.EventSourceMapping(
             self,
             "Source",
-            target=arm.function,
-            event_source_arn=tables.stream_arn,
+            target=function.function,
+            event_source_arn=stream,
             starting_position=lambda_.StartingPosition.TRIM_HORIZON,
             batch_size=100,
             bisect_batch_on_error=True,
             report_batch_item_failures=True,
-            retry_attempts=_RETRIES,
-            max_record_age=_LONGEST,
-            filters=[{"pattern": json.dumps(each)} for each in FILTERS],
+            retry_attempts=retries,
+            max_record_age=Duration.seconds(longest.total_seconds()),
+            max_batching_window=None if gather is None else Duration.seconds(gather.total_seconds()),
+            filters=[{"pattern": json.dumps(each)} for each in filters],
             on_failure=ToQueue(failures),
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from duetime import ids
 from duetime.cdk.deployment import Deployment, shown
 from duetime.cdk.handlers import Handlers
+from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.errors import InvalidIdentifier
 from duetime.manifest import DEFAULT_WORKER
 from duetime.permissions import Permission
@@ -47,6 +48,8 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield from _wrong_api(settings, deployment)
     if not _BUS.fullmatch(settings.event_bus):
         yield f"event_bus is {settings.event_bus!r}; allowed is the name, not the ARN, of a bus of this account"
+    if deployment.own_bus and settings.event_bus == DEFAULT_BUS:
+        yield "own_bus is True, but event_bus is 'default', which every account has; name the bus to be made"
 
 
 def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:

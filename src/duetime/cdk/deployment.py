@@ -119,6 +119,10 @@ class Deployment:
             **_seconds(1_800, 86_400),
         ),
     )
+    own_bus: bool = field(
+        default=False,
+        metadata=_about("The stack makes the event bus that event_bus names; off: it is there already."),
+    )
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
     api_rate: int = field(
         default=50,

@@ -13,6 +13,7 @@ from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import Duty, Function
 from duetime.cdk.job_rights import let_plan, let_start_by_events
+from duetime.cdk.lifecycle import let_publish
 from duetime.cdk.queues import SALVAGE_TIMEOUT
 from duetime.cdk.rights import keep_undelivered, may, may_by_key, take_from
 from duetime.cdk.rules import accept_wildcard
@@ -67,10 +68,12 @@ class Salvage(Construct):
         yield from let_plan(actions, jobs)
         yield from let_start_by_events(actions)
         yield may("events:ListTargetsByRule", on=self._wakes.rules_arn)
+        yield let_publish(self, self._wakes.settings)
 
     def _rights_of_arm(self, actions: str) -> Iterator[iam.PolicyStatement]:
-        stream = self._places.tables.stream_arn
-        yield may("dynamodb:GetShardIterator", "dynamodb:GetRecords", on=stream)
+        tables = self._places.tables
+        streams = [tables.stream_arn, tables.job_stream_arn]
+        yield may("dynamodb:GetShardIterator", "dynamodb:GetRecords", on=streams)
         yield may_by_key("dynamodb:DeleteItem", on=actions, keys=["*#payload#*", "*#key#*"])
         yield from self._wakes.let_set_timers()
         yield from self._wakes.let_clear_timers()

@@ -16,6 +16,7 @@ from duetime.cdk.checks import contradictions, wrong_workers
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
+from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.passes import Pass, Passes
 from duetime.cdk.queues import DueQueue, FailureQueue
@@ -63,10 +64,13 @@ class Duetime(Construct):
         self.steps = self._steps()
         self.passes = self._passes()
         self.salvage = self._salvage()
+        self.lifecycle = self._lifecycle() if self.settings.events != "off" else None
         self._published = [self._publish(of_the_system())]
         self.workers = {each.worker: self._worker(each) for each in handlers}
         self.api = self._api(handlers) if self.deployment.api else None
-        parts = (self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage)
+        parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage]
+        if self.lifecycle is not None:
+            parts.append(self.lifecycle)
         for changed in parts:
             changed.node.add_dependency(self._deploy.check)
 
@@ -147,6 +151,17 @@ class Duetime(Construct):
             "Salvage",
             self._places,
             failures=self.failures,
+            settings=self.settings,
+            deployment=self.deployment,
+        )
+
+    def _lifecycle(self) -> Lifecycle:
+        """What it reads is no less there without it: it holds up nothing."""
+        return Lifecycle(
+            self,
+            "Lifecycle",
+            tables=self.tables,
+            failures=self.failures.queue_arn,
             settings=self.settings,
             deployment=self.deployment,
         )

@@ -17,10 +17,12 @@ from duetime.cdk.functions import Duty, Function
 from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_start_by_events
 from duetime.cdk.queues import DueQueue, visibility_of
 from duetime.cdk.rights import keep_bookmarks, may, may_by_key, read_manifests, read_stream, send, take_from
+from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.tables import Tables
 from duetime.cdk.timers import Timers
 from duetime.cdk.wakes import DISPATCH, Wakes
 from duetime.cdk.worker import feed
+from duetime.lambdas.arm import FILTERS
 from duetime.settings import Settings
 from duetime.system_jobs import SYSTEM_WORKER
 
@@ -28,6 +30,9 @@ CATCH_UP_TIMEOUT = timedelta(minutes=15)
 """It serves the queue of the system's worker too, whose messages stay hidden for longer."""
 
 _HOUR = timedelta(hours=1)
+_ARM_RETRIES = 10
+_ARMED_WITHIN = _HOUR
+"""By then the sweep has long sent what was not armed."""
 _PASSES_AT_ONCE = 2
 """Triggered ones; the least that an event source takes."""
 
@@ -129,7 +134,17 @@ class Steps(Construct):
         ]
         arm = self._function(duty, own, wakes.let_set_timers(), wakes.let_clear_timers())
         wakes.accept_timers(arm)
-        Changes(self, "Changes", tables, arm, failures=self._places.failures)
+        accept_wildcard(arm.role, tables.streams_arn, "A stream is named by the time of its making.")
+        Changes(
+            self,
+            "Changes",
+            arm,
+            stream=tables.stream_arn,
+            filters=FILTERS,
+            failures=self._places.failures,
+            longest=_ARMED_WITHIN,
+            retries=_ARM_RETRIES,
+        )
         return arm
 
     def _to_look_through(self) -> list[iam.PolicyStatement]:

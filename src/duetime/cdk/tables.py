@@ -31,8 +31,22 @@ class Tables(Construct):
     @property
     def streams_arn(self) -> str:
         """The ARN of whatever streams the actions table has: their names are times."""
-        name = f"{self._settings.actions_table}/stream/*"
-        return Stack.of(self).format_arn(service="dynamodb", resource="table", resource_name=name)
+        return self._streams_arn(self._settings.actions_table)
+
+    @property
+    def job_stream_arn(self) -> str:
+        """The ARN of the jobs table's stream."""
+        return self.jobs.table_stream_arn or ""
+
+    @property
+    def job_streams_arn(self) -> str:
+        """The ARN of whatever streams the jobs table has."""
+        return self._streams_arn(self._settings.jobs_table)
+
+    def _streams_arn(self, table: str) -> str:
+        return Stack.of(self).format_arn(
+            service="dynamodb", resource="table", resource_name=f"{table}/stream/*"
+        )
 
     def _table(self, construct_id: str, shape: TableShape, name: str, *, keep: bool) -> dynamodb.Table:
         table = dynamodb.Table(

@@ -12,6 +12,7 @@ from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
 from duetime.lambdas.dispatch import make_dispatch
+from duetime.publish import Tell
 from duetime.salvage import Salvage
 from duetime.settings import Settings
 from duetime.undelivered_ports import SalvagePorts
@@ -48,9 +49,18 @@ def _salvage(settings: Settings) -> Salvage:
         return dispatch(told)
 
     return Salvage(
-        SalvagePorts(backends.store, queues, routes, backends.stream, undelivered.store, undelivered.queues),
+        SalvagePorts(
+            backends.store,
+            queues,
+            routes,
+            backends.stream,
+            undelivered.store,
+            undelivered.queues,
+            backends.event_bus,
+        ),
         Arm(backends.store, queues, backends.timers, routes, clock=clock, settings=settings),
         dispatched,
+        Tell(backends.jobs, routes, settings=settings),
         clock=clock,
         settings=settings,
     )

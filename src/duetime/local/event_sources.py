@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
 import boto3
 
 from duetime.clock import SystemClock
+from duetime.event_pattern import Pattern
 from duetime.lambdas.arm import FILTERS
+from duetime.lambdas.publish import JOB_FILTERS, action_filters
 from duetime.local.addresses import Names, queue_arn
 from duetime.local.dead_letters import DeadLetters
 from duetime.local.event_bus import EventBus
@@ -24,7 +28,16 @@ from duetime.local.stream_shard import StreamShard
 from duetime.settings import Settings
 from duetime.system_jobs import SYSTEM_WORKER
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
 _LAST_TURN = timedelta(seconds=5)
+
+
+class _Reader(NamedTuple):
+    table: str
+    function: str
+    filters: Sequence[Pattern]
 
 
 class EventSources:
@@ -45,10 +58,14 @@ class EventSources:
         self._gate, self._options = gate, options
         self._clock, self._sqs, dynamodb = SystemClock(), boto3.client("sqs"), boto3.client("dynamodb")
         dead_letters = DeadLetters(self._sqs, settings.failure_queue)
-        table = dynamodb.describe_table(TableName=settings.actions_table)["Table"]
-        source = StreamSource(table["LatestStreamArn"], names.function("arm"), FILTERS)
-        shard = StreamShard(gate, settings.actions_table)
-        stream = StreamPump(shard, source, functions, dead_letters, self._clock)
+        streams = [
+            self._stream(each, dynamodb, dead_letters)
+            for each in (
+                _Reader(settings.actions_table, names.function("arm"), FILTERS),
+                _Reader(settings.actions_table, names.function("publish"), action_filters(settings)),
+                _Reader(settings.jobs_table, names.function("publish"), JOB_FILTERS),
+            )
+        ]
         self._queues: tuple[QueuePump, ...] = (
             self._queue(names.due_queue(names.worker), names.work_function, options.concurrency),
             self._queue(names.due_queue(SYSTEM_WORKER), names.function("catch-up"), 1),
@@ -63,9 +80,23 @@ class EventSources:
             ExpiryPump(dynamodb, table, self._clock)
             for table in (settings.actions_table, settings.jobs_table)
         )
-        self._pumps = (stream, schedules, self._invocations, *self._queues, *expiries)
-        for listener in (stream.listen, schedules.listen, *(each.listen for each in self._queues)):
+        self._pumps = (*streams, schedules, self._invocations, *self._queues, *expiries)
+        for listener in (
+            *(each.listen for each in streams),
+            schedules.listen,
+            *(each.listen for each in self._queues),
+        ):
             gate.listen(listener)
+
+    def _stream(self, reader: _Reader, dynamodb: DynamoDBClient, dead_letters: DeadLetters) -> StreamPump:
+        arn = dynamodb.describe_table(TableName=reader.table)["Table"]["LatestStreamArn"]
+        return StreamPump(
+            StreamShard(self._gate, reader.table),
+            StreamSource(arn, reader.function, reader.filters),
+            self._functions,
+            dead_letters,
+            self._clock,
+        )
 
     def _queue(self, name: str, function: str, concurrency: int) -> QueuePump:
         url = self._sqs.get_queue_url(QueueName=name)["QueueUrl"]

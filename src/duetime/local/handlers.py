@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from duetime.app import LONGEST_RUN, App
-from duetime.lambdas import api, arm, dispatch, passes, salvage, work
+from duetime.lambdas import api, arm, dispatch, passes, publish, salvage, work
 from duetime.local.addresses import Names
 from duetime.local.functions import Function
 from duetime.settings import Settings, instance_name
@@ -24,6 +24,7 @@ def functions_of(app: App, settings: Settings, names: Names) -> Mapping[str, Fun
         "dispatch": Function(dispatch.make_handler(settings), _SHORT),
         "sweep": Function(passes.make_sweep_handler(settings, instance=instance), _SHORT),
         "catch-up": Function(passes.make_catch_up_handler(settings, instance=instance), _PASS),
+        "publish": Function(publish.make_handler(settings), _SHORT),
         "salvage": Function(salvage.make_handler(settings), SALVAGE_TIMEOUT),
         "api": Function(api.make_handler(settings, app), _SHORT),
     }

@@ -23,7 +23,9 @@ from duetime.dispatch import Dispatch, DispatchJobs, Event
 from duetime.heartbeat import Heartbeat
 from duetime.ids import JobName
 from duetime.job_ports import JobPorts
+from duetime.lifecycle import Told
 from duetime.memory.backends import Backends
+from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
@@ -33,6 +35,7 @@ from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.mend import Mend
 from duetime.plan import LEAD, Plan
 from duetime.ports import Delivery
+from duetime.publish import Publish, Tell
 from duetime.reconcile import Reconcile, Reconciled
 from duetime.settings import Settings
 from duetime.sweep import Sweep
@@ -62,13 +65,14 @@ class MemoryCloud:
     ) -> None:
         self.clock, self.settings = clock, settings
         self._changes: deque[Change] = deque()
+        self._told: deque[tuple[Told, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
         self._wake = wake
         self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
         self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
-        self.job_store = MemoryJobStore(self.store)
+        self.job_store = MemoryJobStore(self.store, on_change=self._tell)
         self.job_wakes = MemoryJobWakes(clock)
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
         self._instance = instance
@@ -84,6 +88,8 @@ class MemoryCloud:
                 routes=self._routes,
             )
         )
+        self.bus = MemoryEventBus(settings.prefix, self.event)
+        self._publish = Publish(Tell(self.job_store, self._routes, settings=settings), self.bus)
         self._wire_jobs()
         self._sweep_at = clock.now() + SWEEP_EVERY
         self._catch_up_at = clock.now() + CATCH_UP_EVERY
@@ -185,7 +191,13 @@ class MemoryCloud:
             f"sent {sent}, attended to {tended.attended} jobs, mended {len(mended.removed) + len(mended.set)}"
         )
 
+    def _tell(self, told: Told) -> None:
+        """Have it published: no fault is in the way of that, and nothing waits for it."""
+        if self.settings.events != "off":
+            self._told.append((told, self.clock.now()))
+
     def _changed(self, change: Change) -> None:
+        self._tell(change)
         if change.became_pending or change.left_pending:
             self._changes.append(change)
             self._wake()
@@ -193,6 +205,7 @@ class MemoryCloud:
     def turn(self) -> Delivery | None:
         """Do all that is due now but running handlers; then take the next delivery, if there is one."""
         now = self.clock.now()
+        self._publish_changes()
         self._arm_changes()
         for message in self.timers.fire(now):
             self._invoke("dispatch", partial(self.dispatch, message))
@@ -204,6 +217,7 @@ class MemoryCloud:
             self._catch_up_at = now + CATCH_UP_EVERY
             self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
             self.store.remove_expired(now)
+        self._publish_changes()
         self._arm_changes()
         received = self.queues.receive()
         if received is None:
@@ -220,7 +234,7 @@ class MemoryCloud:
 
     def next_at(self) -> datetime:
         """When there is something to do again."""
-        if self._changes:
+        if self._changes or self._told:
             return self.clock.now()
         instants = (
             self._catch_up_at,
@@ -255,6 +269,11 @@ class MemoryCloud:
             return None
         has_wheel = self.settings.timers == "wheel"
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
+
+    def _publish_changes(self) -> None:
+        told = tuple(self._told)
+        self._told.clear()
+        self._publish(told)
 
     def _arm_changes(self) -> None:
         changes = []

@@ -16,6 +16,7 @@ from duetime.ids import TenantId
 from duetime.job import Job, JobRef, Span, Version
 from duetime.job_ports import Hold, JobPage, Taking
 from duetime.lease import Settlement, SettleResult
+from duetime.lifecycle import JobChange, SpanKept
 from duetime.memory.store import MemoryStore
 from duetime.tally import Ended
 
@@ -24,10 +25,12 @@ _Attention = tuple[str, str, str]
 
 
 class MemoryJobStore:
-    """The jobs, in dictionaries beside the rows of `store`."""
+    """The jobs, in dictionaries beside the rows of `store`. `on_change` is called with each change: it is their stream."""
 
-    def __init__(self, store: MemoryStore) -> None:
-        self._store = store
+    def __init__(
+        self, store: MemoryStore, *, on_change: Callable[[JobChange | SpanKept], None] = lambda _told: None
+    ) -> None:
+        self._store, self._on_change = store, on_change
         self._jobs: dict[JobRef, Job] = {}
         self._versions: dict[JobRef, dict[int, Version]] = {}
         self._spans: dict[JobRef, dict[Span, None]] = {}
@@ -62,7 +65,7 @@ class MemoryJobStore:
         with self._store.lock:
             if job.ref in self._jobs:
                 return False
-            self._jobs[job.ref] = job
+            self._put(job)
             self._keep_version(job)
             return True
 
@@ -78,7 +81,7 @@ class MemoryJobStore:
                 self._end_version(standing, after.since)
             self._keep_version(after)
             self._keep_spans(old.ref, spans)
-            self._jobs[old.ref] = after
+            self._put(after)
             return True
 
     def move_cursor(
@@ -91,7 +94,7 @@ class MemoryJobStore:
             if standing.cursor != job.cursor:
                 return (standing.cursor, standing.attend_at) == (cursor, attend_at)
             self._keep_spans(job.ref, missed)
-            self._jobs[job.ref] = replace(standing, cursor=cursor, attend_at=attend_at)
+            self._put(replace(standing, cursor=cursor, attend_at=attend_at))
             return True
 
     def claim(self, taking: Taking) -> bool:
@@ -102,7 +105,7 @@ class MemoryJobStore:
             self._store.write(row, _kept(row, taking.claimed))
             if taking.hold is Hold.LOCK:
                 self._fence_off(taking)
-                self._jobs[taking.job.ref] = replace(self._jobs[taking.job.ref], running=row.ref)
+                self._put(replace(self._jobs[taking.job.ref], running=row.ref))
                 self._wait_no_more(taking.job.ref, row.ref)
             return True
 
@@ -119,7 +122,7 @@ class MemoryJobStore:
             standing = self._jobs.get(job.ref)
             if standing is None or standing.waiting not in (job.waiting, waiting):
                 return False
-            self._jobs[job.ref] = replace(standing, waiting=waiting)
+            self._put(replace(standing, waiting=waiting))
             return True
 
     def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: Ended) -> SettleResult:
@@ -164,7 +167,7 @@ class MemoryJobStore:
         with self._store.lock:
             job = self._jobs.get(ref)
             if job is not None:
-                self._jobs[ref] = replace(job, tally=ended.counted(job.tally))
+                self._put(replace(job, tally=ended.counted(job.tally)))
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         with self._store.lock:
@@ -201,13 +204,18 @@ class MemoryJobStore:
         job = self._jobs.get(ref)
         if job is None or job.running != holder:
             return False
-        self._jobs[ref] = replace(job, running=None)
+        self._put(replace(job, running=None))
         return True
 
     def _wait_no_more(self, ref: JobRef, waiting: ActionRef) -> None:
         job = self._jobs.get(ref)
         if job is not None and job.waiting == waiting:
-            self._jobs[ref] = replace(job, waiting=None)
+            self._put(replace(job, waiting=None))
+
+    def _put(self, job: Job) -> None:
+        old = self._jobs.get(job.ref)
+        self._jobs[job.ref] = job
+        self._on_change(JobChange(old, job))
 
     def _keep_version(self, job: Job) -> None:
         version = Version(number=job.version, definition=job.definition, since=job.since)
@@ -218,7 +226,11 @@ class MemoryJobStore:
         kept[job.version] = replace(kept[job.version], until=at)
 
     def _keep_spans(self, ref: JobRef, spans: Sequence[Span]) -> None:
-        self._spans.setdefault(ref, {}).update(dict.fromkeys(spans))
+        kept = self._spans.setdefault(ref, {})
+        for span in spans:
+            if span not in kept:
+                self._on_change(SpanKept(ref, span))
+        kept.update(dict.fromkeys(spans))
 
 
 def _changed(standing: Job, new: Job, revision: int) -> Job:

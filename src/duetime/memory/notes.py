@@ -29,6 +29,10 @@ class MemoryRoutes:
     def types(self) -> Sequence[str]:
         return sorted(self._routes)
 
+    def is_payload_told(self, type_name: str) -> bool:
+        route = self._routes.get(type_name)
+        return route is not None and route.is_told
+
 
 class MemoryBookmarks:
     """Marks in a dictionary."""

@@ -109,6 +109,7 @@ class FaultyCloud(ToldCloud):
         process = self.processes.current
         self._story.tell_change(process.name, change)
         self.watch.saw(process, change)
+        self._tell(change)
         if change.became_pending or change.left_pending:
             self.stream.add(change)
 

@@ -148,6 +148,11 @@ class SimulatedCloud:
         rows = self._cloud.store.rows()
         return tuple(each for each in rows if status in {None, each.status} and not _is_pass(each))
 
+    def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word
+        """The lifecycle events published so far, as a subscriber gets them; only those of a detail-type if one is given."""
+        published = self._cloud.bus.published
+        return tuple(each for each in published if type in {None, each["detail-type"]})
+
     def advance(self, span: timedelta | None = None, /, **units: float) -> None:
         """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""
         until = self.now + (span or timedelta(**units))

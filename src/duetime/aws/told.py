@@ -1,0 +1,29 @@
+"""What the records of both tables' streams tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
+from duetime.aws.streams import change_of
+from duetime.aws.undelivered import PARTITION, from_undelivered_item
+from duetime.lifecycle import JobChange, SpanKept, Told
+
+
+def told_by(images: Mapping[str, Any]) -> Told | None:
+    """What a record of either stream tells; None of an item that nobody is told of, or that was removed.
+
+    Raises:
+        UnreadableRow: it cannot be read.
+    """
+    if change := change_of(images):
+        return change
+    old, new = images.get("OldImage"), images.get("NewImage")
+    if new is None:
+        return None
+    if new["sk"]["S"] == STATE:
+        return JobChange(state_alone(old) if old else None, state_alone(new))
+    if new["sk"]["S"].startswith(SPAN):
+        return SpanKept(job_ref_of(new), from_span(new))
+    return from_undelivered_item(new) if new["pk"]["S"] == PARTITION else None

@@ -1,0 +1,84 @@
+"""Lifecycle events: the function that reads both tables' streams, and the bus that it publishes on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from aws_cdk import Stack
+from aws_cdk import aws_events as events
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from duetime.cdk.bundle import Bundle
+from duetime.cdk.changes import Changes
+from duetime.cdk.deployment import Deployment
+from duetime.cdk.functions import Duty, Function
+from duetime.cdk.job_rights import JOBS
+from duetime.cdk.rights import may, may_by_key, read_manifests, read_stream, send
+from duetime.cdk.rules import accept_wildcard
+from duetime.cdk.tables import Tables
+from duetime.lambdas.publish import JOB_FILTERS, action_filters
+from duetime.settings import Settings
+
+_LONGEST = timedelta(hours=6)
+"""What the bus has not taken by then goes to salvage, which finds it in the stream for a day."""
+
+_GATHER = timedelta(seconds=1)
+"""Records gather for so long: one call for what happens together."""
+
+
+class Lifecycle(Construct):
+    """Publishes what changes in the tables."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        tables: Tables,
+        failures: str,
+        settings: Settings,
+        deployment: Deployment,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.bus = None
+        if deployment.own_bus:
+            self.bus = events.EventBus(self, "Bus", event_bus_name=settings.event_bus)
+        jobs = tables.jobs.table_arn
+        duty = Duty(
+            name=f"{settings.prefix}publish",
+            about="tells of what changed, on the event bus",
+            entry="publish",
+            timeout=timedelta(seconds=60),
+            environment=settings.to_env(),
+            rights=[
+                *read_stream(tables.stream_arn, tables.streams_arn),
+                *read_stream(tables.job_stream_arn, tables.job_streams_arn),
+                read_manifests(jobs),
+                may_by_key("dynamodb:Query", on=jobs, keys=JOBS),
+                let_publish(self, settings),
+                send(failures),
+            ],
+        )
+        publish = Function(self, "publish", duty, Bundle.of(deployment).code(), deployment)
+        for name, streams, stream, filters in (
+            ("Actions", tables.streams_arn, tables.stream_arn, action_filters(settings)),
+            ("Jobs", tables.job_streams_arn, tables.job_stream_arn, JOB_FILTERS),
+        ):
+            accept_wildcard(publish.role, streams, "A stream is named by the time of its making.")
+            Changes(
+                self,
+                name,
+                publish,
+                stream=stream,
+                filters=filters,
+                failures=failures,
+                longest=_LONGEST,
+                gather=_GATHER,
+            )
+
+
+def let_publish(scope: Construct, settings: Settings) -> iam.PolicyStatement:
+    """Put events on the bus."""
+    bus = Stack.of(scope).format_arn(service="events", resource="event-bus", resource_name=settings.event_bus)
+    return may("events:PutEvents", on=bus)

@@ -1,0 +1,96 @@
+"""The Lambda on both tables' streams, the second reader of the actions table's: event to `duetime.publish`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from duetime.aws.backends import Backends
+from duetime.aws.told import told_by
+from duetime.aws.undelivered import PARTITION
+from duetime.clock import SystemClock
+from duetime.errors import BackendUnavailable, UnreadableRow
+from duetime.lifecycle import Told
+from duetime.publish import Publish, Tell
+from duetime.settings import Settings
+from duetime.system_jobs import EVERY
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+Filter = Mapping[str, Any]
+
+_WRITTEN = ["INSERT", "MODIFY"]
+_IS_THERE = [{"exists": True}]
+_NO_PASS = {"pk": {"S": [{"anything-but": [f"system#{name}" for name in EVERY]}]}}
+"""Sweeps record themselves each minute."""
+
+
+def _new(**attributes: Any) -> Filter:
+    return {"eventName": _WRITTEN, "dynamodb": {"NewImage": attributes}}
+
+
+def action_filters(settings: Settings) -> Sequence[Filter]:
+    """What the actions table's event source lets through: no less than is told, and little more.
+
+    Heartbeats of one-shots, and all that a success writes, are told of by ``events="all"`` alone.
+    """
+    failed = _new(status={"S": ["failed", "cancelled"]})
+    if settings.events == "all":
+        return (
+            {"eventName": _WRITTEN, "dynamodb": {"Keys": _NO_PASS, "NewImage": {"status": {"S": _IS_THERE}}}},
+            failed,
+        )
+    return (
+        {"eventName": _WRITTEN, "dynamodb": {"Keys": _NO_PASS, "NewImage": {"planned_at": {"S": _IS_THERE}}}},
+        failed,
+        _new(status={"S": ["pending"]}, changed_at={"S": _IS_THERE}),
+        _new(status={"S": ["processing"]}, recoveries={"N": _IS_THERE}),
+        _new(status={"S": ["processing"]}, cancel_requested_at={"S": _IS_THERE}),
+    )
+
+
+JOB_FILTERS: Sequence[Filter] = (
+    {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
+    {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "span#"}]}}}},
+    {"eventName": _WRITTEN, "dynamodb": {"Keys": {"pk": {"S": [PARTITION]}}}},
+)
+"""What the jobs table's event source lets through: jobs, the parts of their time that have no rows, and the undelivered."""
+
+
+def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
+    """The handler of stream events; it answers with a partial batch response."""
+    publish = make_publish(Backends(settings, SystemClock()), settings)
+
+    def handler(event: Event, _context: object) -> Event:
+        records = event["Records"]
+        try:
+            published = publish(_changes(records))
+        except BackendUnavailable as error:
+            log.warning("batch not published, it will come again", extra={"reason": str(error)})
+            return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
+        if published:
+            log.info("published", extra={"events": published})
+        return {"batchItemFailures": []}
+
+    return handler
+
+
+def make_publish(backends: Backends, settings: Settings) -> Publish:
+    """What publishes; salvage does it with batches that failed."""
+    return Publish(Tell(backends.jobs, backends.routes, settings=settings), backends.event_bus)
+
+
+def _changes(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Told, datetime]]:
+    """A record that cannot be read is told of and passed by: in a stream it would hold up all behind it."""
+    for record in records:
+        images = record["dynamodb"]
+        try:
+            told = told_by(images)
+        except UnreadableRow:
+            log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
+            continue
+        if told is not None:
+            yield told, datetime.fromtimestamp(float(images["ApproximateCreationDateTime"]), UTC)

@@ -1,0 +1,102 @@
+"""Step 6, *publish*: what changed in the tables is told on the event bus, after the fact and at least once.
+
+It reads the streams of both tables, so nothing that happens waits for it, and a bus that is away holds up nothing else:
+what it does not take comes again, in order, and what it has not taken for hours is kept by `salvage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import assert_never
+
+from duetime.action import Action
+from duetime.change import Change
+from duetime.job import Definition, JobRef
+from duetime.job_ports import JobStore
+from duetime.job_rules import RESERVED
+from duetime.lifecycle import (
+    JobChange,
+    LifecycleEvent,
+    SpanKept,
+    Told,
+    is_told,
+    of_action,
+    of_job,
+    of_span,
+    of_undelivered,
+    with_payload,
+)
+from duetime.ports import EventBus, Routes
+from duetime.settings import Settings
+from duetime.undelivered import Undelivered
+
+
+class Tell:
+    """Says which events a change makes, as the deployment has chosen."""
+
+    def __init__(self, jobs: JobStore, routes: Routes, *, settings: Settings) -> None:
+        self._jobs, self._routes, self._settings = jobs, routes, settings
+
+    def __call__(self, told: Told, at: datetime) -> list[LifecycleEvent]:
+        """The events of one change, in order.
+
+        Args:
+            told: what changed.
+            at: when it was written.
+
+        Raises:
+            BackendUnavailable: what they need besides cannot be read; it may be asked again.
+        """
+        if self._settings.events == "off":
+            return []
+        match told:
+            case Change():
+                return list(self._of_action(told, at))
+            case JobChange():
+                return list(self._of_job(told, at))
+            case SpanKept():
+                return list(of_span(told))
+            case Undelivered():
+                return list(of_undelivered(told))
+            case _:
+                assert_never(told)
+
+    def _of_action(self, change: Change, at: datetime) -> Iterator[LifecycleEvent]:
+        is_pass = change.new is not None and (change.new.job or "").startswith(RESERVED)
+        for event in of_action(change, at):
+            if change.new is not None and is_told(event, self._settings.events, is_pass=is_pass):
+                yield self._with_payload(event, change.new)
+
+    def _with_payload(self, event: LifecycleEvent, row: Action) -> LifecycleEvent:
+        return with_payload(event, row) if self._routes.is_payload_told(row.type) else event
+
+    def _of_job(self, change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
+        """The streams speak of a job's state; its definition, where that is needed, is the one of now."""
+        if change.may_tell and not change.new.name.startswith(RESERVED):
+            definition = self._definition(change.new.ref) or change.new.definition
+            old = None if change.old is None else replace(change.old, definition=definition)
+            yield from of_job(JobChange(old, replace(change.new, definition=definition)), at)
+
+    def _definition(self, ref: JobRef) -> Definition | None:
+        job = self._jobs.get(ref)
+        return None if job is None else job.definition
+
+
+class Publish:
+    """Tells of a batch of changes."""
+
+    def __init__(self, tell: Tell, bus: EventBus) -> None:
+        self._tell, self._bus = tell, bus
+
+    def __call__(self, changes: Iterable[tuple[Told, datetime]]) -> int:
+        """Publish what the changes tell; each comes with when it was written. Returns how many events that were.
+
+        Raises:
+            BackendUnavailable: the bus took not all; the batch may be given again whole, and its events are the same.
+        """
+        events = [event for told, at in changes for event in self._tell(told, at)]
+        if events:
+            self._bus.put(events)
+        return len(events)
