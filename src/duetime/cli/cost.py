@@ -12,7 +12,7 @@ from duetime.cli.tables import plain, table
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from duetime.cli.arguments import Commands
     from duetime.cost.estimate import Estimate
@@ -112,7 +112,7 @@ def _rows(made: Estimate) -> Iterator[tuple[str, ...]]:
     yield "total", "", *sums, each
 
 
-def _aligned(heads: tuple[str, ...], rows: list[tuple[str, ...]], *, numbers: int) -> str:
+def _aligned(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, numbers: int) -> str:
     """A table whose columns after the first, so many, are flush right."""
     whole = [heads, *rows]
     widths = [max(len(row[column]) for row in whole) for column in range(numbers + 1)]
