@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duetime.cost import tables, units
@@ -66,6 +66,7 @@ def workloads(draw):
     )
 
 
+@settings(deadline=None)
 @given(workloads(), st.sampled_from(GROWING), st.data())
 def test_more_of_anything_never_costs_less(work, name, data):
     [field] = [each for each in NUMBERS if each.name == name]
@@ -74,6 +75,7 @@ def test_more_of_anything_never_costs_less(work, name, data):
     assert grown >= less * (1 - 1e-9)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 399 * 1024), st.integers(0, 399 * 1024))
 def test_a_larger_payload_never_costs_less_on_its_side_of_the_row(one, other):
     small, large = sorted((one, other))
@@ -82,6 +84,7 @@ def test_a_larger_payload_never_costs_less_on_its_side_of_the_row(one, other):
         assert dollars == sorted(dollars)
 
 
+@settings(deadline=None)
 @given(workloads())
 def test_the_lines_add_up_to_the_total(work):
     made = priced(work)
@@ -95,6 +98,7 @@ def test_the_lines_add_up_to_the_total(work):
         assert math.isclose(each.dollars, sum(one.dollars for one in each.lines))
 
 
+@settings(deadline=None)
 @given(workloads())
 def test_the_fixed_part_does_not_go_by_what_is_scheduled(work):
     idle = replace(work, actions_per_day=0, jobs=0)
@@ -177,6 +181,7 @@ def test_logs_that_are_kept_half_as_long_are_half_as_many():
     assert math.isclose(whole, 2 * half)
 
 
+@settings(deadline=None)
 @given(workloads())
 def test_a_bare_schedule_is_always_cheaper_as_the_page_says(work):
     made = priced(work)
@@ -314,13 +319,13 @@ def test_a_list_that_is_not_there_is_refused(tmp_path):
 
 
 def test_the_units_are_those_of_the_code():
-    settings = Settings()
+    chosen = Settings()
     assert units.IN_ROW_LIMIT == IN_ROW_LIMIT
     assert units.DUE_SHARDS == DUE_SHARDS
-    assert len(bands(settings.grace)) == units.BANDS
-    assert settings.heartbeat.total_seconds() * 1_000 == tables._RENEWED_MS
-    assert settings.cancel_poll.total_seconds() * 1_000 == tables._LOOKED_MS
-    assert Workload().retention_days == settings.retention.days
+    assert len(bands(chosen.grace)) == units.BANDS
+    assert chosen.heartbeat.total_seconds() * 1_000 == tables._RENEWED_MS
+    assert chosen.cancel_poll.total_seconds() * 1_000 == tables._LOOKED_MS
+    assert Workload().retention_days == chosen.retention.days
 
 
 @pytest.mark.parametrize(
