@@ -3,12 +3,18 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 
+from bench import jobs as bench_of_jobs
 from bench.meter import metered as metered_by_rule
-from duetime.action import Status
-from duetime.ids import SHARDS
+from bench.units import item_size
+from duetime.action import ActionRef, Status
+from duetime.aws.keys import row_key
+from duetime.cost import tables, units
+from duetime.ids import SHARDS, SYSTEM_TENANT, job_name, occurrence_id
+from duetime.job import JobRef
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.slots import KEY, holding, keyed
 from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, SECOND, claim, end, fresh, terms
@@ -61,6 +67,16 @@ def bill(local_table):
         yield bill
 
 
+@pytest.fixture
+def town(local_client):
+    """A job that is due each minute, in tables of its own."""
+    town = bench_of_jobs._Town(local_client, "cost")
+    town.reconcile(bench_of_jobs.app.manifest.jobs)
+    yield town
+    for table in ("actions-cost", "jobs-cost"):
+        local_client.delete_table(TableName=table)
+
+
 def live(store, status=Status.EXECUTED, **given):
     action = fresh(store, payload=PAYLOAD, **given)
     store.put(action)
@@ -70,19 +86,19 @@ def live(store, status=Status.EXECUTED, **given):
 
 def test_a_life_costs_five_write_units_and_three_calls(store, bill):
     live(store)
-    assert (bill.calls, bill.units) == (3, 5)
+    assert (bill.calls, bill.units) == (3, units.LIFE_WRITES)
 
 
 def test_a_life_with_a_correlation_id_costs_six_write_units_and_three_calls(store, bill):
     live(store, correlation_id="subscription:42")
-    assert (bill.calls, bill.units) == (3, 6)
+    assert (bill.calls, bill.units) == (3, units.LIFE_WRITES + units.CORRELATION_WRITES)
 
 
 def test_a_failure_costs_one_write_unit_more_than_a_success(store, bill):
     live(store)
     success = bill.units
     live(store, status=Status.FAILED)
-    assert (bill.calls, bill.units) == (6, success + success + 1)
+    assert (bill.calls, bill.units) == (6, success + success + units.FAILURE_WRITES)
 
 
 def test_a_redrive_costs_three_write_units_one_of_which_is_the_failed_index(store, bill):
@@ -96,7 +112,7 @@ def test_a_redrive_costs_three_write_units_one_of_which_is_the_failed_index(stor
 
 def test_scheduling_is_one_call(store, bill):
     store.put(fresh(store, payload=PAYLOAD))
-    assert (bill.calls, bill.units) == (1, 2)
+    assert (bill.calls, bill.units) == (1, units.PUT_WRITES)
 
 
 def test_a_claim_pays_for_no_index(store, bill):
@@ -104,7 +120,41 @@ def test_a_claim_pays_for_no_index(store, bill):
     store.put(action)
     before = bill.units
     claim(store, action.ref)
-    assert bill.units - before == 1
+    assert bill.units - before == units.CLAIM_WRITES
+
+
+def test_a_further_attempt_costs_four_write_units(store, bill):
+    live(store)
+    alone = bill.units
+    action = fresh(store)
+    store.put(action)
+    store.settle(claim(store, action.ref), end(Status.PENDING))
+    store.settle(claim(store, action.ref, NOON + 2 * HOUR), end(Status.EXECUTED, NOON + 2 * HOUR + SECOND))
+    assert bill.units - alone == units.LIFE_WRITES + units.RETRY_WRITES
+
+
+@pytest.mark.parametrize("size", [11, 700, 860, 1_200, 1_800, units.IN_ROW_LIMIT, 3_000, 10_000])
+def test_a_life_costs_what_the_estimate_goes_by_for_a_payload_of_that_size(local_table, store, size):
+    action = fresh(store, payload='{"t":"' + "x" * (size - 8) + '"}', payload_apart=size > units.IN_ROW_LIMIT)
+    with metered_by_rule(local_table.client) as bill:
+        store.put(action)
+        store.settle(claim(store, action.ref), end(Status.EXECUTED))
+    removal = tables.life_writes(size) - bill.write_units
+    apart = tables.kilobytes(size + units.APART_BYTES) if action.payload_apart else 0
+    assert removal == apart, "what a payload set apart costs when it goes with its row"
+
+
+def test_a_row_beside_its_payload_is_no_larger_than_the_estimate_goes_by(local_table, store):
+    action = fresh(store)
+
+    def beside():
+        row = local_table.client.get_item(TableName=local_table.name, Key=row_key(action.ref))["Item"]
+        return item_size(row) - len(action.payload)
+
+    store.put(action)
+    assert beside() <= units.PENDING_BYTES
+    store.settle(claim(store, action.ref), end(Status.EXECUTED))
+    assert beside() <= units.RUN_BYTES
 
 
 def test_claim_and_settle_do_not_pay_for_a_payload_set_apart(store, bill):
@@ -162,14 +212,14 @@ def test_a_claim_with_a_slot_is_two_small_reads_and_a_transaction_of_two_items(l
         [row] = store.get_rows([action.ref])
         store.holders(ACME, KEY)
         assert store.claim_slot(row, started(row, terms()))
-    assert (bill.calls, bill.read_units, bill.write_units) == (3, 2, 4)
+    assert (bill.calls, bill.read_units, bill.write_units) == (3, units.KEYED_READS, units.KEYED_CLAIM_WRITES)
 
 
 def test_a_settle_with_a_slot_is_one_transaction_of_two_items(local_table, store):
     run = holding(store)
     with metered_by_rule(local_table.client) as bill:
         store.settle(run, end(Status.EXECUTED))
-    assert (bill.calls, bill.read_units, bill.write_units) == (1, 0, 5)
+    assert (bill.calls, bill.read_units, bill.write_units) == (1, 0, units.KEYED_SETTLE_WRITES)
 
 
 def test_a_look_that_finds_no_slot_writes_nothing_and_costs_three_small_reads(local_table, store):
@@ -179,3 +229,16 @@ def test_a_look_that_finds_no_slot_writes_nothing_and_costs_three_small_reads(lo
         store.holders(ACME, KEY)
         store.get_rows([run.ref])
     assert (bill.calls, bill.read_units, bill.write_units) == (3, 3, 0)
+
+
+def test_a_run_of_a_job_and_the_plan_of_its_next_cost_what_the_estimate_goes_by(town):
+    job = JobRef(SYSTEM_TENANT, job_name("bench-each-minute"))
+    due_at = bench_of_jobs.START.replace(second=0) + timedelta(minutes=1)
+    town.clock.wait_until(due_at)
+    row = town.stand.store.get(ActionRef(SYSTEM_TENANT, occurrence_id(job.name, 1, due_at)))
+    with metered_by_rule(town.stand.client) as run:
+        town.stand.run(row)
+    with metered_by_rule(town.stand.client) as plan:
+        assert town.plan(job).made == 1
+    assert (run.write_units, run.read_units) == (units.RUN_WRITES, units.RUN_READS)
+    assert (plan.write_units, plan.read_units) == (units.PLAN_WRITES, units.PLAN_READS)

@@ -15,6 +15,7 @@ from duetime.cli import (
     audit,
     check,
     completion,
+    cost,
     dead_letters,
     doctor,
     grants,
@@ -44,6 +45,7 @@ _COMMANDS = (
     whoami,
     preview,
     check,
+    cost,
     completion,
 )
 

@@ -1,0 +1,175 @@
+"""``duetime cost``: what a workload costs a month, line by line, and what else one could take. It asks nobody."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duetime.cli.failures import BadUsage
+from duetime.cli.tables import plain, table
+
+if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from duetime.cli.arguments import Commands
+    from duetime.cost.estimate import Estimate
+    from duetime.cost.lines import Line
+    from duetime.cost.prices import Prices
+    from duetime.cost.workload import Workload
+
+_NUMBERS = ("units a month", "grows", "fixed", "dollars")
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command."""
+    from duetime.cost.workload import Workload  # noqa: PLC0415 - a dataclass and no more
+
+    parser = commands.add_parser(
+        "cost",
+        help="what a deployment costs a month, and what one could take instead",
+        description=(
+            "Dollars a month of 30 days for a workload, by a dated list of AWS' prices, without free tiers."
+            " Actions are spread evenly; a share is 0 to 1."
+        ),
+    )
+    for each in fields(Workload):
+        told = f"{each.metadata['about']} (default: {_shown(each.default)})"
+        name = f"--{each.name.replace('_', '-')}"
+        if choices := each.metadata.get("choices"):
+            parser.add_argument(name, choices=choices, default=each.default, help=told)
+        else:
+            parser.add_argument(name, type=float, default=each.default, metavar="N", help=told)
+    parser.add_argument(
+        "--prices", metavar="FILE", type=Path, help="a price list of your own, with the names of prices.toml"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the estimate."""
+    from duetime.cost.estimate import estimate  # noqa: PLC0415 - `duetime --help` needs none
+
+    made = estimate(_workload(arguments), _prices(arguments.prices))
+    print(json.dumps(_as_json(made), indent=2) if arguments.json else _as_tables(made))
+    return 0
+
+
+def _workload(arguments: argparse.Namespace) -> Workload:
+    from duetime.cost.workload import InvalidWorkload, Workload  # noqa: PLC0415 - as above
+
+    try:
+        return Workload(**{each.name: getattr(arguments, each.name) for each in fields(Workload)})
+    except InvalidWorkload as refused:
+        raise BadUsage("; ".join(map(_as_option, refused.problems))) from None
+
+
+def _as_option(problem: str) -> str:
+    """The problem of a field, told of its option."""
+    name, _, rest = problem.partition(" ")
+    return f"--{name.replace('_', '-')} {rest}"
+
+
+def _prices(path: Path | None) -> Prices:
+    from duetime.cost.prices import InvalidPrices, prices_at, usual_prices  # noqa: PLC0415 - as above
+
+    try:
+        return usual_prices() if path is None else prices_at(path)
+    except InvalidPrices as refused:
+        raise BadUsage(str(refused)) from None
+
+
+def _as_tables(made: Estimate) -> str:
+    instead = [(each.name, _dollars(each.dollars), each.lacks) for each in made.alternatives]
+    return "\n\n".join(
+        (
+            _heading(made.workload, made.prices),
+            _aligned(("line", *_NUMBERS, "unit, and what for"), [*_rows(made)], numbers=len(_NUMBERS)),
+            _aligned(("instead", "dollars", "lacks"), instead, numbers=1),
+        )
+    )
+
+
+def _heading(work: Workload, prices: Prices) -> str:
+    actions, runs = f"{work.actions_per_day:,.12g}", f"{work.runs_of_jobs_per_day:,.12g}"
+    listed = f"{plain(prices.name)}, {plain(prices.region)}, as of {prices.as_of}"
+    return (
+        f"{actions} actions and {runs} runs of jobs a day, in dollars a month.\n"
+        f"Prices: {listed}, without free tiers."
+    )
+
+
+def _rows(made: Estimate) -> Iterator[tuple[str, ...]]:
+    for line in made.lines:
+        if line.quantity:
+            amounts = (line.growing_dollars, line.fixed_dollars, line.dollars)
+            yield line.name, _count(line.quantity), *map(_dollars, amounts), f"{line.unit}: {line.note}"
+    sums = map(_dollars, (made.growing_dollars, made.fixed_dollars, made.dollars))
+    each = "" if made.per_million is None else f"{_dollars(made.per_million)} per million actions and runs"
+    yield "total", "", *sums, each
+
+
+def _aligned(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, numbers: int) -> str:
+    """A table whose columns after the first, so many, are flush right."""
+    whole = [heads, *rows]
+    widths = [max(len(row[column]) for row in whole) for column in range(numbers + 1)]
+    flush = [
+        [row[0], *(row[each].rjust(widths[each]) for each in range(1, numbers + 1)), *row[numbers + 1 :]]
+        for row in whole
+    ]
+    return table(flush[0], flush[1:])
+
+
+def _count(quantity: float) -> str:
+    return f"{quantity:,.0f}" if quantity >= _WHOLE else f"{quantity:,.2f}"
+
+
+_WHOLE = 100
+"""From so many on, fractions say nothing."""
+
+
+def _dollars(amount: float) -> str:
+    return f"{amount:,.2f}"
+
+
+def _shown(default: Any) -> str:
+    return f"{default:.12g}" if isinstance(default, float | int) else str(default)
+
+
+def _as_json(made: Estimate) -> dict[str, Any]:
+    return {
+        "prices": made.prices.name,
+        "region": made.prices.region,
+        "as_of": made.prices.as_of.isoformat(),
+        "workload": asdict(made.workload),
+        "lines": [_line(each) for each in made.lines],
+        "growing_dollars": made.growing_dollars,
+        "fixed_dollars": made.fixed_dollars,
+        "dollars": made.dollars,
+        "per_million": made.per_million,
+        "alternatives": [
+            {
+                "name": each.name,
+                "dollars": each.dollars,
+                "lacks": each.lacks,
+                "lines": [_line(one) for one in each.lines],
+            }
+            for each in made.alternatives
+        ],
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "name": line.name,
+        "quantity": line.quantity,
+        "unit": line.unit,
+        "growing_dollars": line.growing_dollars,
+        "fixed_dollars": line.fixed_dollars,
+        "dollars": line.dollars,
+        "note": line.note,
+        "price": {"dollars": line.price.dollars, "per": line.price.per, "source": line.price.source},
+    }

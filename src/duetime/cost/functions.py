@@ -1,0 +1,74 @@
+"""What the functions take: how often each is called, for how long, with how much memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from duetime.cost import units
+from duetime.cost.units import DAYS
+from duetime.cost.volume import Volume
+from duetime.cost.workload import Workload
+
+_MB_OF_GB = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """A function's calls a month. `milliseconds` are all of them together."""
+
+    function: str
+    number: float
+    milliseconds: float
+    memory: float
+
+    @property
+    def gigabyte_seconds(self) -> float:
+        """As Lambda counts them."""
+        return self.milliseconds / 1_000 * self.memory / _MB_OF_GB
+
+
+def growing_calls(work: Workload, volume: Volume) -> Iterator[Calls]:
+    """Of the functions that the work calls."""
+    own, messages = work.function_memory, volume.messages
+    arm = (
+        volume.arm_batches * units.ARM_MS
+        + volume.armed * units.ARM_RECORD_MS
+        + volume.timers * units.ARM_TIMER_MS
+    )
+    yield Calls("arm", volume.arm_batches, arm, own)
+    wakes = volume.timers + volume.runs
+    yield Calls("dispatch", wakes, wakes * units.DISPATCH_MS, own)
+    yield Calls("work", messages, messages * (units.WORK_MS + work.handler_ms), work.handler_memory)
+    publish = volume.event_batches * units.PUBLISH_MS + volume.events * units.PUBLISH_RECORD_MS
+    yield Calls("publish", volume.event_batches, publish, own)
+    requests = work.api_requests_per_day * DAYS
+    yield Calls("api", requests, requests * units.API_MS, own)
+
+
+def fixed_calls(work: Workload) -> Iterator[Calls]:
+    """Of the passes."""
+    turn = units.SWEEP_MS + (units.WHEEL_MS if work.timers == "wheel" else 0)
+    sweeps, catch_ups = units.SWEEPS * DAYS, units.CATCH_UPS * DAYS
+    yield Calls("sweep", sweeps, sweeps * turn, work.function_memory)
+    yield Calls("catch-up", catch_ups, catch_ups * units.CATCH_UP_MS, work.function_memory)
+
+
+def waiting(work: Workload, volume: Volume) -> Calls:
+    """What workers spend, within their calls, until the very instant at which an action is due."""
+    return Calls("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
+
+
+def bare_calls(work: Workload, number: float) -> Calls:
+    """Of a function that runs the handler and nothing else."""
+    return Calls("handler", number, number * work.handler_ms, work.handler_memory)
+
+
+def invocations(calls: Iterable[Calls]) -> float:
+    """Of functions together."""
+    return sum(each.number for each in calls)
+
+
+def compute(calls: Iterable[Calls]) -> float:
+    """GB-seconds of functions together."""
+    return sum(each.gigabyte_seconds for each in calls)

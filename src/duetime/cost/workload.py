@@ -1,0 +1,103 @@
+"""The workload: what one expects of a deployment, as the estimate goes by it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import Field, dataclass, field, fields
+from typing import Any
+
+from duetime.errors import DuetimeError, cut
+
+ARCHITECTURES = ("arm64", "x86_64")
+EVENTS = ("standard", "all", "off")
+TIMERS = ("eventbridge", "wheel")
+_MOST = 1e12
+
+
+class InvalidWorkload(DuetimeError, ValueError):
+    """Numbers of a workload that cannot be; every problem is named at once."""
+
+    code = "invalid-workload"
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems))
+
+
+def _number(default: float, about: str, *, low: float = 0, high: float = _MOST) -> Any:
+    return field(default=default, metadata={"about": about, "low": low, "high": high})
+
+
+def _share(default: float, about: str) -> Any:
+    return _number(default, about, high=1)
+
+
+def _one_of(choices: tuple[str, ...], about: str) -> Any:
+    return field(default=choices[0], metadata={"about": about, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """What is asked of a deployment, spread evenly over the day; a share is a part of the actions, 0 to 1.
+
+    Raises:
+        InvalidWorkload: a value is out of its range.
+    """
+
+    actions_per_day: float = _number(100_000, "one-shots scheduled a day")
+    far_share: float = _share(0.3, "share of them due more than 15 minutes ahead")
+    far_hours: float = _number(24, "how many hours ahead those are due, on average")
+    payload_bytes: float = _number(300, "bytes of a payload as JSON", high=399 * 1_024)
+    handler_ms: float = _number(100, "milliseconds that a handler runs", high=900_000)
+    handler_memory: float = _number(512, "MB of memory of a worker", low=128, high=10_240)
+    function_memory: float = _number(512, "MB of memory of duetime's own functions", low=128, high=10_240)
+    architecture: str = _one_of(ARCHITECTURES, "the machines of the functions")
+    correlation_share: float = _share(0, "share of the one-shots with a correlation id")
+    keyed_share: float = _share(0, "share of the one-shots with a concurrency key")
+    retries_share: float = _share(0.01, "further attempts for each action and each run, on average")
+    failed_share: float = _share(0.001, "share of the actions and runs that fail for good")
+    jobs: float = _number(5, "recurring jobs")
+    runs_per_day: float = _number(24, "runs of each job a day")
+    events: str = _one_of(EVENTS, "which lifecycle events are published")
+    timers: str = _one_of(TIMERS, "what wakes a far action")
+    workers: float = _number(1, "workers, each with queues of its own", low=1, high=1_000)
+    retention_days: float = _number(30, "days that a settled action is kept", low=1, high=3_650)
+    log_days: float = _number(30, "days that logs are kept", low=1, high=3_653)
+    api_requests_per_day: float = _number(1_000, "requests to the admin API a day")
+    mails_per_day: float = _number(0, "notifications sent as mails a day")
+    notices_per_day: float = _number(0, "notifications published to a topic a day")
+    metrics: float = _number(10, "custom metrics")
+    alarms: float = _number(10, "alarms")
+    dashboards: float = _number(1, "dashboards")
+
+    def __post_init__(self) -> None:
+        problems = [each for one in fields(self) for each in _problems(one, getattr(self, one.name))]
+        if problems:
+            raise InvalidWorkload(problems)
+
+    @property
+    def runs_of_jobs_per_day(self) -> float:
+        """Of all jobs together."""
+        return self.jobs * self.runs_per_day
+
+
+def _problems(one: Field[Any], value: object) -> Iterator[str]:
+    choices = one.metadata.get("choices")
+    if choices is not None:
+        if value not in choices:
+            yield f"{one.name} is {_shown(value)}; allowed is {', '.join(choices)}"
+        return
+    low, high = one.metadata["low"], one.metadata["high"]
+    if not _is_number(value) or not low <= value <= high:
+        yield f"{one.name} is {_shown(value)}; allowed is a number from {low:,.12g} to {high:,.0f}"
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or math.isfinite(value)
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else cut(repr(value), 60)

@@ -1,0 +1,341 @@
+"""What a workload costs: more of anything never costs less, and what is told adds up."""
+
+import math
+import re
+from dataclasses import fields, replace
+from datetime import date
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duetime.cost import tables, units
+from duetime.cost.estimate import estimate
+from duetime.cost.prices import InvalidPrices, Price, prices_at, usual_prices
+from duetime.cost.workload import ARCHITECTURES, EVENTS, TIMERS, InvalidWorkload, Workload
+from duetime.schedule import IN_ROW_LIMIT
+from duetime.settings import DUE_SHARDS, Settings
+from duetime.sweep import bands
+
+PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()
+PRICES = usual_prices()
+NUMBERS = [each for each in fields(Workload) if "choices" not in each.metadata]
+GROWING = [each.name for each in NUMBERS if each.name != "payload_bytes"]
+NOTHING = Workload(
+    **dict.fromkeys(
+        (
+            "actions_per_day",
+            "jobs",
+            "api_requests_per_day",
+            "mails_per_day",
+            "notices_per_day",
+            "metrics",
+            "alarms",
+            "dashboards",
+        ),
+        0,
+    )
+)
+
+
+def priced(work):
+    return estimate(work, PRICES)
+
+
+def line_of(work, name):
+    [found] = [each for each in priced(work).lines if each.name == name]
+    return found
+
+
+def amounts(field):
+    low, high = field.metadata["low"], min(field.metadata["high"], 1e8)
+    return st.floats(low, high, allow_subnormal=False)
+
+
+@st.composite
+def workloads(draw):
+    chosen = {each.name: draw(amounts(each)) for each in NUMBERS}
+    chosen["payload_bytes"] = draw(st.integers(0, 10_000))
+    return Workload(
+        **chosen,
+        architecture=draw(st.sampled_from(ARCHITECTURES)),
+        events=draw(st.sampled_from(EVENTS)),
+        timers=draw(st.sampled_from(TIMERS)),
+    )
+
+
+@settings(deadline=None)
+@given(workloads(), st.sampled_from(GROWING), st.data())
+def test_more_of_anything_never_costs_less(work, name, data):
+    [field] = [each for each in NUMBERS if each.name == name]
+    more = data.draw(st.floats(getattr(work, name), field.metadata["high"]))
+    less, grown = priced(work).dollars, priced(replace(work, **{name: more})).dollars
+    assert grown >= less * (1 - 1e-9)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 399 * 1024), st.integers(0, 399 * 1024))
+def test_a_larger_payload_never_costs_less_on_its_side_of_the_row(one, other):
+    small, large = sorted((one, other))
+    if (small > IN_ROW_LIMIT) == (large > IN_ROW_LIMIT):
+        dollars = [priced(Workload(payload_bytes=each)).dollars for each in (small, large)]
+        assert dollars == sorted(dollars)
+
+
+@settings(deadline=None)
+@given(workloads())
+def test_the_lines_add_up_to_the_total(work):
+    made = priced(work)
+    assert math.isclose(made.dollars, sum(each.dollars for each in made.lines))
+    assert math.isclose(made.dollars, made.growing_dollars + made.fixed_dollars)
+    for each in made.lines:
+        assert math.isclose(each.dollars, each.price.of(each.quantity))
+        assert each.grows >= 0
+        assert each.fixed >= 0
+    for each in made.alternatives:
+        assert math.isclose(each.dollars, sum(one.dollars for one in each.lines))
+
+
+@settings(deadline=None)
+@given(workloads())
+def test_the_fixed_part_does_not_go_by_what_is_scheduled(work):
+    idle = replace(work, actions_per_day=0, jobs=0)
+    assert priced(idle).fixed_dollars == priced(work).fixed_dollars
+
+
+def test_no_work_costs_the_fixed_part_and_nothing_else():
+    made = priced(NOTHING)
+    assert made.growing_dollars == 0
+    assert made.dollars == made.fixed_dollars > 1
+    assert made.per_million is None
+
+
+def test_twice_the_actions_take_twice_the_write_units():
+    once = line_of(replace(NOTHING, actions_per_day=1_000), "tables: writes")
+    twice = line_of(replace(NOTHING, actions_per_day=2_000), "tables: writes")
+    assert math.isclose(twice.grows, 2 * once.grows)
+
+
+def test_a_small_life_is_five_write_units_and_three_requests_of_the_queue():
+    work = replace(NOTHING, actions_per_day=1_000, retries_share=0, failed_share=0)
+    assert line_of(work, "tables: writes").grows == 1_000 * 30 * 5
+    assert line_of(work, "queues: requests").grows == 1_000 * 30 * 3
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "more"),
+    [
+        ("correlation_share", 1, units.CORRELATION_WRITES),
+        ("failed_share", 1, units.FAILURE_WRITES),
+        ("retries_share", 1, units.RETRY_WRITES),
+        ("keyed_share", 1, 11 - units.LIFE_WRITES),
+    ],
+)
+def test_a_share_adds_its_own_write_units(field, value, more):
+    plain = replace(NOTHING, actions_per_day=1_000, retries_share=0, failed_share=0)
+    before, after = (
+        line_of(each, "tables: writes").grows for each in (plain, replace(plain, **{field: value}))
+    )
+    assert after - before == 1_000 * 30 * more
+
+
+def test_a_retry_is_a_message_and_a_run_more():
+    plain = replace(NOTHING, actions_per_day=1_000, retries_share=0)
+    again = replace(plain, retries_share=1)
+    assert line_of(again, "queues: requests").grows == 2 * line_of(plain, "queues: requests").grows
+    assert line_of(again, "functions: waiting").grows == 2 * line_of(plain, "functions: waiting").grows
+
+
+def test_the_wheel_sets_no_timer_but_wakes_of_jobs_stay():
+    work = Workload(timers="wheel", jobs=2, runs_per_day=10)
+    assert line_of(work, "timers").grows == 2 * 10 * 30
+    assert line_of(work, "tables: reads").quantity > line_of(Workload(), "tables: reads").quantity
+
+
+def test_the_wheel_costs_less_where_much_is_far():
+    far = Workload(actions_per_day=1_000_000, far_share=1)
+    assert priced(replace(far, timers="wheel")).dollars < priced(far).dollars
+
+
+@pytest.mark.parametrize(("events", "published"), [("off", 0), ("standard", 3), ("all", 6)])
+def test_events_are_published_as_was_chosen(events, published):
+    work = replace(NOTHING, actions_per_day=1, jobs=1, runs_per_day=1, failed_share=0, events=events)
+    assert line_of(work, "events").grows == published * 30
+
+
+def test_standard_events_tell_of_failures():
+    work = replace(NOTHING, actions_per_day=100, failed_share=0.5)
+    assert line_of(work, "events").grows == 50 * 30
+
+
+def test_events_that_are_off_cost_nothing():
+    off = replace(Workload(), events="off")
+    assert line_of(off, "events").quantity == 0
+    assert priced(off).dollars < priced(Workload(events="all")).dollars
+
+
+def test_logs_that_are_kept_half_as_long_are_half_as_many():
+    whole, half = (line_of(Workload(log_days=days), "logs: storage").dollars for days in (30, 15))
+    assert math.isclose(whole, 2 * half)
+
+
+@settings(deadline=None)
+@given(workloads())
+def test_a_bare_schedule_is_always_cheaper_as_the_page_says(work):
+    made = priced(work)
+    assert made.alternatives[0].dollars <= made.dollars
+
+
+@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (10_000, True)])
+def test_step_functions_are_dearer_from_a_few_thousand_actions_a_day(actions, is_dearer):
+    made = priced(Workload(actions_per_day=actions))
+    assert (made.alternatives[1].dollars > made.dollars) == is_dearer
+
+
+@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (10_000, True)])
+def test_hops_through_a_queue_are_dearer_from_a_few_thousand_actions_a_day(actions, is_dearer):
+    made = priced(Workload(actions_per_day=actions))
+    assert (made.alternatives[2].dollars > made.dollars) == is_dearer
+
+
+def test_hops_through_a_queue_are_cheaper_while_everything_is_due_soon():
+    made = priced(Workload(actions_per_day=1_000_000, far_share=0))
+    assert made.alternatives[2].dollars < made.dollars
+
+
+def test_every_alternative_says_what_it_lacks():
+    made = priced(Workload())
+    assert len(made.alternatives) == 3
+    assert all(each.lacks and "\n" not in each.lacks for each in made.alternatives)
+
+
+def test_an_action_by_a_bare_schedule_is_an_invocation_of_each():
+    [bare, *_] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
+    taken = {each.name: each.quantity for each in bare.lines}
+    assert (taken["timers"], taken["functions: calls"]) == (30_000, 30_000)
+
+
+def test_an_execution_takes_three_transitions():
+    [_, workflows, _] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
+    assert {each.name: each.quantity for each in workflows.lines}["transitions"] == 90_000
+
+
+def test_a_queue_hops_once_a_quarter_of_an_hour():
+    work = replace(NOTHING, actions_per_day=1, far_share=1, far_hours=1, retries_share=0)
+    [_, _, hops] = priced(work).alternatives
+    [requests] = [each for each in hops.lines if each.name == "queues: requests"]
+    assert requests.grows == 30 * 3 * 4
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"far_share": 1.1}, "far_share is 1.1; allowed is a number from 0 to 1"),
+        ({"actions_per_day": -1}, "actions_per_day is -1; allowed is a number from 0 to 1,000,000,000,000"),
+        ({"jobs": math.nan}, "jobs is nan; allowed is"),
+        ({"handler_ms": math.inf}, "handler_ms is inf; allowed is a number from 0 to 900,000"),
+        ({"handler_memory": 64}, "handler_memory is 64; allowed is a number from 128 to 10,240"),
+        ({"alarms": True}, "alarms is True; allowed is"),
+        ({"metrics": "ten"}, "metrics is 'ten'; allowed is"),
+        ({"events": "some"}, "events is 'some'; allowed is standard, all, off"),
+    ],
+)
+def test_what_cannot_be_is_refused(given, told):
+    with pytest.raises(InvalidWorkload, match=re.escape(told)):
+        Workload(**given)
+
+
+def test_every_problem_is_named_at_once():
+    with pytest.raises(InvalidWorkload) as refused:
+        Workload(far_share=2, jobs=-1)
+    assert len(refused.value.problems) == 2
+
+
+def test_each_field_says_what_it_is():
+    assert all(each.metadata["about"] for each in fields(Workload))
+
+
+def test_the_price_list_is_dated_and_names_its_sources():
+    assert isinstance(PRICES.as_of, date)
+    assert PRICES.region == "us-east-1"
+    assert all(each.source.startswith("AWS price list") for each in PRICES.by_name.values())
+
+
+def test_the_price_list_is_a_file_of_the_package():
+    assert resources.files("duetime.cost").joinpath("prices.toml").is_file()
+
+
+def test_every_price_is_used():
+    made = [priced(Workload(architecture=each)) for each in ARCHITECTURES]
+    lines = [line for each in made for line in each.lines]
+    lines += [line for each in made for one in each.alternatives for line in one.lines]
+    assert {id(each.price) for each in lines} == {id(each) for each in PRICES.by_name.values()}
+
+
+def test_a_price_is_for_so_many_units():
+    assert Price(2.0, 1_000, "mails", "ours").of(500) == 1
+
+
+def own(tmp_path, text):
+    file = tmp_path / "mine.toml"
+    file.write_text(text)
+    return file
+
+
+def usual_text():
+    return resources.files("duetime.cost").joinpath("prices.toml").read_text()
+
+
+def test_a_list_of_ones_own_takes_the_place_of_the_usual(tmp_path):
+    text = usual_text().replace("dollars = 0.625", "dollars = 6.25").replace("us-east-1", "sa-east-1")
+    prices = prices_at(own(tmp_path, text))
+    assert (prices["write-units"].dollars, prices.region) == (6.25, "sa-east-1")
+    assert estimate(Workload(), prices).dollars > priced(Workload()).dollars
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "told"),
+    [
+        ("[write-units]", "[writes]", "'write-units' is missing; 'writes' is no price of ours"),
+        ("dollars = 0.625", "dollars = -1", "[write-units]: dollars is a number from 0 on"),
+        ("dollars = 0.625", "dollars = nan", "[write-units]: dollars is a number from 0 on"),
+        ("dollars = 0.625", "euros = 0.625", "[write-units] takes exactly dollars, per, source, unit"),
+        ('unit = "write units"', "unit = 3", "[write-units]: unit and source are texts"),
+        ("as_of = ", "from = ", "begin it with as_of"),
+        ("as_of = ", "as_of = = ", "it is no TOML"),
+    ],
+)
+def test_a_list_that_cannot_be_is_refused(tmp_path, was, becomes, told):
+    file = own(tmp_path, usual_text().replace(was, becomes, 1))
+    with pytest.raises(InvalidPrices, match=re.escape(told)):
+        prices_at(file)
+
+
+def test_a_list_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(InvalidPrices, match=r"nowhere\.toml: No such file"):
+        prices_at(tmp_path / "nowhere.toml")
+
+
+def test_the_units_are_those_of_the_code():
+    chosen = Settings()
+    assert units.IN_ROW_LIMIT == IN_ROW_LIMIT
+    assert units.DUE_SHARDS == DUE_SHARDS
+    assert len(bands(chosen.grace)) == units.BANDS
+    assert chosen.heartbeat.total_seconds() * 1_000 == tables._RENEWED_MS
+    assert chosen.cancel_poll.total_seconds() * 1_000 == tables._LOOKED_MS
+    assert Workload().retention_days == chosen.retention.days
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        f"| write units of a life of at most 1 KB | {units.LIFE_WRITES} |",
+        f"| write units with a correlation id | {units.LIFE_WRITES + units.CORRELATION_WRITES} |",
+        f"| an occurrence's run under its job's lock, from claim to settle: write units, calls | {units.RUN_WRITES}, ",
+        f"| the put that planned it | {units.PUT_WRITES}, ",
+    ],
+)
+def test_the_units_are_those_of_the_page_on_performance(row):
+    assert row in PAGE

@@ -1,0 +1,26 @@
+"""The estimate goes by the stack as it is synthesised."""
+
+import pytest
+
+from duetime.cdk import Deployment, Handlers
+from duetime.cost.units import queues_of
+from duetime.cost.workload import Workload
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
+
+REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
+
+
+@pytest.mark.parametrize("handlers", [[BILLING], [BILLING, REPORTS]], ids=["one worker", "two workers"])
+def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
+    made, _ = stack(handlers=handlers)
+    sources = Synthesised.of(made).of_type("AWS::Lambda::EventSourceMapping")
+    polled = [each for each in sources if "BatchSize" in each and "StartingPosition" not in each]
+    assert len(polled) == queues_of(len(handlers))
+
+
+def test_a_workload_that_says_nothing_is_the_deployment_that_says_nothing():
+    deployment, work = Deployment(), Workload()
+    assert work.handler_memory == deployment.worker_memory
+    assert work.function_memory == deployment.function_memory
+    assert work.architecture == deployment.architecture
+    assert work.log_days == deployment.log_days
