@@ -140,6 +140,8 @@ class Action:
     """Of the actions of a tenant that share it, only so many run at once."""
     concurrency_limit: int = 1
     """How many: it begins while fewer hold a slot of its concurrency key."""
+    trace: str | None = None
+    """The trace context of who scheduled it, as a W3C ``traceparent``; its runs continue that trace."""
     status: Status = Status.PENDING
     gen: int = 1
     """Counts how often the action became pending with a due time: each has its own wake."""

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack
 
-from duetime import ids, instant
+from duetime import ids, instant, trace
 from duetime.action import Action, ActionRef, Status
 from duetime.action_ports import ActionStore, Page
 from duetime.cancel import cancel
 from duetime.clock import Clock
-from duetime.errors import ActionConflict, ActionNotFound, InvalidSelection, Unsupported
+from duetime.errors import ActionConflict, ActionNotFound, Unsupported
 from duetime.lease import Moved, Refused
-from duetime.many import Many, change_many
+from duetime.many import Many, change_many, meant
 from duetime.order import When
 from duetime.search import Search
 from duetime.selection import Filters, Selection
@@ -151,7 +151,7 @@ class Actions:
             BackendUnavailable: some may be cancelled; call again.
             DuetimeError: as `list`.
         """
-        selection = _meant(filters, self._clock.now(), "cancel", {Status.PENDING, Status.PROCESSING})
+        selection = meant(filters, self._clock.now(), "cancel", {Status.PENDING, Status.PROCESSING})
         return self._many(selection, self._cancel, limit, cursor, dry_run=dry_run)
 
     def redrive_many(
@@ -180,7 +180,7 @@ class Actions:
         now = self._clock.now()
         due_at, selection = (
             instant.resolve(at, now=now, tz=tz),
-            _meant(filters, now, "redrive", {Status.FAILED}),
+            meant(filters, now, "redrive", {Status.FAILED}),
         )
         again = partial(self._redrive, due_at=due_at)
         return self._many(selection, again, limit, cursor, dry_run=dry_run)
@@ -207,10 +207,9 @@ class Actions:
         """
         ref, now = self._ref(action_id), self._clock.now()
         due_at = instant.resolve(at, now=now, tz=tz)
-        outcome = self._store.reschedule(ref, due_at, by=self.actor, at=now)
-        if isinstance(outcome, Moved):
-            return outcome.action
-        raise _refusal(ref, outcome, "reschedule", "a pending one")
+        with _span(trace.RESCHEDULE, ref) as told:
+            outcome = self._store.reschedule(ref, due_at, by=self.actor, at=now)
+            return _moved(ref, outcome, "reschedule", "a pending one", told)
 
     def redrive(self, action_id: str, *, at: When = timedelta(0), tz: str | None = None) -> Action:
         """Run a failed action again, now or at another time, with all the attempts that its policy allows.
@@ -248,19 +247,17 @@ class Actions:
         now = self._clock.now()
         jobs = None if self._job_ports is None else (lambda: self._ports_of_jobs().jobs)
         expires_at = now + self._settings.retention
-        outcome = cancel(ref, self._store, jobs, by=self.actor, at=now, expires_at=expires_at)
-        if isinstance(outcome, Moved):
-            return outcome.action
-        raise _refusal(ref, outcome, "cancel", "a pending or running one")
+        with _span(trace.CANCEL, ref) as told:
+            outcome = cancel(ref, self._store, jobs, by=self.actor, at=now, expires_at=expires_at)
+            return _moved(ref, outcome, "cancel", "a pending or running one", told)
 
     def _redrive(self, ref: ActionRef, due_at: datetime) -> Action:
-        outcome = self._store.redrive(ref, due_at, by=self.actor, at=self._clock.now())
-        if isinstance(outcome, Moved):
-            return outcome.action
-        possible = "a failed one"
-        if outcome.taken_by is not None:
-            possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"
-        raise _refusal(ref, outcome, "redrive", possible)
+        with _span(trace.REDRIVE, ref) as told:
+            outcome = self._store.redrive(ref, due_at, by=self.actor, at=self._clock.now())
+            possible = "a failed one"
+            if isinstance(outcome, Refused) and outcome.taken_by is not None:
+                possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"
+            return _moved(ref, outcome, "redrive", possible, told)
 
     def _ref(self, action_id: str) -> ActionRef:
         if not ids.is_action_id(action_id):
@@ -270,25 +267,14 @@ class Actions:
         return own if is_own else ActionRef(ids.SYSTEM_TENANT, own.id)
 
 
-def _refusal(ref: ActionRef, refused: Refused, asked: str, possible: str) -> ActionNotFound | ActionConflict:
-    if refused.action is None:
-        return ActionNotFound(ref.id)
-    return ActionConflict(ref.id, asked=asked, status=refused.action.status.value, possible=possible)
+def _span(name: str, ref: ActionRef) -> AbstractContextManager[trace.Span]:
+    return trace.span(name, lambda: {trace.ACTION_ID: ref.id, trace.TENANT: ref.tenant_id})
 
 
-def _meant(filters: Filters, now: datetime, asked: str, possible: Collection[Status]) -> Selection:
-    """What is to be changed: never more than is meant by an oversight, nor what cannot be.
-
-    Raises:
-        InvalidSelection: there is no filter, one is None, or its statuses are none of the `possible` ones.
-    """
-    if empty := [name for name, said in filters.items() if said is None]:
-        raise InvalidSelection(f"{empty[0]} is None; to {asked} whatever it is, leave it out")
-    selection = Selection.of(filters, now)
-    if selection.says_nothing:
-        raise InvalidSelection(f"say which actions to {asked}; created_until now means all of them")
-    wanted = selection.statuses.intersection(possible)
-    if not wanted:
-        told, can = (" or ".join(sorted(each)) for each in (selection.statuses, possible))
-        raise InvalidSelection(f"{asked} takes {can} actions; {told} ones cannot be changed so")
-    return replace(selection, statuses=wanted)
+def _moved(ref: ActionRef, outcome: Moved | Refused, asked: str, possible: str, told: trace.Span) -> Action:
+    if outcome.action is None:
+        raise ActionNotFound(ref.id)
+    told.about(outcome.action)
+    if isinstance(outcome, Moved):
+        return outcome.action
+    raise ActionConflict(ref.id, asked=asked, status=outcome.action.status.value, possible=possible)

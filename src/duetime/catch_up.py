@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from duetime import trace
 from duetime.clock import Clock
 from duetime.ports import Bookmarks
 from duetime.settings import Settings
@@ -27,6 +28,12 @@ class CatchUp:
         """Catch up until done, or until `stop_at`; then the next pass goes on in each shard where this one ended."""
         if not self._settings.enabled:
             return Passed()
+        with trace.span(trace.CATCH_UP) as told:
+            passed = self._pass(stop_at)
+            told.tell({trace.SENT: passed.sent})
+        return passed
+
+    def _pass(self, stop_at: datetime) -> Passed:
         until = self._clock.now() - self._settings.grace
         left_off = self._bookmarks.read(BOOKMARK)
         windows = [Window(shard, shard, left_off.get(shard), until) for shard in self._waker.shards]

@@ -9,11 +9,11 @@ import os
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from duetime import ids
+from duetime import ids, trace
 from duetime.action import Action
 from duetime.action_ports import ActionStore
 from duetime.clock import Clock
-from duetime.errors import JobConflict, PayloadTooLarge
+from duetime.errors import JobConflict, PayloadTooLarge, cut
 from duetime.ids import TenantId
 from duetime.job import Job, Overlap
 from duetime.job_ports import JobPorts
@@ -84,15 +84,20 @@ class Jobs(JobOperations):
             JobConflict: it is running, and its policy is to skip; or it is dropped.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
         """
-        job, now = self.get(name), self._clock.now()
-        self._refuse_dropped(job, "trigger")
-        if job.running is not None and job.definition.overlap is Overlap.SKIP and self._is_running(job):
-            raise JobConflict(
-                name, asked="trigger", problem=f"{job.running.id} is running, and its overlap is 'skip'"
-            )
-        action = self._manual_run(job, payload, now)
-        self._actions.put(action)
+        with trace.span(trace.TRIGGER, lambda: self._asked(name)) as told:
+            job, now = self.get(name), self._clock.now()
+            self._refuse_dropped(job, "trigger")
+            if job.running is not None and job.definition.overlap is Overlap.SKIP and self._is_running(job):
+                raise JobConflict(
+                    name, asked="trigger", problem=f"{job.running.id} is running, and its overlap is 'skip'"
+                )
+            action = self._manual_run(job, payload, now)
+            self._actions.put(action)
+            told.about(action)
         return action
+
+    def _asked(self, name: str) -> trace.Attributes:
+        return {trace.JOB: cut(name, 100), trace.TENANT: self._tenant_id, trace.TRIGGERED_BY: self._actor}
 
     def _is_running(self, job: Job) -> bool:
         holder = self._actions.get(job.running) if job.running else None
@@ -115,4 +120,5 @@ class Jobs(JobOperations):
             payload_version=job.definition.payload_version if payload is None else payload.type_version,
             payload_apart=size > IN_ROW_LIMIT,
             planned_at=now,
+            trace=trace.carried(),
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from duetime.action import Action
+from duetime.action import Action, Status
 from duetime.action_ports import Page
-from duetime.errors import ActionConflict, ActionNotFound
+from duetime.errors import ActionConflict, ActionNotFound, InvalidSelection
 from duetime.ids import ActionId
+from duetime.selection import Filters, Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +42,21 @@ def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool
         except (ActionConflict, ActionNotFound) as refused:
             left[row.id] = str(refused)
     return Many(tuple(changed), left, page.cursor, is_dry_run=False)
+
+
+def meant(filters: Filters, now: datetime, asked: str, possible: Collection[Status]) -> Selection:
+    """What is to be changed: never more than is meant by an oversight, nor what cannot be.
+
+    Raises:
+        InvalidSelection: there is no filter, one is None, or its statuses are none of the `possible` ones.
+    """
+    if empty := [name for name, said in filters.items() if said is None]:
+        raise InvalidSelection(f"{empty[0]} is None; to {asked} whatever it is, leave it out")
+    selection = Selection.of(filters, now)
+    if selection.says_nothing:
+        raise InvalidSelection(f"say which actions to {asked}; created_until now means all of them")
+    wanted = selection.statuses.intersection(possible)
+    if not wanted:
+        told, can = (" or ".join(sorted(each)) for each in (selection.statuses, possible))
+        raise InvalidSelection(f"{asked} takes {can} actions; {told} ones cannot be changed so")
+    return replace(selection, statuses=wanted)

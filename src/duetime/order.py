@@ -34,7 +34,14 @@ class Order:
     concurrency_limit: int = 1
 
     def action(
-        self, *, now: datetime, tenant_id: ids.TenantId, actor: str, settings: Settings, entropy: ids.Entropy
+        self,
+        *,
+        now: datetime,
+        tenant_id: ids.TenantId,
+        actor: str,
+        settings: Settings,
+        entropy: ids.Entropy,
+        trace: str | None = None,
     ) -> tuple[Action, KeyTerms | None]:
         """A fresh pending action, and the terms of its idempotency key if it has one; nothing is written yet.
 
@@ -54,6 +61,7 @@ class Order:
             entropy=entropy,
             idempotency_key=None if key is None else ids.idempotency_key(key),
             concurrency=concurrency,
+            trace=trace,
         )
         return action, key_terms(key, self.idempotency_ttl, now=now, settings=settings)
 

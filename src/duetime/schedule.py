@@ -37,6 +37,7 @@ def new_action(
     entropy: Entropy = os.urandom,
     idempotency_key: str | None = None,
     concurrency: Concurrency | None = None,
+    trace: str | None = None,
 ) -> Action:
     """A fresh pending action; nothing is written yet.
 
@@ -63,4 +64,5 @@ def new_action(
         idempotency_key=idempotency_key,
         concurrency_key=concurrency.key if concurrency else None,
         concurrency_limit=concurrency.limit if concurrency else 1,
+        trace=trace,
     )

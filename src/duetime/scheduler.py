@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+from duetime import trace
 from duetime.action import Action
 from duetime.actions import Actions
 from duetime.clock import SystemClock
@@ -110,11 +112,10 @@ class Scheduler(Actions):
 
     def place(self, order: Order) -> Placed:
         """Schedule what `order` says, as `schedule` does, and tell whether that is a new action."""
-        action, terms = self._new(order)
-        if terms is None:
-            self._store.put(action)
-            return Placed(action, is_new=True)
-        first = self._store.put_once(action, terms)
+        with self._span() as told:
+            action, terms = self._new(order)
+            first = self._put(action, terms)
+            told.about(first)
         return Placed(first, is_new=first.id == action.id)
 
     def schedule_many(self, orders: Iterable[Order]) -> tuple[Action, ...]:
@@ -127,9 +128,13 @@ class Scheduler(Actions):
             IdempotencyConflict: as `schedule`; some with a key may have been scheduled, and none without.
             DuetimeError: as `schedule`; then none has been.
         """
-        made = [self._new(each) for each in orders]
-        actions = [action if terms is None else self._store.put_once(action, terms) for action, terms in made]
-        self._store.put_many([action for action, terms in made if terms is None])
+        with self._span() as told:
+            made = [self._new(each) for each in orders]
+            told.tell({trace.COUNT: len(made)})
+            actions = [
+                action if terms is None else self._store.put_once(action, terms) for action, terms in made
+            ]
+            self._store.put_many([action for action, terms in made if terms is None])
         return tuple(actions)
 
     def transact_items(
@@ -163,8 +168,10 @@ class Scheduler(Actions):
             concurrency_key,
             concurrency_limit,
         )
-        action, terms = self._new(order)
-        return action, self._store.entries(action, terms)
+        with self._span() as told:
+            action, terms = self._new(order)
+            told.about(action)
+            return action, self._store.entries(action, terms)
 
     @cached_property
     def undelivered(self) -> UndeliveredDesk:
@@ -184,6 +191,15 @@ class Scheduler(Actions):
             )
         return UndeliveredDesk(self._undelivered_ports())
 
+    def _span(self) -> AbstractContextManager[trace.Span]:
+        return trace.span(trace.SCHEDULE, lambda: {trace.TENANT: self.tenant_id})
+
+    def _put(self, action: Action, terms: KeyTerms | None) -> Action:
+        if terms is not None:
+            return self._store.put_once(action, terms)
+        self._store.put(action)
+        return action
+
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
         return order.action(
             now=self._clock.now(),
@@ -191,4 +207,5 @@ class Scheduler(Actions):
             actor=self.actor,
             settings=self._settings,
             entropy=self._entropy,
+            trace=trace.carried(),
         )

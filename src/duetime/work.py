@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from duetime import trace
 from duetime.action import Action, Status
 from duetime.action_ports import ActionStore
 from duetime.admit import Admit, Admitted, Waiting
@@ -32,18 +33,17 @@ from duetime.app import App
 from duetime.clock import Clock
 from duetime.commit import Commit, Stage
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType
-from duetime.handler import Handler
 from duetime.heartbeat import Heartbeat, visibility
 from duetime.ids import is_one_shot
 from duetime.job_ports import JobStore
 from duetime.lease import ClaimTerms, Held, Settlement, SettleResult
 from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
-from duetime.payload import Payload
 from duetime.plan import Plan, is_behind
 from duetime.ports import LONGEST_DELAY, Delivery, DueQueues, Routes, Send
+from duetime.prepare import prepared, run_of
 from duetime.release import Release
 from duetime.retry import NEVER, Fatal, RetryPolicy
-from duetime.run import Run, RunCancelled
+from duetime.run import RunCancelled
 from duetime.settings import Settings
 from duetime.slots import ClaimAlone, next_look
 from duetime.telling import LOST, WORDS, told
@@ -114,11 +114,13 @@ class Work:
         if claim is None:
             return Result.NOTHING_TO_DO
         self._plan_ahead(claim)
-        commit = self._commit_of(claim)
-        outcome = self._run(claim.action, commit, delivery)
-        if commit.stage is Stage.IN_DOUBT:
-            return self._leave(claim.action, delivery)
-        self._end(claim, commit, outcome)
+        with trace.executing(claim.action) as span:
+            commit = self._commit_of(claim)
+            outcome = self._run(claim.action, commit, delivery, span)
+            if commit.stage is Stage.IN_DOUBT:
+                span.tell({trace.OUTCOME: trace.IN_DOUBT})
+                return self._leave(claim.action, delivery)
+            span.ended(self._end(claim, commit, outcome))
         return Result.RAN
 
     def _must_wait(self, delivery: Delivery) -> int | None:
@@ -185,58 +187,23 @@ class Work:
             except DuetimeError as error:
                 log.warning("not planned ahead", extra={"job": claim.job.name, "reason": str(error)})
 
-    def _run(self, action: Action, commit: Commit, delivery: Delivery) -> Outcome:
+    def _run(self, action: Action, commit: Commit, delivery: Delivery, span: trace.Span) -> Outcome:
         if self._is_rolling_over(action.type, action.payload_version):  # its message did not say so
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=_ROLL_OVER), reason)
         try:
-            handler, payload = self._prepare(action)
+            handler, payload = prepared(action, self._app.handlers, self._settings)
         except (Fatal, InvalidPayload, UnknownType) as error:
             return of_error(Fatal(str(error)))
-        run = self._run_of(action, handler, commit)
+        run = run_of(action, handler, self._clock, commit, commit.stop)
         try:
             with self._ports.heartbeat.watching(action, run.stop, run.deadline, delivery, self._app.worker):
                 handler(payload, run, self._resources.of(handler.wants))
         except (Exception, RunCancelled) as error:
             log.info("handler raised", extra={"action": action.id, "type": action.type}, exc_info=error)
+            span.raised(error)
             return of_error(error)
         return SUCCEEDED
-
-    def _prepare(self, action: Action) -> tuple[Handler, Payload | None]:
-        if action.recoveries > self._settings.max_recoveries:
-            raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
-        handler = self._app.handlers.get(action.type)
-        if handler is None:
-            raise UnknownType(action.type, self._app.handlers)
-        if action.payload is None and action.payload_apart:
-            raise Fatal("its payload, an item of its own, is gone")
-        if handler.payload is not None and action.payload_version > handler.version:
-            raise Fatal(
-                f"its payload is of version {action.payload_version}, and no deployed worker reads more than"
-                f" {handler.version}: deploy one that does, then redrive it"
-            )
-        return handler, handler.read(action.payload, action.payload_version)
-
-    def _run_of(self, action: Action, handler: Handler, commit: Commit) -> Run:
-        return Run(
-            id=action.id,
-            type=action.type,
-            tenant_id=action.tenant_id,
-            actor=action.created_by,
-            correlation_id=action.correlation_id,
-            job=action.job,
-            cadence=action.cadence,
-            trigger=action.trigger,
-            attempt=action.attempt,
-            fence=action.fence,
-            nominal_at=action.nominal_at,
-            due_at=action.due_at,
-            deadline=self._clock.now() + handler.timeout,
-            clock=self._clock,
-            log=logging.LoggerAdapter(_handlers_log, {"action": action.id, "type": action.type}),
-            stop=commit.stop,
-            committing=commit,
-        )
 
     def _commit_of(self, held: Admitted) -> Commit:
         def executed() -> Settlement:
@@ -256,12 +223,12 @@ class Work:
         log.warning("its commit is in doubt, the row is left alone", extra={"action": action.id})
         return self._put_off(delivery, visibility(self._settings))
 
-    def _end(self, held: Admitted, commit: Commit, outcome: Outcome) -> None:
-        """Settle, if the handler has not committed, or was taken over when it tried."""
+    def _end(self, held: Admitted, commit: Commit, outcome: Outcome) -> Settlement | None:
+        """Settle, if the handler has not committed, or was taken over when it tried; None where the lease was lost."""
         action = held.action
         if commit.stage is Stage.OPEN:
-            self._settle(held, outcome)
-        elif commit.settlement is None:
+            return self._settle(held, outcome)
+        if commit.settlement is None:
             log.warning(LOST, extra={"action": action.id})
         else:
             log.info(WORDS[Status.EXECUTED], extra=told(action, SUCCEEDED, commit.settlement.finished_at))
@@ -270,8 +237,9 @@ class Work:
                     "raised after its commit, the action stays executed",
                     extra={"action": action.id, "reason": outcome.message},
                 )
+        return commit.settlement
 
-    def _settle(self, held: Admitted, outcome: Outcome) -> None:
+    def _settle(self, held: Admitted, outcome: Outcome) -> Settlement | None:
         action = held.action
         settled = settlement(
             outcome,
@@ -287,10 +255,10 @@ class Work:
             result = self._release(held, settled)
         if result is SettleResult.SETTLED:
             log.info(WORDS[settled.status], extra=told(action, outcome, settled.finished_at))
-        else:
-            log.warning(LOST, extra={"action": action.id})
+            return settled
+        log.warning(LOST, extra={"action": action.id})
+        return None
 
 
 _ROLL_OVER = 60
 _SLACK = timedelta(seconds=10)
-_handlers_log = logging.getLogger("duetime.handlers")

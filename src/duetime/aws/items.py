@@ -47,6 +47,8 @@ def to_item(action: Action) -> Item:
         item["concurrency_limit"] = {"N": str(action.concurrency_limit)}
     if action.correlation_id is not None:
         item["correlation"] = {"S": correlation_key(action.tenant_id, action.correlation_id)}
+    if action.trace is not None:
+        item["trace"] = {"S": action.trace}
     if action.catches_up:
         item["catches_up"] = {"BOOL": True}
     return item | _of_runs(action)
@@ -136,6 +138,7 @@ def _read(item: Item) -> Action:
         payload_apart="payload_apart" in item,
         payload_version=int(item.get("payload_version", {}).get("N", "1")),
         concurrency_limit=int(item.get("concurrency_limit", {}).get("N", "1")),
+        trace=item.get("trace", {}).get("S"),
         catches_up="catches_up" in item,
         claim_nonce=item.get("nonce", {}).get("S"),
         attempts=tuple(_to_attempt(each["M"]) for each in item.get("attempts", {}).get("L", ())),

@@ -22,7 +22,7 @@ from duetime.cdk.install import Target, install
 from duetime.cdk.requirements import LAMBDA_HAS, ONLY_HANDLERS_NEED, Requirements
 
 PACKAGE = Path(__file__).parents[1]
-_NOT_IN_LAMBDA = frozenset({"cdk", "local", "cli", "testing", "memory", "functions"})
+_NOT_IN_LAMBDA = frozenset({"cdk", "local", "cli", "testing", "memory", "functions", "cost"})
 _ONLY_THE_API = "api"
 """The package and the entry point of the API."""
 

@@ -12,6 +12,7 @@ from duetime.ids import new_action_id
 from duetime.testing.contract.specimens import (
     ACME,
     GLOBEX,
+    HOUR,
     NOON,
     claim,
     due_time_in_index,
@@ -23,6 +24,8 @@ from duetime.testing.contract.specimens import (
 from duetime.testing.contract.subject import StoreContract
 
 MANY = 60
+LATER = NOON + HOUR
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 LARGE = '{"text":"' + "x" * 5_000 + '"}'
 
 
@@ -43,6 +46,22 @@ class SchedulingContract(StoreContract):
         action = fresh(store, payload='{"name":"Zoë 🚀"}', correlation_id="commande n° 7")
         store.put(action)
         assert store.get(action.ref) == action
+
+    def test_the_trace_of_who_scheduled_it_stays_in_the_row_whatever_becomes_of_it(
+        self, store: ActionStore
+    ) -> None:
+        action = replace(fresh(store), trace=TRACE)
+        store.put_many([action])
+        assert store.get(action.ref) == action
+        assert standing(store, action.ref).trace == TRACE
+        store.reschedule(action.ref, NOON, by="ops", at=NOON)
+        held = claim(store, action.ref)
+        store.settle(held, end(Status.FAILED, message="no paper"))
+        store.redrive(action.ref, LATER, by="ops", at=LATER)
+        again = claim(store, action.ref, LATER)
+        assert (held.trace, again.trace) == (TRACE, TRACE)
+        store.settle(again, end(Status.EXECUTED, LATER))
+        assert standing(store, action.ref).trace == TRACE
 
     def test_a_put_row_is_in_the_due_index(self, store: ActionStore) -> None:
         action = scheduled(store)

@@ -1,0 +1,89 @@
+"""The trace context in a row, and what tracing costs who does not trace."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+
+from duetime import trace
+from duetime.aws.items import from_item, to_item
+from duetime.ids import TenantId
+from duetime.schedule import new_action
+from tests.journeys.conftest import Charge
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+CARRIED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+_SCHEDULES = """
+from datetime import timedelta
+from duetime import App, Payload
+
+app = App()
+
+class Ping(Payload):
+    number: int = 1
+
+@app.action
+def answer(payload: Ping) -> None: ...
+
+app.job(name="press-print")(lambda: None)
+with app.embedded() as scheduler:
+    action = scheduler.schedule(Ping(), at=timedelta(0))
+    scheduler.cancel(scheduler.schedule(Ping(), at=timedelta(hours=1)).id)
+    assert action.trace is None
+import duetime.aws, duetime.lambdas.work, duetime.lambdas.passes, duetime.lambdas.api, json, sys
+print(json.dumps([name for name in sys.modules if "opentelemetry" in name]))
+"""
+
+
+def an_action(carried=None):
+    return new_action(
+        Charge(),
+        due_at=NOON,
+        now=NOON,
+        tenant_id=TenantId("acme"),
+        actor="billing-service",
+        correlation_id=None,
+        due_shards=16,
+        trace=carried,
+    )
+
+
+def test_who_does_not_trace_never_loads_opentelemetry():
+    run = subprocess.run([sys.executable, "-c", _SCHEDULES], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+    assert json.loads(run.stdout.splitlines()[-1]) == []
+
+
+def test_who_does_not_trace_makes_no_span_and_asks_for_no_attributes(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
+    begun = [trace.span(trace.SCHEDULE, lambda: pytest.fail("asked")) for _ in range(2)]
+    assert begun[0] is begun[1]
+    with begun[0] as span:
+        span.about(an_action(CARRIED))
+        span.raised(ValueError())
+        span.failed("no paper")
+        span.ended(None)
+    assert trace.carried() is None
+
+
+def test_a_block_in_no_span_raises_what_it_raises(monkeypatch):
+    monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
+    with pytest.raises(ConnectionError, match="no paper"), trace.span(trace.EXECUTE):
+        raise ConnectionError("no paper")
+
+
+def test_a_row_without_a_trace_has_no_attribute_for_it():
+    assert "trace" not in to_item(an_action())
+    assert from_item(to_item(an_action())).trace is None
+
+
+def test_a_row_with_a_trace_is_larger_by_its_name_and_55_bytes():
+    assert to_item(an_action(CARRIED))["trace"] == {"S": CARRIED}
+    assert len(CARRIED) == 55
+
+
+def test_a_trace_that_is_no_text_makes_no_row_unreadable():
+    action = an_action(CARRIED)
+    assert from_item({**to_item(action), "trace": {"N": "1"}}).trace is None
