@@ -6,7 +6,6 @@ changed meanwhile; else it reads again. What is skipped is skipped with its reas
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -21,8 +20,6 @@ from duetime.job_ports import Hold, JobStore, Taking
 from duetime.lease import ClaimTerms, Held
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
-
-log = logging.getLogger(__name__)
 
 LOOK_AGAIN = 15
 """Seconds after which a run that waits for its job's lock looks again; the holder's end wakes it sooner."""
@@ -147,10 +144,7 @@ class Admit:
         )
         if owner is None or not self._jobs.end_pending(row, ended, owner):
             return _AGAIN
-        log.info(
-            "skipped", extra={"action": row.id, "type": row.type, "reason": skip.reason, "note": skip.note}
-        )
-        return None
+        return None  # the stream shows it: see `notice`
 
     def _wait(self, wait: Wait, seen: Seen, terms: ClaimTerms) -> Waiting | _Again:
         if seen.job is None:

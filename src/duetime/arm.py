@@ -17,7 +17,7 @@ from duetime.action import Action
 from duetime.action_ports import ActionStore
 from duetime.change import Change
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable
+from duetime.errors import BackendUnavailable, cut
 from duetime.ports import DueQueues, Routes, Timers
 from duetime.settings import Settings
 from duetime.wakes import message_of, send_wakes
@@ -69,7 +69,7 @@ class Arm:
             self._timers.set(message_of(action), action.due_at - self._settings.wake_early)
         except BackendUnavailable as error:
             log.warning(
-                "timer not set, hopping through the queue", extra={"action": action.id, "reason": str(error)}
+                "timer not set, hopping through the queue", extra={"action": action.id, "reason": cut(error)}
             )
             return False
         return True
@@ -82,7 +82,7 @@ class Arm:
             except BackendUnavailable as error:
                 log.warning(
                     "timer not cleared, its wake will change nothing",
-                    extra={"action": gone.id, "reason": str(error)},
+                    extra={"action": gone.id, "reason": cut(error)},
                 )
         if change.new is None and change.old is not None:
             self._remove_what_is_left(change.old)

@@ -10,6 +10,8 @@ from datetime import datetime
 
 from duetime import trace
 from duetime.clock import Clock
+from duetime.meter import UNMETERED, Meter
+from duetime.metric import Metric
 from duetime.ports import Bookmarks
 from duetime.settings import Settings
 from duetime.waking import Passed, Waker, Window, is_cursor
@@ -20,9 +22,17 @@ BOOKMARK = "catch-up"
 class CatchUp:
     """Looks through the whole overdue part of each due shard."""
 
-    def __init__(self, waker: Waker, bookmarks: Bookmarks, *, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self,
+        waker: Waker,
+        bookmarks: Bookmarks,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
         self._waker, self._bookmarks = waker, bookmarks
-        self._clock, self._settings = clock, settings
+        self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> Passed:
         """Catch up until done, or until `stop_at`; then the next pass goes on in each shard where this one ended."""
@@ -40,4 +50,6 @@ class CatchUp:
         passed, moved = self._waker.wake(windows, stop_at=stop_at)
         marks = {**left_off, **moved}
         self._bookmarks.write(BOOKMARK, {shard: mark for shard, mark in marks.items() if is_cursor(mark)})
+        self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
+        self._meter.add(Metric.CATCH_UP_SENT, passed.sent)
         return passed

@@ -21,6 +21,7 @@ from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, cut
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.job import Job, JobRef
 from duetime.job_ports import JobStore
+from duetime.meter import UNMETERED, Meter
 from duetime.plan import Plan, Planned
 from duetime.ports import DueMessage, DueQueues, Routes
 from duetime.schedule import IN_ROW_LIMIT, PAYLOAD_LIMIT
@@ -55,10 +56,18 @@ class Dispatch:
 class DispatchJobs:
     """Turns what wakes a job into its occurrences and runs."""
 
-    def __init__(self, actions: ActionStore, jobs: JobStore, *, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
         self._actions, self._jobs = actions, jobs
         self._clock, self._settings = clock, settings
-        self._plan = Plan(actions, jobs, clock=clock, settings=settings)
+        self._plan = Plan(actions, jobs, clock=clock, settings=settings, meter=meter)
 
     def wake(self, ref: JobRef) -> Planned:
         """Plan a job; a wake of one that is unknown, paused or dropped changes nothing.

@@ -17,7 +17,7 @@ from datetime import datetime
 from duetime.action import Action
 from duetime.action_ports import ActionStore
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, cut
 from duetime.ports import Delivery, DueQueues
 from duetime.settings import Settings
 
@@ -71,7 +71,7 @@ class Heartbeat:
         except DuetimeError as error:
             log.warning(
                 "message not hidden, the run goes on",
-                extra={"action": delivery.message.ref.id, "reason": str(error)},
+                extra={"action": delivery.message.ref.id, "reason": cut(error)},
             )
 
     def rest(self, action: Action) -> None:
@@ -136,7 +136,7 @@ class Heartbeat:
             self._renew_or_peek(watched)
         except DuetimeError as error:
             log.warning(
-                "heartbeat failed, trying again", extra={"action": watched.action.id, "reason": str(error)}
+                "heartbeat failed, trying again", extra={"action": watched.action.id, "reason": cut(error)}
             )
 
     def _renew_or_peek(self, watched: Watched) -> None:

@@ -28,6 +28,8 @@ from duetime.clock import Clock
 from duetime.ids import PLANNER
 from duetime.job import Job, JobRef, Span, SpanKind
 from duetime.job_ports import JobStore
+from duetime.meter import UNMETERED, Meter, Subject
+from duetime.metric import Metric
 from duetime.settings import Settings
 from duetime.stacked import Due
 
@@ -61,9 +63,17 @@ class Planned:
 class Plan:
     """Plans one job at a time."""
 
-    def __init__(self, actions: ActionStore, jobs: JobStore, *, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
         self._actions, self._jobs = actions, jobs
-        self._clock, self._settings = clock, settings
+        self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, ref: JobRef) -> Planned:
         """Plan what is due before the second next wake, and at least the next occurrence.
@@ -89,7 +99,15 @@ class Plan:
     def _write(self, job: Job, step: _Step) -> bool:
         for row in step.rows:
             self._actions.put(row)
-        return self._jobs.move_cursor(job, step.cursor, step.attend_at, missed=step.missed)
+        is_moved = self._jobs.move_cursor(job, step.cursor, step.attend_at, missed=step.missed)
+        if is_moved:
+            self._tell_missed(job, step)
+        return is_moved
+
+    def _tell_missed(self, job: Job, step: _Step) -> None:
+        for span in step.missed:
+            self._meter.add(Metric.MISSED, of=Subject(job.definition.type, job.ref.tenant_id))
+            log.warning(Metric.MISSED.value, extra=_told(job, span, len(step.rows)))
 
     def _missed(self, job: Job, now: datetime) -> _Step | None:
         """The nominal times that it is too late for, and the rows for those of them that are made up for."""
@@ -104,7 +122,6 @@ class Plan:
             self._row(job, due, now, catches_up=True, due_at=now + spread * place)
             for place, due in enumerate(late)
         )
-        log.warning("missed", extra={"job": job.name, "since": instant.text(first), "made_up": len(rows)})
         return _Step(rows, until, attend_at_of(job, until), (span,))
 
     def _next(self, job: Job, now: datetime) -> _Step | None:
@@ -146,6 +163,17 @@ class Plan:
             planned_at=now,
             catches_up=catches_up,
         )
+
+
+def _told(job: Job, missed: Span, made_up: int) -> dict[str, object]:
+    return {
+        "tenant": job.ref.tenant_id,
+        "type": job.definition.type,
+        "job": job.name,
+        "since": instant.text(missed.start),
+        "until": instant.text(missed.end),
+        "made_up": made_up,
+    }
 
 
 @dataclass(frozen=True, slots=True)

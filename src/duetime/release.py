@@ -14,7 +14,7 @@ from duetime.action import Action, Status, Trigger
 from duetime.action_ports import ActionStore
 from duetime.admit import Admitted, job_ref_of
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, cut
 from duetime.job import JobRef, Overlap
 from duetime.job_ports import Hold, JobStore
 from duetime.lease import Settlement, SettleResult
@@ -94,4 +94,4 @@ def _try_to(do: Callable[[], None], action: Action) -> None:
     try:
         do()
     except DuetimeError as error:
-        log.warning("left for later", extra={"action": action.id, "reason": str(error)})
+        log.warning("left for later", extra={"action": action.id, "reason": cut(error)})

@@ -37,6 +37,9 @@ from duetime.given_up import (
     RedriveRequest,
 )
 from duetime.lifecycle import LifecycleEvent
+from duetime.meter import UNMETERED, Meter
+from duetime.metric import Metric
+from duetime.notice import Notice
 from duetime.ports import DueMessage
 from duetime.publish import Tell
 from duetime.redrive import Dispatch, Redrive, told_of
@@ -59,9 +62,11 @@ class Salvage:
         *,
         clock: Clock,
         settings: Settings,
+        meter: Meter = UNMETERED,
     ) -> None:
         self._ports, self._arm, self._dispatch, self._tell = ports, arm, dispatch, tell
-        self._clock, self._settings = clock, settings
+        self._clock, self._settings, self._meter = clock, settings, meter
+        self._notice = Notice(meter)
         self._redrive = Redrive(ports, arm, dispatch, clock=clock, settings=settings)
 
     def __call__(self, given: GivenUp | RedriveRequest) -> None:
@@ -148,6 +153,7 @@ class Salvage:
             except Exception as error:  # noqa: BLE001 - whatever it is, the record is kept and the next one armed
                 reason = f"{type(error).__name__}: {error}"
             else:
+                self._notice([record.change])
                 return
         thing_id = undelivered_id(record.at, Kind.RECORD, given.batch.shard, record.number)
         self._keep(given, Kind.RECORD, thing_id, reason=reason, action=record.ref, body=_body_of(record))
@@ -191,7 +197,8 @@ class Salvage:
             action=action,
         )
         self._ports.undelivered.keep(thing, expires_at=now + self._settings.retention)
-        log.error("undelivered, kept", extra=told_of(thing))
+        self._meter.add(Metric.UNDELIVERED)
+        log.error(Metric.UNDELIVERED.value, extra=told_of(thing))
 
 
 def _id_of_gen(kind: Kind, message: DueMessage) -> UndeliveredId:

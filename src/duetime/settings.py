@@ -211,6 +211,13 @@ class Settings:
         like=r"(https://[a-z0-9.-]+(:\d+)?|http://localhost(:\d+)?)?",
         told="an origin such as https://console.example.com",
     )
+    metric_tenants: str = _text(
+        "",
+        "Whose metrics are told apart: tenants' names with spaces between them, all others are `other`; `*`: each"
+        " tenant's own. CloudWatch charges for every one of them. Empty: no metric tells the tenant.",
+        like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
+        told="tenants' names with one space between them, or * alone",
+    )
     audit_retention: timedelta = _seconds(
         400 * _DAY, "How long the audit trail is kept.", low=_DAY, high=3_650 * _DAY
     )

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 
 from duetime import instant
 from duetime.clock import Clock
+from duetime.meter import UNMETERED, Meter
+from duetime.metric import Metric
 from duetime.ports import Bookmarks
 from duetime.settings import Settings
 from duetime.waking import Passed, Waker, Window
@@ -33,9 +35,17 @@ def bands(grace: timedelta) -> tuple[timedelta, ...]:
 class Sweep:
     """Looks through the bands of each due shard."""
 
-    def __init__(self, waker: Waker, bookmarks: Bookmarks, *, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self,
+        waker: Waker,
+        bookmarks: Bookmarks,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
         self._waker, self._bookmarks = waker, bookmarks
-        self._clock, self._settings = clock, settings
+        self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> Passed:
         """Sweep until done, or until `stop_at`; a shard that fails is left for the next pass, the others go on."""
@@ -46,6 +56,7 @@ class Sweep:
         passed, moved = self._waker.wake(windows, stop_at=stop_at)
         begun = {each.name: each.start for each in windows if each.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
+        self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed
 
     def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[Window]:

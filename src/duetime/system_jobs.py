@@ -147,7 +147,7 @@ class Journal:
         try:
             self._actions.record(row)
         except BackendUnavailable as error:  # the pass was made: that it cannot be told is no failure of it
-            log.warning("pass not recorded", extra={"job": job, "reason": str(error)})
+            log.warning("pass not recorded", extra={"job": job, "reason": cut(error)})
 
 
 def _nominal(moment: datetime, every: timedelta) -> datetime:

@@ -1,26 +1,74 @@
-"""Telling: what the log says of a run's end."""
+"""Telling: what the log and the metrics say of a run."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import logging
+from datetime import datetime, timedelta
 
 from duetime.action import Action, Status
+from duetime.lease import Settlement
+from duetime.meter import UNMETERED, Meter
+from duetime.metric import Metric
 from duetime.outcome import Outcome
 
+log = logging.getLogger(__name__)
+
 LOST = "lease lost, the run's end changes nothing"
-WORDS = {status: status.value for status in Status} | {Status.PENDING: "will run again"}
-"""What has become of the action, by the status that the run has left it in."""
+_COUNTED = {
+    Status.EXECUTED: Metric.EXECUTED,
+    Status.FAILED: Metric.FAILED,
+    Status.PENDING: Metric.RETRIED,
+}
+"""What a run's end is counted as, by the status in which it leaves the action. A cancelled one the stream shows."""
+
+_MILLISECOND = timedelta(milliseconds=1)
 
 
-def told(action: Action, outcome: Outcome, finished_at: datetime) -> dict[str, object]:
-    """The fields of the line: of which run it is, how late it began, and how long it took."""
-    started_at = action.attempts[-1].started_at
+class Teller:
+    """Tells of runs: one line and one count for each transition that a worker makes."""
+
+    def __init__(self, meter: Meter = UNMETERED) -> None:
+        self._meter = meter
+
+    def began(self, action: Action) -> None:
+        """It was claimed; said only of a run that was taken over."""
+        if len(action.attempts) > 1 and action.attempts[-2].finished_at is None:
+            log.warning(Metric.RECOVERED.value, extra=_named(action))
+            self._meter.add(Metric.RECOVERED, of=action)
+
+    def ended(self, action: Action, outcome: Outcome, settlement: Settlement) -> None:
+        """It was settled. One that was put off never began: it is told, and not counted."""
+        counted = None if outcome.is_put_off else _COUNTED.get(settlement.status)
+        word = "put off" if outcome.is_put_off else (counted or settlement.status).value
+        late, ran = _spans_of(action, settlement.finished_at)
+        spans = {"late_ms": round(late, 1), "ran_ms": round(ran, 1)}
+        log.info(word, extra={**_named(action), **spans, "reason": outcome.message})
+        if outcome.is_put_off:
+            return
+        if counted is not None:
+            self._meter.add(counted, of=action)
+        self._meter.add(Metric.LATENESS, max(late, 0.0), of=action)
+        self._meter.add(Metric.RUN_TIME, max(ran, 0.0), of=action)
+        if settlement.status.is_final:
+            self._meter.add(Metric.ATTEMPTS, action.attempt, of=action)
+
+    def lost(self, action: Action) -> None:
+        """It was taken over before its end: whoever did so tells the rest."""
+        log.warning(LOST, extra=_named(action))
+
+
+def _named(action: Action) -> dict[str, object]:
+    """The fields that say of which run it is."""
     return {
         "action": action.id,
         "tenant": action.tenant_id,
         "type": action.type,
+        "job": action.job,
         "attempt": action.attempt,
-        "late_ms": round((started_at - action.due_at).total_seconds() * 1000, 1),
-        "ran_ms": round((finished_at - started_at).total_seconds() * 1000, 1),
-        "reason": outcome.message,
     }
+
+
+def _spans_of(action: Action, finished_at: datetime) -> tuple[float, float]:
+    """How late a run began and how long it took, in milliseconds."""
+    started_at = action.attempts[-1].started_at
+    return (started_at - action.due_at) / _MILLISECOND, (finished_at - started_at) / _MILLISECOND

@@ -12,7 +12,7 @@ from datetime import datetime
 
 from duetime.attend import Attend
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, cut
 from duetime.job import JobRef
 from duetime.job_ports import JobStore
 from duetime.plan import LEAD
@@ -50,7 +50,7 @@ class Tend:
                 planned += self._attend(ref).made
                 attended += 1
             except DuetimeError as error:
-                log.warning("job not attended to", extra={"job": ref.name, "reason": str(error)})
+                log.warning("job not attended to", extra={"job": ref.name, "reason": cut(error)})
                 failed.append(ref.name)
         return Tended(attended, planned, tuple(failed))
 

@@ -15,7 +15,7 @@ from duetime import instant
 from duetime.action import Action, Status
 from duetime.action_ports import ActionStore, DuePage
 from duetime.clock import Clock
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, cut
 from duetime.ports import DueQueues, Routes
 from duetime.settings import Settings
 from duetime.wakes import message_of, send_wakes
@@ -47,6 +47,8 @@ class Passed:
     failed_shards: tuple[str, ...] = ()
     is_whole: bool = True
     """False when the time ran out, or a shard failed; the next pass goes on from there."""
+    oldest_due_age: float = 0.0
+    """Seconds by which the oldest row was overdue that was found overdue and not running; 0 if none was."""
 
     def plus(self, other: Passed) -> Passed:
         """Both together."""
@@ -54,6 +56,7 @@ class Passed:
             self.sent + other.sent,
             tuple(sorted({*self.failed_shards, *other.failed_shards})),
             self.is_whole and other.is_whole,
+            max(self.oldest_due_age, other.oldest_due_age),
         )
 
 
@@ -102,16 +105,17 @@ class Waker:
         return total, marks
 
     def _wake_one(self, window: Window, stop_at: datetime) -> _Woken:
-        sent, mark = 0, None
+        passed, mark = Passed(), None
         try:
-            for count, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
-                sent += count
+            for sent, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
+                passed = passed.plus(sent)
         except DuetimeError as error:
-            log.warning("shard not finished", extra={"shard": window.shard, "reason": str(error)})
-            return _Woken(window, Passed(sent, (window.shard,), is_whole=False), mark)
-        return _Woken(window, Passed(sent, is_whole=mark is not None and not is_cursor(mark)), mark)
+            log.warning("shard not finished", extra={"shard": window.shard, "reason": cut(error)})
+            return _Woken(window, passed.plus(Passed(failed_shards=(window.shard,), is_whole=False)), mark)
+        is_whole = mark is not None and not is_cursor(mark)
+        return _Woken(window, passed.plus(Passed(is_whole=is_whole)), mark)
 
-    def _pages(self, window: Window, stop_at: datetime) -> Iterator[tuple[int, str]]:
+    def _pages(self, window: Window, stop_at: datetime) -> Iterator[tuple[Passed, str]]:
         after, cursor = _read(window.start)
         while self._clock.now() < stop_at:
             page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
@@ -120,12 +124,13 @@ class Waker:
             if cursor is None:
                 return
 
-    def _send(self, page: DuePage) -> int:
+    def _send(self, page: DuePage) -> Passed:
         now = self._clock.now()
         rows = self._store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
-        messages = [message_of(row) for row in rows if self._needs_a_wake(row, now)]
-        send_wakes(messages, self._queues, self._routes, self._clock)
-        return len(messages)
+        waiting = [row for row in rows if self._needs_a_wake(row, now)]
+        send_wakes([message_of(row) for row in waiting], self._queues, self._routes, self._clock)
+        ages = [(now - row.due_at).total_seconds() for row in waiting]
+        return Passed(len(waiting), oldest_due_age=max([0.0, *ages]))
 
     def _needs_a_wake(self, row: Action, now: datetime) -> bool:
         if row.status is Status.PROCESSING and row.lease_until is not None:

@@ -26,17 +26,18 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from duetime import trace
-from duetime.action import Action, Status
+from duetime.action import Action
 from duetime.action_ports import ActionStore
 from duetime.admit import Admit, Admitted, Waiting
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.commit import Commit, Stage
-from duetime.errors import DuetimeError, InvalidPayload, UnknownType
+from duetime.errors import DuetimeError, InvalidPayload, UnknownType, cut
 from duetime.heartbeat import Heartbeat, visibility
 from duetime.ids import is_one_shot
 from duetime.job_ports import JobStore
 from duetime.lease import ClaimTerms, Held, Settlement, SettleResult
+from duetime.meter import UNMETERED, Meter
 from duetime.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.plan import Plan, is_behind
 from duetime.ports import LONGEST_DELAY, Delivery, DueQueues, Routes, Send
@@ -46,7 +47,7 @@ from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.run import RunCancelled
 from duetime.settings import Settings
 from duetime.slots import ClaimAlone, next_look
-from duetime.telling import LOST, WORDS, told
+from duetime.telling import Teller
 from duetime.wakes import delay_until
 
 log = logging.getLogger(__name__)
@@ -87,13 +88,14 @@ class Work:
         settings: Settings,
         instance: str,
         chance: Callable[[], float] = random.random,
+        meter: Meter = UNMETERED,
     ) -> None:
         self._app, self._ports, self._resources = app, ports, app.complete()
         self._clock, self._settings, self._instance = clock, settings, instance
-        self._chance = chance
+        self._chance, self._tell = chance, Teller(meter)
         self._admit = Admit(ports.store, ports.jobs, settings=settings)
         self._claim_alone = ClaimAlone(ports.store, chance=chance)
-        self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings)
+        self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings, meter=meter)
         self._release = Release(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
     def __call__(self, delivery: Delivery) -> Result:
@@ -113,6 +115,7 @@ class Work:
             return self._look_again(delivery, claim)
         if claim is None:
             return Result.NOTHING_TO_DO
+        self._tell.began(claim.action)
         self._plan_ahead(claim)
         with trace.executing(claim.action) as span:
             commit = self._commit_of(claim)
@@ -185,7 +188,7 @@ class Work:
             try:
                 self._plan(claim.job.ref)
             except DuetimeError as error:
-                log.warning("not planned ahead", extra={"job": claim.job.name, "reason": str(error)})
+                log.warning("not planned ahead", extra={"job": claim.job.name, "reason": cut(error)})
 
     def _run(self, action: Action, commit: Commit, delivery: Delivery, span: trace.Span) -> Outcome:
         if self._is_rolling_over(action.type, action.payload_version):  # its message did not say so
@@ -229,9 +232,9 @@ class Work:
         if commit.stage is Stage.OPEN:
             return self._settle(held, outcome)
         if commit.settlement is None:
-            log.warning(LOST, extra={"action": action.id})
+            self._tell.lost(action)
         else:
-            log.info(WORDS[Status.EXECUTED], extra=told(action, SUCCEEDED, commit.settlement.finished_at))
+            self._tell.ended(action, SUCCEEDED, commit.settlement)
             if outcome is not SUCCEEDED:
                 log.warning(
                     "raised after its commit, the action stays executed",
@@ -254,9 +257,9 @@ class Work:
             settled = final_instead(settled, retention=self._settings.retention)
             result = self._release(held, settled)
         if result is SettleResult.SETTLED:
-            log.info(WORDS[settled.status], extra=told(action, outcome, settled.finished_at))
+            self._tell.ended(action, outcome, settled)
             return settled
-        log.warning(LOST, extra={"action": action.id})
+        self._tell.lost(action)
         return None
 
 

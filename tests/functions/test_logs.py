@@ -2,10 +2,14 @@
 
 import json
 import logging
+from datetime import timedelta
 
 import pytest
 
+from duetime import App, Payload, RetryPolicy, Run, every
+from duetime.errors import MESSAGE_LIMIT
 from duetime.lambdas.logs import write_json_logs
+from duetime.testing import SimulatedCloud
 
 
 @pytest.fixture
@@ -53,3 +57,122 @@ def test_an_exception_is_one_line_too(written):
 def test_no_text_breaks_the_line(written, text):
     [line] = written(lambda: WORK.info("%s", text))
     assert line["message"] == text
+
+
+class Charge(Payload):
+    card: str = ""
+    fails: int = 0
+    says: str = ""
+
+
+def charging():
+    """A cloud whose handler fails as often as its payload says."""
+    app = App()
+
+    @app.action(retry=RetryPolicy(attempts=2, backoff=[60], jitter=0))
+    def charge(payload: Charge, run: Run) -> None:
+        if run.attempt <= payload.fails:
+            raise ConnectionError(payload.says or "the bank did not answer")
+
+    @app.job(every(hours=1), name="count-cash")
+    def count_cash(run: Run) -> None:
+        pass
+
+    return SimulatedCloud(app)
+
+
+def of(action, lines):
+    """What was told of an action, in order; what its handler raised is no transition."""
+    return [each["message"] for each in lines if each.get("action") == action.id and "exception" not in each]
+
+
+FIELDS = {"action", "tenant", "type", "attempt"}
+"""Of each line of a transition; `job` and `reason` where there is one."""
+
+
+class TestEachTransitionHasOneLine:
+    def test_of_an_action_that_fails_is_redriven_and_then_runs(self, written):
+        cloud = charging()
+        action = cloud.scheduler.schedule(Charge(fails=2), at=timedelta(minutes=1))
+
+        def passes():
+            cloud.advance(minutes=5)
+            cloud.scheduler.redrive(action.id)
+            cloud.advance(minutes=5)
+
+        lines = written(passes)
+        assert of(action, lines) == ["scheduled", "retried", "failed", "redriven", "executed"]
+        told = [each for each in lines if each.get("action") == action.id and "exception" not in each]
+        assert all(set(each) >= FIELDS and "job" not in each for each in told)
+        assert [each.get("reason") for each in told[1:3]] == ["ConnectionError: the bank did not answer"] * 2
+
+    def test_of_an_action_that_is_rescheduled_and_cancelled(self, written):
+        cloud = charging()
+        action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
+
+        def passes():
+            cloud.advance(minutes=1)
+            cloud.scheduler.reschedule(action.id, timedelta(hours=2))
+            cloud.advance(minutes=1)
+            cloud.scheduler.cancel(action.id)
+            cloud.advance(minutes=1)
+
+        assert of(action, written(passes)) == ["scheduled", "rescheduled", "cancelled"]
+
+    def test_of_an_occurrence_that_is_skipped_with_its_job_and_the_reason(self, written):
+        cloud = charging()
+        cloud.advance(minutes=30)
+        cloud.jobs.skip_next("count-cash")
+        [skipped] = [
+            each for each in written(lambda: cloud.advance(minutes=1)) if each["message"] == "skipped"
+        ]
+        assert skipped["job"] == skipped["type"] == "count-cash"
+        assert skipped["reason"].startswith("asked")
+
+
+class TestNoLineTells:
+    SECRET = "4000-0000-0000-0002"
+
+    def test_what_a_payload_holds(self, written):
+        cloud = charging()
+
+        def passes():
+            action = cloud.scheduler.schedule(Charge(card=self.SECRET, fails=9), at=timedelta(minutes=1))
+            cloud.advance(minutes=5)
+            cloud.scheduler.redrive(action.id)
+            cloud.scheduler.cancel(action.id)
+            cloud.advance(hours=13)
+
+        lines = written(passes)
+        assert {"scheduled", "retried", "failed"} <= {each["message"] for each in lines}
+        assert self.SECRET not in json.dumps(lines)
+
+    def test_more_of_an_exceptions_message_than_500_characters(self, written):
+        cloud = charging()
+        says = "an answer of the bank's: ".ljust(MESSAGE_LIMIT, ".") + self.SECRET
+        cloud.scheduler.schedule(Charge(fails=2, says=says), at=timedelta(minutes=1))
+        lines = written(lambda: cloud.advance(minutes=5))
+        [raised, _] = [each for each in lines if "exception" in each]
+        assert raised["exception"].startswith("Traceback")
+        assert "in charge\n" in raised["exception"]
+        assert "ConnectionError: an answer of the bank's" in raised["exception"]
+        assert self.SECRET not in json.dumps(lines)
+
+    def test_more_of_the_exceptions_that_led_to_it_or_of_their_notes(self, written):
+        long = "x" * MESSAGE_LIMIT + self.SECRET
+
+        def noted(error):
+            error.add_note(long)
+            return error
+
+        def fails():
+            try:
+                raise noted(KeyError(long)) from noted(ValueError(long))
+            except KeyError:
+                WORK.exception("it failed")
+
+        [line] = written(fails)
+        assert line["exception"].count("Traceback") == 2
+        assert "direct cause" in line["exception"]
+        assert line["exception"].index("ValueError") < line["exception"].index("KeyError")
+        assert self.SECRET not in json.dumps(line)

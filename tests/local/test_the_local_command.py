@@ -125,7 +125,7 @@ def run_record(**more):
         "ran_ms": 1_500,
     }
     return logging.makeLogRecord(
-        {"name": "duetime.work", "levelno": logging.INFO, "msg": "will run again", **told, **more}
+        {"name": "duetime.work", "levelno": logging.INFO, "msg": "retried", **told, **more}
     )
 
 

@@ -87,7 +87,7 @@ def test_what_arm_gave_up_on_is_read_from_the_stream_and_armed(notes, monkeypatc
     def broken(_event, _context):
         raise ConnectionError("no queue")
 
-    monkeypatch.setattr("duetime.lambdas.arm.make_handler", lambda _settings: broken)
+    monkeypatch.setattr("duetime.lambdas.arm.make_handler", lambda _settings, **_said: broken)
     monkeypatch.setattr("duetime.local.stream_delivery.LONGEST_PAUSE", timedelta(milliseconds=10))
     patient = replace(SHORT, grace=timedelta(minutes=9))
     with LocalCloud(notes.app, replace(HASTY, settings=patient)) as cloud:

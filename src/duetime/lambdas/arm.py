@@ -11,7 +11,10 @@ from duetime.aws.backends import Backends
 from duetime.aws.streams import change_of
 from duetime.change import Change
 from duetime.clock import SystemClock
-from duetime.errors import BackendUnavailable, UnreadableRow
+from duetime.errors import BackendUnavailable, UnreadableRow, cut
+from duetime.lambdas.emf import write_metrics
+from duetime.lambdas.gathering import Gathering, HandOver, published
+from duetime.notice import Notice
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -33,10 +36,19 @@ Claims, heartbeats, settles and ordinary expiries never reach the function.
 """
 
 
-def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
-    """The handler of stream events; it answers with a partial batch response."""
+def make_handler(
+    settings: Settings, *, metrics: HandOver = write_metrics
+) -> Callable[[Event, object], Event]:
+    """The handler of stream events; it answers with a partial batch response.
+
+    Args:
+        settings: the deployment's.
+        metrics: takes what each invocation metered.
+    """
     clock = SystemClock()
     backends = Backends(settings, clock)
+    meter = Gathering(settings, published(backends.routes), metrics)
+    notice = Notice(meter)
     arm = Arm(
         backends.store, backends.queues, backends.timers, backends.routes, clock=clock, settings=settings
     )
@@ -46,12 +58,13 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
         changes = [change for record in records if (change := _change(record))]
         try:
             arm(changes)
+            notice(changes)
         except BackendUnavailable as error:
-            log.warning("batch not armed, it will come again", extra={"reason": str(error)})
+            log.warning("batch not armed, it will come again", extra={"reason": cut(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
         return {"batchItemFailures": []}
 
-    return handler
+    return meter.around(handler)
 
 
 def _change(record: Mapping[str, Any]) -> Change | None:

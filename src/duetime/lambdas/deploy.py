@@ -53,7 +53,7 @@ def make_handler(settings: Settings) -> Callable[[Event, object], None]:
         try:
             told = _obey(event, rollout)
         except Exception as error:  # noqa: BLE001 - told to CloudFormation, which rolls back
-            log.warning("deploy refused", extra={"reason": str(error)})
+            log.warning("deploy refused", extra={"reason": cut(error)})
             _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
         else:
             _answer(event, "SUCCESS", told=told)

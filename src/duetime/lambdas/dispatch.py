@@ -22,6 +22,9 @@ from duetime.clock import Clock, SystemClock
 from duetime.dispatch import Dispatch, DispatchJobs
 from duetime.errors import InvalidIdentifier
 from duetime.job import JobRef
+from duetime.lambdas.emf import write_metrics
+from duetime.lambdas.gathering import Gathering, HandOver, published
+from duetime.meter import Meter
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -29,21 +32,32 @@ log = logging.getLogger(__name__)
 Event = Mapping[str, Any]
 
 
-def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
-    """The handler of wakes and events. What it raises, Lambda repeats and then hands to the failure queue."""
+def make_handler(
+    settings: Settings, *, metrics: HandOver = write_metrics
+) -> Callable[[Event, object], Event]:
+    """The handler of wakes and events. What it raises, Lambda repeats and then hands to the failure queue.
+
+    Args:
+        settings: the deployment's.
+        metrics: takes what each invocation metered.
+    """
     clock = SystemClock()
-    dispatched = make_dispatch(Backends(settings, clock), settings, clock)
+    backends = Backends(settings, clock)
+    meter = Gathering(settings, published(backends.routes), metrics)
+    dispatched = make_dispatch(backends, settings, clock, meter)
 
     def handler(event: Event, _context: object) -> Event:
         return dispatched(event)
 
-    return handler
+    return meter.around(handler)
 
 
-def make_dispatch(backends: Backends, settings: Settings, clock: Clock) -> Callable[[Event], Event]:
+def make_dispatch(
+    backends: Backends, settings: Settings, clock: Clock, meter: Meter
+) -> Callable[[Event], Event]:
     """What does what an input says; salvage does it with those that failed."""
     dispatch = Dispatch(backends.queues, backends.routes, clock=clock)
-    jobs = DispatchJobs(backends.store, backends.jobs, clock=clock, settings=settings)
+    jobs = DispatchJobs(backends.store, backends.jobs, clock=clock, settings=settings, meter=meter)
 
     def dispatched(event: Event) -> Event:
         if "job" not in event:

@@ -8,14 +8,10 @@ import sys
 
 def write_json_logs(level: int = logging.INFO) -> None:
     """Have everything below the logger ``duetime`` written to standard output, one JSON object a line."""
-    from aws_lambda_powertools.logging.formatter import (  # noqa: PLC0415 - only a Lambda's process writes so
-        LambdaPowertoolsFormatter,
-    )
+    from duetime.lambdas.log_lines import LogLines  # noqa: PLC0415 - only a Lambda's process writes so
 
     output = logging.StreamHandler(sys.stdout)
-    output.setFormatter(
-        LambdaPowertoolsFormatter(log_record_order=["timestamp", "level", "message", "action"])
-    )
+    output.setFormatter(LogLines())
     root = logging.getLogger("duetime")
     root.handlers, root.propagate = [output], False
     root.setLevel(level)

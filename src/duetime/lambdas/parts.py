@@ -16,6 +16,7 @@ from duetime.aws.backends import Backends
 from duetime.catch_up import CatchUp
 from duetime.clock import Clock
 from duetime.mend import Mend
+from duetime.meter import Meter
 from duetime.plan import Plan
 from duetime.settings import Settings
 from duetime.sweep import Sweep
@@ -35,8 +36,8 @@ _AT_ONCE = 16
 class Passes:
     """The passes of one deployment."""
 
-    def __init__(self, backends: Backends, settings: Settings, clock: Clock) -> None:
-        self._backends, self._settings, self._clock = backends, settings, clock
+    def __init__(self, backends: Backends, settings: Settings, clock: Clock, meter: Meter) -> None:
+        self._backends, self._settings, self._clock, self._meter = backends, settings, clock, meter
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
         """What is due soon or was left behind, what is overdue, and the jobs to attend to."""
@@ -74,18 +75,20 @@ class Passes:
 
     @cached_property
     def _swept(self) -> Part:
-        sweep = Sweep(self._waker, self._backends.bookmarks, clock=self._clock, settings=self._settings)
+        bookmarks, clock, settings = self._backends.bookmarks, self._clock, self._settings
+        sweep = Sweep(self._waker, bookmarks, clock=clock, settings=settings, meter=self._meter)
         return lambda stop_at: asdict(sweep(stop_at=stop_at))
 
     @cached_property
     def _caught_up(self) -> Part:
-        catch_up = CatchUp(self._waker, self._backends.bookmarks, clock=self._clock, settings=self._settings)
+        bookmarks, clock, settings = self._backends.bookmarks, self._clock, self._settings
+        catch_up = CatchUp(self._waker, bookmarks, clock=clock, settings=settings, meter=self._meter)
         return lambda stop_at: asdict(catch_up(stop_at=stop_at))
 
     @cached_property
     def _attend(self) -> Attend:
         backends, clock, settings = self._backends, self._clock, self._settings
-        plan = Plan(backends.store, backends.jobs, clock=clock, settings=settings)
+        plan = Plan(backends.store, backends.jobs, clock=clock, settings=settings, meter=self._meter)
         return Attend(plan, backends.jobs, backends.job_wakes, clock=clock, settings=settings)
 
     @cached_property

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
 from duetime.ids import JobName
+from duetime.lambdas.emf import write_metrics
+from duetime.lambdas.gathering import Gathering, HandOver, published
 from duetime.lambdas.parts import Part, Passes, in_words
 from duetime.settings import Settings
 from duetime.system_jobs import CATCH_UP, SWEEP, Journal
@@ -40,27 +42,29 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, Context], Event]
 
 
-def make_sweep_handler(settings: Settings, *, instance: str) -> Handler:
+def make_sweep_handler(settings: Settings, *, instance: str, metrics: HandOver = write_metrics) -> Handler:
     """The handler of the minute's schedule.
 
     Args:
         settings: the deployment's.
         instance: what names this process in a pass' record.
+        metrics: takes what each invocation metered.
     """
-    recorded = _Recorded(settings, instance)
+    recorded = _Recorded(settings, instance, metrics)
     return recorded.handler(SWEEP, recorded.passes.sweep)
 
 
-def make_catch_up_handler(settings: Settings, *, instance: str) -> Handler:
+def make_catch_up_handler(settings: Settings, *, instance: str, metrics: HandOver = write_metrics) -> Handler:
     """The handler of the six-hourly schedule, and of the messages of triggered passes.
 
     Args:
         settings: the deployment's.
         instance: what names this process in a pass' record.
+        metrics: takes what each invocation metered.
     """
-    recorded = _Recorded(settings, instance)
+    recorded = _Recorded(settings, instance, metrics)
     by_clock = recorded.handler(CATCH_UP, recorded.passes.catch_up)
-    triggered = cache(lambda: _triggered(settings, recorded.passes, instance))
+    triggered = cache(lambda: recorded.meter.around(_triggered(settings, recorded.passes, instance, metrics)))
 
     def handler(event: Event, context: Context) -> Event:
         return triggered()(event, context) if "Records" in event else by_clock(event, context)
@@ -71,10 +75,11 @@ def make_catch_up_handler(settings: Settings, *, instance: str) -> Handler:
 class _Recorded:
     """The passes of one deployment, each recorded as a run of its job."""
 
-    def __init__(self, settings: Settings, instance: str) -> None:
+    def __init__(self, settings: Settings, instance: str, metrics: HandOver) -> None:
         self._clock = SystemClock()
         backends = Backends(settings, self._clock)
-        self.passes = Passes(backends, settings, self._clock)
+        self.meter = Gathering(settings, published(backends.routes), metrics)
+        self.passes = Passes(backends, settings, self._clock, self.meter)
         self._journal = Journal(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:
@@ -86,10 +91,12 @@ class _Recorded:
             log.info("passed", extra={"job": job, **passed})
             return passed
 
-        return handler
+        return self.meter.around(handler)
 
 
-def _triggered(settings: Settings, passes: Passes, instance: str) -> Callable[[Event, object], Event]:
+def _triggered(
+    settings: Settings, passes: Passes, instance: str, metrics: HandOver
+) -> Callable[[Event, object], Event]:
     """The worker of triggered passes. What it needs is loaded for nothing else."""
     from duetime.lambdas import work  # noqa: PLC0415 - as above
     from duetime.system_jobs import system_app  # noqa: PLC0415 - as above
@@ -98,4 +105,4 @@ def _triggered(settings: Settings, passes: Passes, instance: str) -> Callable[[E
         return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))
 
     app = system_app({SWEEP: told(passes.sweep), CATCH_UP: told(passes.catch_up)})
-    return work.make_handler(settings, app, instance=instance)
+    return work.make_handler(settings, app, instance=instance, metrics=metrics)

@@ -12,7 +12,7 @@ from duetime.attend import Attend
 from duetime.aws.backends import Backends
 from duetime.aws.deployed import DeployedTables
 from duetime.clock import Clock
-from duetime.errors import BackendMisconfigured, DuetimeError
+from duetime.errors import BackendMisconfigured, DuetimeError, cut
 from duetime.manifest import Manifest
 from duetime.mend import Mend
 from duetime.plan import Plan
@@ -56,7 +56,7 @@ class Rollout:
             self.tables.withdraw(worker)
             dropped = self._reconcile((), worker=worker)
         except BackendMisconfigured as error:  # a deletion must not fail over that
-            log.info("manifest not withdrawn", extra={"reason": str(error)})
+            log.info("manifest not withdrawn", extra={"reason": cut(error)})
         else:
             for line in dropped.changes:
                 log.info(line)
@@ -65,7 +65,7 @@ class Rollout:
         try:
             mended = self._mend(stop_at=self._clock.now() + _MENDS_FOR)
         except DuetimeError as error:  # the catch-up tries again
-            log.warning("not mended", extra={"reason": str(error)})
+            log.warning("not mended", extra={"reason": cut(error)})
         else:
             if mended.removed or mended.set:
                 log.info("mended", extra={"removed": mended.removed, "set_again": mended.set})

@@ -9,9 +9,12 @@ from typing import Any
 from duetime.arm import Arm
 from duetime.aws import failures
 from duetime.aws.backends import Backends
-from duetime.clock import SystemClock
-from duetime.errors import DuetimeError
+from duetime.clock import Clock, SystemClock
+from duetime.errors import DuetimeError, cut
 from duetime.lambdas.dispatch import make_dispatch
+from duetime.lambdas.emf import write_metrics
+from duetime.lambdas.gathering import Gathering, HandOver, published
+from duetime.meter import Meter
 from duetime.publish import Tell
 from duetime.salvage import Salvage
 from duetime.settings import Settings
@@ -22,25 +25,32 @@ log = logging.getLogger(__name__)
 Event = Mapping[str, Any]
 
 
-def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
+def make_handler(
+    settings: Settings, *, metrics: HandOver = write_metrics
+) -> Callable[[Event, object], Event]:
     """The handler of SQS events; it answers with a partial batch response.
 
     These queues have no dead letters of their own: what is reported as failed comes again, for two weeks.
+
+    Args:
+        settings: the deployment's.
+        metrics: takes what each invocation metered.
     """
-    salvage = _salvage(settings)
+    clock = SystemClock()
+    backends = Backends(settings, clock)
+    meter = Gathering(settings, published(backends.routes), metrics)
+    salvage = _salvage(settings, backends, clock, meter)
 
     def handler(event: Event, _context: object) -> Event:
         failed = [each["messageId"] for each in event["Records"] if not _handle(salvage, each, settings)]
         return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
 
-    return handler
+    return meter.around(handler)
 
 
-def _salvage(settings: Settings) -> Salvage:
-    clock = SystemClock()
-    backends = Backends(settings, clock)
+def _salvage(settings: Settings, backends: Backends, clock: Clock, meter: Meter) -> Salvage:
     queues, routes, undelivered = backends.queues, backends.routes, backends.undelivered
-    dispatch = make_dispatch(backends, settings, clock)
+    dispatch = make_dispatch(backends, settings, clock, meter)
 
     def dispatched(told: Event) -> Event:
         """EventBridge hands over the event that its rule let through; what dispatch is told of it, the rule knows."""
@@ -63,6 +73,7 @@ def _salvage(settings: Settings) -> Salvage:
         Tell(backends.jobs, routes, settings=settings),
         clock=clock,
         settings=settings,
+        meter=meter,
     )
 
 
@@ -71,7 +82,7 @@ def _handle(salvage: Salvage, record: Mapping[str, Any], settings: Settings) -> 
         salvage(failures.read(record, settings.prefix))
     except DuetimeError as error:
         log.warning(
-            "message will come again", extra={"message_id": record["messageId"], "reason": str(error)}
+            "message will come again", extra={"message_id": record["messageId"], "reason": cut(error)}
         )
         return False
     return True

@@ -11,8 +11,10 @@ from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, cut
 from duetime.heartbeat import Heartbeat
+from duetime.lambdas.emf import write_metrics
+from duetime.lambdas.gathering import Gathering, HandOver
 from duetime.ports import Delivery
 from duetime.settings import Settings
 from duetime.work import Work, WorkerPorts
@@ -22,25 +24,29 @@ log = logging.getLogger(__name__)
 Event = Mapping[str, Any]
 
 
-def make_handler(settings: Settings, app: App, *, instance: str) -> Callable[[Event, object], Event]:
+def make_handler(
+    settings: Settings, app: App, *, instance: str, metrics: HandOver = write_metrics
+) -> Callable[[Event, object], Event]:
     """The handler of SQS events; it answers with a partial batch response, so that one bad message spoils no other.
 
     Args:
         settings: the deployment's.
         app: the handlers that this worker runs.
         instance: what names this process in an action's attempts.
+        metrics: takes what each invocation metered.
     """
     clock = SystemClock()
     backends = Backends(settings, clock)
     heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
     ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
-    work = Work(app, ports, clock=clock, settings=settings, instance=instance)
+    meter = Gathering(settings, app.handlers.__contains__, metrics)
+    work = Work(app, ports, clock=clock, settings=settings, instance=instance, meter=meter)
 
     def handler(event: Event, _context: object) -> Event:
         failed = [record["messageId"] for record in event["Records"] if not _handle(work, record)]
         return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
 
-    return handler
+    return meter.around(handler)
 
 
 def _handle(work: Work, record: Mapping[str, Any]) -> bool:
@@ -53,7 +59,7 @@ def _handle(work: Work, record: Mapping[str, Any]) -> bool:
         return False
     except DuetimeError as error:
         log.warning(
-            "message will come again", extra={"message_id": record["messageId"], "reason": str(error)}
+            "message will come again", extra={"message_id": record["messageId"], "reason": cut(error)}
         )
         return False
     return True

@@ -44,6 +44,7 @@ from duetime.local.gate import Gate
 from duetime.local.gateway import Gateway
 from duetime.local.handlers import functions_of
 from duetime.local.job_lines import coming
+from duetime.local.metrics import Metrics
 from duetime.local.options import Options
 from duetime.local.page import page
 from duetime.local.server import Server
@@ -59,7 +60,8 @@ news = logging.getLogger("duetime.local.news")
 class LocalCloud:
     """Runs an app on a cloud of its own, in this process: ``with LocalCloud(app) as cloud: cloud.scheduler()…``.
 
-    One at a time in a process, as often as you like; each begins with nothing in it.
+    One at a time in a process, as often as you like; each begins with nothing in it. What its functions count and measure
+    is in ``cloud.metrics``.
 
     Args:
         app: its handlers are what the cloud runs.
@@ -77,6 +79,7 @@ class LocalCloud:
         self._clock = SystemClock()
         self._names = Names(self.settings.prefix, app.worker)
         self._functions = Functions(self._clock)
+        self.metrics = Metrics()
         self._environment = Environment()
         self._undo = ExitStack()
 
@@ -141,7 +144,8 @@ class LocalCloud:
         """The tables and the jobs first, the functions last: as on AWS, an old worker puts off what it does not know yet."""
         self.settings, done = self._stack.deploy(self.app, self.settings)
         self._environment.use(self.settings)
-        self._functions.deploy(functions_of(self.app, self.settings, self._names))
+        made = functions_of(self.app, self.settings, self._names, self.metrics.take)
+        self._functions.deploy(made)
         if done.changes:
             kinds = Counter(line.partition(" ")[0] for line in done.changes)
             news.info("jobs: %s", ", ".join(f"{count} {kind}" for kind, count in kinds.items()))

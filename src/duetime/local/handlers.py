@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from duetime.app import LONGEST_RUN, App
 from duetime.lambdas import api, arm, dispatch, passes, publish, salvage, work
+from duetime.lambdas.gathering import HandOver
 from duetime.local.addresses import Names
 from duetime.local.functions import Function
 from duetime.settings import Settings, instance_name
@@ -15,17 +16,19 @@ _SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
 SALVAGE_TIMEOUT = _SHORT
 
 
-def functions_of(app: App, settings: Settings, names: Names) -> Mapping[str, Function]:
-    """Each function's ARN, with its handler made for these settings."""
+def functions_of(app: App, settings: Settings, names: Names, metrics: HandOver) -> Mapping[str, Function]:
+    """Each function's ARN, with its handler made for these settings; `metrics` takes what they meter."""
     instance = instance_name()
-    worker = work.make_handler(settings, app, instance=instance)
+    worker = work.make_handler(settings, app, instance=instance, metrics=metrics)
+    sweep = passes.make_sweep_handler(settings, instance=instance, metrics=metrics)
+    catch_up = passes.make_catch_up_handler(settings, instance=instance, metrics=metrics)
     made = {
-        "arm": Function(arm.make_handler(settings), _SHORT),
-        "dispatch": Function(dispatch.make_handler(settings), _SHORT),
-        "sweep": Function(passes.make_sweep_handler(settings, instance=instance), _SHORT),
-        "catch-up": Function(passes.make_catch_up_handler(settings, instance=instance), _PASS),
+        "arm": Function(arm.make_handler(settings, metrics=metrics), _SHORT),
+        "dispatch": Function(dispatch.make_handler(settings, metrics=metrics), _SHORT),
+        "sweep": Function(sweep, _SHORT),
+        "catch-up": Function(catch_up, _PASS),
         "publish": Function(publish.make_handler(settings), _SHORT),
-        "salvage": Function(salvage.make_handler(settings), SALVAGE_TIMEOUT),
+        "salvage": Function(salvage.make_handler(settings, metrics=metrics), SALVAGE_TIMEOUT),
         "api": Function(api.make_handler(settings, app), _SHORT),
     }
     functions = {names.function(name): each for name, each in made.items()}

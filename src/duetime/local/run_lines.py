@@ -3,7 +3,7 @@
 ::
 
     12:00:03.012  executed        send-receipt       …9c1f2e7a  acme   9 ms late, ran 2 ms
-    12:00:09.004  will run again  send-receipt       …9c1f2e7b  acme   4 ms late, ran 1 ms: ConnectionError: …
+    12:00:09.004  retried         send-receipt       …9c1f2e7b  acme   4 ms late, ran 1 ms: ConnectionError: …
     12:00:10.003  executed        billing-heartbeat  …T120010Z  system 3 ms late, ran 1 ms
 """
 
@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from duetime.local.environment import wants_colour
 
-_COLOURS = {"executed": 32, "failed": 31, "cancelled": 33, "skipped": 33, "will run again": 33}
+_COLOURS = {"executed": 32, "failed": 31, "cancelled": 33, "skipped": 33, "retried": 33, "put off": 33}
 _BY_LEVEL = {logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31}
 _FAINT = 2
 _SECOND = 1_000

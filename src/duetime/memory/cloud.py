@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -33,6 +33,8 @@ from duetime.memory.store import MemoryStore
 from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.mend import Mend
+from duetime.meter import UNMETERED, Meter
+from duetime.notice import Notice, transition_of
 from duetime.plan import LEAD, Plan
 from duetime.ports import Delivery
 from duetime.publish import Publish, Tell
@@ -62,8 +64,10 @@ class MemoryCloud:
         settings: Settings,
         instance: str = "memory",
         wake: Callable[[], None] = lambda: None,
+        meter: Meter = UNMETERED,
     ) -> None:
-        self.clock, self.settings = clock, settings
+        self.clock, self.settings, self.meter = clock, settings, meter
+        self._notice = Notice(meter)
         self._changes: deque[Change] = deque()
         self._told: deque[tuple[Told, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
@@ -126,9 +130,9 @@ class MemoryCloud:
     def _wire_jobs(self) -> None:
         seen, settings = self._seen, self.settings
         store, jobs, wakes, clock = seen.store, seen.jobs, seen.job_wakes, seen.clock
-        plan = Plan(store, jobs, clock=clock, settings=settings)
+        plan = Plan(store, jobs, clock=clock, settings=settings, meter=self.meter)
         attend = Attend(plan, jobs, wakes, clock=clock, settings=settings)
-        self.dispatch_jobs = DispatchJobs(store, jobs, clock=clock, settings=settings)
+        self.dispatch_jobs = DispatchJobs(store, jobs, clock=clock, settings=settings, meter=self.meter)
         self.tend = Tend(jobs, attend, clock=clock, settings=settings)
         self.mend = Mend(jobs, wakes, attend, clock=clock, settings=settings)
         self.reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
@@ -141,10 +145,10 @@ class MemoryCloud:
         self.arm = Arm(store, queues, timers, routes, clock=clock, settings=settings)
         self.dispatch = Dispatch(queues, routes, clock=clock)
         waker = self._waker()
-        self.sweep = Sweep(waker, seen.bookmarks, clock=clock, settings=settings)
+        self.sweep = Sweep(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
         self.wheel = Wheel(waker, seen.bookmarks, clock=clock, settings=settings)
         self.hand_over = HandOver(store, self.arm, seen.bookmarks, clock=clock)
-        self.catch_up = CatchUp(waker, seen.bookmarks, clock=clock, settings=settings)
+        self.catch_up = CatchUp(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
         passes = system_jobs.system_app({SWEEP: self._sweep, CATCH_UP: self._catch_up})
         self._usual, self._heart = app.worker, self._heartbeat()
         self._apps = {each.worker: each for each in (passes, app)}
@@ -162,7 +166,13 @@ class MemoryCloud:
         seen = self._seen
         ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self._heart)
         return Work(
-            app, ports, clock=seen.clock, settings=self.settings, instance=instance, chance=self._chance
+            app,
+            ports,
+            clock=seen.clock,
+            settings=self.settings,
+            instance=instance,
+            chance=self._chance,
+            meter=self.meter,
         )
 
     def _chance(self) -> float:
@@ -198,9 +208,14 @@ class MemoryCloud:
 
     def _changed(self, change: Change) -> None:
         self._tell(change)
-        if change.became_pending or change.left_pending:
+        if self._lets_through(change):
             self._changes.append(change)
             self._wake()
+
+    @staticmethod
+    def _lets_through(change: Change) -> bool:
+        """Whether arm is told of it."""
+        return bool(change.became_pending or change.left_pending or transition_of(change))
 
     def turn(self) -> Delivery | None:
         """Do all that is due now but running handlers; then take the next delivery, if there is one."""
@@ -280,4 +295,8 @@ class MemoryCloud:
         while self._changes:
             changes.append(self._changes.popleft())
         if changes:
-            self._invoke("arm", partial(self.arm, changes))
+            self._invoke("arm", partial(self._arm_and_notice, changes))
+
+    def _arm_and_notice(self, changes: Sequence[Change]) -> None:
+        self.arm(changes)
+        self._notice(changes)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from duetime.testing.fakes import fake_run as fake_run
     from duetime.testing.faults import Faults as Faults
     from duetime.testing.invariants import InvariantBroken as InvariantBroken
+    from duetime.testing.recorded_metrics import RecordedMetrics as RecordedMetrics
     from duetime.testing.simulated import SimulatedCloud as SimulatedCloud
     from duetime.testing.turned_clock import TurnedClock as TurnedClock
 
@@ -20,6 +21,7 @@ _HOMES = {
     "DeadLetter": "calls",
     "Faults": "faults",
     "InvariantBroken": "invariants",
+    "RecordedMetrics": "recorded_metrics",
     "SimulatedCloud": "simulated",
     "TurnedClock": "turned_clock",
     "fake_run": "fakes",

@@ -15,6 +15,7 @@ from duetime.errors import DuetimeError
 from duetime.heartbeat import Heartbeat
 from duetime.memory.backends import Backends
 from duetime.memory.store import MemoryStore
+from duetime.meter import UNMETERED, Meter
 from duetime.plan import LEAD
 from duetime.ports import Delivery
 from duetime.reconcile import Reconciled
@@ -43,7 +44,14 @@ class FaultyCloud(ToldCloud):
     """Drives itself: `turn` does all that is due, and runs the handlers, too."""
 
     def __init__(
-        self, app: App, *, clock: TurnedClock, settings: Settings, faults: Faults, story: Story
+        self,
+        app: App,
+        *,
+        clock: TurnedClock,
+        settings: Settings,
+        faults: Faults,
+        story: Story,
+        meter: Meter = UNMETERED,
     ) -> None:
         self.dice = Dice(faults)
         self.processes = Processes(clock)
@@ -58,7 +66,7 @@ class FaultyCloud(ToldCloud):
         )
         self._works: dict[tuple[str, int], Work] = {}
         self.dice.are_fair = True  # the first deploy is not the subject
-        super().__init__(app, clock=clock, settings=settings, story=story)
+        super().__init__(app, clock=clock, settings=settings, story=story, meter=meter)
         self.dice.are_fair = False
 
     def _as_seen(self, backends: Backends) -> Backends:
@@ -110,7 +118,7 @@ class FaultyCloud(ToldCloud):
         self._story.tell_change(process.name, change)
         self.watch.saw(process, change)
         self._tell(change)
-        if change.became_pending or change.left_pending:
+        if self._lets_through(change):
             self.stream.add(change)
 
     def turn(self) -> None:
@@ -145,7 +153,9 @@ class FaultyCloud(ToldCloud):
         while (batch := self.stream.read()) is not None:
             if batch.changes:
                 self.processes.start(
-                    self._process("arm"), partial(self.arm, batch.changes), partial(self._armed, batch)
+                    self._process("arm"),
+                    partial(self._arm_and_notice, batch.changes),
+                    partial(self._armed, batch),
                 )
             else:
                 self.stream.done(batch)

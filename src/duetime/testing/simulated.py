@@ -21,6 +21,7 @@ from duetime.testing.calls import DeadLetter
 from duetime.testing.faults import Faults
 from duetime.testing.faulty_cloud import FaultyCloud
 from duetime.testing.invariants import InvariantBroken, broken_in
+from duetime.testing.recorded_metrics import RecordedMetrics
 from duetime.testing.story import Story, ToldCloud
 from duetime.testing.turned_clock import TurnedClock
 
@@ -33,6 +34,7 @@ class SimulatedCloud:
 
     Handlers run where `advance` is called, one after the other, so a test may look at what they did. With `faults`
     they may overlap in simulated time, one at any moment still: a handler takes time by ``run.clock.wait_until(…)``.
+    What its functions count and measure is in ``cloud.metrics``.
     """
 
     def __init__(
@@ -66,17 +68,24 @@ class SimulatedCloud:
         self.clock = TurnedClock(start)
         self._settings, self._given = settings or Settings(), resources or {}
         app = app.with_resources(self._given)
-        self._story = Story(self.clock)
+        self._story, self.metrics = Story(self.clock), RecordedMetrics()
         self._faulty = None if faults is None else self._faulty_cloud(app, faults)
         self._cloud = self._faulty or ToldCloud(
-            app, clock=self.clock, settings=self._settings, story=self._story
+            app, clock=self.clock, settings=self._settings, story=self._story, meter=self.metrics
         )
         self._cloud.store.on_commit = on_commit
         self._waiting_out: list[Delivery] = []
         self.scheduler = self.scheduler_for(tenant_id, actor)
 
     def _faulty_cloud(self, app: App, faults: Faults) -> FaultyCloud:
-        return FaultyCloud(app, clock=self.clock, settings=self._settings, story=self._story, faults=faults)
+        return FaultyCloud(
+            app,
+            clock=self.clock,
+            settings=self._settings,
+            faults=faults,
+            story=self._story,
+            meter=self.metrics,
+        )
 
     def scheduler_for(
         self, tenant_id: str, actor: str = "simulation", *, meets_faults: bool = False

@@ -14,6 +14,7 @@ from duetime.change import Change
 from duetime.clock import Clock
 from duetime.memory.backends import Backends
 from duetime.memory.cloud import MemoryCloud
+from duetime.meter import UNMETERED, Meter
 from duetime.settings import Settings
 
 KEPT = 20_000
@@ -54,9 +55,11 @@ class Story:
 class ToldCloud(MemoryCloud):
     """A memory cloud whose story is taken down."""
 
-    def __init__(self, app: App, *, clock: Clock, settings: Settings, story: Story) -> None:
+    def __init__(
+        self, app: App, *, clock: Clock, settings: Settings, story: Story, meter: Meter = UNMETERED
+    ) -> None:
         self._story = story
-        super().__init__(app, clock=clock, settings=settings, instance="simulated")
+        super().__init__(app, clock=clock, settings=settings, instance="simulated", meter=meter)
 
     def _changed(self, change: Change) -> None:
         self._story.tell_change("", change)

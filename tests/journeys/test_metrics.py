@@ -1,0 +1,214 @@
+"""What the steps count and measure, each where it happens, told in simulated time."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime import App, Fatal, Payload, Run, every
+from duetime.action import Status
+from duetime.change import Change
+from duetime.given_up import Unreadable
+from duetime.memory.undelivered import MemoryUndelivered
+from duetime.metric import Metric, Unit
+from duetime.notice import transition_of
+from duetime.salvage import Salvage
+from duetime.settings import Settings
+from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
+from duetime.undelivered_ports import SalvagePorts
+from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
+from tests.journeys.diary import DAY, MIDNIGHT, MINUTE, SECOND, Diary, accounts
+
+BOOKED = {"Put": {"TableName": "ledger", "Item": {"id": {"S": "o-1"}}}}
+
+
+class Ping(Payload):
+    pass
+
+
+class Killed(BaseException):
+    """Stands for a Lambda that was ended in the middle of a run."""
+
+
+def counted(cloud, **whose):
+    """What each counter stands at that was told at all."""
+    totals = {each.value: cloud.metrics.total(each, **whose) for each in Metric if each.is_counter}
+    return {name: total for name, total in totals.items() if total}
+
+
+def test_an_action_is_scheduled_and_executed_with_how_late_it_began_and_how_long_it_took(cloud):
+    cloud.scheduler.schedule(Charge(), at=timedelta(hours=5))
+    cloud.advance(hours=6)
+    assert counted(cloud) == {"scheduled": 1, "executed": 1}
+    for measured in (Metric.LATENESS, Metric.RUN_TIME):
+        assert cloud.metrics.values(measured) == (0,)
+    assert cloud.metrics.values(Metric.ATTEMPTS) == (1,)
+
+
+def test_each_is_told_of_its_type_and_tenant(cloud):
+    cloud.scheduler.schedule(Charge(), at=timedelta(minutes=1))
+    cloud.scheduler_for("globex").schedule(Stubborn(says="fatal"), at=timedelta(minutes=1))
+    cloud.advance(minutes=2)
+    assert counted(cloud, type="charge") == {"scheduled": 1, "executed": 1}
+    assert counted(cloud, tenant_id="globex") == {"scheduled": 1, "failed": 1}
+
+
+def test_an_attempt_that_another_follows_is_retried_and_the_last_one_tells_how_many_it_took(cloud):
+    cloud.scheduler.schedule(Flaky(fails=2), at=timedelta(minutes=1))
+    cloud.advance(hours=3)
+    assert counted(cloud) == {"scheduled": 1, "retried": 2, "executed": 1}
+    assert cloud.metrics.values(Metric.ATTEMPTS) == (3,)
+    assert cloud.metrics.values(Metric.LATENESS) == (0, 0, 0)
+
+
+def test_a_failed_action_that_is_redriven_is_counted_for_each_of_its_ends(cloud):
+    action = cloud.scheduler.schedule(Stubborn(says="fatal"), at=timedelta(minutes=1))
+    cloud.advance(minutes=2)
+    cloud.scheduler.redrive(action.id)
+    cloud.advance(minutes=2)
+    assert counted(cloud) == {"scheduled": 1, "failed": 2, "redriven": 1}
+    assert cloud.metrics.values(Metric.ATTEMPTS) == (1, 2)
+
+
+def test_a_reschedule_and_a_cancel_are_counted_and_no_run(cloud):
+    action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
+    cloud.advance(minutes=1)
+    cloud.scheduler.reschedule(action.id, timedelta(hours=2))
+    cloud.advance(minutes=1)
+    cloud.scheduler.cancel(action.id)
+    cloud.advance(hours=5)
+    assert counted(cloud) == {"scheduled": 1, "rescheduled": 1, "cancelled": 1}
+
+
+def test_a_run_that_stops_as_it_was_asked_to_is_cancelled_once():
+    app = App()
+
+    @app.action
+    def ping(payload: Ping, run: Run) -> None:
+        cloud.scheduler.cancel(run.id)
+        run.stop.set()
+        run.raise_if_cancelled()
+
+    cloud = SimulatedCloud(app, start=NOON)
+    cloud.scheduler.schedule(Ping(), at=timedelta(minutes=1))
+    cloud.advance(minutes=2)
+    assert counted(cloud) == {"scheduled": 1, "cancelled": 1}
+    assert cloud.metrics.values(Metric.ATTEMPTS) == (1,)
+
+
+def test_a_run_that_commits_by_itself_is_executed_once():
+    app = App()
+
+    @app.action
+    def ping(payload: Ping, run: Run) -> None:
+        run.commit([BOOKED])
+        raise Fatal("too late to matter")
+
+    cloud = SimulatedCloud(app, start=NOON, on_commit=lambda _entries: None)
+    cloud.scheduler.schedule(Ping(), at=timedelta(minutes=1))
+    cloud.advance(minutes=2)
+    assert counted(cloud) == {"scheduled": 1, "executed": 1}
+
+
+def test_a_run_taken_over_from_a_dead_worker_is_recovered_and_late():
+    app, deaths = App(), [Killed()]
+
+    @app.action
+    def ping(payload: Ping, run: Run) -> None:
+        if deaths:
+            raise deaths.pop()
+
+    cloud = SimulatedCloud(app, start=NOON)
+    cloud.scheduler.schedule(Ping(), at=timedelta(0))
+    with pytest.raises(Killed):
+        cloud.advance(minutes=15)
+    cloud.advance(minutes=15)
+    assert counted(cloud) == {"scheduled": 1, "recovered": 1, "executed": 1}
+    [late] = cloud.metrics.values(Metric.LATENESS)
+    assert late >= 300_000
+
+
+def test_an_occurrence_that_is_skipped_is_counted():
+    diary = Diary(every(minutes=10))
+    diary.cloud.advance(minutes=11)
+    before = diary.cloud.metrics.total(Metric.SCHEDULED)
+    diary.cloud.jobs.pause(diary.name)
+    diary.cloud.advance(minutes=1)
+    assert diary.cloud.metrics.total(Metric.SCHEDULED) == before
+    diary.cloud.advance(minutes=30)
+    assert diary.cloud.metrics.total(Metric.SKIPPED) == len(diary.skipped()) > 0
+    assert diary.cloud.metrics.total(Metric.MISSED) == 0
+
+
+def test_a_span_of_nominal_times_that_nobody_could_plan_is_missed_once():
+    diary = Diary(every(minutes=10))
+    diary.cloud.advance(minutes=11)
+    diary.outage(DAY)
+    diary.cloud.advance(minutes=30)
+    late = [reason for _, reason in diary.skipped() if reason == "missed"]
+    assert accounts(diary.cloud, diary.name, MIDNIGHT)["missed"] > 100
+    assert diary.cloud.metrics.total(Metric.MISSED) == 1 + len(late)
+
+
+class TestThePasses:
+    @pytest.fixture
+    def lost(self, cloud):
+        """An action whose wake was lost."""
+        cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
+        cloud._cloud._changes.clear()
+        return cloud
+
+    def test_tell_how_overdue_the_oldest_row_is_that_they_find_and_else_nothing(self, lost):
+        lost.advance(minutes=9)
+        ages = lost.metrics.values(Metric.OLDEST_DUE_AGE)
+        assert 300 <= max(ages) <= 360
+        assert ages[-1] in {0, max(ages)}
+
+    def test_that_are_deep_tell_how_many_they_have_sent_again(self, lost):
+        lost._cloud._sweep_at = NOON + timedelta(days=9)
+        lost.advance(hours=6, minutes=1)
+        assert lost.metrics.total(Metric.CATCH_UP_SENT) == 1
+        assert max(lost.metrics.values(Metric.OLDEST_DUE_AGE)) == pytest.approx(6 * 3_600 - 30)
+        assert lost.metrics.total(Metric.EXECUTED) == 1
+
+    def test_of_a_deployment_that_is_off_tell_nothing(self, shop):
+        cloud = SimulatedCloud(shop.app, start=NOON, settings=Settings(enabled=False))
+        cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
+        cloud.advance(hours=7)
+        assert cloud.metrics.values(Metric.OLDEST_DUE_AGE) == ()
+
+
+def test_what_salvage_keeps_is_undelivered():
+    metrics, kept, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
+    ports = SalvagePorts(None, None, None, None, kept, None)
+    salvage = Salvage(ports, None, None, clock=clock, settings=Settings(), meter=metrics)
+    salvage(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
+    assert metrics.total(Metric.UNDELIVERED) == 1
+
+
+def test_a_change_that_is_no_transition_counts_as_nothing(cloud):
+    cloud.scheduler.schedule(Flaky(fails=1), at=timedelta(seconds=1))
+    cloud.advance(seconds=30)
+    [retried] = cloud.actions(Status.PENDING)
+    assert transition_of(Change(retried, retried)) is None
+    assert transition_of(Change(None, retried)) is None  # its first time was seen before
+    assert transition_of(Change(retried, None)) is None
+
+
+def test_an_occurrence_beyond_the_grace_is_missed_and_skipped():
+    diary = Diary(every(hours=1))
+    diary.cloud.advance(minutes=59)
+    diary.outage(11 * MINUTE + SECOND)
+    diary.cloud.advance(minutes=1)
+    assert [reason for _, reason in diary.skipped()] == ["missed"]
+    assert diary.cloud.metrics.values(Metric.MISSED, type=diary.name) == (1,)
+    assert diary.cloud.metrics.values(Metric.SKIPPED, type=diary.name) == (1,)
+
+
+def test_every_metric_has_a_unit_that_cloudwatch_knows():
+    assert {each.unit for each in Metric} <= set(Unit)
+    assert [each.value for each in Metric if not each.is_counter] == [
+        "lateness",
+        "run_time",
+        "attempts",
+        "oldest_due_age",
+    ]

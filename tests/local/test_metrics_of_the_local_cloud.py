@@ -1,0 +1,38 @@
+"""What the local cloud keeps of its functions' metrics, in place of CloudWatch."""
+
+import logging
+from datetime import timedelta
+
+from duetime.lambdas.gathering import Gathered
+from duetime.local.metrics import Metrics
+from duetime.metric import Metric
+from tests.local.conftest import Note, eventually, settled
+
+ALL, PINGS = {"deployment": "duetime"}, {"deployment": "duetime", "type": "ping"}
+
+
+def test_a_counter_stands_at_its_sum_and_any_other_metric_at_its_last_value():
+    metrics = Metrics()
+    metrics.take([Gathered([ALL, PINGS], {Metric.EXECUTED: [2], Metric.LATENESS: [5, 7]})])
+    metrics.take([Gathered([ALL], {Metric.EXECUTED: [1]})])
+    assert [(each.name, each.dimensions, each.value, each.count) for each in metrics.list()] == [
+        ("executed", ALL, 3, 2),
+        ("executed", PINGS, 2, 1),
+        ("lateness", ALL, 7, 2),
+        ("lateness", PINGS, 7, 2),
+    ]
+    assert (metrics.value("executed"), metrics.value("executed", type="ping")) == (3, 2)
+    assert metrics.value("failed") is None
+
+
+def test_an_action_that_ran_stands_there_and_standard_output_is_left_alone(cloud, capsys, caplog):
+    with caplog.at_level(logging.DEBUG, "duetime.metrics"):
+        action = cloud.scheduler().schedule(Note(text="counted"), at=timedelta(0))
+        settled(cloud, action)
+        eventually(lambda: cloud.metrics.value("executed", type="note") == 1, "the count of the run")
+        eventually(lambda: cloud.metrics.value("scheduled", type="note") == 1, "the count by arm")
+    assert cloud.metrics.value(Metric.ATTEMPTS) == 1
+    assert "_aws" not in capsys.readouterr().out
+    assert {"executed", "scheduled"} <= {
+        each.message for each in caplog.records if each.name == "duetime.metrics"
+    }
