@@ -88,7 +88,7 @@ def html(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
 <meta name="color-scheme" content="light dark">
 <meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
-<title>{heading}</title>
+<title>{{{{subject_html}}}}</title>
 <style>
 :root {{ color-scheme: light dark; supported-color-schemes: light dark; }}
 a:not(.link) {{ color: inherit; }}
@@ -140,7 +140,7 @@ def note(told: str) -> dict[str, str]:
 def _rows(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
     return "\n".join(
         f"<dt {_look('soft', 'margin:0;font-size:13px')}>{_html(words[f'labels.{row}'])}</dt>"
-        f'<dd dir="auto" style="margin:0 0 10px;{_FITS}">{{{{{row}_html}}}}</dd>'
+        f'<dd style="margin:0 0 10px;{_FITS}"><bdi>{{{{{row}_html}}}}</bdi></dd>'
         for row in shape(kind, is_digest=is_digest).rows
     )
 
@@ -156,8 +156,8 @@ def _steps(words: Words, kind: NotificationKind, *, is_digest: bool, colon: str)
 
 
 def _html(word: str) -> str:
-    """A word as HTML: its variables are those that are escaped too."""
-    return VARIABLE.sub(r"{{\1_html}}", escape(word, quote=False))
+    """A word as HTML: its variables are those that are escaped too, and keep their direction to themselves."""
+    return VARIABLE.sub(r"<bdi>{{\1_html}}</bdi>", escape(word, quote=False))
 
 
 def _look(name: str, style: str) -> str:

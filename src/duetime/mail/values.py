@@ -97,7 +97,7 @@ def _names(counted: Any, words: Words) -> Iterator[str]:
         return
     by_count = sorted(counted.items(), key=lambda each: (-int(each[1]), each[0]))
     for name, count in by_count[:_NAMES]:
-        yield f"{int(count)} × {cut(clean(name), 100) or words['missing.other']}"
+        yield f"{int(count)} \N{MULTIPLICATION SIGN} {cut(clean(name), 100) or words['missing.other']}"
     if more := sum(int(count) for _, count in by_count[_NAMES:]):
         yield filled(words["layout.others"], {"count": str(more)})
 

@@ -20,6 +20,7 @@ FALLBACK = "en"
 """Told where there are no words in the language that was asked for."""
 
 VARIABLE = re.compile(r"\{\{(\w+)\}\}", re.ASCII)
+_TAG = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?", re.ASCII)
 _NONE: frozenset[str] = frozenset()
 _FOOTER = frozenset({"address", "tenant", "kind"})
 
@@ -83,7 +84,10 @@ def read(file: Path) -> Words:
         texts = dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LanguageRefused(file.name, [f"is no TOML in UTF-8: {error}"]) from error
-    if problems := [*_problems(texts, needed(file.stem))]:
+    problems = [*_problems(texts, needed(file.stem))]
+    if not _TAG.fullmatch(file.stem):
+        problems.insert(0, "is not named for a language; name it as in de.toml or de-AT.toml")
+    if problems:
         raise LanguageRefused(file.name, problems)
     return Words(file.stem, texts)
 
@@ -121,7 +125,7 @@ def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def _problems(texts: Mapping[str, Any], words: Mapping[str, frozenset[str]]) -> Iterator[str]:
-    for name in words.keys() - texts.keys():
+    for name in sorted(words.keys() - texts.keys()):
         yield f"{name} is missing; say it as {FALLBACK}.toml does"
     for name, text in texts.items():
         if name not in words:
@@ -142,7 +146,7 @@ _FORBIDDEN = dict.fromkeys(map(ord, "{}\\\n\r\t"))
 def _meant(name: str, words: Mapping[str, frozenset[str]]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only of a file that is wrong
 
-    close = get_close_matches(name, words, n=1)
+    close = get_close_matches(name, words, n=1, cutoff=0.8)
     return f"{close[0]} is one" if close else "remove it"
 
 
