@@ -25,6 +25,7 @@ from duetime.mail import (
     LanguageRefused,
     TemplateVariableMissing,
     languages,
+    layout,
     mail_of,
     rendered,
     templates,
@@ -33,7 +34,7 @@ from duetime.mail import (
 )
 from duetime.mail.layout import DARK, LIGHT
 from duetime.mail.samples import sample, samples
-from duetime.mail.shape import every, shape
+from duetime.mail.shape import every, path, shape
 from duetime.mail.templates import name
 from duetime.mail.values import steps_of
 from duetime.notification import Digest, NotificationKind, Severity
@@ -153,6 +154,13 @@ class TestAMail:
             rendered(template, data)
         assert refused.value.variables == ("reason_html", "tenant")
 
+    def test_whose_data_lacks_a_variable_of_its_layout_is_never_made(self, monkeypatch):
+        monkeypatch.setattr(layout, "text", lambda *_, **__: "{{surprise}}")
+        with pytest.raises(
+            TemplateVariableMissing, match=r"action-failed-en needs what the mail lacks: surprise$"
+        ):
+            mail_of(FAILED, address="ada@acme.example", language="en", settings=PLAIN)
+
     @each_mail
     def test_says_in_words_what_is_not_known(self, notification, language):
         known = words.words_in(language)
@@ -225,6 +233,15 @@ class TestHostileValues:
 
     def test_a_markup_is_text(self):
         assert "&lt;script&gt;" in arrived(with_facts(reason="<script>")).html
+
+    @each_mail
+    def test_a_subject_is_short_and_keeps_its_words_whatever_it_names(self, notification, language):
+        facts = dict.fromkeys(notification.facts, "x" * 600) | {"by_name": {"x" * 600: 1}}
+        long = replace(notification, tenant_id="t" * 600, facts=facts)
+        subject = arrived(long, language).subject
+        where = path(notification.kind, is_digest=notification.is_digest)
+        assert len(subject) <= 100
+        assert subject.endswith(words.words_in(language)[f"{where}.subject"].rpartition("}}")[2])
 
     def test_an_id_is_one_argument_of_its_command(self):
         assert steps_of(with_facts(id="a; rm -rf ~"))["look"] == "duetime actions show 'a; rm -rf ~'"
@@ -312,6 +329,12 @@ class TestLanguages:
         with_german((words.DIRECTORY / "en.toml").read_text())
         with pytest.raises(LanguageRefused, match=r"de\.toml: layout\.fallback is no word of a mail"):
             mail_of(FAILED, address="ada@acme.example", language="de", settings=PLAIN)
+
+    def test_a_subject_of_too_many_words_is_cut(self, with_german):
+        with_german((words.DIRECTORY / "fr.toml").read_text().replace("échec de {{type}}", "scheitern " * 20))
+        subject = arrived(FAILED, "de").subject
+        assert len(subject) == 100
+        assert subject.endswith("…")
 
     def test_a_file_is_named_for_its_language(self, tmp_path):
         with pytest.raises(

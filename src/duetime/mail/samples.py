@@ -85,11 +85,13 @@ def samples() -> list[Notification]:
 
 
 def _digest(kind: NotificationKind, tenant_id: TenantId) -> Digest:
+    of_things = {"due-default": 40, "dispatch": 2, "arm": 1}
+    of_work = {"billing-nightly": 40, "send-reminder": 2, "expire-cart": 1}
     return Digest(
         tenant_id=tenant_id,
         kind=kind,
         since=_AT - timedelta(minutes=15),
         until=_AT,
         total=43,
-        by_name={"send-reminder": 40, "billing-nightly": 2, "expire-cart": 1},
+        by_name=of_things if kind is NotificationKind.UNDELIVERED else of_work,
     )

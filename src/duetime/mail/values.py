@@ -19,7 +19,7 @@ from duetime.mail.words import Words, filled
 from duetime.notification import Notification
 
 SUBJECT_LIMIT = 100
-_IN_SUBJECT = 40
+_IN_SUBJECT = 34
 """Characters of one value there, so that words remain."""
 _NAMES = 20
 _INSTANTS = frozenset({"due", "since", "until"})
