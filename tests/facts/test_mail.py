@@ -236,7 +236,7 @@ class TestHostileValues:
 
     @each_mail
     def test_a_subject_is_short_and_keeps_its_words_whatever_it_names(self, notification, language):
-        facts = dict.fromkeys(notification.facts, "x" * 600) | {"by_name": {"x" * 600: 1}}
+        facts = dict.fromkeys(notification.facts, "x" * 600) | {"by_name": {"x" * 600: 1}, "total": 1_000}
         long = replace(notification, tenant_id="t" * 600, facts=facts)
         subject = arrived(long, language).subject
         where = path(notification.kind, is_digest=notification.is_digest)
