@@ -1,0 +1,34 @@
+"""The mails' templates in SES: each kind of notification, single and digest, in every language there are words in."""
+
+from __future__ import annotations
+
+from aws_cdk import aws_ses as ses
+from constructs import Construct
+
+from duetime.mail import templates
+from duetime.settings import Settings
+
+
+class MailTemplates(Construct):
+    """All of them; none, where the deployment has no sender's address.
+
+    SES makes one template a second, and CloudFormation would ask for all at once: so each waits for the one before.
+    """
+
+    def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        self.templates: list[ses.CfnTemplate] = []
+        for each in templates(settings.prefix) if settings.mail_from else ():
+            made = ses.CfnTemplate(
+                self,
+                each.name.removeprefix(settings.prefix),
+                template=ses.CfnTemplate.TemplateProperty(
+                    template_name=each.name,
+                    subject_part=each.subject,
+                    text_part=each.text,
+                    html_part=each.html,
+                ),
+            )
+            if self.templates:
+                made.add_dependency(self.templates[-1])
+            self.templates.append(made)
