@@ -106,8 +106,9 @@ class Notification:
 
     @property
     def about(self) -> str:
-        """What it is about, in a word or two: a job's name, an action's type."""
-        return str(self.facts.get("job") or self.facts.get("name") or self.facts.get("type") or "")
+        """What it is about, in a word or two: a job's name, an action's type, where something was given up."""
+        named = (self.facts.get(name) for name in ("job", "name", "type", "source"))
+        return str(next(filter(None, named), ""))
 
 
 TOLD = ("action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept")
