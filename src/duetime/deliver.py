@@ -96,7 +96,7 @@ class Deliver:
             "severity": notification.kind.severity.value,
             "deployment": self._settings.prefix,
         }
-        topic.publish(plain(subject), text, attributes)
+        topic.publish(plain(subject) or notification.kind.value, text, attributes)
 
     def _mail(self, mailer: Mailer, notification: Notification, address: str, language: str) -> None:
         mailer.send(
