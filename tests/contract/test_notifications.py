@@ -15,7 +15,7 @@ from duetime.preferences import Preferences
 from duetime.testing.contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
 from duetime.testing.contract.notifications import ALL, DEAD, notification
 from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, NOON
-from tests.contract.conftest import OneAtATime
+from tests.contract.conftest import MOTO, OneAtATime
 from tests.contract.networks import LosesAnAnswer, SendsTwice
 
 GONE_AT = {"N": str(int(EXPIRY.timestamp()))}
@@ -145,9 +145,10 @@ class TestMemoryWindows(WindowsContract):
 
 class TestDynamoWindows(WindowsContract):
     @pytest.fixture
-    def windows(self, jobs_table):
+    def windows(self, jobs_table, request):
         client, table = jobs_table
-        return DynamoWindows(OneAtATime(client), table)
+        is_moto = request.node.callspec.params["jobs_table"] == MOTO
+        return DynamoWindows(OneAtATime(client) if is_moto else client, table)
 
     def test_all_of_a_window_goes_when_it_expires(self, jobs_table, windows):
         self._count(windows, notification())

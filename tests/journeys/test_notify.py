@@ -322,6 +322,23 @@ def test_a_digest_that_could_not_be_sent_comes_again():
     assert totals == [("eve@example.com", "8"), ("ada@example.com", "8")]
 
 
+def test_a_digest_whose_timer_could_not_be_set_is_asked_for_when_the_event_comes_again(world):
+    class Gone:
+        def at_end_of(self, *_window, **_delay):
+            raise BackendUnavailable("SQS", "throttled")
+
+    world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
+    shaky = Notify(replace(world.ports, timer=Gone()), PlainWords(), clock=world.clock, settings=SETTINGS)
+    for number in range(SETTINGS.notification_burst):
+        shaky(job_failing(number))
+    for _ in range(2):
+        with pytest.raises(BackendUnavailable):
+            shaky(job_failing(99))
+    world.notify(job_failing(99))
+    world.advance(hours=1)
+    assert world.entries()[0].facts["total"] == SETTINGS.notification_burst + 1
+
+
 def test_who_opts_out_before_the_window_is_over_gets_no_digest(world):
     world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
     flood(world)
