@@ -13,15 +13,22 @@ scheduling.undelivered         undelivered.kept              the admins of the t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any
 
-from duetime import instant
-from duetime.errors import DuetimeError
+from duetime import ids, instant
+from duetime.errors import DuetimeError, cut
 from duetime.ids import TenantId
+
+_ENTRY_ID = re.compile(r"n\.\d{8}T\d{12}Z\.[0-9a-f]{16}", re.ASCII)
+_ENTRY_TIME = "n.%Y%m%dT%H%M%S%fZ"
+_NAMES_SHOWN = 50
+_ASKED = "digest"
 
 
 class UnreadableEvent(DuetimeError, ValueError):
@@ -30,11 +37,13 @@ class UnreadableEvent(DuetimeError, ValueError):
     code = "unreadable-event"
 
     def __init__(self, problem: BaseException) -> None:
-        super().__init__(f"cannot be read as a lifecycle event: {type(problem).__name__}: {problem}")
+        super().__init__(
+            f"cannot be read as a lifecycle event: {type(problem).__name__}: {cut(problem, 200)}"
+        )
 
 
 class DeliveryRefused(DuetimeError, RuntimeError):
-    """A channel will never take this message: its address, or the deployment's sender, is not accepted."""
+    """A channel will never take this message: its address is not accepted, or what it says."""
 
     code = "delivery-refused"
 
@@ -106,9 +115,20 @@ class Notification:
 
     @property
     def about(self) -> str:
-        """What it is about, in a word or two: a job's name, an action's type, where something was given up."""
-        named = (self.facts.get(name) for name in ("job", "name", "type", "source"))
-        return str(next(filter(None, named), ""))
+        """What it is about, in a word or two: a job's name, an action's type, where something undelivered comes from."""
+        named = (self.facts.get(each) for each in ("job", "name", "type", "source"))
+        return next((str(each) for each in named if each), "")
+
+    @property
+    def entry_id(self) -> str:
+        """What names it in its tenant's list: safe in a URL, and sorts by its time."""
+        written = self.at.astimezone(UTC).strftime(_ENTRY_TIME)
+        return f"{written}.{sha256(self.id.encode()).hexdigest()[:16]}"
+
+
+def is_entry_id(text: str) -> bool:
+    """Whether `text` could name an entry of a list; what could not is simply not found."""
+    return _ENTRY_ID.fullmatch(text) is not None
 
 
 TOLD = ("action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept")
@@ -138,12 +158,54 @@ def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
             yield Notification(
                 id=f"{detail['id']}:{kind}",
                 kind=kind,
-                tenant_id=TenantId(detail["tenant_id"]),
+                tenant_id=_tenant(detail["tenant_id"]),
                 at=instant.parse(detail["at"]),
                 facts=dict(subject),
             )
     except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RuntimeError) as error:
         raise UnreadableEvent(error) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A while within which a tenant's notifications of a kind are counted."""
+
+    tenant_id: TenantId
+    kind: NotificationKind
+    since: datetime
+    until: datetime
+
+    @property
+    def request(self) -> Mapping[str, Any]:
+        """The message that asks for its digest."""
+        return {
+            _ASKED: {
+                "tenant_id": self.tenant_id,
+                "kind": self.kind.value,
+                "since": instant.text(self.since),
+                "until": instant.text(self.until),
+            }
+        }
+
+
+def requested_in(told: Mapping[str, Any]) -> Window | None:
+    """The window whose digest is asked for; None if `told` is no such message.
+
+    Raises:
+        UnreadableEvent: it asks for a digest that there cannot be.
+    """
+    if _ASKED not in told:
+        return None
+    try:
+        asked = told[_ASKED]
+        since, until = (instant.parse(asked[each]) for each in ("since", "until"))
+        return Window(_tenant(asked["tenant_id"]), NotificationKind(asked["kind"]), since, until)
+    except (LookupError, TypeError, ValueError) as error:
+        raise UnreadableEvent(error) from error
+
+
+def _tenant(value: object) -> TenantId:
+    return ids.SYSTEM_TENANT if value == ids.SYSTEM_TENANT else ids.tenant(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,10 +234,12 @@ class Digest:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What a digest tells."""
+        """What a digest tells: the names that came most often, and how many there were of `others`."""
+        ranked = sorted(self.by_name.items(), key=lambda named: (-named[1], named[0]))
         return {
             "total": self.total,
             "since": instant.text(self.since),
             "until": instant.text(self.until),
-            "by_name": dict(self.by_name),
+            "by_name": dict(ranked[:_NAMES_SHOWN]),
+            "others": sum(count for _, count in ranked[_NAMES_SHOWN:]),
         }

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from duetime.ids import TenantId
-from duetime.notification import Digest, Notification, NotificationKind
+from duetime.notification import Digest, Notification, NotificationKind, Window
 from duetime.preferences import Preferences
 
 
@@ -34,7 +34,7 @@ class InboxEntry:
 
     notification: Notification
     entry_id: str
-    """Safe in a URL; entries sort by it, oldest first."""
+    """See `duetime.notification.Notification.entry_id`: entries sort by it, oldest first."""
     read_at: datetime | None = None
     read_by: str | None = None
 
@@ -95,32 +95,59 @@ class Begun(StrEnum):
 
 
 class Deliveries(Protocol):
-    """What was sent to whom: a notification, in one channel, to one address, is sent once."""
+    """What was sent to whom: a notification, in one channel, to one address, is sent once.
 
-    def begin(self, delivery_id: str, *, now: datetime, until: datetime, expires_at: datetime) -> Begun:
-        """Take the lease to send it until `until`, unless it was sent, or another holds a lease after `now`."""
+    Where it may have been sent and nobody noted it, it is sent again: when a process dies in between, or no answer came.
+    """
+
+    def begin(
+        self,
+        tenant_id: TenantId,
+        delivery_id: str,
+        *,
+        holder: str,
+        now: datetime,
+        until: datetime,
+        expires_at: datetime,
+    ) -> Begun:
+        """Take the lease to send it until `until`, unless it was sent, or another holds a lease after `now`.
+
+        The same holder may repeat it.
+        """
         ...
 
-    def end(self, delivery_id: str) -> None:
-        """It was sent."""
+    def end(self, tenant_id: TenantId, delivery_id: str, *, expires_at: datetime) -> None:
+        """It was sent, or never will be: nobody sends it again, whoever holds the lease."""
         ...
 
-    def forget(self, delivery_id: str) -> None:
-        """It was not sent, and may be tried again at once."""
+    def forget(self, tenant_id: TenantId, delivery_id: str, *, holder: str) -> None:
+        """It was not sent, and may be tried again at once; nothing happens if `holder` has the lease no more."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Which one of its window a notification is, from 1."""
+
+    window: Window
+    number: int
 
 
 class Windows(Protocol):
     """How many of a kind a tenant had within a while: beyond a few, they are told together."""
 
-    def count(
-        self, notification: Notification, *, since: datetime, until: datetime, expires_at: datetime
-    ) -> int:
-        """Count it in the window that begins at `since`; its place in it, from 1. The same again has the same place."""
+    def count(self, notification: Notification, window: Window, *, expires_at: datetime) -> Place | None:
+        """Count it; the same again has the place, and the window, that it had first, whichever window it is asked for.
+
+        None if the window was closed, and it has no place yet: it belongs to a later one.
+        """
         ...
 
-    def digest(self, tenant_id: TenantId, kind: NotificationKind, since: datetime) -> Digest | None:
-        """What the window that began at `since` has counted; None if nothing."""
+    def close(self, window: Window) -> Digest | None:
+        """What the window has counted; from now on it counts nothing. None if it never did.
+
+        It may be closed again: the digest is the same.
+        """
         ...
 
 
@@ -143,7 +170,8 @@ class Mailer(Protocol):
 
         Raises:
             BackendUnavailable: it may not have been sent; it may be tried again.
-            DeliveryRefused: it never will be: the address, or the sender, is not accepted.
+            BackendMisconfigured: it was not sent, and will not be until somebody mends the deployment.
+            DeliveryRefused: it never will be: its address is not accepted, or what it says.
         """
         ...
 
@@ -152,10 +180,11 @@ class Topic(Protocol):
     """The deployment's topic."""
 
     def publish(self, subject: str, message: str, attributes: Mapping[str, str]) -> None:
-        """Publish a message; `subject` has at most 100 printable characters of ASCII.
+        """Publish a message; `subject` has at most 99 printable characters of ASCII.
 
         Raises:
             BackendUnavailable: as above.
+            BackendMisconfigured: as above.
             DeliveryRefused: as above.
         """
         ...
@@ -164,8 +193,8 @@ class Topic(Protocol):
 class DigestTimer(Protocol):
     """Has a digest told when its window is over."""
 
-    def at_end_of(self, digest: Digest, *, delay: int) -> None:
-        """Have it told in `delay` seconds, 900 at most; more than once does no harm."""
+    def at_end_of(self, window: Window, *, delay: int) -> None:
+        """Have the window's digest told in `delay` seconds, 900 at most; more than once does no harm."""
         ...
 
 

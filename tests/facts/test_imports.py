@@ -68,7 +68,7 @@ def test_a_job_loads_the_kinds_of_cadence_that_it_has_and_no_other():
     }
 
 
-@pytest.mark.parametrize("function", ["arm", "dispatch", "passes", "salvage"])
+@pytest.mark.parametrize("function", ["arm", "dispatch", "notify", "passes", "salvage"])
 def test_the_functions_without_user_code_load_no_pydantic(function):
     loaded = loaded_by(f"import duetime.lambdas.{function}, duetime.lambdas.logs")
     assert "boto3" in loaded

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from duetime.aws.event_bus import EventBridgeBus
     from duetime.aws.job_wakes import EventBridgeJobWakes
     from duetime.aws.jobs import DynamoJobStore
+    from duetime.aws.notifications import DynamoInbox, DynamoPreferences
     from duetime.aws.streams import DynamoStream
     from duetime.job_ports import JobPorts
+    from duetime.notification_ports import NotificationPorts
     from duetime.undelivered_ports import UndeliveredPorts
 
 _PATIENT = Config(
@@ -162,6 +164,40 @@ class Backends:
     @cached_property
     def _bodies(self) -> SqsBodies:
         return SqsBodies(boto3.client("sqs", config=_BRIEF), self._settings)
+
+    @cached_property
+    def preferences(self) -> DynamoPreferences:
+        """What tenants have chosen of notifications."""
+        from duetime.aws.notifications import DynamoPreferences  # noqa: PLC0415 - few functions need it
+
+        return DynamoPreferences(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def inbox(self) -> DynamoInbox:
+        """Each tenant's list of notifications."""
+        from duetime.aws.notifications import DynamoInbox  # noqa: PLC0415 - as above
+
+        return DynamoInbox(self._dynamodb, self._settings.jobs_table)
+
+    @cached_property
+    def notifications(self) -> NotificationPorts:
+        """What notifications need: mails and a topic where the settings name a sender and a topic."""
+        from duetime.aws.notified import DynamoDeliveries  # noqa: PLC0415 - one function needs it
+        from duetime.aws.senders import SesMailer, SnsTopic, SqsDigestTimer  # noqa: PLC0415 - as above
+        from duetime.aws.windows import DynamoWindows  # noqa: PLC0415 - as above
+        from duetime.notification_ports import NotificationPorts  # noqa: PLC0415 - as above
+
+        settings, sqs = self._settings, boto3.client("sqs", config=_PATIENT)
+        mail_from, topic_arn = settings.mail_from, settings.topic_arn
+        return NotificationPorts(
+            preferences=self.preferences,
+            inbox=self.inbox,
+            deliveries=DynamoDeliveries(self._dynamodb, settings.jobs_table),
+            windows=DynamoWindows(self._dynamodb, settings.jobs_table),
+            timer=SqsDigestTimer(sqs, settings.notification_queue),
+            mailer=SesMailer(boto3.client("ses", config=_ONCE), mail_from) if mail_from else None,
+            topic=SnsTopic(boto3.client("sns", config=_ONCE), topic_arn) if topic_arn else None,
+        )
 
     @cached_property
     def stream(self) -> DynamoStream:

@@ -38,6 +38,11 @@ _CURES = {
     "ExpiredTokenException": "Renew the credentials",
     "ServiceQuotaExceededException": "Raise the quota for this account in Service Quotas",
     "LimitExceededException": "Raise the quota for this account in Service Quotas",
+    "TemplateDoesNotExist": "Deploy again: the stack makes the mails' templates",
+    "MailFromDomainNotVerifiedException": "Have SES verify the domain of DUETIME_MAIL_FROM",
+    "AccountSendingPausedException": "SES has stopped this account's mails: have it go on",
+    "SNS NotFound": "Check DUETIME_TOPIC_ARN, and that the topic is there",
+    "AuthorizationError": "Give this role what the stack gives the function",
     "InvalidEventPatternException": "EventBridge does not take what the trigger must match; change its match=",
 }
 

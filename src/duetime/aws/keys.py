@@ -43,6 +43,11 @@ def slots_key(tenant_id: str, concurrency_key: str) -> Item:
     }
 
 
+def notified(tenant_id: str, what: str) -> str:
+    """Where it is kept what a tenant was told of, and how often: ``acme#notified#deliveries``."""
+    return partition(tenant_id, f"notified{SEPARATOR}{what}")
+
+
 def failed_key(ref: ActionRef) -> str:
     """A failed action's partition of the failed index: ``acme#7``."""
     return partition(ref.tenant_id, shard_of(ref.id))

@@ -47,6 +47,8 @@ from duetime.testing.contract.leasing import LeaseContract
 from duetime.testing.contract.legality import LegalityContract
 from duetime.testing.contract.lists import ListContract
 from duetime.testing.contract.notes import BookmarksContract, RoutesContract
+from duetime.testing.contract.notifications import InboxContract, PreferencesContract
+from duetime.testing.contract.notified import DeliveriesContract, WindowsContract
 from duetime.testing.contract.payloads import PayloadContract
 from duetime.testing.contract.races import RaceContract
 from duetime.testing.contract.redriving import RedriveContract
@@ -60,13 +62,17 @@ __all__ = [
     "ActionStoreContract",
     "AuditTrailContract",
     "BookmarksContract",
+    "DeliveriesContract",
     "DueQueuesContract",
     "GrantsContract",
+    "InboxContract",
     "JobStoreContract",
     "JobWakesContract",
+    "PreferencesContract",
     "RoutesContract",
     "TimersContract",
     "UndeliveredContract",
+    "WindowsContract",
 ]
 
 

@@ -1,0 +1,233 @@
+"""What tenants have chosen, and their lists of notifications, in the jobs table.
+
+========================  ==============================  ========================================
+partition                 sort key                        holds
+========================  ==============================  ========================================
+``acme#preferences``      ``chosen``                      what the tenant has chosen
+``acme#inbox``            the entry's id                  one notification of its list
+========================  ==============================  ========================================
+
+An entry goes by DynamoDB's time to live.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from duetime import instant
+from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.items import to_epoch
+from duetime.aws.keys import Item, partition
+from duetime.aws.queries import SERVICE
+from duetime.errors import InvalidCursor
+from duetime.ids import TenantId
+from duetime.notification import Channel, Notification, NotificationKind, is_entry_id
+from duetime.notification_ports import InboxEntry, InboxPage
+from duetime.preferences import Preferences
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+IS_NEW = "attribute_not_exists(pk)"
+IS_THERE = "attribute_exists(pk)"
+NOBODY_CHANGED_IT = "revision = :seen"
+
+_QUERIES = 10
+"""Most entries may be of kinds that are not asked for: a page is short rather than slow."""
+
+_KINDS, _CHANNELS = frozenset(NotificationKind), frozenset(Channel)
+"""A word that another version of duetime wrote, and this one does not know, is passed over."""
+
+
+class DynamoPreferences:
+    """One item a tenant."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def get(self, tenant_id: TenantId) -> Preferences:
+        """See `duetime.notification_ports.PreferencesStore`, here and below."""
+        with translated(SERVICE):
+            found = self._client.get_item(
+                TableName=self._table, Key=_preferences_key(tenant_id), ConsistentRead=True
+            )
+        return (
+            _to_preferences(tenant_id, found["Item"]) if "Item" in found else Preferences(tenant_id=tenant_id)
+        )
+
+    def put(self, chosen: Preferences) -> bool:
+        following = replace(chosen, revision=chosen.revision + 1)
+        condition: dict[str, Any] = {"ConditionExpression": IS_NEW}
+        if chosen.revision:
+            seen = {":seen": {"N": str(chosen.revision)}}
+            condition = {"ConditionExpression": NOBODY_CHANGED_IT, "ExpressionAttributeValues": seen}
+        try:
+            with translated(SERVICE):
+                self._client.put_item(
+                    TableName=self._table,
+                    Item={**_preferences_key(chosen.tenant_id), **_preferences_item(following)},
+                    **condition,
+                )
+        except ConditionFailed:  # which a repeat finds after a lost answer, too
+            return self.get(chosen.tenant_id) == following
+        return True
+
+
+def _preferences_key(tenant_id: TenantId) -> Item:
+    return {"pk": {"S": partition(tenant_id, "preferences")}, "sk": {"S": "chosen"}}
+
+
+def _preferences_item(chosen: Preferences) -> Item:
+    item: Item = {
+        "language": {"S": chosen.language},
+        "channels": {"S": json.dumps({kind: sorted(each) for kind, each in chosen.channels.items()})},
+        "addresses": {"S": json.dumps(chosen.addresses)},
+        "admin_addresses": {"S": json.dumps(chosen.admin_addresses)},
+        "revision": {"N": str(chosen.revision)},
+    }
+    if chosen.changed_at is not None:
+        item["changed_at"] = {"S": instant.text(chosen.changed_at)}
+    if chosen.changed_by is not None:
+        item["changed_by"] = {"S": chosen.changed_by}
+    return item
+
+
+def _to_preferences(tenant_id: TenantId, item: Item) -> Preferences:
+    return Preferences(
+        tenant_id=tenant_id,
+        language=item["language"]["S"],
+        channels={
+            NotificationKind(kind): frozenset(Channel(each) for each in chosen if each in _CHANNELS)
+            for kind, chosen in json.loads(item["channels"]["S"]).items()
+            if kind in _KINDS
+        },
+        addresses=tuple(json.loads(item["addresses"]["S"])),
+        admin_addresses=tuple(json.loads(item["admin_addresses"]["S"])),
+        revision=int(item["revision"]["N"]),
+        changed_at=instant.parse(item["changed_at"]["S"]) if "changed_at" in item else None,
+        changed_by=item.get("changed_by", {}).get("S"),
+    )
+
+
+class DynamoInbox:
+    """One item a notification; its id is the sort key."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def add(self, notification: Notification, *, expires_at: datetime) -> None:
+        """See `duetime.notification_ports.Inbox`, here and below."""
+        key = _entry_key(notification.tenant_id, notification.entry_id)
+        item = {**key, **_entry_item(notification), "ttl": {"N": to_epoch(expires_at)}}
+        with suppress(ConditionFailed), translated(SERVICE):
+            self._client.put_item(TableName=self._table, Item=item, ConditionExpression=IS_NEW)
+
+    def list(
+        self,
+        tenant_id: TenantId,
+        *,
+        kinds: frozenset[NotificationKind],
+        is_unread: bool = False,
+        limit: int,
+        cursor: str | None,
+    ) -> InboxPage:
+        if cursor is not None and not is_entry_id(cursor):
+            raise InvalidCursor
+        if not kinds:
+            return InboxPage((), None)  # DynamoDB refuses an IN of nothing
+        asked = _asked(tenant_id, kinds, is_unread=is_unread)
+        found, before = list[Item](), cursor
+        for _ in range(_QUERIES):
+            answer = self._before(asked, before or "~", limit - len(found))
+            found += answer["Items"]
+            more: Item | None = answer.get("LastEvaluatedKey")
+            before = more["sk"]["S"] if more else None
+            if before is None or len(found) == limit:
+                break
+        return InboxPage(tuple(_to_entry(tenant_id, each) for each in found), before)
+
+    def _before(self, asked: dict[str, Any], before: str, limit: int) -> Any:
+        values = asked["ExpressionAttributeValues"] | {":before": {"S": before}}
+        with translated(SERVICE):
+            return self._client.query(
+                TableName=self._table,
+                ScanIndexForward=False,
+                ConsistentRead=True,
+                Limit=limit,
+                **{**asked, "ExpressionAttributeValues": values},
+            )
+
+    def get(self, tenant_id: TenantId, entry_id: str) -> InboxEntry | None:
+        if not is_entry_id(entry_id):
+            return None
+        with translated(SERVICE):
+            found = self._client.get_item(
+                TableName=self._table, Key=_entry_key(tenant_id, entry_id), ConsistentRead=True
+            )
+        return _to_entry(tenant_id, found["Item"]) if "Item" in found else None
+
+    def mark_read(self, tenant_id: TenantId, entry_id: str, *, by: str, at: datetime) -> bool:
+        if not is_entry_id(entry_id):
+            return False
+        try:
+            with translated(SERVICE):
+                self._client.update_item(
+                    TableName=self._table,
+                    Key=_entry_key(tenant_id, entry_id),
+                    ConditionExpression=IS_THERE,
+                    UpdateExpression=(
+                        "SET read_at = if_not_exists(read_at, :at), read_by = if_not_exists(read_by, :by)"
+                    ),
+                    ExpressionAttributeValues={":at": {"S": instant.text(at)}, ":by": {"S": by}},
+                )
+        except ConditionFailed:
+            return False
+        return True
+
+
+def _asked(tenant_id: TenantId, kinds: frozenset[NotificationKind], *, is_unread: bool) -> dict[str, Any]:
+    named = {f":kind{place}": {"S": kind.value} for place, kind in enumerate(sorted(kinds))}
+    unread = " AND attribute_not_exists(read_at)" if is_unread else ""
+    return {
+        "KeyConditionExpression": "pk = :inbox AND sk < :before",
+        "FilterExpression": f"kind IN ({', '.join(named)}){unread}",
+        "ExpressionAttributeValues": {":inbox": {"S": _inbox(tenant_id)}, **named},
+    }
+
+
+def _inbox(tenant_id: TenantId) -> str:
+    return partition(tenant_id, "inbox")
+
+
+def _entry_key(tenant_id: TenantId, entry_id: str) -> Item:
+    return {"pk": {"S": _inbox(tenant_id)}, "sk": {"S": entry_id}}
+
+
+def _entry_item(notification: Notification) -> Item:
+    return {
+        "id": {"S": notification.id},
+        "kind": {"S": notification.kind.value},
+        "at": {"S": instant.text(notification.at)},
+        "facts": {"S": json.dumps(notification.facts)},
+        "is_digest": {"BOOL": notification.is_digest},
+    }
+
+
+def _to_entry(tenant_id: TenantId, item: Item) -> InboxEntry:
+    return InboxEntry(
+        notification=Notification(
+            id=item["id"]["S"],
+            kind=NotificationKind(item["kind"]["S"]),
+            tenant_id=tenant_id,
+            at=instant.parse(item["at"]["S"]),
+            facts=json.loads(item["facts"]["S"]),
+            is_digest=item["is_digest"]["BOOL"],
+        ),
+        entry_id=item["sk"]["S"],
+        read_at=instant.parse(item["read_at"]["S"]) if "read_at" in item else None,
+        read_by=item.get("read_by", {}).get("S"),
+    )

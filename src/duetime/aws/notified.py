@@ -1,0 +1,90 @@
+"""What was sent to whom, in the jobs table: ``acme#notified#deliveries``, under a hash of the delivery's id.
+
+An item tells who may send it until when, or that it was sent; nobody's address is in it. It goes by DynamoDB's time to
+live.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from duetime import instant
+from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.items import to_epoch
+from duetime.aws.keys import Item, notified
+from duetime.aws.queries import SERVICE
+from duetime.ids import TenantId
+from duetime.notification_ports import Begun
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+WAS_NOT_SENT = "attribute_not_exists(sent)"
+NOBODY_ELSE_SENDS_IT = "attribute_not_exists(pk) OR holder = :me OR lease_until <= :now"
+IS_MINE = "holder = :me"
+
+
+class DynamoDeliveries:
+    """One item a delivery."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def begin(
+        self,
+        tenant_id: TenantId,
+        delivery_id: str,
+        *,
+        holder: str,
+        now: datetime,
+        until: datetime,
+        expires_at: datetime,
+    ) -> Begun:
+        """See `duetime.notification_ports.Deliveries`, here and below."""
+        try:
+            with translated(SERVICE):
+                self._client.update_item(
+                    TableName=self._table,
+                    Key=_delivery_key(tenant_id, delivery_id),
+                    ConditionExpression=f"{WAS_NOT_SENT} AND ({NOBODY_ELSE_SENDS_IT})",
+                    UpdateExpression="SET holder = :me, lease_until = :until, #ttl = :ttl",
+                    ExpressionAttributeNames={"#ttl": "ttl"},
+                    ExpressionAttributeValues={
+                        ":me": {"S": holder},
+                        ":now": {"S": instant.text(now)},
+                        ":until": {"S": instant.text(until)},
+                        ":ttl": {"N": to_epoch(expires_at)},
+                    },
+                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
+                )
+        except ConditionFailed as failed:
+            return Begun.SENT if "sent" in (failed.item or {}) else Begun.HELD
+        return Begun.YES
+
+    def end(self, tenant_id: TenantId, delivery_id: str, *, expires_at: datetime) -> None:
+        with translated(SERVICE):
+            self._client.put_item(
+                TableName=self._table,
+                Item={
+                    **_delivery_key(tenant_id, delivery_id),
+                    "sent": {"BOOL": True},
+                    "ttl": {"N": to_epoch(expires_at)},
+                },
+            )
+
+    def forget(self, tenant_id: TenantId, delivery_id: str, *, holder: str) -> None:
+        with suppress(ConditionFailed), translated(SERVICE):
+            self._client.delete_item(
+                TableName=self._table,
+                Key=_delivery_key(tenant_id, delivery_id),
+                ConditionExpression=f"{WAS_NOT_SENT} AND {IS_MINE}",
+                ExpressionAttributeValues={":me": {"S": holder}},
+            )
+
+
+def _delivery_key(tenant_id: TenantId, delivery_id: str) -> Item:
+    digest = sha256(delivery_id.encode()).hexdigest()
+    return {"pk": {"S": notified(tenant_id, "deliveries")}, "sk": {"S": digest}}

@@ -1,0 +1,94 @@
+"""Where notifications go out: SES, SNS, and the queue whose delayed messages ask for digests.
+
+SES and SNS are called once: neither knows a repeat, and the notifications' own queue tries again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from botocore.exceptions import ClientError
+
+from duetime.aws.faults import code_of, translated
+from duetime.aws.queues import SERVICE as SQS
+from duetime.errors import BackendMisconfigured
+from duetime.notification import Channel, DeliveryRefused, Window
+from duetime.notification_ports import Mail
+
+if TYPE_CHECKING:
+    from mypy_boto3_ses import SESClient
+    from mypy_boto3_sns import SNSClient
+    from mypy_boto3_sqs import SQSClient
+
+_MAIL_REFUSED = frozenset({"MessageRejected", "InvalidParameterValue", "InvalidTemplate"})
+_MESSAGE_REFUSED = frozenset({"InvalidParameter", "InvalidParameterValue"})
+
+
+class SesMailer:
+    """Mails of SES' templates."""
+
+    def __init__(self, client: SESClient, sender: str) -> None:
+        self._client, self._sender = client, sender
+
+    def send(self, mail: Mail) -> None:
+        """See `duetime.notification_ports.Mailer`."""
+        with translated("SES"):
+            try:
+                self._client.send_templated_email(
+                    Source=self._sender,
+                    Destination={"ToAddresses": [mail.address]},
+                    Template=mail.template,
+                    TemplateData=json.dumps(dict(mail.data)),
+                )
+            except ClientError as error:
+                _raise_if_refused(Channel.EMAIL, error, _MAIL_REFUSED)
+                raise
+
+
+class SnsTopic:
+    """A topic of SNS; an attribute that says nothing is left out, since SNS takes none."""
+
+    def __init__(self, client: SNSClient, topic_arn: str) -> None:
+        self._client, self._topic_arn = client, topic_arn
+
+    def publish(self, subject: str, message: str, attributes: Mapping[str, str]) -> None:
+        """See `duetime.notification_ports.Topic`."""
+        with translated("SNS"):
+            try:
+                self._client.publish(
+                    TopicArn=self._topic_arn,
+                    Subject=subject,
+                    Message=message,
+                    MessageAttributes={
+                        name: {"DataType": "String", "StringValue": value}
+                        for name, value in attributes.items()
+                        if value
+                    },
+                )
+            except ClientError as error:
+                _raise_if_refused(Channel.SNS, error, _MESSAGE_REFUSED)
+                raise
+
+
+def _raise_if_refused(channel: Channel, error: ClientError, codes: frozenset[str]) -> None:
+    if code_of(error) in codes:
+        raise DeliveryRefused(channel, str(error.response.get("Error", {}).get("Message"))) from error
+
+
+class SqsDigestTimer:
+    """Delayed messages of the notifications' queue."""
+
+    def __init__(self, client: SQSClient, url: str) -> None:
+        self._client, self._url = client, url
+
+    def at_end_of(self, window: Window, *, delay: int) -> None:
+        """See `duetime.notification_ports.DigestTimer`."""
+        if not self._url:
+            cure = "DUETIME_NOTIFICATION_QUEUE says where it is"
+            raise BackendMisconfigured(SQS, "nobody said which queue asks for digests", cure)
+        with translated(SQS):
+            self._client.send_message(
+                QueueUrl=self._url, MessageBody=json.dumps(window.request), DelaySeconds=delay
+            )

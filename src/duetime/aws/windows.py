@@ -1,0 +1,203 @@
+"""How many notifications of a kind a tenant had within a while, in the jobs table.
+
+All of a kind is in one partition, such as ``acme#notified#jobs.recurring_failing``:
+
+========================================  ==================================================================
+sort key                                  holds
+========================================  ==================================================================
+``place#`` and a hash                     a notification's place, and the window that it is in
+the window's begin                        how many it counts, and whether it is closed
+the window's begin, ``#name#``, a name    how many of these are about that job or type
+========================================  ==================================================================
+
+::
+
+    count   no place yet; the window is open, and counts as many as were seen -> place; window + 1; name + 1
+    close   the window is there                                               -> closed
+
+Who finds more counted than were seen tries again with what there is. All of it goes by DynamoDB's time to live.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from duetime import instant
+from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
+from duetime.aws.items import to_epoch
+from duetime.aws.keys import Item, notified
+from duetime.aws.queries import SERVICE
+from duetime.aws.transactions import Entry, patiently, pause, put, update, write
+from duetime.errors import BackendUnavailable
+from duetime.ids import SEPARATOR
+from duetime.notification import Digest, Notification, Window
+from duetime.notification_ports import Place
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+IS_NEW = "attribute_not_exists(pk)"
+IS_THERE = "attribute_exists(pk)"
+COUNTS_AS_SEEN = "#total = :seen"
+IS_OPEN = "attribute_not_exists(closed)"
+
+_PLACE, _WINDOW = 0, 1
+"""What stands at which place in the transaction that counts."""
+_RACES = 12
+_LONGEST_PAUSE = 4
+"""Pauses double: this one is a third of a second."""
+_NAME_LIMIT = 200
+
+
+class DynamoWindows:
+    """One item a window, one a name in it, and one for each notification's place."""
+
+    def __init__(self, client: DynamoDBClient, table: str) -> None:
+        self._client, self._table = client, table
+
+    def count(self, notification: Notification, window: Window, *, expires_at: datetime) -> Place | None:
+        """See `duetime.notification_ports.Windows`, here and below."""
+        standing = self._standing(window)
+        for tried in range(_RACES):
+            if "closed" in standing:
+                return self._place_of(notification, window)
+            place = Place(_as_begun(window, standing), _total(standing) + 1)
+            try:
+                write(self._client, self._counting(notification, place, expires_at))
+            except TransactionFailed as failed:
+                if _PLACE in failed.failed:
+                    return _to_place(window, failed.failed[_PLACE] or {})
+                standing = failed.failed.get(_WINDOW) or {}
+                pause(min(tried, _LONGEST_PAUSE))
+            except Cancelled:
+                pause(min(tried, _LONGEST_PAUSE))
+                standing = self._standing(window)
+            else:
+                return place
+        raise BackendUnavailable(SERVICE, f"the window of {window.kind} kept changing")
+
+    def _counting(self, notification: Notification, place: Place, expires_at: datetime) -> list[Entry]:
+        window, ttl = place.window, {"N": to_epoch(expires_at)}
+        mark = {**_place_key(notification, window), **_place_item(place), "ttl": ttl}
+        one = {":one": {"N": "1"}, ":ttl": ttl}
+        is_first = place.number == 1
+        seen = {} if is_first else {":seen": {"N": str(place.number - 1)}}
+        until = {":until": {"S": instant.text(window.until)}}
+        counts = {
+            "ConditionExpression": IS_NEW if is_first else f"{COUNTS_AS_SEEN} AND {IS_OPEN}",
+            "UpdateExpression": "SET #ttl = :ttl, #until = :until ADD #total :one",
+            "ExpressionAttributeNames": {"#ttl": "ttl", "#until": "until", "#total": "total"},
+            "ExpressionAttributeValues": one | seen | until,
+        }
+        names = {
+            "UpdateExpression": "SET #ttl = :ttl ADD #total :one",
+            "ExpressionAttributeNames": {"#ttl": "ttl", "#total": "total"},
+            "ExpressionAttributeValues": one,
+        }
+        return [
+            put(self._table, mark, ConditionExpression=IS_NEW, ReturnValuesOnConditionCheckFailure="ALL_OLD"),
+            update(self._table, _window_key(window), counts),
+            update(self._table, _window_key(window, _name_mark(notification.about)), names),
+        ]
+
+    def _standing(self, window: Window) -> Item:
+        return self._get(_window_key(window))
+
+    def _place_of(self, notification: Notification, window: Window) -> Place | None:
+        item = self._get(_place_key(notification, window))
+        return _to_place(window, item) if item else None
+
+    def _get(self, key: Item) -> Item:
+        with translated(SERVICE):
+            found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        return dict(found.get("Item", {}))
+
+    def close(self, window: Window) -> Digest | None:
+        try:
+            closed = patiently(partial(self._closed, window))
+        except ConditionFailed:
+            return None
+        return Digest(
+            tenant_id=window.tenant_id,
+            kind=window.kind,
+            since=window.since,
+            until=_as_begun(window, closed).until,
+            total=_total(closed),
+            by_name=self._names(window),
+        )
+
+    def _closed(self, window: Window) -> Item:
+        with translated(SERVICE):
+            answer = self._client.update_item(
+                TableName=self._table,
+                Key=_window_key(window),
+                ConditionExpression=IS_THERE,
+                UpdateExpression="SET closed = :yes",
+                ExpressionAttributeValues={":yes": {"BOOL": True}},
+                ReturnValues="ALL_NEW",
+            )
+        return dict(answer["Attributes"])
+
+    def _names(self, window: Window) -> dict[str, int]:
+        """They stand still: a window that is closed counts no more."""
+        begin = f"{instant.text(window.since)}{_name_mark('')}"
+        found, start = dict[str, int](), dict[str, Any]()
+        while True:
+            with translated(SERVICE):
+                answer: Any = self._client.query(
+                    TableName=self._table,
+                    KeyConditionExpression="pk = :windows AND begins_with(sk, :begin)",
+                    ExpressionAttributeValues={
+                        ":windows": _window_key(window)["pk"],
+                        ":begin": {"S": begin},
+                    },
+                    ConsistentRead=True,
+                    **start,
+                )
+            found |= {each["sk"]["S"].removeprefix(begin): _total(each) for each in answer["Items"]}
+            if "LastEvaluatedKey" not in answer:
+                return found
+            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+
+def _window_key(window: Window, of: str = "") -> Item:
+    place = notified(window.tenant_id, window.kind)
+    return {"pk": {"S": place}, "sk": {"S": f"{instant.text(window.since)}{of}"}}
+
+
+def _name_mark(name: str) -> str:
+    return f"{SEPARATOR}name{SEPARATOR}{name[:_NAME_LIMIT]}"
+
+
+def _place_key(notification: Notification, window: Window) -> Item:
+    place = notified(window.tenant_id, window.kind)
+    return {
+        "pk": {"S": place},
+        "sk": {"S": f"place{SEPARATOR}{sha256(notification.id.encode()).hexdigest()}"},
+    }
+
+
+def _place_item(place: Place) -> Item:
+    return {
+        "number": {"N": str(place.number)},
+        "since": {"S": instant.text(place.window.since)},
+        "until": {"S": instant.text(place.window.until)},
+    }
+
+
+def _to_place(window: Window, item: Item) -> Place:
+    since, until = (instant.parse(item[each]["S"]) for each in ("since", "until"))
+    return Place(Window(window.tenant_id, window.kind, since, until), int(item["number"]["N"]))
+
+
+def _as_begun(window: Window, standing: Item) -> Window:
+    """A window ends when it was said to end first."""
+    until = instant.parse(standing["until"]["S"]) if "until" in standing else window.until
+    return Window(window.tenant_id, window.kind, window.since, until)
+
+
+def _total(item: Item) -> int:
+    return int(item["total"]["N"]) if "total" in item else 0

@@ -1,0 +1,198 @@
+"""What tenants choose, and the lists of what they were told of."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+
+from duetime.errors import InvalidCursor
+from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.notification import Channel, Notification, NotificationKind
+from duetime.notification_ports import Inbox, PreferencesStore
+from duetime.preferences import Preferences
+from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, GLOBEX, MOST_PAGES, NOON, SECOND
+
+FAILING, DEAD = NotificationKind.RECURRING_FAILING, NotificationKind.DEAD_LETTERED
+ALL = frozenset(NotificationKind)
+STRANGE_CURSORS = ["", "x", "~", "acme", "n.20300601T120000Z.0123456789abcdef", "\ud800"]
+
+_numbers = count()
+
+
+def notification(kind: NotificationKind = FAILING, tenant_id: TenantId = ACME, **more: Any) -> Notification:
+    """A notification that nobody was told of yet; each one a second after the one before."""
+    number = next(_numbers)
+    told = Notification(
+        id=f"{tenant_id}/billing-nightly/failing/{number}:{kind}",
+        kind=kind,
+        tenant_id=tenant_id,
+        at=NOON + number * SECOND,
+        facts={"name": "billing-nightly", "last_error": "é\u2028", "failed": 3, "deep": [{"a": None}]},
+    )
+    return replace(told, **more)
+
+
+class PreferencesContract:
+    """The whole contract of `duetime.notification_ports.PreferencesStore`: override the fixture `preferences`."""
+
+    @pytest.fixture
+    def preferences(self) -> PreferencesStore:
+        """A store in which nobody chose anything."""
+        raise NotImplementedError("override the fixture `preferences`: it returns your back end, empty")
+
+    def test_who_never_chose_has_the_defaults(self, preferences: PreferencesStore) -> None:
+        assert preferences.get(ACME) == Preferences(tenant_id=ACME)
+
+    def test_what_was_chosen_stands_as_it_is(self, preferences: PreferencesStore) -> None:
+        chosen = Preferences(
+            tenant_id=ACME,
+            language="pt-BR",
+            channels={FAILING: frozenset(Channel), DEAD: frozenset()},
+            addresses=("ada@example.com", "o'neil+x@example.com"),
+            admin_addresses=("root@example.com",),
+            changed_at=NOON,
+            changed_by=CALLER,
+        )
+        assert preferences.put(chosen)
+        assert preferences.get(ACME) == replace(chosen, revision=1)
+
+    def test_each_change_is_one_revision_more_and_replaces_all(self, preferences: PreferencesStore) -> None:
+        preferences.put(Preferences(tenant_id=ACME, language="fr", addresses=("ada@example.com",)))
+        assert preferences.put(Preferences(tenant_id=ACME, language="en", revision=1))
+        assert preferences.get(ACME) == Preferences(tenant_id=ACME, language="en", revision=2)
+
+    @pytest.mark.parametrize("revision", [0, 1, 3])
+    def test_who_has_not_seen_what_stands_changes_nothing(
+        self, preferences: PreferencesStore, revision: int
+    ) -> None:
+        for seen, language in enumerate(("fr", "de")):
+            preferences.put(Preferences(tenant_id=ACME, language=language, revision=seen))
+        assert not preferences.put(Preferences(tenant_id=ACME, language="it", revision=revision))
+        assert preferences.get(ACME) == Preferences(tenant_id=ACME, language="de", revision=2)
+
+    def test_who_claims_to_have_seen_what_nobody_chose_changes_nothing(
+        self, preferences: PreferencesStore
+    ) -> None:
+        assert not preferences.put(Preferences(tenant_id=ACME, revision=1))
+        assert preferences.get(ACME).revision == 0
+
+    def test_a_change_whose_answer_was_lost_may_be_repeated(self, preferences: PreferencesStore) -> None:
+        for seen in range(2):
+            chosen = Preferences(tenant_id=ACME, language="fr", changed_at=NOON, revision=seen)
+            assert preferences.put(chosen)
+            assert preferences.put(chosen)
+        assert preferences.get(ACME).revision == 1 + 1
+
+    def test_another_tenants_preferences_are_its_own(self, preferences: PreferencesStore) -> None:
+        preferences.put(Preferences(tenant_id=ACME, language="fr"))
+        assert preferences.get(GLOBEX) == Preferences(tenant_id=GLOBEX)
+        assert preferences.get(SYSTEM_TENANT) == Preferences(tenant_id=SYSTEM_TENANT)
+
+
+class InboxContract:
+    """The whole contract of `duetime.notification_ports.Inbox`: override the fixture `inbox`."""
+
+    @pytest.fixture
+    def inbox(self) -> Inbox:
+        """Lists without an entry."""
+        raise NotImplementedError("override the fixture `inbox`: it returns your back end, empty")
+
+    @pytest.mark.parametrize("kind", list(NotificationKind))
+    def test_what_was_added_is_there_unread(self, inbox: Inbox, kind: NotificationKind) -> None:
+        told = notification(kind, is_digest=kind is DEAD)
+        inbox.add(told, expires_at=EXPIRY)
+        entry = inbox.get(ACME, told.entry_id)
+        assert entry is not None
+        assert (entry.notification, entry.entry_id) == (told, told.entry_id)
+        assert (entry.read_at, entry.read_by) == (None, None)
+        assert self._all(inbox) == [told]
+
+    def test_one_that_is_added_again_stays_as_it_is_read_or_unread(self, inbox: Inbox) -> None:
+        told = notification()
+        for _ in range(2):
+            inbox.add(told, expires_at=EXPIRY)
+        assert inbox.mark_read(ACME, told.entry_id, by=CALLER, at=NOON)
+        inbox.add(told, expires_at=EXPIRY)
+        (entry,) = inbox.list(ACME, kinds=ALL, limit=10, cursor=None)
+        assert (entry.read_at, entry.read_by) == (NOON, CALLER)
+
+    def test_who_reads_it_first_is_noted(self, inbox: Inbox) -> None:
+        told = notification()
+        inbox.add(told, expires_at=EXPIRY)
+        for by, at in ((CALLER, NOON), ("eve", NOON + SECOND)):
+            assert inbox.mark_read(ACME, told.entry_id, by=by, at=at)
+        entry = inbox.get(ACME, told.entry_id)
+        assert entry is not None
+        assert (entry.read_at, entry.read_by) == (NOON, CALLER)
+
+    @pytest.mark.parametrize("entry_id", ["", "x", notification().entry_id, "\ud800"])
+    def test_what_is_not_there_is_neither_found_nor_read(self, inbox: Inbox, entry_id: str) -> None:
+        inbox.add(notification(), expires_at=EXPIRY)
+        assert inbox.get(ACME, entry_id) is None
+        assert not inbox.mark_read(ACME, entry_id, by=CALLER, at=NOON)
+        assert len(self._all(inbox)) == 1
+
+    @pytest.mark.parametrize("limit", [1, 2, 3, 10])
+    def test_pages_lose_and_double_none_and_go_from_the_newest_to_the_oldest(
+        self, inbox: Inbox, limit: int
+    ) -> None:
+        told = [notification(kind) for kind in (FAILING, DEAD, DEAD, FAILING, DEAD)]
+        for each in (told[3], told[0], told[4], told[2], told[1]):
+            inbox.add(each, expires_at=EXPIRY)
+        assert self._all(inbox, limit=limit) == told[::-1]
+        assert self._all(inbox, limit=limit, kinds=frozenset({DEAD})) == [told[4], told[2], told[1]]
+        assert self._all(inbox, limit=limit, kinds=frozenset()) == []
+        inbox.mark_read(ACME, told[2].entry_id, by=CALLER, at=NOON)
+        assert self._all(inbox, limit=limit, is_unread=True) == [told[4], told[3], told[1], told[0]]
+        assert self._all(inbox, limit=limit, is_unread=True, kinds=frozenset({DEAD})) == [told[4], told[1]]
+
+    def test_what_comes_while_one_pages_moves_no_page(self, inbox: Inbox) -> None:
+        told = [notification() for _ in range(4)]
+        for each in told:
+            inbox.add(each, expires_at=EXPIRY)
+        first = inbox.list(ACME, kinds=ALL, limit=2, cursor=None)
+        inbox.add(notification(), expires_at=EXPIRY)
+        rest = inbox.list(ACME, kinds=ALL, limit=2, cursor=first.cursor)
+        assert [each.notification for each in (*first, *rest)] == told[::-1]
+
+    def test_entries_of_one_instant_are_all_there(self, inbox: Inbox) -> None:
+        told = [notification(at=NOON) for _ in range(5)]
+        for each in told:
+            inbox.add(each, expires_at=EXPIRY)
+        assert sorted(each.id for each in self._all(inbox, limit=2)) == sorted(each.id for each in told)
+
+    def test_another_tenants_entries_are_its_own(self, inbox: Inbox) -> None:
+        mine, theirs = notification(), notification(tenant_id=GLOBEX)
+        for each in (mine, theirs):
+            inbox.add(each, expires_at=EXPIRY)
+        assert self._all(inbox) == [mine]
+        assert inbox.get(ACME, theirs.entry_id) is None
+        assert not inbox.mark_read(ACME, theirs.entry_id, by=CALLER, at=NOON)
+
+    @pytest.mark.parametrize("cursor", STRANGE_CURSORS)
+    def test_a_cursor_that_it_did_not_give_out_is_refused(self, inbox: Inbox, cursor: str) -> None:
+        inbox.add(notification(), expires_at=EXPIRY)
+        with pytest.raises(InvalidCursor):
+            inbox.list(ACME, kinds=ALL, limit=10, cursor=cursor)
+
+    def _all(
+        self,
+        inbox: Inbox,
+        *,
+        kinds: frozenset[NotificationKind] = ALL,
+        is_unread: bool = False,
+        limit: int = 10,
+    ) -> list[Notification]:
+        found, cursor = list[Notification](), None
+        for _ in range(MOST_PAGES):
+            page = inbox.list(ACME, kinds=kinds, is_unread=is_unread, limit=limit, cursor=cursor)
+            assert len(page) <= limit
+            found += [each.notification for each in page]
+            cursor = page.cursor
+            if cursor is None:
+                return found
+        raise AssertionError("the list's pages never end")

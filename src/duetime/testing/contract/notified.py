@@ -1,0 +1,169 @@
+"""What was sent and counted: deliveries that are made once, and windows that count exactly."""
+# ruff: noqa: D102, S101 - a test's name is its sentence
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from duetime.notification import Notification, Window
+from duetime.notification_ports import Begun, Deliveries, Windows
+from duetime.testing.contract.notifications import DEAD, FAILING, notification
+from duetime.testing.contract.specimens import ACME, EXPIRY, GLOBEX, MINUTE, NOON, SECOND
+
+
+class DeliveriesContract:
+    """The whole contract of `duetime.notification_ports.Deliveries`: override the fixture `deliveries`."""
+
+    @pytest.fixture
+    def deliveries(self) -> Deliveries:
+        """A back end that has sent nothing."""
+        raise NotImplementedError("override the fixture `deliveries`: it returns your back end, empty")
+
+    def test_one_alone_may_send_it(self, deliveries: Deliveries) -> None:
+        assert self._begin(deliveries, "me") is Begun.YES
+        assert self._begin(deliveries, "another") is Begun.HELD
+
+    def test_the_same_holder_may_begin_again(self, deliveries: Deliveries) -> None:
+        for _ in range(2):
+            assert self._begin(deliveries, "me") is Begun.YES
+
+    def test_when_a_lease_has_ended_another_may_send_it(self, deliveries: Deliveries) -> None:
+        self._begin(deliveries, "me")
+        assert self._begin(deliveries, "another", NOON + MINUTE - SECOND) is Begun.HELD
+        assert self._begin(deliveries, "another", NOON + MINUTE) is Begun.YES
+        assert self._begin(deliveries, "me", NOON + MINUTE) is Begun.HELD
+
+    def test_what_was_sent_is_never_begun_again(self, deliveries: Deliveries) -> None:
+        self._begin(deliveries, "me")
+        for _ in range(2):
+            deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
+        for holder in ("me", "another"):
+            assert self._begin(deliveries, holder, NOON + 60 * MINUTE) is Begun.SENT
+
+    def test_what_is_forgotten_may_be_sent_at_once(self, deliveries: Deliveries) -> None:
+        self._begin(deliveries, "me")
+        for _ in range(2):
+            deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
+        assert self._begin(deliveries, "another") is Begun.YES
+
+    def test_who_holds_it_no_more_takes_it_from_nobody(self, deliveries: Deliveries) -> None:
+        self._begin(deliveries, "me")
+        self._begin(deliveries, "another", NOON + MINUTE)
+        deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
+        assert self._begin(deliveries, "third", NOON + MINUTE) is Begun.HELD
+        deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
+        deliveries.forget(ACME, "x:email:ada@example.com", holder="another")
+        assert self._begin(deliveries, "third", NOON + 9 * MINUTE) is Begun.SENT
+
+    def test_deliveries_and_tenants_are_told_apart(self, deliveries: Deliveries) -> None:
+        self._begin(deliveries, "me")
+        how = {"holder": "me", "now": NOON, "until": NOON + MINUTE, "expires_at": EXPIRY}
+        assert deliveries.begin(GLOBEX, "x:email:ada@example.com", **how) is Begun.YES  # type: ignore[arg-type]
+        assert deliveries.begin(ACME, "x:email:eve@example.com", **how) is Begun.YES  # type: ignore[arg-type]
+
+    def _begin(self, deliveries: Deliveries, holder: str, now: datetime = NOON) -> Begun:
+        return deliveries.begin(
+            ACME,
+            "x:email:ada@example.com",
+            holder=holder,
+            now=now,
+            until=now + MINUTE,
+            expires_at=EXPIRY,
+        )
+
+
+class WindowsContract:
+    """The whole contract of `duetime.notification_ports.Windows`: override the fixture `windows`."""
+
+    FIRST = Window(ACME, FAILING, NOON, NOON + 15 * MINUTE)
+    SECOND = Window(ACME, FAILING, NOON + 15 * MINUTE, NOON + 30 * MINUTE)
+
+    @pytest.fixture
+    def windows(self) -> Windows:
+        """A back end that has counted nothing."""
+        raise NotImplementedError("override the fixture `windows`: it returns your back end, empty")
+
+    @pytest.fixture
+    def at_once(self) -> int:
+        """How many threads count at once."""
+        return 4
+
+    def test_places_go_from_one(self, windows: Windows) -> None:
+        assert [self._count(windows, notification()) for _ in range(4)] == [1, 2, 3, 4]
+
+    def test_the_same_has_the_same_place_and_is_counted_once(self, windows: Windows) -> None:
+        told = [notification() for _ in range(3)]
+        for _ in range(2):
+            assert [self._count(windows, each) for each in told] == [1, 2, 3]
+        digest = windows.close(self.FIRST)
+        assert digest is not None
+        assert digest.total == len(told)
+
+    def test_the_same_keeps_its_place_in_its_first_window(self, windows: Windows) -> None:
+        told, later = notification(), notification()
+        self._count(windows, told)
+        windows.close(self.FIRST)
+        for window in (self.FIRST, self.SECOND):
+            place = windows.count(told, window, expires_at=EXPIRY)
+            assert place is not None
+            assert (place.window, place.number) == (self.FIRST, 1)
+        assert self._count(windows, later, self.SECOND) == 1
+
+    def test_a_digest_tells_exactly_how_many_there_were_of_each_name(self, windows: Windows) -> None:
+        for name in ("billing-nightly", "kb-reindex", "billing-nightly", "é #x", ""):
+            self._count(windows, notification(facts={"name": name}))
+        digest = windows.close(self.FIRST)
+        assert digest is not None
+        assert (digest.tenant_id, digest.kind, digest.since, digest.until, digest.total) == (
+            ACME, FAILING, NOON, NOON + 15 * MINUTE, 5,
+        )  # fmt: skip
+        assert digest.by_name == {"billing-nightly": 2, "kb-reindex": 1, "é #x": 1, "": 1}
+
+    def test_a_window_that_was_closed_counts_nothing_and_may_be_closed_again(self, windows: Windows) -> None:
+        self._count(windows, notification())
+        digest = windows.close(self.FIRST)
+        assert windows.count(notification(), self.FIRST, expires_at=EXPIRY) is None
+        assert windows.close(self.FIRST) == digest
+
+    def test_a_window_that_never_counted_has_no_digest(self, windows: Windows) -> None:
+        assert windows.close(self.FIRST) is None
+        assert self._count(windows, notification()) == 1
+
+    def test_a_window_ends_when_it_was_said_to_end_first(self, windows: Windows) -> None:
+        self._count(windows, notification())
+        shorter = replace(self.FIRST, until=NOON + MINUTE)
+        place = windows.count(notification(), shorter, expires_at=EXPIRY)
+        assert place is not None
+        assert (place.number, place.window) == (2, self.FIRST)
+
+    def test_windows_kinds_and_tenants_are_told_apart(self, windows: Windows) -> None:
+        for window in (
+            self.FIRST,
+            self.SECOND,
+            replace(self.FIRST, kind=DEAD),
+            replace(self.FIRST, tenant_id=GLOBEX),
+        ):
+            told = notification(window.kind, window.tenant_id)
+            assert self._count(windows, told, window) == 1
+            digest = windows.close(window)
+            assert digest is not None
+            assert digest.total == 1
+
+    def test_who_count_at_once_have_places_of_their_own(self, windows: Windows, at_once: int) -> None:
+        told = [notification() for _ in range(6 * at_once)]
+        with ThreadPoolExecutor(at_once) as threads:
+            places = list(threads.map(lambda each: self._count(windows, each), [*told, *told]))
+        assert sorted(places[: len(told)]) == list(range(1, len(told) + 1))
+        assert places[len(told) :] == places[: len(told)]
+        digest = windows.close(self.FIRST)
+        assert digest is not None
+        assert (digest.total, digest.by_name) == (len(told), {"billing-nightly": len(told)})
+
+    def _count(self, windows: Windows, told: Notification, window: Window | None = None) -> int:
+        place = windows.count(told, window or self.FIRST, expires_at=EXPIRY)
+        assert place is not None
+        return place.number

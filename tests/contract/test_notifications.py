@@ -1,0 +1,216 @@
+"""The contract of what notifications need, over each back end; and what only a faulty one shows."""
+
+from dataclasses import replace
+
+import pytest
+
+from duetime.aws.notifications import DynamoInbox, DynamoPreferences
+from duetime.aws.notified import DynamoDeliveries
+from duetime.aws.windows import DynamoWindows
+from duetime.errors import BackendUnavailable
+from duetime.memory.notifications import MemoryDeliveries, MemoryInbox, MemoryPreferences, MemoryWindows
+from duetime.notification import Channel
+from duetime.notification_ports import Begun
+from duetime.preferences import Preferences
+from duetime.testing.contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
+from duetime.testing.contract.notifications import ALL, DEAD, notification
+from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, NOON
+from tests.contract.conftest import MOTO, OneAtATime
+from tests.contract.networks import LosesAnAnswer, SendsTwice
+
+GONE_AT = {"N": str(int(EXPIRY.timestamp()))}
+
+
+def items(jobs_table):
+    client, table = jobs_table
+    return client.scan(TableName=table)["Items"]
+
+
+class TestMemoryPreferences(PreferencesContract):
+    @pytest.fixture
+    def preferences(self):
+        return MemoryPreferences()
+
+
+class TestDynamoPreferences(PreferencesContract):
+    @pytest.fixture
+    def preferences(self, jobs_table):
+        return DynamoPreferences(*jobs_table)
+
+    def test_a_word_of_another_version_is_passed_over(self, jobs_table, preferences):
+        client, table = jobs_table
+        preferences.put(Preferences(tenant_id=ACME, channels={DEAD: frozenset(Channel)}))
+        (item,) = items(jobs_table)
+        item["channels"]["S"] = '{"scheduling.dead_lettered": ["pigeon", "sns"], "moon.landing": ["sns"]}'
+        client.put_item(TableName=table, Item=item)
+        assert preferences.get(ACME).channels == {DEAD: {Channel.SNS}}
+
+    def test_a_change_whose_answer_was_lost_is_true_when_repeated(self, jobs_table, preferences):
+        client, table = jobs_table
+        for seen in range(2):
+            lossy = DynamoPreferences(LosesAnAnswer(client, "put_item"), table)
+            chosen = Preferences(tenant_id=ACME, language="fr", revision=seen)
+            with pytest.raises(BackendUnavailable):
+                lossy.put(chosen)
+            assert lossy.put(chosen)
+        assert preferences.get(ACME).revision == 2
+
+
+class TestPreferencesWhoseWritesAreSentTwice(PreferencesContract):
+    @pytest.fixture
+    def preferences(self, jobs_table):
+        client, table = jobs_table
+        return DynamoPreferences(SendsTwice(client), table)
+
+
+class TestMemoryInbox(InboxContract):
+    @pytest.fixture
+    def inbox(self):
+        return MemoryInbox()
+
+
+class TestDynamoInbox(InboxContract):
+    @pytest.fixture
+    def inbox(self, jobs_table):
+        return DynamoInbox(*jobs_table)
+
+    def test_an_entry_goes_when_it_expires(self, jobs_table, inbox):
+        told = notification()
+        inbox.add(told, expires_at=EXPIRY)
+        inbox.mark_read(ACME, told.entry_id, by=CALLER, at=NOON)
+        assert [each["ttl"] for each in items(jobs_table)] == [GONE_AT]
+
+    def test_a_page_of_a_rare_kind_is_short_rather_than_slow(self, inbox):
+        rare = notification(DEAD)
+        inbox.add(rare, expires_at=EXPIRY)
+        for _ in range(30):
+            inbox.add(notification(), expires_at=EXPIRY)
+        first = inbox.list(ACME, kinds=frozenset({DEAD}), limit=2, cursor=None)
+        assert (first.entries, first.cursor is None) == ((), False)
+        rest = inbox.list(ACME, kinds=frozenset({DEAD}), limit=2, cursor=first.cursor)
+        assert [each.notification for each in rest] == [rare]
+
+
+class TestAnInboxWhoseWritesAreSentTwice(InboxContract):
+    @pytest.fixture
+    def inbox(self, jobs_table):
+        client, table = jobs_table
+        return DynamoInbox(SendsTwice(client), table)
+
+
+class TestMemoryDeliveries(DeliveriesContract):
+    @pytest.fixture
+    def deliveries(self):
+        return MemoryDeliveries()
+
+
+class TestDynamoDeliveries(DeliveriesContract):
+    @pytest.fixture
+    def deliveries(self, jobs_table):
+        return DynamoDeliveries(*jobs_table)
+
+    def test_a_delivery_goes_when_it_expires_and_has_nobodys_address(self, jobs_table, deliveries):
+        self._begin(deliveries, "me")
+        begun = items(jobs_table)
+        deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
+        for (item,) in (begun, items(jobs_table)):
+            assert item["ttl"] == GONE_AT
+            assert "example.com" not in str(item)
+
+    def _begun_and_ended(self, deliveries):
+        self._begin(deliveries, "me")
+        deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
+
+    def test_what_was_begun_or_ended_without_an_answer_may_be_so_again(self, jobs_table):
+        client, table = jobs_table
+        for operation, begin in (("update_item", Begun.YES), ("put_item", Begun.SENT)):
+            lossy = DynamoDeliveries(LosesAnAnswer(client, operation), table)
+            with pytest.raises(BackendUnavailable):
+                self._begun_and_ended(lossy)
+            assert self._begin(lossy, "me") is begin
+
+
+class TestDeliveriesWhoseWritesAreSentTwice(DeliveriesContract):
+    @pytest.fixture
+    def deliveries(self, jobs_table):
+        client, table = jobs_table
+        return DynamoDeliveries(SendsTwice(client), table)
+
+
+class TestMemoryWindows(WindowsContract):
+    @pytest.fixture
+    def windows(self):
+        return MemoryWindows()
+
+
+class TestDynamoWindows(WindowsContract):
+    @pytest.fixture
+    def windows(self, jobs_table, request):
+        client, table = jobs_table
+        is_moto = request.node.callspec.params["jobs_table"] == MOTO
+        return DynamoWindows(OneAtATime(client) if is_moto else client, table)
+
+    def test_all_of_a_window_goes_when_it_expires(self, jobs_table, windows):
+        self._count(windows, notification())
+        windows.close(self.FIRST)
+        assert [each["ttl"] for each in items(jobs_table)] == [GONE_AT] * 3
+
+    def test_a_count_whose_answer_was_lost_has_its_place_when_repeated(self, jobs_table, windows):
+        client, table = jobs_table
+        told = notification()
+        lossy = DynamoWindows(
+            LosesAnAnswer(client, "transact_write_items", lambda: self._count(windows, notification())), table
+        )
+        with pytest.raises(BackendUnavailable):
+            self._count(lossy, told)
+        assert self._count(lossy, told) == 1
+        assert windows.close(self.FIRST).total == 2
+
+    def test_who_is_overtaken_between_looking_and_counting_has_the_next_place(self, jobs_table, windows):
+        client, table = jobs_table
+        overtaken = DynamoWindows(Overtakes(client, lambda: self._count(windows, notification())), table)
+        assert [self._count(overtaken, notification()) for _ in range(2)] == [2, 3]
+
+    def test_a_window_that_is_closed_between_looking_and_counting_counts_nothing(self, jobs_table, windows):
+        client, table = jobs_table
+        self._count(windows, notification())
+        late = DynamoWindows(Overtakes(client, lambda: windows.close(self.FIRST)), table)
+        assert late.count(notification(), self.FIRST, expires_at=EXPIRY) is None
+        assert windows.close(self.FIRST).total == 1
+
+    def test_a_digest_of_more_names_than_an_answer_holds_has_them_all(self, jobs_table, windows):
+        client, table = jobs_table
+        self._count(windows, notification(facts={"name": "a" * 500}))
+        mark = next(each for each in items(jobs_table) if "#name#" in each["sk"]["S"])
+        for number in range(8):
+            padded = {**mark, "sk": {"S": f"{mark['sk']['S'][:-1]}{number}"}, "pad": {"S": "x" * 200_000}}
+            client.put_item(TableName=table, Item=padded)
+        assert len(windows.close(self.FIRST).by_name) == 9
+
+
+class Overtakes:
+    """A client before whose first transaction somebody else is faster."""
+
+    def __init__(self, client, meanwhile):
+        self._client, self._meanwhile = client, meanwhile
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **asked):
+        meanwhile, self._meanwhile = self._meanwhile, lambda: None
+        meanwhile()
+        return self._client.transact_write_items(**asked)
+
+
+def test_keys_begin_with_the_tenant_and_are_none_that_a_right_on_jobs_covers(jobs_table):
+    told = notification()
+    DynamoPreferences(*jobs_table).put(Preferences(tenant_id=ACME))
+    DynamoInbox(*jobs_table).add(told, expires_at=EXPIRY)
+    DynamoDeliveries(*jobs_table).end(ACME, "x", expires_at=EXPIRY)
+    for kind in ALL:
+        window = replace(WindowsContract.FIRST, kind=kind)
+        DynamoWindows(*jobs_table).count(notification(kind), window, expires_at=EXPIRY)
+    for item in items(jobs_table):
+        assert item["pk"]["S"].startswith(f"{ACME}#")
+        assert "-" not in item["pk"]["S"]
