@@ -43,8 +43,8 @@ def slots_key(tenant_id: str, concurrency_key: str) -> Item:
     }
 
 
-def failed_key(ref: ActionRef) -> str:
-    """A failed action's partition of the failed index: ``acme#7``."""
+def shard_key(ref: ActionRef) -> str:
+    """An action's partition of the failed index, and of its tenant's due order: ``acme#7``."""
     return partition(ref.tenant_id, shard_of(ref.id))
 
 

@@ -17,7 +17,7 @@ Method = Callable[..., Any]
 Args = tuple[Any, ...]
 
 READS = frozenset(
-    {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
+    {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "in_due_order", "of_job", "occurrences", "due"}
     | {"list", "to_attend", "versions", "spans", "known", "read", "queue_for", "version_of", "types"}
     | {"holders"}
 )
