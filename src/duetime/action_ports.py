@@ -230,6 +230,25 @@ class ActionStore(Protocol):
         """
         ...
 
+    def in_due_order(
+        self,
+        tenant_id: TenantId,
+        *,
+        after: datetime | None,
+        until: datetime | None,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        """A tenant's one-shots with ``after < due_at <= until``, settled ones too, the soonest first, then by id.
+
+        It is asked only with ``due_order``, and shows what was scheduled since that was chosen. It may lag behind the
+        rows by a moment; one whose due time moves while one pages may be shown twice, or not at all.
+
+        Raises:
+            InvalidCursor: no list in due order gave out the cursor.
+        """
+        ...
+
     def of_job(
         self,
         tenant_id: TenantId,

@@ -107,8 +107,8 @@ class Actions:
     def list(self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
         """A page of the actions that meet all filters, without their payloads; of all, where there are none.
 
-        Those of a correlation id come oldest first, failed ones by their failure and all others by age, the latest
-        first. One-shots are listed; runs of a job with ``job=`` or ``status="failed"``. `duetime.search` says what has
+        Those of a correlation id come oldest first; failed ones by their failure, the latest first; those of a due range
+        soonest first where the deployment has ``due_order``; all others by age, the latest first. One-shots are listed; runs of a job with ``job=`` or ``status="failed"``. `duetime.search` says what has
         an index; by other filters only what was read is looked through, so a page may be short and have a cursor.
 
         Args:
@@ -225,7 +225,8 @@ class Actions:
         if not 1 <= limit <= LARGEST_PAGE:
             raise ValueError(f"limit is {limit}; allowed is 1 to {LARGEST_PAGE}")
         others = [ids.SYSTEM_TENANT] if self._sees_system else []
-        search = Search(self._store, self._history, self.tenant_id, others)
+        due_order = self._settings.due_order
+        search = Search(self._store, self._history, self.tenant_id, others, due_order=due_order)
         return search(selection, limit=limit, cursor=cursor)
 
     def _history(self, name: str, *, limit: int, cursor: str | None) -> Page:

@@ -6,10 +6,12 @@ the selection says        is read                                     in the ord
 a correlation id          that id's partition of an index             age, oldest first
 a job                     that job's partition                        nominal time, latest first
 status failed             the tenant's partitions of an index         failure, latest first
+a due range, if indexed   the tenant's partitions of an index         due time, soonest first
 none of these             the tenant's one-shots created in the span  age, newest first
 ========================  ==========================================  ===============
 
-Whatever else it says is looked up in the rows that were read: then a page may be short, or empty, and have a cursor.
+The first line that fits is what is read; a due range is indexed with the setting ``due_order``. Whatever else it says is
+looked up in the rows that were read: then a page may be short, or empty, and have a cursor.
 """
 
 from __future__ import annotations
@@ -48,9 +50,12 @@ class Search:
         history: History,
         tenant_id: ids.TenantId,
         others: Sequence[ids.TenantId] = (),
+        *,
+        due_order: bool = False,
     ) -> None:
         self._store, self._history = store, history
         self._tenant_id, self._others = tenant_id, others
+        self._due_order = due_order
 
     def __call__(self, selection: Selection, *, limit: int, cursor: str | None) -> Page:
         """A page of what is meant, without payloads.
@@ -76,6 +81,8 @@ class Search:
             return partial(self._by_job, selection.job)
         if selection.statuses == _FAILED:
             return self._by_failure
+        if self._due_order and selection.says_when_due:
+            return partial(self._by_due, selection)
         return partial(self._by_age, selection)
 
     def _by_correlation(self, correlation_id: str, limit: int, cursor: str | None) -> Page:
@@ -87,6 +94,10 @@ class Search:
 
     def _by_failure(self, limit: int, cursor: str | None) -> Page:
         return self._store.failed([self._tenant_id, *self._others], limit=limit, cursor=cursor)
+
+    def _by_due(self, selection: Selection, limit: int, cursor: str | None) -> Page:
+        after, until = selection.due_after, selection.due_until
+        return self._store.in_due_order(self._tenant_id, after=after, until=until, limit=limit, cursor=cursor)
 
     def _by_age(self, selection: Selection, limit: int, cursor: str | None) -> Page:
         before, until, after = _checked(cursor), selection.created_until, selection.created_after

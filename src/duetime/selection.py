@@ -80,6 +80,11 @@ class Selection:
         """Whether every action is meant."""
         return self == Selection()
 
+    @property
+    def says_when_due(self) -> bool:
+        """Whether a due range is said, of one end at least."""
+        return self.due_after is not None or self.due_until is not None
+
     def admits(self, row: Action) -> bool:
         """Whether a row is one of those meant."""
         return (

@@ -80,6 +80,13 @@ class Settings:
         low=DUE_SHARDS,
         high=256,
     )
+    due_order: bool = field(
+        default=False,
+        metadata={
+            "about": "An index by tenant and due time: lists by due range, in due order, at one write unit more an"
+            " action (and two more for each reschedule, retry or redrive)."
+        },
+    )
     near_limit: timedelta = _seconds(
         900, "Due within this: an SQS delay carries it. Later: a timer does.", low=1, high=900
     )

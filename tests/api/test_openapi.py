@@ -76,6 +76,22 @@ def test_whatever_is_sent_or_got_is_described(document):
             assert parameter["description"], (name, parameter["name"])
 
 
+def test_every_field_is_described(document):
+    schemas = document["components"]["schemas"]
+    silent = [
+        f"{name}.{field}"
+        for name, schema in schemas.items()
+        for field, told in schema.get("properties", {}).items()
+        if not told.get("description")
+    ]
+    assert not silent, "say it in a docstring below the field"
+
+
+def test_what_a_field_says_of_itself_is_told_as_it_is_written(document):
+    told = document["components"]["schemas"]["ActionView"]["properties"]
+    assert told["due_at"]["description"] == "When it is due by now: retries and redrives move it."
+
+
 def test_what_is_answered_is_told_with_its_real_status(document):
     told = operations(document)
     statuses = {name: {code for code in each["responses"] if code < "300"} for name, each in told.items()}

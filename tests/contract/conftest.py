@@ -15,7 +15,7 @@ from duetime.action_ports import ActionStore
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
-from duetime.aws.tables import ACTIONS, JOBS, create_table_request
+from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_request
 from duetime.job_ports import JobStore
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
@@ -54,11 +54,16 @@ class Table:
 
     client: Any
     name: str
+    due_order: bool = False
 
     def store(self, client: Any = None, single_shot: Any = None) -> DynamoStore:
         """The store over it; through `client`, if one is given."""
         return DynamoStore(
-            client or self.client, self.name, due_shards=DUE_SHARDS, single_shot=single_shot or self.client
+            client or self.client,
+            self.name,
+            due_shards=DUE_SHARDS,
+            due_order=self.due_order,
+            single_shot=single_shot or self.client,
         )
 
 
@@ -119,6 +124,31 @@ def store(request):
     if request.param == "memory":
         return MemoryStore()
     tables = {"moto": "moto_table", "dynamodb-local": "local_table"}
+    return request.getfixturevalue(tables[request.param]).store()
+
+
+@pytest.fixture
+def moto_ordered_table(moto):
+    """One with the index by due time."""
+    client = OneAtATime(moto["dynamodb"])
+    client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
+    return Table(client, "duetime-ordered", due_order=True)
+
+
+@pytest.fixture
+def local_ordered_table(local_client):
+    """One with it in DynamoDB Local."""
+    local_client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-ordered"))
+    yield Table(local_client, "duetime-ordered", due_order=True)
+    local_client.delete_table(TableName="duetime-ordered")
+
+
+@pytest.fixture(params=["memory", MOTO, LOCAL])
+def ordered_store(request):
+    """An empty store of each back end, set up with ``due_order``."""
+    if request.param == "memory":
+        return MemoryStore()
+    tables = {"moto": "moto_ordered_table", "dynamodb-local": "local_ordered_table"}
     return request.getfixturevalue(tables[request.param]).store()
 
 

@@ -2,10 +2,16 @@
 
 import pytest
 
-from duetime.testing.contract import ActionStoreContract
+from duetime.testing.contract import ActionStoreContract, DueOrderContract
 
 
 class TestActionStore(ActionStoreContract):
     @pytest.fixture
     def store(self, store):
         return store
+
+
+class TestDueOrder(DueOrderContract):
+    @pytest.fixture
+    def store(self, ordered_store):
+        return ordered_store

@@ -201,6 +201,42 @@ def test_a_page_of_failed_actions_costs_what_it_shows_however_many_have_failed(s
     assert bill.units - units <= (len(SHARDS) + 20 // 4) * 0.5 + shown
 
 
+@pytest.fixture
+def ordered(local_ordered_table):
+    return local_ordered_table.store()
+
+
+def test_the_due_order_costs_one_write_unit_a_life(ordered, bill):
+    live(ordered)
+    assert (bill.calls, bill.units) == (3, 6)
+
+
+@pytest.mark.parametrize("name", ["reschedule", "retry"])
+def test_a_move_in_the_due_order_costs_two_write_units(store, ordered, bill, name):
+    moves = {
+        "reschedule": lambda where, action: where.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON),
+        "retry": lambda where, action: where.settle(claim(where, action.ref), end(Status.PENDING)),
+    }
+    units = []
+    for where in (store, ordered):
+        action = fresh(where, payload=PAYLOAD)
+        where.put(action)
+        before = bill.units
+        moves[name](where, action)
+        units.append(bill.units - before)
+    assert units[1] - units[0] == 2
+
+
+@pytest.mark.parametrize("rows", [0, 40, 160])
+def test_a_page_in_due_order_costs_what_it_shows_however_many_are_due(ordered, bill, rows):
+    ordered.put_many([fresh(ordered, due_at=NOON + second * SECOND) for second in range(rows)])
+    calls, units = bill.calls, bill.units
+    shown = len(ordered.in_due_order(ACME, after=NOON - HOUR, until=None, limit=20, cursor=None))
+    assert shown == min(20, rows)
+    assert bill.calls - calls <= len(SHARDS) + 20 // 4 + 1
+    assert bill.units - units <= (len(SHARDS) + 20 // 4) * 0.5 + shown
+
+
 def test_a_hundred_in_bulk_take_five_calls(store, bill):
     store.put_many([fresh(store) for _ in range(100)])
     assert bill.calls == 5

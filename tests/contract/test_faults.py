@@ -57,6 +57,9 @@ CALLS = {
     "of_tenant": lambda store, _action: store.of_tenant(ACME, limit=5, cursor=None),
     "by_correlation": lambda store, _action: store.by_correlation(ACME, "x", limit=5, cursor=None),
     "failed": lambda store, _action: store.failed([ACME], limit=5, cursor=None),
+    "in_due_order": lambda store, _action: store.in_due_order(
+        ACME, after=None, until=None, limit=5, cursor=None
+    ),
     "due": lambda store, _action: store.due("0", after=None, until=NOON, limit=5, cursor=None),
     "remove_payload": lambda store, action: store.remove_payload(action.ref),
 }

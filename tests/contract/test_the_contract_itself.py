@@ -17,7 +17,7 @@ from duetime.job_ports import Hold
 from duetime.lease import Held, Moved, Renewed, SettleResult
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
-from duetime.testing.contract import ActionStoreContract, JobStoreContract
+from duetime.testing.contract import ActionStoreContract, DueOrderContract, JobStoreContract
 from duetime.testing.contract.specimens import GLOBEX
 
 
@@ -206,6 +206,19 @@ def test_a_store_that_breaks_a_rule_fails_the_sentence_that_says_it(store, sente
     check(MemoryStore())
     with pytest.raises(AssertionError):
         check(store())
+
+
+class Disorderly(MemoryStore):
+    def in_due_order(self, tenant_id, *, after, until, limit, cursor):
+        page = super().in_due_order(tenant_id, after=after, until=until, limit=limit, cursor=cursor)
+        return Page(page.actions[::-1], page.cursor)
+
+
+def test_a_store_that_lists_in_another_than_the_due_order_fails_the_sentence_that_says_it():
+    check = DueOrderContract().test_a_tenants_one_shots_come_soonest_first
+    check(MemoryStore())
+    with pytest.raises(AssertionError):
+        check(Disorderly())
 
 
 class Unrevised(MemoryJobStore):

@@ -215,8 +215,9 @@ def test_a_function_writes_to_its_own_log_only(synthesised):
         ]
 
 
-def granted(grant=Duetime.grant_schedule, **given):
-    made, scheduler = stack(settings=Settings(prefix="b-", due_shards=32, job_grace=timedelta(hours=1)))
+def granted(grant=Duetime.grant_schedule, *, due_order=False, **given):
+    settings = Settings(prefix="b-", due_shards=32, job_grace=timedelta(hours=1), due_order=due_order)
+    made, scheduler = stack(settings=settings)
     function = caller(made)
     grant(scheduler, function, **given)
     synthesised = Synthesised.of(made)
@@ -316,6 +317,24 @@ def test_a_grant_tells_the_function_where_the_table_is():
     settings = Settings.from_env(told)
     assert settings.actions_table == "b-actions"
     assert settings.due_shards == 32
+
+
+def test_who_schedules_writes_and_reads_the_due_order_that_the_deployment_has():
+    statements, environment = granted(tenants=["acme"], due_order=True)
+    assert environment["DUETIME_DUE_ORDER"] == "true"
+    assert keys_of(statements, "dynamodb:Query", "<Arn>/index/tenant_due") == {"acme#*"}
+
+
+def test_the_api_may_read_the_due_order_that_the_deployment_has():
+    made, _ = stack(settings=Settings(due_order=True))
+    synthesised = Synthesised.of(made)
+    readers = {
+        name
+        for name in synthesised.functions()
+        if any("/index/tenant_due" in resource for _, resource in allowed(synthesised.rights(name)))
+    }
+    assert readers == {"api"}
+    assert synthesised.environment("api")["DUETIME_DUE_ORDER"] == "true"
 
 
 def test_who_manages_jobs_plans_as_the_deployment_does():

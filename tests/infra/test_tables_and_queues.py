@@ -1,6 +1,6 @@
 import pytest
 
-from duetime.aws.tables import ACTIONS, JOBS, create_table_request
+from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_request
 from duetime.cdk import Deployment
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, stack
@@ -13,6 +13,14 @@ def shape(request):
 
 def table(synthesised, shape):
     return synthesised.one("AWS::DynamoDB::Table", TableName=f"duetime-{shape.name}")
+
+
+def test_the_actions_table_has_the_due_order_where_it_is_chosen():
+    made, _ = stack(settings=Settings(due_order=True))
+    indexes = table(Synthesised.of(made), ACTIONS)["GlobalSecondaryIndexes"]
+    wanted = create_table_request(actions_shape(due_order=True), "duetime-actions")
+    assert indexes == wanted["GlobalSecondaryIndexes"]
+    assert {each["IndexName"] for each in indexes} >= {"tenant_due"}
 
 
 def test_a_table_has_the_shape_that_the_back_end_was_written_for(synthesised, shape):

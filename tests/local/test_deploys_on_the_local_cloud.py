@@ -10,7 +10,7 @@ from duetime.action import SkipReason, Status
 from duetime.errors import DeclarationError, SettingsError
 from duetime.local import LocalCloud, Options
 from tests.local.conftest import SHORT, eventually, rest
-from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Runs, app_of
+from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
 
 
 def wakes_in(cloud):
@@ -76,3 +76,17 @@ def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
         cloud.redeploy(enabled=True)
         cloud.invoke("sweep")
         runs.wait_for(TEN_SECONDS)
+
+
+def test_a_deploy_that_chooses_the_due_order_adds_it_for_what_is_scheduled_from_then_on():
+    runs = Runs()
+    with LocalCloud(app_of(runs), Options(settings=replace(SHORT, enabled=False))) as cloud:
+        cloud.scheduler().schedule(Document(document=1), at=timedelta(hours=1))
+        cloud.redeploy(due_order=True)
+        cloud.redeploy()
+        scheduler = cloud.scheduler()
+        later, sooner = (
+            scheduler.schedule(Document(document=2), at=timedelta(hours=hours)) for hours in (3, 2)
+        )
+        listed = scheduler.list(due_after=timedelta(0))
+        assert [each.id for each in listed] == [sooner.id, later.id]

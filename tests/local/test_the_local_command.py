@@ -1,3 +1,4 @@
+import json
 import logging
 import re
 import shlex
@@ -5,12 +6,16 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
 
 from duetime.cli import main
+from duetime.cli.local_access import access_of
+from duetime.cli.main import parser
 from duetime.local.run_lines import RunLines
+from duetime.settings import Settings
 from tests.local.conftest import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -108,6 +113,69 @@ def test_bad_usage_is_told_in_one_line(run, words):
     status, (line,) = run("--app", "examples.billing:app", *words)
     assert status == 2
     assert line.startswith("duetime: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--roles", '{"viewers": "actions:read"'], "is no JSON: "),
+        (["--roles", '{"viewers": ["actions:read"]}'], "is no object of texts, such as"),
+        (["--roles", "nowhere.json"], "no file of that name can be read: No such file"),
+        (["--roles", "pyproject.toml"], "'pyproject.toml' is no JSON"),
+        (["--roles", '{"viewers": "actions:write"}'], "roles gives 'viewers' actions:write; permissions are"),
+        (["--identities", '{"arn:aws:iam::1:role/till": "#"}'], "its first word, the tenant, "),
+        (["--identities", "[]"], "is no JSON object"),
+        (["--authorization", "none"], "invalid choice"),
+    ],
+)
+def test_roles_and_identities_that_make_no_sense_are_bad_usage(run, words, told):
+    status, (line,) = run("--app", "examples.billing:app", *words)
+    assert status == 2
+    assert line.startswith("duetime: ")
+    assert told in line
+
+
+def test_the_settings_of_access_are_taken_as_json_or_from_a_file(tmp_path):
+    roles, arn = tmp_path / "roles.json", "arn:aws:iam::123456789012:role/till"
+    roles.write_text('{"viewers": "actions:read"}')
+    words = [
+        "--roles",
+        str(roles),
+        "--identities",
+        f'{{"{arn}": "acme viewers"}}',
+        "--required-role",
+        "staff",
+    ]
+    said = parser().parse_args(
+        ["local", "--app", "examples.billing:app", *words, "--authorization", "allow-all"]
+    )
+    assert Settings(**access_of(said)) == Settings(
+        roles={"viewers": "actions:read"},
+        identities={arn: "acme viewers"},
+        required_role="staff",
+        authorization="allow-all",
+    )
+
+
+def test_a_local_cloud_lets_people_do_what_the_roles_that_it_was_told_allow():
+    roles = '{"admins": "admin", "viewers": "actions:read"}'
+    command = [*DUETIME, "local", "--app", "examples.billing:app", "--port", "0", "--roles", roles]
+    with subprocess.Popen(  # noqa: S603 - our own program
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as cloud:
+        try:
+            said = "".join(read_until(cloud, "Ctrl-C"))
+            (url,) = re.findall(r"at (http://127\.0\.0\.1:\d+)", said)
+            told = {}
+            for role in ("viewers", "operators", "admins"):
+                asked = urllib.request.Request(f"{url}/api/v1/me", headers={"X-Duetime-Groups": role})  # noqa: S310
+                with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:  # noqa: S310 - this machine
+                    told[role] = json.load(answer)["permissions"]
+        finally:
+            cloud.kill()
+    assert told["viewers"] == ["actions:read"]
+    assert told["operators"] == []
+    assert "admin" in told["admins"]
 
 
 def test_an_app_that_is_not_named_as_one_is_bad_usage(run):

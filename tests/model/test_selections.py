@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from duetime.action import Attempt, Ending, Status
 from duetime.aws.store import DynamoStore
-from duetime.aws.tables import ACTIONS, create_table_request
+from duetime.aws.tables import actions_shape, create_table_request
 from duetime.ids import TenantId
 from duetime.memory.store import MemoryStore
 from duetime.scheduler import Scheduler
@@ -83,21 +83,27 @@ def means(row, said):
     )
 
 
-def in_order(found, said):
+def in_order(found, said, *, due_order):
     if "correlation_id" in said:
         return sorted(found, key=lambda row: row.id)
     if said.get("status") in ("failed", {Status.FAILED}):
         return sorted(found, key=lambda row: (row.failed_at, row.id), reverse=True)
+    if due_order and said.keys() & {"due_after", "due_until"}:
+        return sorted(found, key=lambda row: (row.due_at, row.id))
     return sorted(found, key=lambda row: row.id, reverse=True)
 
 
-def check(store, made, said, limit):
+def check(store, made, said, limit, *, due_order):
     mine, theirs = (TenantId(f"tenant-{next(NUMBERS)}") for _ in range(2))
     written = [put(store, mine, each) for each in made]
     for each in made[::2]:
         put(store, theirs, each)
     scheduler = Scheduler(
-        store, tenant_id=mine, actor="ann", clock=TurnedClock(NOON + 9 * HOUR), settings=Settings()
+        store,
+        tenant_id=mine,
+        actor="ann",
+        clock=TurnedClock(NOON + 9 * HOUR),
+        settings=Settings(due_order=due_order),
     )
     listed, cursor = [], None
     while True:
@@ -106,30 +112,36 @@ def check(store, made, said, limit):
         listed += page
         if (cursor := page.cursor) is None:
             break
-    assert [row.id for row in listed] == [
-        row.id for row in in_order([row for row in written if means(row, said)], said)
-    ]
+    meant = in_order([row for row in written if means(row, said)], said, due_order=due_order)
+    assert [row.id for row in listed] == [row.id for row in meant]
 
 
-CASES = {"made": st.lists(rows(), max_size=14), "said": filters(), "limit": st.sampled_from([1, 3, 50])}
+CASES = {
+    "due_order": st.booleans(),
+    "made": st.lists(rows(), max_size=14),
+    "said": filters(),
+    "limit": st.sampled_from([1, 3, 50]),
+}
 CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
 @given(**CASES)
 @settings(max_examples=250, deadline=None)
-def test_the_pages_of_a_list_are_what_a_plain_look_gives_in_memory(made, said, limit):
-    check(MemoryStore(), made, said, limit)
+def test_the_pages_of_a_list_are_what_a_plain_look_gives_in_memory(made, said, limit, due_order):
+    check(MemoryStore(), made, said, limit, due_order=due_order)
 
 
 @pytest.fixture(scope="module")
 def moto_store():
     with mock_aws():
         client = boto3.client("dynamodb", **CREDENTIALS)
-        client.create_table(**create_table_request(ACTIONS, "duetime-actions"))
-        yield DynamoStore(client, "duetime-actions", due_shards=DUE_SHARDS)
+        client.create_table(**create_table_request(actions_shape(due_order=True), "duetime-actions"))
+        yield DynamoStore(client, "duetime-actions", due_shards=DUE_SHARDS, due_order=True)
 
 
 @given(**CASES)
 @settings(max_examples=25, deadline=None, suppress_health_check=CHECKS)
-def test_the_pages_of_a_list_are_what_a_plain_look_gives_on_dynamodb(moto_store, made, said, limit):
-    check(moto_store, made, said, limit)
+def test_the_pages_of_a_list_are_what_a_plain_look_gives_on_dynamodb(
+    moto_store, made, said, limit, due_order
+):
+    check(moto_store, made, said, limit, due_order=due_order)

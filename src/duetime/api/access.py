@@ -33,9 +33,13 @@ class CallerView(BaseModel):
     """Who asks, and what that one may do."""
 
     tenant_id: str
+    """For whom the caller asks."""
     actor: str
+    """The e-mail address or the subject of a person; the role or user of a service."""
     roles: list[str]
+    """The groups of a person; the roles of a service, by the settings."""
     permissions: list[Permission]
+    """All that the roles permit, what that implies included."""
 
 
 class GrantRequest(RequestBody):
@@ -48,9 +52,13 @@ class GrantView(BaseModel):
     """What was granted to a role at run time."""
 
     role: str
+    """A group of the user pool, or a role of the settings."""
     permissions: list[Permission]
+    """What it may do beside what the settings give it."""
     granted_by: str
+    """Who granted that."""
     granted_at: Instant
+    """When that was."""
 
     @classmethod
     def of(cls, grant: Grant) -> GrantView:
@@ -67,24 +75,32 @@ class GrantList(BaseModel):
     """The grants of the caller's tenant."""
 
     items: list[GrantView]
+    """All of them, by role."""
 
 
 class AuditEntryView(BaseModel):
     """One change that was asked for."""
 
     id: str
+    """A UUIDv7: entries sort by when they were begun."""
     operation: str
+    """Such as ``cancel``, ``pause`` or ``register``."""
     target: str
     """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many`` or ``undelivered:<id>``."""
     by: str
+    """Who asked for it."""
     roles: list[str]
+    """In which roles."""
     address: str | None
     """Where the request came from."""
     asked_at: Instant
+    """When that was."""
     asked: dict[str, Any]
+    """What was asked for beside that; never a payload."""
     status: int | None
     """The answer's HTTP status; null while nobody knows whether it was done."""
     result: dict[str, Any] | None
+    """What the target became, or why the change was refused; null while nobody knows."""
 
     @classmethod
     def of(cls, entry: AuditEntry) -> AuditEntryView:
@@ -97,7 +113,9 @@ class AuditPageView(BaseModel):
     """A page of the trail, the latest first; `next_cursor` is null on the last one."""
 
     items: list[AuditEntryView]
+    """At most `limit`."""
     next_cursor: str | None
+    """The cursor of the next page; null on the last one."""
 
 
 def _target(action: str | None, job: str | None) -> Target | None:

@@ -63,6 +63,22 @@ class Authority:
         return by_settings.union(*(permissions_of(each & GRANTABLE) for each in at_run_time))
 
 
+def check_access(settings: Settings) -> None:
+    """Refuse what no authority could be made of.
+
+    Raises:
+        SettingsError: as `Authority`, all of it at once.
+    """
+    problems = list[str]()
+    for read, said in ((_read, settings.roles), (Identities, settings.identities)):
+        try:
+            read(said)
+        except SettingsError as error:
+            problems += error.problems
+    if problems:
+        raise SettingsError(problems)
+
+
 def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
     """What each role of the settings permits."""
     problems = [

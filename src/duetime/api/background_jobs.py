@@ -17,18 +17,11 @@ from duetime import ids, instant
 from duetime.action import Status
 from duetime.api.desk import JOBS, Desk
 from duetime.api.job_requests import LONGEST_CADENCE
-from duetime.api.job_views import (
-    JobPage,
-    JobSummary,
-    JobView,
-    OccurrencePage,
-    OccurrenceView,
-    PreviewedView,
-    PreviewView,
-)
+from duetime.api.job_views import JobPage, JobSummary, JobView
 from duetime.api.parameters import Start, Until, instant_of, refuse_unknown
 from duetime.api.preconditions import etag_of_job
 from duetime.api.routes import Route
+from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView, PreviewView
 from duetime.api.views import ActionPage, ActionSummary
 from duetime.cadence import Cadence, Interval, explained, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier

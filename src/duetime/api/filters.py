@@ -40,7 +40,9 @@ class Filtering(RequestBody):
     """Which actions are meant: those that meet all that is said."""
 
     type: str | None = None
+    """only those of this payload type"""
     correlation_id: str | None = None
+    """only those with this correlation id"""
     job: Annotated[str | None, Field(description="only runs of this job")] = None
     due_after: After = None
     due_until: Until = None
@@ -96,16 +98,22 @@ class LeftView(BaseModel):
     """An action that was left as it is, and why."""
 
     id: str
+    """The action."""
     reason: str
+    """Why it was left."""
 
 
 class ManyView(BaseModel):
     """What a step did; with `dry_run` what it would have done. `next_cursor` is null after the last one."""
 
     changed: list[ActionSummary]
+    """As they are now; with `dry_run` as they are before."""
     left: list[LeftView]
+    """Those that had changed meanwhile, say."""
     next_cursor: str | None
+    """The cursor of the next step; null after the last one."""
     dry_run: bool
+    """Whether nothing was changed."""
 
     @classmethod
     def of(cls, step: Many) -> Self:

@@ -40,7 +40,9 @@ class HealthView(BaseModel):
     """All is well."""
 
     status: Literal["ok"] = "ok"
+    """Always ``ok``: what is ill is a problem."""
     parts: dict[str, str]
+    """Each part that was asked: ``ok``."""
 
 
 @dataclass(frozen=True, slots=True)

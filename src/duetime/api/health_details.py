@@ -43,44 +43,62 @@ class Counted(BaseModel):
     """How many there are; `more` where a page did not hold them all."""
 
     count: int
+    """How many were counted."""
     more: bool
+    """Whether there are more than that."""
 
 
 class PassView(BaseModel):
     """The latest pass of the sweep or of the catch-up."""
 
     began_at: Instant
+    """When it began."""
     status: Status
+    """How it ended, or that it runs."""
     message: str | None
+    """Why it failed."""
 
 
 class OverdueView(BaseModel):
     """The pending action that has been due for longest; one with a concurrency key may rightly wait, and is passed over."""
 
     tenant_id: str
+    """Whose it is."""
     id: str
+    """The action."""
     type: str
+    """Its payload type."""
     due_at: Instant
+    """Since when it is due."""
 
 
 class HealthDetails(BaseModel):
     """How the deployment is; null stands where a part could not be asked, or never was."""
 
     status: Literal["ok", "ill"]
+    """Whether nothing is ill."""
     ill: list[str]
     """What is ill: parts that do not answer, ``sweep``, ``catch-up``, ``overdue``, ``failure queue``."""
     parts: dict[str, str]
     """Each part that was asked: ``ok``, or how it failed."""
     asked_at: Instant
+    """When all this was read."""
     enabled: bool
+    """The global switch: off, nothing fires."""
     timers: str
+    """What wakes a far action: ``eventbridge`` or ``wheel``."""
     due_shards: int
+    """Partitions of the due index."""
     swept_until: Instant | None
     """When the sweep last went through every due shard."""
     last_sweep: PassView | None
+    """The latest pass of each minute's sweep."""
     last_catch_up: PassView | None
+    """The latest deep pass."""
     oldest_overdue: OverdueView | None
+    """What has waited for longest; null if nothing is overdue."""
     undelivered: Counted | None
+    """What is kept for an operator."""
     failed_last_day: Counted | None
     """Of the caller's tenant, and of code's jobs."""
     failure_queue: int | None

@@ -39,8 +39,11 @@ class RetryRequest(RequestBody):
     """A retry policy; what is left out is as usual."""
 
     attempts: Whole | None = None
+    """Runs in all, 1 to 100; 3 if it is left out."""
     backoff: Backoff | None = None
+    """Seconds before each further run: one span or a list, whose last one repeats."""
     jitter: Number | None = None
+    """By which share of itself a back-off is widened at most."""
     give_up_after: Annotated[Number | None, Field(description="seconds")] = None
 
     def policy(self) -> RetryPolicy:
@@ -64,13 +67,21 @@ class JobRequest(RequestBody):
         Field(description="when it runs; none for a job that is triggered", max_length=_SHORT),
     ] = ()
     retry: RetryRequest | None = None
+    """How runs are retried; the handler's own policy if it is left out."""
     overlap: Overlap | None = None
+    """What becomes of an occurrence while another run has not ended; `skip` if it is left out."""
     catch_up: Whole = 0
+    """How many of the latest missed occurrences are made up for, 0 to 100."""
     precision: Precision = "second"
+    """`second`, or `minute` if a run may be that late."""
     failure_threshold: Whole = 3
+    """Failures in a row after which somebody should be told."""
     title: Annotated[str, Field(max_length=_LONG)] = ""
+    """Its name for people."""
     category: Annotated[str, Field(max_length=_LONG)] = ""
+    """What lists may group it by."""
     description: Annotated[str, Field(max_length=_LONG)] = ""
+    """What it is for."""
     idempotency_key: Annotated[
         str | None, Field(description="the same key again changes nothing", max_length=_LONG)
     ] = None
@@ -99,6 +110,7 @@ class CadenceRequest(RequestBody):
     """Which of a job's cadences is meant; all of them by default."""
 
     cadence: str | None = None
+    """Its name; all of the job's without it."""
 
 
 class TriggerRequest(RequestBody):
@@ -113,6 +125,10 @@ class SettingsRequest(RequestBody):
     """How runs are retried, on top of the declared policy; what is left out goes by that policy again."""
 
     attempts: Whole | None = None
+    """Runs in all, 1 to 100."""
     backoff: Backoff | None = None
+    """Seconds before each further run: one span or a list, whose last one repeats."""
     jitter: Number | None = None
+    """By which share of itself a back-off is widened at most."""
     cadence: str | None = None
+    """The one cadence that it is for, by name; the whole job without it."""

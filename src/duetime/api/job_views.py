@@ -11,10 +11,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
-from duetime.account import Account, Accounted
 from duetime.api.coming import coming
 from duetime.api.views import Instant
-from duetime.cadence import Cadence, Explained
+from duetime.cadence import Cadence
 from duetime.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
 from duetime.retry import RetryPolicy, Tuning
 from duetime.stacked import Due
@@ -28,8 +27,11 @@ class PauseView(BaseModel):
     """A pause that lasts."""
 
     since: Instant
+    """When it began."""
     by: str
+    """Who paused it."""
     reason: str
+    """Why; may be empty."""
     until: Instant | None
     """When it ends by itself."""
 
@@ -43,8 +45,11 @@ class CadenceView(BaseModel):
     """One cadence of a job."""
 
     name: str
+    """What tells it from the job's others."""
     text: str
+    """As it is declared: ``daily 02:30 tz=Europe/Paris``."""
     words: str
+    """The same as a sentence."""
     paused: PauseView | None
     """Of this cadence alone; the whole job's pause is told on the job."""
 
@@ -59,15 +64,20 @@ class NextRunView(BaseModel):
     """A nominal time to come, and which cadences have it."""
 
     at: Instant
+    """The nominal time."""
     cadences: list[str]
+    """Their names."""
 
 
 class LastRunView(BaseModel):
     """The run that ended last."""
 
     id: str | None
+    """The action."""
     status: str | None
+    """How it ended."""
     started_at: Instant
+    """When it began."""
 
     @classmethod
     def of(cls, tally: Tally) -> Self | None:
@@ -81,9 +91,13 @@ class RetryView(BaseModel):
     """A retry policy; spans are in seconds."""
 
     attempts: int
+    """Runs in all."""
     backoff: list[float]
+    """Before each further run; the last one repeats."""
     jitter: float
+    """By which share of itself a back-off is widened at most."""
     give_up_after: float | None
+    """After this long since it was first due no further run is started; null: never."""
 
     @classmethod
     def of(cls, policy: RetryPolicy) -> Self:
@@ -102,8 +116,11 @@ class TuningView(BaseModel):
     cadence: str | None
     """The one cadence that it is for; null for the whole job."""
     attempts: int | None
+    """Runs in all."""
     backoff: list[float] | None
+    """Seconds before each further run; the last one repeats."""
     jitter: float | None
+    """By which share of itself a back-off is widened at most."""
 
     @classmethod
     def of(cls, cadence: str, tuning: Tuning) -> Self:
@@ -115,10 +132,15 @@ class TallyView(BaseModel):
     """What the job's row tells of its runs."""
 
     executed: int
+    """Runs that succeeded."""
     failed: int
+    """Runs that ended as failed, redriven ones included."""
     consecutive_failures: int
+    """Since the last success."""
     last_error: str | None
+    """In at most 500 characters; it stays until the next failure."""
     triggered_by: str | None
+    """Who triggered a run last."""
 
     @classmethod
     def of(cls, tally: Tally) -> Self:
@@ -130,21 +152,33 @@ class JobSummary(BaseModel):
     """A job in a list."""
 
     name: str
+    """Two or more kebab-case segments."""
     type: str
+    """The payload type, whose handler runs it."""
     title: str
+    """Its name for people; may be empty."""
     category: str
+    """What lists may group it by; may be empty."""
     tenant_id: str
+    """Whose it is; ``system`` for code's."""
     origin: Origin
+    """Who declared it."""
     version: int
+    """Counts changes of its schedule; each occurrence is of one."""
     cadences: list[CadenceView]
+    """When it runs."""
     enabled: bool
     """Whether it is declared; what code or its registration takes back is kept, and runs no more."""
     paused: PauseView | None
+    """The whole job's pause; null while it is not paused."""
     running: str | None
     """The action that holds the job's lock."""
     next_due_at: Instant | None
+    """The next nominal time; null if there is none."""
     last_run: LastRunView | None
+    """The run that ended last; null before the first."""
     consecutive_failures: int
+    """Since the last success."""
 
     @classmethod
     def of(cls, job: Job, now: datetime) -> Self:
@@ -176,24 +210,35 @@ class JobView(JobSummary):
     """A job in full."""
 
     description: str
+    """What it is for; may be empty."""
     payload: Any
     """What each run is given; null if that is nothing."""
     retry: RetryView | None
     """Null where the handler's own policy applies."""
     overlap: Overlap
+    """What becomes of an occurrence while another run has not ended."""
     catch_up: int
+    """How many of the latest missed occurrences are made up for."""
     precision: Precision
+    """`second`, or `minute` if a run may be that late."""
     failure_threshold: int
+    """Failures in a row after which somebody should be told."""
     worker: str
+    """Whose handler runs it."""
     since: Instant
     """When this version came into force."""
     disabled_at: Instant | None
+    """When code or its registration took it back."""
     registered_by: str
+    """Who declared it."""
     waiting: str | None
     """The action that waits for the running one's end."""
     tally: TallyView
+    """What became of its runs."""
     tuning: list[TuningView]
+    """What operators set: for the whole job, and for its cadences."""
     next_runs: list[NextRunView]
+    """The next three at most; none while it is paused for good."""
 
     @classmethod
     def of(cls, job: Job, now: datetime, skipped: Sequence[datetime] = ()) -> Self:
@@ -235,62 +280,6 @@ class JobPage(BaseModel):
     """A page of jobs; `next_cursor` is null on the last one."""
 
     items: list[JobSummary]
+    """At most `limit`, by name."""
     next_cursor: str | None
-
-
-class OccurrenceView(BaseModel):
-    """One nominal time and what became of it; or several in a row, without runs, that share it."""
-
-    at: Instant
-    until: Instant | None
-    """Of several: the last of them."""
-    count: int | None
-    """How many they are; null for more than were counted."""
-    local: str
-    """What the wall clock of the cadence's zone shows then."""
-    tz: str
-    cadences: list[str]
-    version: int
-    account: Account
-    reason: str
-    note: str
-    action_id: str | None
-
-    @classmethod
-    def of(cls, each: Accounted) -> Self:
-        """The account as a client sees it."""
-        return cls(**asdict(each) | {"cadences": list(each.cadences), "local": each.local.isoformat()})
-
-
-class OccurrencePage(BaseModel):
-    """The accounts of a window, in order; `next_from` is null at its end, else where to go on."""
-
-    items: list[OccurrenceView]
-    next_from: Instant | None
-
-
-class PreviewedView(BaseModel):
-    """One occurrence of a cadence, or a gap of the clocks that swallowed some."""
-
-    at: Instant | None
-    local: str
-    mark: str | None
-    """What a change of the clocks did: ``moved``, ``skipped``, ``doubled`` or ``once``."""
-    note: str
-
-    @classmethod
-    def of(cls, each: Explained) -> Self:
-        """The occurrence as a client sees it."""
-        return cls(at=each.at, local=each.local.isoformat(), mark=each.mark, note=each.words)
-
-
-class PreviewView(BaseModel):
-    """When a cadence is due."""
-
-    cadence: str
-    name: str
-    words: str
-    tz: str
-    occurrences: list[PreviewedView]
-    is_cut: bool
-    """Whether there are more in what was asked for."""
+    """The cursor of the next page; null on the last one."""

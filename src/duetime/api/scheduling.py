@@ -75,7 +75,8 @@ class Scheduling:
     def query(self, asked: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
         """A page of the actions that meet all filters: those of a correlation id oldest first, others newest first.
 
-        It may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
+        Failed ones come by their failure; those of a due range soonest first, where the deployment has `due_order`. It
+        may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
         """
         refuse_unknown(request, [*ActionQuery.model_fields])
         refuse_doubled(request, but=["status"])

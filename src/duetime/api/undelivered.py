@@ -31,15 +31,23 @@ class UndeliveredSummary(BaseModel):
     """Something undelivered without its body: in lists."""
 
     id: str
+    """``u.``, its own time, and a hash."""
     kind: Kind
+    """What was given up."""
     source: str
+    """Who gave it up: a queue or a function, such as ``due-default``."""
     reason: str
+    """Why, as far as it is known; of what was redriven in vain, why that failed."""
     first_at: Instant
+    """When it was kept for the first time."""
     last_at: Instant
+    """When it was kept last."""
     count: int
+    """How often it was kept: given up, or redriven in vain."""
     tenant_id: str | None
     """Whose action it is; null where that is not known."""
     action_id: str | None
+    """The action that it is about; null where that is not known."""
 
     @classmethod
     def of(cls, thing: Undelivered) -> Self:
@@ -53,6 +61,7 @@ class UndeliveredView(UndeliveredSummary):
     """Something undelivered in full."""
 
     body: str
+    """What was given up, as text."""
     is_cut: bool
     """Whether the body is only its beginning: then it cannot be redriven."""
 
@@ -61,7 +70,9 @@ class UndeliveredList(BaseModel):
     """A page of a list; `next_cursor` is null on the last one."""
 
     items: list[UndeliveredSummary]
+    """At most `limit`."""
     next_cursor: str | None
+    """The cursor of the next page; null on the last one."""
 
 
 class RedriveMany(RequestBody):
@@ -76,7 +87,9 @@ class Redriven(BaseModel):
     """Those that are redriven, or would be, as they are before."""
 
     items: list[UndeliveredSummary]
+    """The newest first."""
     dry_run: bool
+    """Whether nothing was done."""
 
 
 _MADE = {"tenant_id", "action_id"}

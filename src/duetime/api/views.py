@@ -27,13 +27,19 @@ class AttemptView(BaseModel):
     """One run of an action."""
 
     number: int
+    """Counts runs from 1; a run that takes over from a lost one has the same number."""
     queued_at: Instant
+    """When the message that led to it could first be received."""
     started_at: Instant
+    """When its worker claimed the action."""
     finished_at: Instant | None
+    """When it ended; null while it runs, and of a lost one."""
     outcome: str
     """``running``, ``lost`` (its worker died), ``executed``, ``retry``, ``failed`` or ``cancelled``."""
     message: str | None
+    """Why it did not succeed, in at most 500 characters."""
     instance: str
+    """Which worker process ran it."""
 
     @classmethod
     def of(cls, number: int, attempt: Attempt, *, is_last: bool) -> Self:
@@ -54,34 +60,55 @@ class ActionSummary(BaseModel):
     """An action without its payload: in lists, and after a change."""
 
     id: str
+    """A UUIDv7; of a job's run the job's name, its version and the nominal time."""
     type: str
+    """The payload type, whose handler runs it."""
     status: Status
+    """Where it stands; executed, failed, cancelled and skipped are final."""
     due_at: Instant
+    """When it is due by now: retries and redrives move it."""
     nominal_at: Instant
+    """When it was scheduled for; retries and redrives do not move it."""
     tenant_id: str
+    """Whose it is."""
     correlation_id: str | None
+    """What it was scheduled with, to be found by."""
     idempotency_key: str | None
+    """What it was scheduled under: while the key holds, a repeat gets this action."""
     concurrency_key: str | None
     """Of the actions that share it only so many run at once."""
     concurrency_limit: int | None
     """How many; null without a key."""
     created_at: Instant
+    """When it was scheduled, to the millisecond."""
     created_by: str
+    """Who scheduled it."""
     modified_at: Instant
+    """When somebody changed it, or a run began or ended, last."""
     modified_by: str
+    """Who did that: the worker's instance where it was a run."""
     executed_at: Instant | None
+    """When the run that succeeded ended."""
     cancel_requested_at: Instant | None
+    """When somebody first asked its run to stop."""
     cancelled_by: str | None
+    """Who cancelled it; null unless it is cancelled."""
     failure_reason: str | None
+    """Why it failed, in at most 500 characters; null unless it has failed."""
     recoveries: int
+    """How often a run was taken over from a dead worker."""
     job: str | None
     """The job whose run it is; null for an action of its own."""
     cadence: str | None
     """Which of the job's cadences made it due."""
     trigger: Trigger
+    """What made it due."""
     skip_reason: SkipReason | None
+    """Why it was not run; null unless it is skipped."""
     note: str | None
+    """More on that, in at most 500 characters."""
     attempts: list[AttemptView]
+    """Its runs, the first first; of many the latest 20."""
 
     @classmethod
     def of(cls, action: Action) -> Self:
@@ -101,7 +128,9 @@ class ActionPage(BaseModel):
     """A page of a list; `next_cursor` is null on the last one."""
 
     items: list[ActionSummary]
+    """At most `limit`; a page may be short, or empty, and still lead on."""
     next_cursor: str | None
+    """The cursor of the next page; null on the last one."""
 
 
 _MADE = {"attempts", "concurrency_limit", "payload"}

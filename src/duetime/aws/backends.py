@@ -47,6 +47,7 @@ def action_store(settings: Settings, client: Any = None) -> DynamoStore:
         client or boto3.client("dynamodb", config=_PATIENT),
         settings.actions_table,
         due_shards=settings.due_shards,
+        due_order=settings.due_order,
         single_shot=boto3.client("dynamodb", config=_ONCE) if client is None else None,
     )
 
@@ -90,7 +91,13 @@ class Backends:
     @cached_property
     def store(self) -> DynamoStore:
         """The actions table."""
-        return DynamoStore(self._dynamodb, self._settings.actions_table, due_shards=self._settings.due_shards)
+        settings = self._settings
+        return DynamoStore(
+            self._dynamodb,
+            settings.actions_table,
+            due_shards=settings.due_shards,
+            due_order=settings.due_order,
+        )
 
     @cached_property
     def jobs(self) -> DynamoJobStore:

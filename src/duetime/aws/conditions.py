@@ -18,7 +18,7 @@ from typing import Any
 from duetime import instant
 from duetime.action import KEPT_ATTEMPTS, Action, Attempt, Status
 from duetime.aws.items import attempt_entry, to_epoch, to_item
-from duetime.aws.keys import failed_key
+from duetime.aws.keys import shard_key
 from duetime.lease import ClaimTerms, Settlement
 
 ROW_IS_ABSENT = "attribute_not_exists(pk)"
@@ -128,7 +128,7 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
         values[":ttl"] = {"N": to_epoch(settlement.expires_at)}
     if settlement.status is Status.FAILED:
         sets += ["failed = :in_failed", "failed_at = :finished_at"]
-        values[":in_failed"] = {"S": failed_key(claimed.ref)}
+        values[":in_failed"] = {"S": shard_key(claimed.ref)}
     return {
         "ConditionExpression": condition,
         "UpdateExpression": f"SET {', '.join(sets)} REMOVE {', '.join(removes)}",

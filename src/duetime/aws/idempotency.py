@@ -23,7 +23,7 @@ from duetime import instant
 from duetime.action import Action, ActionRef, Status
 from duetime.aws.conditions import ROW_IS_ABSENT, Update
 from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
-from duetime.aws.items import from_item, to_item
+from duetime.aws.items import from_item
 from duetime.aws.keys import Item, idempotency_key, row_key
 from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, patiently, put, update, write
@@ -50,10 +50,13 @@ Get = Callable[[ActionRef], Action | None]
 
 
 class Keys:
-    """The keys of an actions table; `get` reads a row of it, consistently and with its payload."""
+    """The keys of an actions table; `get` reads a row of it, consistently and with its payload; `to_item` makes one."""
 
-    def __init__(self, client: DynamoDBClient, table: str, get: Get) -> None:
+    def __init__(
+        self, client: DynamoDBClient, table: str, get: Get, to_item: Callable[[Action], Item]
+    ) -> None:
         self._client, self._table, self._get = client, table, get
+        self._to_item = to_item
 
     def first(self, action: Action, terms: KeyTerms) -> Action | None:
         """The action that has the key of `action`, as `put` would answer now; None if that one may take it.
@@ -140,7 +143,7 @@ class Keys:
 
     def _taking(self, action: Action, terms: KeyTerms, held: HeldKey | None) -> Sequence[Entry]:
         """Take a free key, or take that of `held` over."""
-        row = put(self._table, to_item(action), ConditionExpression=ROW_IS_ABSENT)
+        row = put(self._table, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
         taking = [self.entry(action, terms, held), row]
         if held is not None:
             former = row_key(ActionRef(action.tenant_id, held.action_id))

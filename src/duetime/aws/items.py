@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from duetime import instant
+from duetime import ids, instant
 from duetime.action import Action, Attempt, Ending, SkipReason, Status
-from duetime.aws.keys import Item, correlation_key, failed_key, payload_key, ref_of, row_key
+from duetime.aws.keys import Item, correlation_key, payload_key, ref_of, row_key, shard_key
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.ids import SEPARATOR
 
@@ -22,8 +22,11 @@ _TEXTS: Mapping[str, Callable[[str], object]] = {
 _COUNTS = ("recoveries", "redriven_after")
 
 
-def to_item(action: Action) -> Item:
-    """The row of an action that has just been scheduled, or of one that ran outside the road."""
+def to_item(action: Action, *, due_order: bool = False) -> Item:
+    """The row of an action that has just been scheduled, or of one that ran outside the road.
+
+    With `due_order` a one-shot is in its tenant's due order, for good: what moves `due_at` moves it there.
+    """
     item: Item = {
         **row_key(action.ref),
         "type": {"S": action.type},
@@ -49,6 +52,8 @@ def to_item(action: Action) -> Item:
         item["correlation"] = {"S": correlation_key(action.tenant_id, action.correlation_id)}
     if action.trace is not None:
         item["trace"] = {"S": action.trace}
+    if due_order and ids.is_one_shot(action.id):
+        item["tenant_due"] = {"S": shard_key(action.ref)}
     if action.catches_up:
         item["catches_up"] = {"BOOL": True}
     return item | _of_runs(action)
@@ -73,7 +78,7 @@ def _of_runs(action: Action) -> Item:
     if action.expires_at is not None:
         left["ttl"] = {"N": to_epoch(action.expires_at)}
     if action.status is Status.FAILED:
-        left["failed"] = {"S": failed_key(action.ref)}
+        left["failed"] = {"S": shard_key(action.ref)}
         left["failed_at"] = {"S": instant.text(action.failed_at)}
     return left
 

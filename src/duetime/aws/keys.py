@@ -48,8 +48,8 @@ def notified(tenant_id: str, what: str) -> str:
     return partition(tenant_id, f"notified{SEPARATOR}{what}")
 
 
-def failed_key(ref: ActionRef) -> str:
-    """A failed action's partition of the failed index: ``acme#7``."""
+def shard_key(ref: ActionRef) -> str:
+    """An action's partition of the failed index, and of its tenant's due order: ``acme#7``."""
     return partition(ref.tenant_id, shard_of(ref.id))
 
 

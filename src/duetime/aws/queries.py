@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from duetime import ids, instant
 from duetime.action import Action, ActionRef, Status
 from duetime.action_ports import DueEntry, DuePage, Page
+from duetime.aws import due_order
 from duetime.aws.faults import translated
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
+from duetime.due_mark import DueMark
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.failed import FailedMark
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
@@ -107,6 +109,22 @@ class Queries:
             if "LastEvaluatedKey" not in answer:
                 return
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+
+    def in_due_order(
+        self,
+        tenant_id: TenantId,
+        *,
+        after: datetime | None,
+        until: datetime | None,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        span = due_order.Span(after, until, None if cursor is None else DueMark.parse(cursor))
+        marks = list(islice(span.of_tenant(self._query, tenant_id, limit), limit + 1))
+        rows = self.get_rows([ActionRef(tenant_id, each.id) for each in marks[:limit]])
+        shown = sorted((row for row in rows if span.holds(row)), key=DueMark.of)
+        more = str(marks[limit - 1]) if len(marks) > limit else None
+        return Page(tuple(row.without_payload() for row in shown), more)
 
     def of_job(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,8 @@ class DynamoStore(Queries):
     """The actions table.
 
     `client` repeats calls by itself. `single_shot` must not: a batch that was applied and is repeated could write over
-    a row that has run meanwhile. Without it, bulk goes one by one.
+    a row that has run meanwhile. Without it, bulk goes one by one. With `due_order` the table has that index, and what
+    is scheduled is in it.
     """
 
     def __init__(
@@ -42,11 +43,13 @@ class DynamoStore(Queries):
         table: str,
         *,
         due_shards: int,
+        due_order: bool = False,
         single_shot: DynamoDBClient | None = None,
     ) -> None:
         super().__init__(client, table, due_shards=due_shards)
         self._single_shot = single_shot
-        self._keys = Keys(client, table, self.get)
+        self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
+        self._keys = Keys(client, table, self.get, self._item)
         self._slots = Slots(client, table)
         self._payloads = Payloads(client, table)
 
@@ -69,7 +72,9 @@ class DynamoStore(Queries):
         try:
             with translated(SERVICE):
                 self._client.put_item(
-                    TableName=self._table, Item=to_item(action), ConditionExpression=conditions.ROW_IS_ABSENT
+                    TableName=self._table,
+                    Item=self._item(action),
+                    ConditionExpression=conditions.ROW_IS_ABSENT,
                 )
         except ConditionFailed:
             return False
@@ -92,7 +97,7 @@ class DynamoStore(Queries):
         self, single_shot: DynamoDBClient, batch: Mapping[ActionRef, Action]
     ) -> Sequence[ActionRef]:
         """Write at most 25 rows in one call, once; returns those that need a conditional put of their own."""
-        requests: Any = [{"PutRequest": {"Item": to_item(action)}} for action in batch.values()]
+        requests: Any = [{"PutRequest": {"Item": self._item(action)}} for action in batch.values()]
         try:
             with translated(SERVICE):
                 answer = single_shot.batch_write_item(RequestItems={self._table: requests})
@@ -102,7 +107,7 @@ class DynamoStore(Queries):
         return [ref_of(each["PutRequest"]["Item"]) for each in missed]
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
-        row = put(self._table, to_item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
+        row = put(self._table, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
         entries = [row] if terms is None else [self._keys.entry(action, terms), row]
         if not action.payload_apart:
             return tuple(entries)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 FORMAT = 1
@@ -37,6 +37,9 @@ CORRELATION = IndexShape("correlation", "correlation", "sk")
 FAILED = IndexShape("failed", "failed", "failed_at")
 """Failed rows by when they failed, in the shards of their tenant; those redriven are in it no more."""
 
+TENANT_DUE = IndexShape("tenant_due", "tenant_due", "due_at")
+"""A tenant's one-shots by due time, in the tenant's shards, settled ones too. It is there only with ``due_order``."""
+
 JOB_NAMES = IndexShape("jobs", "tenant", "name")
 """A tenant's jobs by name."""
 
@@ -48,7 +51,13 @@ AUDIT = IndexShape("audit", "audit_of", "sk")
 
 ACTIONS = TableShape("actions", (DUE, CORRELATION, FAILED), has_stream=True)
 JOBS = TableShape("jobs", (JOB_NAMES, ATTEND, AUDIT), has_stream=True)
+ACTIONS_IN_DUE_ORDER = replace(ACTIONS, indexes=(*ACTIONS.indexes, TENANT_DUE))
 TTL_ATTRIBUTE = "ttl"
+
+
+def actions_shape(*, due_order: bool) -> TableShape:
+    """The actions table of a deployment that has the index by due time, or has not."""
+    return ACTIONS_IN_DUE_ORDER if due_order else ACTIONS
 
 
 def create_table_request(shape: TableShape, name: str) -> Mapping[str, Any]:
@@ -63,17 +72,28 @@ def create_table_request(shape: TableShape, name: str) -> Mapping[str, Any]:
         ],
     }
     if shape.indexes:
-        request["GlobalSecondaryIndexes"] = [
-            {
-                "IndexName": index.name,
-                "KeySchema": _keys(index.partition, index.sort),
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
-            for index in shape.indexes
-        ]
+        request["GlobalSecondaryIndexes"] = [_created(index) for index in shape.indexes]
     if shape.has_stream:
         request["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
     return request
+
+
+def add_index_request(shape: TableShape, index: IndexShape, name: str) -> Mapping[str, Any]:
+    """The arguments of DynamoDB's ``UpdateTable`` that add an index to a table that is there."""
+    whole = create_table_request(shape, name)
+    return {
+        "TableName": name,
+        "AttributeDefinitions": whole["AttributeDefinitions"],
+        "GlobalSecondaryIndexUpdates": [{"Create": _created(index)}],
+    }
+
+
+def _created(index: IndexShape) -> dict[str, Any]:
+    return {
+        "IndexName": index.name,
+        "KeySchema": _keys(index.partition, index.sort),
+        "Projection": {"ProjectionType": "KEYS_ONLY"},
+    }
 
 
 def _keys(partition: str, sort: str) -> list[dict[str, str]]:

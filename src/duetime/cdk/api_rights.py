@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aws_cdk import aws_iam as iam
 
-from duetime.aws.tables import AUDIT, CORRELATION, DUE, FAILED, JOB_NAMES
+from duetime.aws.tables import AUDIT, DUE, JOB_NAMES
 from duetime.cdk.job_rights import JOBS, index
 from duetime.cdk.rights import BOOKMARKS, may, may_by_key, read_manifests, read_undelivered, send
 from duetime.cdk.tables import Tables
@@ -32,7 +32,7 @@ def _let_serve_actions(tables: Tables) -> list[iam.PolicyStatement]:
     calls = ("PutItem", "GetItem", "UpdateItem", "ConditionCheckItem", "BatchGetItem", "Query")
     return [
         may(*(f"dynamodb:{each}" for each in calls), on=tables.actions.table_arn),
-        may("dynamodb:Query", on=[tables.index_arn(each.name) for each in (CORRELATION, DUE, FAILED)]),
+        may("dynamodb:Query", on=[tables.index_arn(DUE.name), *tables.tenant_indexes]),
     ]
 
 

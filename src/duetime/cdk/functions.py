@@ -13,6 +13,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from duetime.cdk.deployment import Deployment
+from duetime.cdk.environment import check_size
 from duetime.cdk.log_group import log_group
 from duetime.cdk.rights import may
 from duetime.cdk.rules import accept
@@ -34,12 +35,17 @@ class Duty:
 
 
 class Function(Construct):
-    """A function that does one duty."""
+    """A function that does one duty.
+
+    Raises:
+        SettingsError: its environment is larger than Lambda takes.
+    """
 
     def __init__(
         self, scope: Construct, construct_id: str, duty: Duty, code: lambda_.Code, deployment: Deployment
     ) -> None:
         super().__init__(scope, construct_id)
+        check_size(self, duty.name, duty.environment)
         lines = log_group(self, f"/aws/lambda/{duty.name}", days=deployment.log_days)
         self.role = _role(self, duty, lines)
         self.function = lambda_.Function(

@@ -10,7 +10,6 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 
 from duetime import ids
-from duetime.aws.tables import CORRELATION, FAILED
 from duetime.cdk.job_rights import let_manage
 from duetime.cdk.rights import may, may_by_key, read_manifests, read_undelivered, send, tenant_keys
 from duetime.cdk.tables import Tables
@@ -39,7 +38,7 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
         ValueError: no tenant at all.
     """
     on_table = tables.actions.table_arn
-    indexes = [tables.index_arn(each.name) for each in (CORRELATION, FAILED)]
+    indexes = tables.tenant_indexes
     if tenants is None:
         return [may(*SDK_ACTIONS, on=on_table), *(may("dynamodb:Query", on=each) for each in indexes)]
     keys = tenant_keys(_checked(tenants))
@@ -113,6 +112,7 @@ def _told(settings: Settings) -> Settings:
         Settings(),
         actions_table=settings.actions_table,
         due_shards=settings.due_shards,
+        due_order=settings.due_order,
         retention=settings.retention,
         idempotency_ttl=settings.idempotency_ttl,
     )

@@ -39,7 +39,7 @@ _OF_THE_DEPLOYMENT = """## What only the deployment knows
 
 _OF_THE_STACK = f"""## What the stack makes
 
-Nobody chooses these; the functions find them in their environment, with `{PREFIX}` before the name. A script that only schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`), and `{PREFIX}DUE_SHARDS` where that is not the default; one that redrives what is undelivered, `{PREFIX}FAILURE_QUEUE`.
+Nobody chooses these; the functions find them in their environment, with `{PREFIX}` before the name. A script that only schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`), and `{PREFIX}DUE_SHARDS` and `{PREFIX}DUE_ORDER` where they are not the defaults; one that redrives what is undelivered, `{PREFIX}FAILURE_QUEUE`.
 """
 
 

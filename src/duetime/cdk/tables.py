@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from aws_cdk import RemovalPolicy, Stack
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
-from duetime.aws.tables import ACTIONS, JOBS, TTL_ATTRIBUTE, TableShape
+from duetime.aws.tables import (
+    CORRELATION,
+    FAILED,
+    JOBS,
+    TENANT_DUE,
+    TTL_ATTRIBUTE,
+    TableShape,
+    actions_shape,
+)
 from duetime.settings import Settings
 
 
@@ -16,8 +26,15 @@ class Tables(Construct):
     def __init__(self, scope: Construct, construct_id: str, settings: Settings, *, keep_data: bool) -> None:
         super().__init__(scope, construct_id)
         self._settings = settings
-        self.actions = self._table("Actions", ACTIONS, settings.actions_table, keep=keep_data)
+        shape = actions_shape(due_order=settings.due_order)
+        self.actions = self._table("Actions", shape, settings.actions_table, keep=keep_data)
         self.jobs = self._table("Jobs", JOBS, settings.jobs_table, keep=keep_data)
+
+    @property
+    def tenant_indexes(self) -> Sequence[str]:
+        """The ARNs of the actions table's indexes whose keys begin with a tenant."""
+        by_due = [TENANT_DUE] if self._settings.due_order else []
+        return [self.index_arn(each.name) for each in (CORRELATION, FAILED, *by_due)]
 
     def index_arn(self, index: str) -> str:
         """The ARN of an index of the actions table."""

@@ -16,6 +16,7 @@ from duetime.cli.arguments import Commands
 from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage, CommandFailed
 from duetime.cli.loading import app_at
+from duetime.cli.local_access import access_of, add_access
 from duetime.errors import SettingsError
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
@@ -47,6 +48,7 @@ def add_parser(commands: Commands) -> None:
     add("--timers-late", action="store_true", help="timers fire up to 60 s late, as EventBridge may")
     add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
     add("--verbose", action="store_true", help="show everything that is logged")
+    add_access(parser)
     parser.set_defaults(run=run)
 
 
@@ -93,16 +95,15 @@ def _options(arguments: argparse.Namespace) -> Options:
     doubles = _DOUBLES if arguments.at_least_once else 0.0
     lateness = _A_MINUTE if arguments.timers_late else timedelta(0)
     try:
-        settings = _settings(arguments)
+        return Options(
+            settings=_settings(arguments),
+            port=arguments.port,
+            concurrency=arguments.concurrency,
+            timers=Whims(lateness=lateness, doubles=doubles),
+            message_doubles=doubles,
+        )
     except SettingsError as error:
         raise BadUsage(str(error)) from error
-    return Options(
-        settings=settings,
-        port=arguments.port,
-        concurrency=arguments.concurrency,
-        timers=Whims(lateness=lateness, doubles=doubles),
-        message_doubles=doubles,
-    )
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
@@ -119,7 +120,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         changes |= {"lease": lease, "heartbeat": heartbeat}
         changes |= {"cancel_poll": min(usual.cancel_poll, heartbeat)}
         changes |= {"clock_skew": min(usual.clock_skew, lease / 4)}
-    return Settings(**changes)
+    return Settings(**changes, **access_of(arguments))
 
 
 class _Signals:

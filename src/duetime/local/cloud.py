@@ -29,6 +29,7 @@ from typing import Any, Self
 import boto3
 
 from duetime.actions import LARGEST_PAGE
+from duetime.api.authority import check_access
 from duetime.app import App
 from duetime.aws import action_store, job_ports, undelivered_ports
 from duetime.clock import SystemClock
@@ -128,13 +129,14 @@ class LocalCloud:
 
         Raises:
             DeclarationError: the app is not complete, or its worker is another: this cloud has one alone.
-            SettingsError: a setting is out of its range, or two contradict each other.
+            SettingsError: a setting is out of its range, two contradict each other, or roles or identities make no sense.
         """
         if app is not None and app.worker != self.app.worker:
             raise DeclarationError(
                 f"the local cloud runs the worker {self.app.worker!r}, and the app's is {app.worker!r}"
             )
         settings, app = replace(self.settings, **changes), app or self.app
+        check_access(settings)
         app.complete()  # before anything changes
         self.settings, self.app = settings, app
         for line in self._deploy().changes:

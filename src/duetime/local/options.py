@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from duetime.api.authority import check_access
 from duetime.local.invocation_pump import RETRY_WAITS
 from duetime.local.schedule_pump import Whims
 from duetime.settings import Settings
@@ -24,6 +25,9 @@ class Options:
         max_receives: how often a message is received before it goes to the dead letters.
         retry_waits: how long Lambda waits before it tries a failed asynchronous invocation again.
         stop_within: how long a stop waits for running handlers.
+
+    Raises:
+        SettingsError: a role has a word that is no permission, or an identity none that can be a tenant.
     """
 
     settings: Settings = field(default_factory=Settings)
@@ -34,3 +38,6 @@ class Options:
     max_receives: int = 5
     retry_waits: Sequence[timedelta] = RETRY_WAITS
     stop_within: timedelta = timedelta(seconds=10)
+
+    def __post_init__(self) -> None:
+        check_access(self.settings)

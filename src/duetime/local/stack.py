@@ -46,7 +46,7 @@ class Stack:
         return deployed, rollout.publish(app.manifest)
 
     def _make(self, settings: Settings) -> Settings:
-        self._make_table(tables.ACTIONS, settings.actions_table)
+        self._make_table(tables.actions_shape(due_order=settings.due_order), settings.actions_table)
         self._make_table(tables.JOBS, settings.jobs_table)
         failures = self._make_salvaged(self._names.failure_queue)
         url = self._make_due_queue(self._names.worker, settings)
@@ -72,12 +72,23 @@ class Stack:
         return self._sqs.create_queue(QueueName=name)["QueueUrl"]
 
     def _make_table(self, shape: tables.TableShape, name: str) -> None:
-        with suppress(self._dynamodb.exceptions.ResourceInUseException):
+        try:
             self._dynamodb.create_table(**tables.create_table_request(shape, name))
-            self._dynamodb.update_time_to_live(
-                TableName=name,
-                TimeToLiveSpecification={"Enabled": True, "AttributeName": tables.TTL_ATTRIBUTE},
-            )
+        except self._dynamodb.exceptions.ResourceInUseException:
+            self._add_indexes(shape, name)
+            return
+        self._dynamodb.update_time_to_live(
+            TableName=name,
+            TimeToLiveSpecification={"Enabled": True, "AttributeName": tables.TTL_ATTRIBUTE},
+        )
+
+    def _add_indexes(self, shape: tables.TableShape, name: str) -> None:
+        """What became a setting later; one that is a setting no more is left, as nobody asks for it."""
+        there = self._dynamodb.describe_table(TableName=name)["Table"].get("GlobalSecondaryIndexes", [])
+        names = {each["IndexName"] for each in there}
+        for index in shape.indexes:
+            if index.name not in names:
+                self._dynamodb.update_table(**tables.add_index_request(shape, index, name))
 
     def _make_due_queue(self, worker: str, settings: Settings) -> str:
         dead = self._names.dead_queue(worker)

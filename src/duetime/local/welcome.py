@@ -25,7 +25,7 @@ def welcome(
         "  In another terminal, try:",
         *(f"    {each}" for each in commands(app, url, program)),
         "",
-        f"  The API takes you for an admin of acme; the headers {USER}, {TENANT}, {GROUPS}",
+        f"  The API takes you for one of acme's admins; the headers {USER}, {TENANT}, {GROUPS}",
         f"  or {ARN} say who else calls.",
         "",
         "  Ctrl-C stops it. Everything is in memory, and gone then.",

@@ -11,6 +11,7 @@ from itertools import islice
 from duetime import ids
 from duetime.action import Action, ActionRef, Status
 from duetime.action_ports import DueEntry, DuePage, Page
+from duetime.due_mark import DueMark
 from duetime.errors import InvalidCursor
 from duetime.failed import FailedMark
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
@@ -54,6 +55,29 @@ class Lists(Rows):
         found.sort(key=FailedMark.of, reverse=True)
         shown = tuple(row.without_payload() for row in found[:limit])
         return Page(shown, str(FailedMark.of(shown[-1])) if len(found) > limit else None)
+
+    def in_due_order(
+        self,
+        tenant_id: TenantId,
+        *,
+        after: datetime | None,
+        until: datetime | None,
+        limit: int,
+        cursor: str | None,
+    ) -> Page:
+        last = None if cursor is None else DueMark.parse(cursor)
+        with self.lock:
+            rows = [
+                row for row in self._rows.values() if row.tenant_id == tenant_id and ids.is_one_shot(row.id)
+            ]
+        found = [
+            row
+            for row in rows
+            if (after is None or row.due_at > after) and (until is None or row.due_at <= until)
+        ]
+        left = sorted((row for row in found if last is None or DueMark.of(row) > last), key=DueMark.of)
+        shown = tuple(row.without_payload() for row in left[:limit])
+        return Page(shown, str(DueMark.of(shown[-1])) if len(left) > limit else None)
 
     def of_job(
         self,

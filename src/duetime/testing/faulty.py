@@ -19,7 +19,7 @@ Args = tuple[Any, ...]
 READS = frozenset(
     {"get", "get_rows", "peek", "by_correlation", "of_tenant", "failed", "of_job", "occurrences", "due"}
     | {"list", "to_attend", "versions", "spans", "known", "read", "queue_for", "version_of", "types"}
-    | {"holders"}
+    | {"holders", "in_due_order"}
 )
 """Methods that change nothing: a crash around them differs little from one around the write before."""
 

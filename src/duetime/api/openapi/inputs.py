@@ -25,8 +25,6 @@ _USUAL = {
     "count": "how many times at most",
     "cadence": "a cadence's text, such as `daily 02:30 tz=Europe/Paris`",
     "status": "only those with this status",
-    "type": "only those of this payload type",
-    "correlation_id": "only those with this correlation id",
     "Idempotency-Key": "the same key again is answered with the first action; as `idempotency_key` in the body",
 }
 """What is said of parameters that say nothing themselves."""

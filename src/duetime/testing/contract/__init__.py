@@ -30,6 +30,7 @@ from duetime.testing.contract.changing import CancelContract, RescheduleContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.committing import CommitContract, OccurrenceCommitContract
 from duetime.testing.contract.due import DueContract
+from duetime.testing.contract.due_order import DueOrderContract
 from duetime.testing.contract.evicting import EvictContract, SlotRaceContract
 from duetime.testing.contract.failures import FailedContract
 from duetime.testing.contract.idempotency import IdempotencyContract, KeyRaceContract, KeyRedriveContract
@@ -63,6 +64,7 @@ __all__ = [
     "AuditTrailContract",
     "BookmarksContract",
     "DeliveriesContract",
+    "DueOrderContract",
     "DueQueuesContract",
     "GrantsContract",
     "InboxContract",
@@ -107,7 +109,10 @@ class ActionStoreContract(
     EvictContract,
     SlotRaceContract,
 ):
-    """The whole contract of `duetime.action_ports.ActionStore`: override the fixture `store`."""
+    """The whole contract of `duetime.action_ports.ActionStore`: override the fixture `store`.
+
+    `DueOrderContract` is the rest of it, for a store that is set up with ``due_order``.
+    """
 
 
 class JobStoreContract(

@@ -1,0 +1,88 @@
+"""What a client gets of a job's or a cadence's times: their JSON, made here and nowhere else. Instants are as in `views`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Self
+
+from pydantic import BaseModel
+
+from duetime.account import Account, Accounted
+from duetime.api.views import Instant
+from duetime.cadence import Explained
+
+
+class OccurrenceView(BaseModel):
+    """One nominal time and what became of it; or several in a row, without runs, that share it."""
+
+    at: Instant
+    """The nominal time; of several the first."""
+    until: Instant | None
+    """Of several: the last of them."""
+    count: int | None
+    """How many they are; null for more than were counted."""
+    local: str
+    """What the wall clock of the cadence's zone shows then."""
+    tz: str
+    """That zone."""
+    cadences: list[str]
+    """Which of the job's cadences have it, by name."""
+    version: int
+    """Of the job's schedule."""
+    account: Account
+    """What became of it."""
+    reason: str
+    """Why it was skipped or missed, or which calendar silences it; else empty."""
+    note: str
+    """More on that: who paused it and why, what a change of the clocks did; may be empty."""
+    action_id: str | None
+    """Its run; null where it has no row."""
+
+    @classmethod
+    def of(cls, each: Accounted) -> Self:
+        """The account as a client sees it."""
+        return cls(**asdict(each) | {"cadences": list(each.cadences), "local": each.local.isoformat()})
+
+
+class OccurrencePage(BaseModel):
+    """The accounts of a window, in order; `next_from` is null at its end, else where to go on."""
+
+    items: list[OccurrenceView]
+    """In order of time."""
+    next_from: Instant | None
+    """Say it as `from` to go on; null at the window's end."""
+
+
+class PreviewedView(BaseModel):
+    """One occurrence of a cadence, or a gap of the clocks that swallowed some."""
+
+    at: Instant | None
+    """The instant; null for what a gap swallowed."""
+    local: str
+    """What the wall clock shows then, or would have shown."""
+    mark: str | None
+    """What a change of the clocks did: ``moved``, ``skipped``, ``doubled`` or ``once``."""
+    note: str
+    """What that change did, as a sentence; may be empty."""
+
+    @classmethod
+    def of(cls, each: Explained) -> Self:
+        """The occurrence as a client sees it."""
+        return cls(at=each.at, local=each.local.isoformat(), mark=each.mark, note=each.words)
+
+
+class PreviewView(BaseModel):
+    """When a cadence is due."""
+
+    cadence: str
+    """Its text, in the normal form."""
+    name: str
+    """What tells it from a job's others."""
+    words: str
+    """The same as a sentence."""
+    tz: str
+    """The zone that it is told in."""
+    occurrences: list[PreviewedView]
+    """In order of time."""
+    is_cut: bool
+    """Whether there are more in what was asked for."""
