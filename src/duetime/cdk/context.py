@@ -22,7 +22,7 @@ KEY = "duetime:"
 MADE_BY_THE_STACK = frozenset(
     {
         "actions_table", "jobs_table", "schedule_group", "job_group", "queues", "queue_visibility",
-        "failure_queue",
+        "failure_queue", "notification_queue",
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip

@@ -123,6 +123,12 @@ class Deployment:
         default=False,
         metadata=_about("The stack makes the event bus that event_bus names; off: it is there already."),
     )
+    own_topic: bool = field(
+        default=True,
+        metadata=_about(
+            "The stack makes the topic of notifications, unless topic_arn names one; off: there is none."
+        ),
+    )
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
     api_rate: int = field(
         default=50,

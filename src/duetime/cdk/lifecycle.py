@@ -41,9 +41,11 @@ class Lifecycle(Construct):
         deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
-        self.bus = None
-        if deployment.own_bus:
-            self.bus = events.EventBus(self, "Bus", event_bus_name=settings.event_bus)
+        self.bus: events.IEventBus = (
+            events.EventBus(self, "Bus", event_bus_name=settings.event_bus)
+            if deployment.own_bus
+            else events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
+        )
         jobs = tables.jobs.table_arn
         duty = Duty(
             name=f"{settings.prefix}publish",

@@ -17,6 +17,9 @@ VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
 SALVAGE_TIMEOUT = timedelta(seconds=60)
 """How long salvage may take over one message of the queues that feed it."""
 
+NOTIFY_TIMEOUT = timedelta(seconds=60)
+"""How long one message of the notifications' queue may take."""
+
 _KEPT = Duration.days(14)
 """The longest that SQS keeps a message: salvage may be broken for so long before anything is lost."""
 
@@ -26,8 +29,8 @@ def visibility_of(timeout: timedelta) -> timedelta:
     return timeout + VISIBILITY_BEYOND_TIMEOUT
 
 
-class DueQueue(Construct):
-    """A worker's due queue. What cannot be handled goes to `dead`, which feeds salvage."""
+class RetriedQueue(Construct):
+    """A queue that feeds a function. What that cannot handle goes to `dead`, which feeds salvage."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, name: str, timeout: timedelta, max_receives: int
@@ -41,6 +44,10 @@ class DueQueue(Construct):
             visibility=visibility_of(timeout),
             dead_letter_queue=sqs.DeadLetterQueue(queue=self.dead, max_receive_count=max_receives),
         )
+
+
+class DueQueue(RetriedQueue):
+    """A worker's due queue."""
 
 
 class FailureQueue(Construct):

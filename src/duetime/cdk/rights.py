@@ -60,6 +60,16 @@ def read_undelivered(jobs: str) -> iam.PolicyStatement:
     return may_by_key("dynamodb:Query", "dynamodb:GetItem", on=jobs, keys=[UNDELIVERED])
 
 
+def keep_notified(jobs: str) -> list[iam.PolicyStatement]:
+    """Read what tenants have chosen, add to their lists, and keep what was counted and sent."""
+    rights = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem")
+    return [
+        may_by_key("dynamodb:GetItem", on=jobs, keys=["*#preferences"]),
+        may_by_key("dynamodb:PutItem", on=jobs, keys=["*#inbox"]),
+        may_by_key(*rights, "dynamodb:Query", on=jobs, keys=["*#notified#*"]),
+    ]
+
+
 def publish_manifests(jobs: str) -> list[iam.PolicyStatement]:
     """Make a worker's types known, and read and mark the tables' format."""
     return [

@@ -14,12 +14,13 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import Duty, Function
 from duetime.cdk.job_rights import let_plan, let_start_by_events
 from duetime.cdk.lifecycle import let_publish
-from duetime.cdk.queues import SALVAGE_TIMEOUT
-from duetime.cdk.rights import keep_undelivered, may, may_by_key, take_from
+from duetime.cdk.queues import SALVAGE_TIMEOUT, RetriedQueue
+from duetime.cdk.rights import keep_undelivered, may, may_by_key, send, take_from
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.steps import Places
 from duetime.cdk.worker import feed
 from duetime.settings import Settings
+from duetime.undelivered_ports import NOTIFICATIONS
 
 _AT_ONCE = 2
 """The least that an event source takes: what was given up is rare, and seldom urgent."""
@@ -35,6 +36,7 @@ class Salvage(Construct):
         places: Places,
         *,
         failures: sqs.Queue,
+        notifications: RetriedQueue | None,
         settings: Settings,
         deployment: Deployment,
     ) -> None:
@@ -44,6 +46,10 @@ class Salvage(Construct):
         told = replace(
             self._wakes.settings, app="", queues=places.queue_urls, failure_queue=failures.queue_url
         )
+        self._notifications = notifications
+        if notifications is not None:
+            self._sources[NOTIFICATIONS] = notifications.dead
+            told = replace(told, notification_queue=notifications.queue.queue_url)
         duty = Duty(
             name=f"{settings.prefix}salvage",
             about="does again, or keeps, what queues, the stream and EventBridge gave up on",
@@ -63,6 +69,8 @@ class Salvage(Construct):
         actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
         yield from (take_from(each.queue_arn) for each in self._sources.values())
         yield keep_undelivered(jobs)
+        if self._notifications is not None:
+            yield send(self._notifications.queue.queue_arn)
         yield may("dynamodb:GetItem", on=actions)
         yield from self._rights_of_arm(actions)
         yield from let_plan(actions, jobs)

@@ -18,8 +18,9 @@ from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
+from duetime.cdk.notifications import Notifications
 from duetime.cdk.passes import Pass, Passes
-from duetime.cdk.queues import DueQueue, FailureQueue
+from duetime.cdk.queues import NOTIFY_TIMEOUT, DueQueue, FailureQueue, RetriedQueue
 from duetime.cdk.salvage import Salvage
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, Places, Steps
 from duetime.cdk.tables import Tables
@@ -30,6 +31,7 @@ from duetime.manifest import Manifest
 from duetime.settings import Settings
 from duetime.system_jobs import SYSTEM_WORKER
 from duetime.system_jobs import manifest as of_the_system
+from duetime.undelivered_ports import NOTIFICATIONS
 
 
 class Duetime(Construct):
@@ -63,15 +65,16 @@ class Duetime(Construct):
         self.due[SYSTEM_WORKER] = self._due_queue(SYSTEM_WORKER, timeout=CATCH_UP_TIMEOUT)
         self.steps = self._steps()
         self.passes = self._passes()
+        self._notification_queue = self._queue_of_notifications() if self._are_events_told else None
         self.salvage = self._salvage()
-        self.lifecycle = self._lifecycle() if self.settings.events != "off" else None
+        self.lifecycle = self._lifecycle() if self._are_events_told else None
+        self.notifications = self._notifications()
         self._published = [self._publish(of_the_system())]
         self.workers = {each.worker: self._worker(each) for each in handlers}
         self.api = self._api(handlers) if self.deployment.api else None
         parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage]
-        if self.lifecycle is not None:
-            parts.append(self.lifecycle)
-        for changed in parts:
+        told = (self._notification_queue, self.lifecycle, self.notifications)
+        for changed in (*parts, *(each for each in told if each is not None)):
             changed.node.add_dependency(self._deploy.check)
 
     def grant_schedule(self, function: lambda_.Function, *, tenants: Sequence[str] | None = None) -> None:
@@ -151,6 +154,33 @@ class Duetime(Construct):
             "Salvage",
             self._places,
             failures=self.failures,
+            notifications=self._notification_queue,
+            settings=self.settings,
+            deployment=self.deployment,
+        )
+
+    @property
+    def _are_events_told(self) -> bool:
+        return self.settings.events != "off"
+
+    def _queue_of_notifications(self) -> RetriedQueue:
+        return RetriedQueue(
+            self,
+            "NotificationQueue",
+            name=f"{self.settings.prefix}{NOTIFICATIONS}",
+            timeout=NOTIFY_TIMEOUT,
+            max_receives=self.deployment.max_receives,
+        )
+
+    def _notifications(self) -> Notifications | None:
+        if self.lifecycle is None or self._notification_queue is None:
+            return None
+        return Notifications(
+            self,
+            "Notifications",
+            queue=self._notification_queue,
+            bus=self.lifecycle.bus,
+            jobs=self.tables.jobs.table_arn,
             settings=self.settings,
             deployment=self.deployment,
         )
