@@ -114,28 +114,28 @@ class Salvage:
 
     def _arm_again(self, given: FailedBatch) -> None:
         """The sweep finds the rows of what cannot be armed, at the latest when they are overdue."""
-        batch = given.batch
-        records = self._ports.stream.read(batch)
+        records = self._ports.stream.read(given.batch)
         if records is None:
-            place = undelivered_id(given.at, Kind.RECORD, batch.stream, batch.shard, batch.first, batch.last)
-            self._keep(given, Kind.RECORD, place, reason="its records are no longer in the stream")
+            self._keep_gone(given)
             return
         for each in records:
             self._arm_one(given, each)
         log.info("batch armed once more", extra={"records": len(records)})
 
     def _publish_again(self, given: FailedBatch) -> None:
-        batch = given.batch
-        records = self._ports.stream.told(batch)
+        records = self._ports.stream.told(given.batch)
         if records is None:
-            parts = (batch.stream, batch.shard, batch.first, batch.last)
-            place = undelivered_id(given.at, Kind.LIFECYCLE, *parts)
-            self._keep(given, Kind.LIFECYCLE, place, reason="its records are no longer in the stream")
+            self._keep_gone(given)
             return
         for each in records:
             for event in self._tell(each.told, each.at) if each.told else ():
                 self._publish_one(given, event)
         log.info("batch published once more", extra={"records": len(records)})
+
+    def _keep_gone(self, given: FailedBatch) -> None:
+        batch = given.batch
+        place = undelivered_id(given.at, Kind.RECORD, batch.stream, batch.shard, batch.first, batch.last)
+        self._keep(given, Kind.RECORD, place, reason="its records are no longer in the stream")
 
     def _publish_one(self, given: FailedBatch, event: LifecycleEvent) -> None:
         try:

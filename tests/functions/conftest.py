@@ -80,11 +80,16 @@ def answers():
 
 @pytest.fixture
 def with_jobs(deployed, monkeypatch):
-    """The deployment with what jobs need beside the tables."""
+    """The deployment with what jobs, and notifications, need beside the tables."""
     sqs, scheduler = boto3.client("sqs"), boto3.client("scheduler")
     scheduler.create_schedule_group(Name=deployed.job_group)
     system = sqs.create_queue(QueueName="duetime-due-system")["QueueUrl"]
-    settings = replace(deployed, queues={**deployed.queues, "system": system})
+    settings = replace(
+        deployed,
+        queues={**deployed.queues, "system": system},
+        notification_queue=sqs.create_queue(QueueName="duetime-notifications")["QueueUrl"],
+        topic_arn=boto3.client("sns").create_topic(Name="duetime-notifications")["TopicArn"],
+    )
     for name, value in settings.to_env().items():
         monkeypatch.setenv(name, value)
     return settings

@@ -58,6 +58,13 @@ def calls_of(service: str, operation: str, params: Mapping[str, Any]) -> Iterato
             yield from _of_scheduler(operation, params)
         case "dynamodbstreams":
             yield Call(f"dynamodb:{operation}", _stream(params))
+        case "events" if operation == "PutEvents":
+            for entry in params["Entries"]:
+                yield Call("events:PutEvents", f"bus/{entry['EventBusName']}")
+        case "sns":
+            yield Call(
+                f"sns:{operation}", f"{params['TopicArn'].rpartition(':')[2].removeprefix(PREFIX)}/topic"
+            )
         case "events" if operation == "ListRuleNamesByTarget":
             yield Call(f"events:{operation}", "*")
         case "events":

@@ -137,17 +137,18 @@ def text(value: object) -> str:
             return str(value)
 
 
-KINDS = {"": "", "table": "", "schedule": "schedules/", "rule": "rules/"}
+KINDS = {"": "", "table": "", "schedule": "schedules/", "rule": "rules/", "event-bus": "bus/"}
 
 
 def named(synthesised, resource):
     """A resource in the words of docs/security.md."""
     whole = text(resource)
-    if found := re.fullmatch(r"<(\w+)\.(\w+)>(.*)", whole):
+    if found := re.fullmatch(r"<(\w+)\.?(\w*)>(.*)", whole):
         properties = synthesised.resources[found[1]]["Properties"]
-        names = (properties.get(each) for each in ("TableName", "QueueName", "FunctionName"))
+        names = (properties.get(each) for each in ("TableName", "QueueName", "FunctionName", "TopicName"))
         name = next((each.removeprefix("duetime-") for each in names if each), "wakes")
         stream = "/stream" if found[2] == "StreamArn" else ""
+        stream = "/topic" if "TopicName" in properties else stream
         return f"{name}{stream}{found[3].replace('/index', '')}"
     *kind, rest = whole.rpartition(":")[2].split("/", 1)
     return KINDS["".join(kind)] + rest.removeprefix("duetime-").replace("/index", "")

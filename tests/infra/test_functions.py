@@ -4,11 +4,18 @@ from datetime import timedelta
 import pytest
 
 from duetime.cdk import Deployment, Handlers
+from duetime.errors import SettingsError
 from duetime.lambdas.arm import FILTERS
+from duetime.lambdas.publish import JOB_FILTERS, action_filters
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
 
-ALL = ("deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "work-default", "api")
+ALL = (
+    "deploy", "dispatch", "arm", "sweep", "catch-up", "salvage", "publish", "notify", "work-default", "api",
+)  # fmt: skip
+
+MOST_FILTERS = 5
+"""Of an event source, unless AWS is asked for more."""
 
 
 def test_there_is_one_function_for_each_step_and_each_has_a_role_of_its_own(synthesised):
@@ -79,6 +86,7 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
     }
     assert bounds == {
         "duetime-work-default": 10, "duetime-work-reports": 2, "duetime-catch-up": 2, "duetime-salvage": 2,
+        "duetime-notify": 2,
     }  # fmt: skip
     assert two.one("AWS::SQS::Queue", QueueName="duetime-due-reports")
     assert two.environment("work-reports")["DUETIME_APP"] == "tests.infra.apps.reports:app"
@@ -90,7 +98,7 @@ def test_whoever_is_fed_by_a_queue_takes_one_message_at_a_time_and_answers_for_e
     sources = [
         each for each in synthesised.of_type("AWS::Lambda::EventSourceMapping") if "ScalingConfig" in each
     ]
-    assert len(sources) == 5
+    assert len(sources) == 7
     for source in sources:
         assert source["BatchSize"] == 1
         assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -102,7 +110,12 @@ def test_salvage_is_fed_by_every_queue_in_which_something_was_given_up(synthesis
         for each in synthesised.of_type("AWS::Lambda::EventSourceMapping")
         if synthesised.function_names[each["FunctionName"]["Ref"]] == "duetime-salvage"
     ]
-    given_up = {"duetime-failures", "duetime-due-default-dead", "duetime-due-system-dead"}
+    given_up = {
+        "duetime-failures",
+        "duetime-due-default-dead",
+        "duetime-due-system-dead",
+        "duetime-notifications-dead",
+    }
     assert {each["QueueName"] for each in fed} == given_up
     assert len(fed) == len(given_up)
     timeout = synthesised.functions()["salvage"]["Timeout"]
@@ -135,19 +148,43 @@ def test_a_deploy_is_given_up_only_when_its_function_cannot_answer_any_more(synt
             assert int(each["ServiceTimeout"]) > timeout
 
 
+def let_send(synthesised):
+    """Who may send to a queue besides roles: the statement of each queue's own policy."""
+    return {
+        synthesised.resources[queue["Ref"]]["Properties"]["QueueName"]: statement
+        for policy in synthesised.of_type("AWS::SQS::QueuePolicy")
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+        for queue in policy["Queues"]
+    }
+
+
+def test_only_the_bus_sends_to_failures_and_notifications_by_their_policies(synthesised):
+    assert let_send(synthesised).keys() == {"duetime-failures", "duetime-notifications"}
+    statement = let_send(synthesised)["duetime-notifications"]
+    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+    rule = synthesised.resources[statement["Condition"]["ArnEquals"]["aws:SourceArn"]["Fn::GetAtt"][0]]
+    assert rule["Type"] == "AWS::Events::Rule"
+
+
+def test_people_are_told_of_this_deployments_failures_alone(synthesised):
+    rule = synthesised.one("AWS::Events::Rule")
+    assert rule["EventPattern"] == {
+        "source": ["duetime"],
+        "detail-type": ["action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept"],
+        "detail": {"deployment": ["duetime-"]},
+    }
+    [target] = rule["Targets"]
+    queue = synthesised.resources[target["Arn"]["Fn::GetAtt"][0]]["Properties"]
+    assert queue["QueueName"] == "duetime-notifications"
+
+
 def test_rules_of_jobs_may_call_dispatch_and_leave_what_fails_in_the_failure_queue(synthesised):
     permission = synthesised.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")
     called = permission["FunctionName"]["Fn::GetAtt"][0]
     assert synthesised.function_names[called] == "duetime-dispatch"
     assert text(permission["SourceArn"]).endswith(":rule/duetime-*")
-    [letter] = [
-        (policy["Queues"], statement)
-        for policy in synthesised.of_type("AWS::SQS::QueuePolicy")
-        for statement in policy["PolicyDocument"]["Statement"]
-        if statement["Effect"] == "Allow"
-    ]
-    [queue], statement = letter
-    assert synthesised.resources[queue["Ref"]]["Properties"]["QueueName"] == "duetime-failures"
+    statement = let_send(synthesised)["duetime-failures"]
     assert statement["Principal"] == {"Service": "events.amazonaws.com"}
     assert statement["Action"] == "sqs:SendMessage"
     assert statement["Condition"] == {"ArnLike": {"aws:SourceArn": permission["SourceArn"]}}
@@ -163,10 +200,68 @@ def test_rules_of_another_bus_are_named_with_it():
     assert [text(each["Resource"]).rpartition(":")[2] for each in put] == ["rule/orders/duetime-*"]
 
 
-def test_arm_gets_only_the_changes_it_needs_and_a_bad_batch_does_not_stop_it(synthesised):
-    [source] = [
-        each for each in synthesised.of_type("AWS::Lambda::EventSourceMapping") if "FilterCriteria" in each
+def readers(synthesised, name):
+    """The event sources between a stream and a function."""
+    return [
+        each
+        for each in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if "FilterCriteria" in each
+        and synthesised.function_names[each["FunctionName"]["Ref"]] == f"duetime-{name}"
     ]
+
+
+@pytest.mark.parametrize("events", ["standard", "all"])
+def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events):
+    settings = Settings(events=events)
+    made, _ = stack(settings=settings)
+    synthesised = Synthesised.of(made)
+    sources = readers(synthesised, "publish")
+    filters = [[json.loads(each["Pattern"]) for each in one["FilterCriteria"]["Filters"]] for one in sources]
+    assert sorted(filters, key=str) == sorted([list(action_filters(settings)), list(JOB_FILTERS)], key=str)
+    for source in sources:
+        assert len(source["FilterCriteria"]["Filters"]) <= MOST_FILTERS
+        assert source["MaximumRecordAgeInSeconds"] == 6 * 3_600
+        assert source.get("MaximumRetryAttempts", -1) == -1
+        assert source["BisectBatchOnFunctionError"]
+        assert "Destination" in source["DestinationConfig"]["OnFailure"]
+
+
+def test_with_events_off_nothing_is_published_and_nobody_told():
+    made, scheduler = stack(settings=Settings(events="off"))
+    assert not {"publish", "notify"} & Synthesised.of(made).functions().keys()
+    assert scheduler.notifications is None
+
+
+def test_a_bus_of_its_own_is_made_where_that_is_chosen():
+    made, _ = stack(settings=Settings(event_bus="orders"), deployment=Deployment(own_bus=True))
+    assert Synthesised.of(made).one("AWS::Events::EventBus")["Name"] == "orders"
+    with pytest.raises(SettingsError, match="own_bus"):
+        stack(deployment=Deployment(own_bus=True))
+
+
+def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone():
+    made, _ = stack(settings=Settings(mail_from="duetime@example.com"))
+    synthesised = Synthesised.of(made)
+    [mails] = [each for each in synthesised.rights("notify") if "ses:SendTemplatedEmail" in each["Action"]]
+    assert [text(each).rpartition(":")[2] for each in mails["Resource"]] == [
+        "identity/duetime@example.com",
+        "identity/example.com",
+        "template/duetime-*",
+    ]
+    assert len(synthesised.of_type("AWS::SES::Template")) == 20
+
+
+def test_a_topic_of_somebody_elses_is_not_made():
+    arn = "arn:aws:sns:eu-west-1:123456789012:ops"
+    made, _ = stack(settings=Settings(topic_arn=arn))
+    synthesised = Synthesised.of(made)
+    assert not synthesised.of_type("AWS::SNS::Topic")
+    [publish] = [each for each in synthesised.rights("notify") if "sns:Publish" in each["Action"]]
+    assert publish["Resource"] == arn
+
+
+def test_arm_gets_only_the_changes_it_needs_and_a_bad_batch_does_not_stop_it(synthesised):
+    [source] = readers(synthesised, "arm")
     assert [json.loads(each["Pattern"]) for each in source["FilterCriteria"]["Filters"]] == list(FILTERS)
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert source["BisectBatchOnFunctionError"]

@@ -46,6 +46,7 @@ def test_a_wildcard_stands_only_where_something_else_makes_up_the_name(synthesis
         "schedule/duetime-jobs/*",
         "rule/duetime-*",
         "table/duetime-actions/stream/*",
+        "table/duetime-jobs/stream/*",
     }
 
 
@@ -60,7 +61,8 @@ def test_only_who_attends_to_jobs_may_change_what_wakes_them(synthesised):
     writers = {"deploy", "sweep", "catch-up"}
     for action in ("scheduler:UpdateSchedule", "events:PutRule", "events:PutTargets", "events:DeleteRule"):
         assert those_who_may(synthesised, action) == writers
-    for name in synthesised.functions().keys() - writers - {"arm", "salvage"}:
+    assert those_who_may(synthesised, "events:PutEvents") == {"publish", "salvage"}
+    for name in synthesised.functions().keys() - writers - {"arm", "salvage", "publish"}:
         assert not any(each.startswith(EVENTBRIDGE) for each in actions(synthesised.rights(name)))
 
 
@@ -69,7 +71,7 @@ def test_salvage_reads_what_rules_say_and_sets_no_more_than_arm(synthesised):
         {each for each in allowed(synthesised.rights(name)) if each[0].startswith(EVENTBRIDGE)}
         for name in ("arm", "salvage")
     )
-    assert {action for action, _ in salvage - arm} == {"events:ListTargetsByRule"}
+    assert {action for action, _ in salvage - arm} == {"events:ListTargetsByRule", "events:PutEvents"}
     assert arm <= salvage
 
 

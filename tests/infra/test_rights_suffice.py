@@ -9,11 +9,14 @@ import pytest
 from duetime import Order, Scheduler, instant, system_jobs
 from duetime.action import Ending, Status
 from duetime.aws import action_store, undelivered_ports
+from duetime.aws.backends import Backends
 from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
 from duetime.lambdas.job_manifest import packed
 from duetime.lease import ClaimTerms, Settlement
+from duetime.notification import Channel, NotificationKind
+from duetime.preferences import Preferences
 from duetime.register import Registration
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
@@ -25,6 +28,7 @@ from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtu
 from tests.functions.conftest import deploy as deploy  # noqa: PLC0414
 from tests.functions.conftest import function as load
 from tests.functions.conftest import with_jobs as with_jobs  # noqa: PLC0414
+from tests.functions.test_publish import given_up as given_up_by_publish
 from tests.functions.test_salvage import records_in, stream_event, with_body
 from tests.infra.api_calls import ask_all
 from tests.infra.calls import Recorder, allows
@@ -88,9 +92,10 @@ def salvage_all(salvage, settings):
     dynamodb = boto3.client("dynamodb")
     dynamodb.delete_item(TableName=settings.actions_table, Key=row_key(gone.ref))
     dead = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
-    forms = ("wake", "event", "pass", "timer", "rule", "redrive")
+    forms = ("wake", "event", "pass", "timer", "rule", "redrive", "notification")
     events = [*(sample(f"salvage-{each}") for each in forms), message_for(dead, "salvage")]
     events += [stream_event(settings, records_in(settings)), with_body(sample("salvage"), "poison")]
+    events.append(given_up_by_publish(settings, records_in(settings)))
     for event in events:
         assert salvage(event, Context()) == {"batchItemFailures": []}
     with pytest.MonkeyPatch.context() as meanwhile:
@@ -98,6 +103,7 @@ def salvage_all(salvage, settings):
             "aws.queues.SqsQueues.send",
             "aws.jobs.DynamoJobStore.get",
             "aws.store.DynamoStore.remove_key",
+            "aws.event_bus.EventBridgeBus.put",
         ):
             meanwhile.setattr(f"duetime.{each}", lambda *_about: 1 // 0)
         for event in events:
@@ -108,6 +114,15 @@ def salvage_all(salvage, settings):
         request = with_body(sample("salvage-redrive"), request_for(thing.id))
         assert salvage(request, Context()) == {"batchItemFailures": []}
     assert len(scheduler.undelivered.list()) == 0
+
+
+def notify_all(notify, settings):
+    """A failure in each channel but mails, which this deployment has none of; and a digest."""
+    backends = Backends(settings, SystemClock())
+    failed, told = NotificationKind.ACTION_FAILED, frozenset({Channel.IN_APP, Channel.SNS})
+    backends.preferences.put(Preferences(tenant_id="acme", channels={failed: told}))
+    for each in ("notify", "notify", "notify-digest"):
+        assert notify(sample(each), Context()) == {"batchItemFailures": []}
 
 
 def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, recorder, synthesised):
@@ -133,6 +148,8 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     jobs.resume("billing-clean-up")
     function("catch_up")(sample("catch_up"), Context())
     function("arm")(sample("arm"), Context())
+    function("publish")(sample("publish"), Context())
+    notify_all(function("notify"), with_jobs)
     ask_all(function("api"), codes_job="billing-clean-up")
     about = sample("deploy-jobs")["ResourceProperties"]
     salvage_all(function("salvage"), with_jobs)

@@ -74,7 +74,7 @@ def test_what_cannot_be_handled_goes_to_the_workers_own_dead_letters(synthesised
 
 def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(synthesised):
     queues = synthesised.of_type("AWS::SQS::Queue")
-    assert len(queues) == 5
+    assert len(queues) == 7
     assert all(each["SqsManagedSseEnabled"] for each in queues)
     assert all(each["MessageRetentionPeriod"] == 14 * 86_400 for each in queues)
     refused = [
@@ -83,7 +83,7 @@ def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(syn
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
     ]
-    assert refused == ["Deny"] * 5
+    assert refused == ["Deny"] * 7
 
 
 def test_everything_is_named_by_the_prefix():

@@ -122,8 +122,8 @@ STORED_BYTES = 700
 
 
 def queues_of(workers: float) -> float:
-    """Queues that feed a function: a due queue and its dead letters for each worker and for the system's, and the failures."""
-    return 2 * (workers + 1) + 1
+    """Queues that feed a function, with their dead letters: each worker's, the system's, the notifications'; and the failures."""
+    return 2 * (workers + 2) + 1
 
 
 def kilobytes(size: float) -> int:
