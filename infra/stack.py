@@ -39,6 +39,8 @@ class DuetimeStack(Stack):
         CfnOutput(self, "Failures", value=scheduler.failures.queue_url)
         for name, due in scheduler.due.items():
             CfnOutput(self, f"DeadLetters{name.title().replace('-', '')}", value=due.dead.queue_url)
+        if scheduler.alarms.topic is not None:
+            CfnOutput(self, "Alarms", value=scheduler.alarms.topic.topic_arn)
         if scheduler.api is not None:
             self._tell_of(scheduler.api)
 

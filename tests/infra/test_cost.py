@@ -24,3 +24,8 @@ def test_a_workload_that_says_nothing_is_the_deployment_that_says_nothing():
     assert work.function_memory == deployment.function_memory
     assert work.architecture == deployment.architecture
     assert work.log_days == deployment.log_days
+
+
+def test_the_alarms_and_dashboards_that_are_assumed_are_those_of_the_stack(synthesised):
+    assert Workload().alarms == len(synthesised.of_type("AWS::CloudWatch::Alarm"))
+    assert Workload().dashboards == len(synthesised.of_type("AWS::CloudWatch::Dashboard"))

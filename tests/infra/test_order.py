@@ -35,6 +35,7 @@ CHANGED = (
     "AWS::ApiGateway::Stage",
     "AWS::Lambda::EventSourceMapping",
     "AWS::Lambda::EventInvokeConfig",
+    "AWS::CloudWatch::Alarm",
     "Custom::DuetimeManifest",
 )
 

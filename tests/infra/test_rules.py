@@ -22,7 +22,9 @@ NOT_OURS = {
 def synthesised_twice(request):
     return stack(
         settings=Settings(timers=request.param, console_origin="https://console.example.com"),
-        deployment=Deployment(sign_in_domain="acme-duetime"),
+        deployment=Deployment(
+            sign_in_domain="acme-duetime", alarm_email="ops@example.com", budget=20, budget_by_tag=True
+        ),
         handlers=[BILLING, REPORTS],
     )
 

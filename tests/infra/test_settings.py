@@ -50,7 +50,7 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"prefix": "9-"}, r"prefix is '9-'; allowed are letters, digits, - and _, a letter first"),
         (
             {"laese": 60},
-            r"duetime:laese is 60, but is no setting; settings are api, api_burst, api_log_role, api_prefix,",
+            r"duetime:laese is 60, but is no setting; settings are alarm_email, alarms, api, api_burst,",
         ),
         ({"job_group": "mine"}, r"duetime:job_group is 'mine', but is made by the stack"),
         (
@@ -74,6 +74,13 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
             r"its first word, the tenant, is reserved",
         ),
         ({"authorization": "allow-all"}, r"'allow-all', which is for development"),
+        ({"lateness_alarm": 0}, r"lateness_alarm is 0 s; allowed is 0.1 s to 86400 s"),
+        ({"failed_alarm": 0}, r"failed_alarm is 0; allowed is 1 to"),
+        ({"alarm_email": "ops"}, r"alarm_email is 'ops'; allowed is one address"),
+        ({"alarm_email": "a@b.example,c@b.example"}, r"allowed is one address"),
+        ({"alarm_email": "a@b.example", "alarms": False}, r"alarms is False and budget 0: nothing would be"),
+        ({"budget": -1}, r"budget is -1; allowed is 0 to 1000000"),
+        ({"budget_by_tag": True}, r"budget_by_tag is True, but budget is 0"),
         ({"wake_early": 840, "near_limit": 800}, r"wake_early \(840 s\) must be below near_limit \(800 s\)"),
     ],
 )

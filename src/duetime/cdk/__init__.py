@@ -6,6 +6,7 @@
        └── tables  failures  a due queue for each worker, and for the system
               └── dispatch  sweep  catch up  arm  groups of schedules
                      └── manifests, with their jobs ── workers, the API with its user pool
+                            └── alarms and the dashboard of all of it
 
 Everything waits for the check of the tables' format, so that a deploy over another format changes nothing.
 """

@@ -5,6 +5,7 @@ A field's metadata says what it means and what is allowed: the same style, so th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
@@ -39,6 +40,7 @@ LOG_DAYS = (
 """The retentions that CloudWatch Logs admits."""
 
 _MINUTE = timedelta(minutes=1)
+_MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
 
 def _about(text: str, **limits: Any) -> dict[str, Any]:
@@ -155,6 +157,45 @@ class Deployment:
             "The prefix of Cognito's own sign-in pages' domain, unique in the region; empty: none."
         ),
     )
+    alarms: bool = field(
+        default=True,
+        metadata=_about("CloudWatch alarms of all that can go wrong, told at the topic <prefix>alarms."),
+    )
+    alarm_email: str = field(
+        default="",
+        metadata=_about(
+            "Who gets a mail of each alarm, once the link in the first mail was followed; empty: nobody."
+        ),
+    )
+    failed_alarm: int = field(
+        default=1,
+        metadata=_about(
+            "How many actions that fail for good in 15 minutes are worth an alarm.", low=1, high=1_000_000_000
+        ),
+    )
+    lateness_alarm: timedelta = field(
+        default=timedelta(seconds=5),
+        metadata=_about(
+            "How late one run in a hundred may begin, over 15 minutes, before it is worth an alarm.",
+            **_seconds(0.1, 86_400),
+        ),
+    )
+    dashboard: bool = field(
+        default=True, metadata=_about("A CloudWatch dashboard for operators, named <prefix>scheduler.")
+    )
+    budget: int = field(
+        default=0,
+        metadata=_about(
+            "US dollars a day; what exceeds them is told as alarms are. 0: no budget.", low=0, high=1_000_000
+        ),
+    )
+    budget_by_tag: bool = field(
+        default=False,
+        metadata=_about(
+            "The budget counts this stack alone, by the tag aws:cloudformation:stack-name, which must be activated as"
+            " a cost allocation tag first: until then it counts nothing. Off: it counts the account."
+        ),
+    )
     log_days: int = field(default=30, metadata=_about("How many days logs are kept.", choices=LOG_DAYS))
     keep_data: bool = field(
         default=True,
@@ -184,6 +225,12 @@ class Deployment:
                 f"sweep_rate ({shown(self.sweep_rate)}) must not exceed catch_up_rate"
                 f" ({shown(self.catch_up_rate)}): the catch-up is the deeper and rarer pass"
             )
+        if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
+            yield f"alarm_email is {self.alarm_email!r}; allowed is one address, as ops@example.com"
+        if self.alarm_email and not (self.alarms or self.budget):
+            yield f"alarm_email is {self.alarm_email!r}, but alarms is False and budget 0: nothing would be told"
+        if self.budget_by_tag and not self.budget:
+            yield "budget_by_tag is True, but budget is 0: there is none to count by it"
 
 
 def shown(value: object) -> str:

@@ -11,8 +11,10 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from duetime.cdk.alarms import Alarms
 from duetime.cdk.api import Api
 from duetime.cdk.checks import contradictions, wrong_workers
+from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule
 from duetime.cdk.handlers import Handlers
@@ -25,6 +27,7 @@ from duetime.cdk.salvage import Salvage
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, Places, Steps
 from duetime.cdk.tables import Tables
 from duetime.cdk.wakes import FAILURES, Wakes
+from duetime.cdk.watched import Watched
 from duetime.cdk.worker import Worker
 from duetime.errors import SettingsError
 from duetime.manifest import Manifest
@@ -76,6 +79,7 @@ class Duetime(Construct):
         told = (self._notification_queue, self.lifecycle, self.notifications)
         for changed in (*parts, *(each for each in told if each is not None)):
             changed.node.add_dependency(self._deploy.check)
+        self._watch()
 
     def grant_schedule(self, function: lambda_.Function, *, tenants: Sequence[str] | None = None) -> None:
         """Let a function schedule, look up and change actions with `duetime.Scheduler.from_env`.
@@ -122,6 +126,15 @@ class Duetime(Construct):
     def worker(self, name: str) -> lambda_.Function:
         """A worker's function, to be given what its handlers need."""
         return self.workers[name].function
+
+    def _watch(self) -> None:
+        """Alarms and a dashboard of all that was made by now; after the passes, whose silence is an alarm."""
+        watched = Watched.of(self, self.settings)
+        self.alarms = Alarms(self, "Alarms", watched, deployment=self.deployment)
+        self.alarms.node.add_dependency(self.passes)
+        if self.deployment.dashboard:
+            alarms = [self.alarms.arn(each) for each in self.alarms.names]
+            Dashboard(self, "Dashboard", watched, alarms=alarms, deployment=self.deployment)
 
     def _refuse_contradictions(self, handlers: Sequence[Handlers]) -> None:
         problems = [*contradictions(self.settings, self.deployment), *wrong_workers(handlers, self.settings)]

@@ -1,0 +1,135 @@
+"""The alarms as resources, the topic that tells of them, and the budget: what wakes an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_budgets as budgets
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from duetime.cdk.alarm_list import Alarm, alarms_of
+from duetime.cdk.deployment import Deployment
+from duetime.cdk.watched import Watched
+
+STACK_TAG = "aws:cloudformation:stack-name"
+"""CloudFormation tags all that it makes with it; costs are known by it once somebody activates it."""
+
+
+class Alarms(Construct):
+    """All alarms of a scheduler, where the deployment wants them, and its budget; each is told at `topic`."""
+
+    def __init__(
+        self, scope: Construct, construct_id: str, watched: Watched, *, deployment: Deployment
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._prefix, self._deployment = watched.prefix, deployment
+        wanted = list(alarms_of(watched, deployment)) if deployment.alarms else []
+        self.names = [watched.prefix + each.name for each in wanted]
+        """The alarms' names, in the order of the list."""
+        self.topic = self._topic() if wanted or deployment.budget else None
+        if self.topic is not None:
+            for each in wanted:
+                self._make(each, self.topic)
+            if deployment.budget:
+                self._budget(self.topic)
+
+    def arn(self, name: str) -> str:
+        """An alarm's ARN, by its name."""
+        return Stack.of(self).format_arn(
+            service="cloudwatch",
+            resource="alarm",
+            resource_name=name,
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+
+    def _topic(self) -> sns.Topic:
+        """Not encrypted with a key: AWS' own lets no alarm publish, and what is told has no payload, only names and numbers."""
+        topic = sns.Topic(
+            self,
+            "Topic",
+            topic_name=f"{self._prefix}alarms",
+            display_name=f"{self._prefix}alarms",
+            enforce_ssl=True,
+        )
+        account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+        alarms = {"ArnLike": {"aws:SourceArn": self.arn(f"{self._prefix}*")}}
+        topic.add_to_resource_policy(_let_publish("cloudwatch", topic, account | alarms))
+        if self._deployment.budget:
+            topic.add_to_resource_policy(_let_publish("budgets", topic, account))
+        if self._deployment.alarm_email:
+            sns.Subscription(
+                self,
+                "Mail",
+                topic=topic,
+                protocol=sns.SubscriptionProtocol.EMAIL,
+                endpoint=self._deployment.alarm_email,
+            )
+        return topic
+
+    def _make(self, alarm: Alarm, topic: sns.Topic) -> None:
+        of_hundred = alarm.statistic.startswith("p")
+        cloudwatch.CfnAlarm(
+            self,
+            alarm.name,
+            alarm_name=self._prefix + alarm.name,
+            alarm_description=alarm.description,
+            namespace=alarm.watches.namespace,
+            metric_name=alarm.watches.metric,
+            dimensions=[
+                cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
+                for name, value in alarm.watches.dimensions.items()
+            ],
+            statistic=None if of_hundred else alarm.statistic,
+            extended_statistic=alarm.statistic if of_hundred else None,
+            period=int(alarm.period.total_seconds()),
+            evaluation_periods=1,
+            threshold=alarm.bound,
+            comparison_operator="LessThanThreshold" if alarm.is_silence else "GreaterThanOrEqualToThreshold",
+            treat_missing_data="breaching" if alarm.is_silence else "notBreaching",
+            alarm_actions=[topic.topic_arn],
+            ok_actions=[topic.topic_arn],
+        )
+
+    def _budget(self, topic: sns.Topic) -> None:
+        """Of a day; the topic must let it publish before it is made."""
+        stack = Stack.of(self).stack_name
+        budget = budgets.CfnBudget(
+            self,
+            "Budget",
+            budget=budgets.CfnBudget.BudgetDataProperty(
+                budget_name=f"{self._prefix}daily",
+                budget_type="COST",
+                time_unit="DAILY",
+                budget_limit=budgets.CfnBudget.SpendProperty(amount=self._deployment.budget, unit="USD"),
+                cost_filters={"TagKeyValue": [f"{STACK_TAG}${stack}"]}
+                if self._deployment.budget_by_tag
+                else None,
+            ),
+            notifications_with_subscribers=[
+                budgets.CfnBudget.NotificationWithSubscribersProperty(
+                    notification=budgets.CfnBudget.NotificationProperty(
+                        notification_type="ACTUAL",
+                        comparison_operator="GREATER_THAN",
+                        threshold=100,
+                        threshold_type="PERCENTAGE",
+                    ),
+                    subscribers=[
+                        budgets.CfnBudget.SubscriberProperty(subscription_type="SNS", address=topic.topic_arn)
+                    ],
+                )
+            ],
+        )
+        budget.node.add_dependency(topic)
+
+
+def _let_publish(service: str, topic: sns.Topic, conditions: Mapping[str, object]) -> iam.PolicyStatement:
+    return iam.PolicyStatement(
+        principals=[iam.ServicePrincipal(f"{service}.amazonaws.com")],
+        actions=["sns:Publish"],
+        resources=[topic.topic_arn],
+        conditions=dict(conditions),
+    )

@@ -1,0 +1,165 @@
+"""The dashboard: what an operator asks at a glance, from what hurts users at the top to what costs at the bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+
+from aws_cdk import Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from constructs import Construct
+
+from duetime.cdk import series
+from duetime.cdk.alarm_list import RUNBOOK
+from duetime.cdk.deployment import Deployment
+from duetime.cdk.lines import Lines
+from duetime.cdk.watched import Watched
+from duetime.cdk.widgets import Line, Row, Widget, body, by_type, graph, statuses, text
+from duetime.metric import Metric
+
+_FIVE_MINUTES, _HOUR = 300, 3_600
+_GRAPH, _TEXT, _STATUSES = 6, 4, 5
+_HOW_TO_READ = f"""## {{name}}
+Each title is a question, each row a subject: from what users notice, at the top, to what it costs. **Start with the alarms**; \
+what one means and what to do is in `{RUNBOOK}`, in the section that its description names. `duetime doctor` looks at what no \
+metric tells. A graph without data is of something that did not happen. Counts are of five minutes unless the title says otherwise."""
+
+
+class Dashboard(Construct):
+    """One dashboard for a scheduler."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        watched: Watched,
+        *,
+        alarms: Sequence[str],
+        deployment: Deployment,
+    ) -> None:
+        """Make it.
+
+        Args:
+            scope: see CDK, as the next one.
+            construct_id: the construct's name.
+            watched: what it is about.
+            alarms: the ARNs of the alarms whose status it shows.
+            deployment: the deployment's.
+        """
+        super().__init__(scope, construct_id)
+        stack = Stack.of(self)
+        self._watched, self._lines, self._region = watched, Lines(watched), stack.region
+        shown = body([*self._head(alarms), *self._rows(deployment)])
+        cloudwatch.CfnDashboard(
+            self,
+            "Dashboard",
+            dashboard_name=f"{watched.prefix}scheduler",
+            dashboard_body=stack.to_json_string(shown),
+        )
+
+    def _head(self, alarms: Sequence[str]) -> Iterator[Row]:
+        yield Row(_TEXT, [text(_HOW_TO_READ.format(name=f"{self._watched.prefix}scheduler"))])
+        if alarms:
+            yield Row(_STATUSES, [statuses("Is anything wrong?", alarms)])
+
+    def _rows(self, deployment: Deployment) -> Iterator[Row]:
+        late = deployment.lateness_alarm / timedelta(milliseconds=1)
+        yield from (self._in_time(late), self._failures(), self._coming(), self._types(), self._functions())
+        if self._watched.apis:
+            yield self._api()
+        yield self._costs()
+
+    def _in_time(self, late: float) -> Row:
+        lines = self._lines
+        lag = lines.functions("IteratorAge", "Maximum", only=("arm", "publish"))
+        return Row(
+            _GRAPH,
+            [
+                self._graph("Do runs begin on time? (ms late)", lines.spread(Metric.LATENESS), bound=late),
+                self._graph("How overdue is the oldest? (s)", lines.ours({Metric.OLDEST_DUE_AGE: "Maximum"})),
+                self._graph("How late do changes reach their readers? (ms)", lag),
+            ],
+        )
+
+    def _failures(self) -> Row:
+        lines = self._lines
+        fail = lines.sums(Metric.FAILED, Metric.RETRIED, Metric.RECOVERED, Metric.MISSED)
+        return Row(
+            _GRAPH,
+            [
+                self._graph("Do actions fail?", fail),
+                self._graph(
+                    "Was anything given up, or lost on its way?",
+                    lines.sums(Metric.UNDELIVERED, Metric.CATCH_UP_SENT),
+                ),
+                self._graph("Does salvage empty its queues? (messages)", lines.given_up()),
+            ],
+        )
+
+    def _coming(self) -> Row:
+        lines = self._lines
+        coming = lines.sums(Metric.SCHEDULED, Metric.RESCHEDULED, Metric.REDRIVEN, Metric.CANCELLED)
+        return Row(
+            _GRAPH,
+            [
+                self._graph("What is coming? (an hour)", coming, period=_HOUR),
+                self._graph("What waits in the queues? (messages)", lines.waiting()),
+                self._graph("How long do handlers run? (ms)", lines.spread(Metric.RUN_TIME)),
+            ],
+        )
+
+    def _types(self) -> Row:
+        return Row(
+            _GRAPH,
+            [
+                self._by_type("Which types run?", Metric.EXECUTED, "Sum"),
+                self._by_type("Which types fail?", Metric.FAILED, "Sum"),
+                self._by_type("Which types are late? (p99, ms)", Metric.LATENESS, "p99"),
+            ],
+        )
+
+    def _functions(self) -> Row:
+        lines = self._lines
+        tables = lines.tables({"reads": "ReadThrottleEvents", "writes": "WriteThrottleEvents"})
+        return Row(
+            _GRAPH,
+            [
+                self._graph("Do functions fail?", lines.functions("Errors", "Sum")),
+                self._graph("Are functions throttled?", lines.functions("Throttles", "Sum")),
+                self._graph("Are the tables throttled?", tables),
+            ],
+        )
+
+    def _api(self) -> Row:
+        lines = self._lines
+        return Row(
+            _GRAPH,
+            [
+                self._graph("How much is the API asked?", lines.apis({"Count": "Sum"})),
+                self._graph("Does it refuse or fail?", lines.apis({"4XXError": "Sum", "5XXError": "Sum"})),
+                self._graph("How long does it take? (p99, ms)", lines.apis({"Latency": "p99"})),
+            ],
+        )
+
+    def _costs(self) -> Row:
+        lines = self._lines
+        units = {"read units": "ConsumedReadCapacityUnits", "write units": "ConsumedWriteCapacityUnits"}
+        called, ran = lines.functions("Invocations", "Sum"), lines.functions("Duration", "Sum")
+        return Row(
+            _GRAPH,
+            [
+                self._graph("What do the tables cost? (units an hour)", lines.tables(units), period=_HOUR),
+                self._graph("How often are functions called? (an hour)", called, period=_HOUR),
+                self._graph("How long do they run? (ms an hour)", ran, period=_HOUR),
+            ],
+        )
+
+    def _graph(
+        self, title: str, lines: Sequence[Line], *, period: int = _FIVE_MINUTES, bound: float | None = None
+    ) -> Widget:
+        return graph(title, lines, region=self._region, period=period, bound=bound)
+
+    def _by_type(self, title: str, metric: Metric, stat: str) -> Widget:
+        deployment = self._watched.deployment
+        wanted = series.of_deployment(deployment, metric)
+        return by_type(title, deployment, wanted, stat, region=self._region)

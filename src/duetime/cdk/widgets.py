@@ -1,0 +1,92 @@
+"""Widgets of a CloudWatch dashboard, as its body has them, and their places: rows of equal parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from duetime.cdk.series import Series
+
+WIDTH = 24
+"""Of a dashboard, in CloudWatch's own unit."""
+
+Widget = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One series in a graph."""
+
+    series: Series
+    stat: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Widgets side by side."""
+
+    height: int
+    widgets: Sequence[Widget]
+
+
+def text(markdown: str) -> Widget:
+    """Words."""
+    return {"type": "text", "properties": {"markdown": markdown}}
+
+
+def statuses(title: str, alarms: Sequence[str]) -> Widget:
+    """How alarms stand, by their ARNs."""
+    return {"type": "alarm", "properties": {"title": title, "alarms": list(alarms)}}
+
+
+def graph(
+    title: str, lines: Sequence[Line], *, region: str, period: int = 300, bound: float | None = None
+) -> Widget:
+    """Lines over time; `bound` is drawn across."""
+    shown = {"metrics": [_metric(each) for each in lines], "period": period}
+    if bound is not None:
+        shown["annotations"] = {"horizontal": [{"label": "alarm", "value": bound}]}
+    return _metrics(title, region, shown)
+
+
+def by_type(title: str, deployment: str, metric: Series, stat: str, *, region: str) -> Widget:
+    """One line for each type that there is: found by CloudWatch when somebody looks."""
+    of_each = f'{{{metric.namespace},deployment,type}} MetricName="{metric.metric}" deployment="{deployment}"'
+    search = {
+        "expression": f"SEARCH('{of_each}', '{stat}', 300)",
+        "id": "each",
+        "label": "${PROP('Dim.type')}",
+    }
+    return _metrics(title, region, {"metrics": [[search]], "period": 300})
+
+
+def body(rows: Sequence[Row]) -> dict[str, Any]:
+    """All rows, one below the other."""
+    tops = accumulate((each.height for each in rows), initial=0)
+    return {
+        "widgets": [
+            {
+                **widget,
+                "x": column * (WIDTH // len(row.widgets)),
+                "y": top,
+                "width": WIDTH // len(row.widgets),
+                "height": row.height,
+            }
+            for row, top in zip(rows, tops, strict=False)
+            for column, widget in enumerate(row.widgets)
+        ]
+    }
+
+
+def _metrics(title: str, region: str, shown: dict[str, Any]) -> Widget:
+    fixed = {"title": title, "region": region, "view": "timeSeries", "yAxis": {"left": {"min": 0}}}
+    return {"type": "metric", "properties": fixed | shown}
+
+
+def _metric(line: Line) -> list[Any]:
+    series = line.series
+    dimensions = [each for pair in series.dimensions.items() for each in pair]
+    return [series.namespace, series.metric, *dimensions, {"stat": line.stat, "label": line.label}]

@@ -1,0 +1,165 @@
+"""The dashboard: its graphs are of what there is, and nothing lies over anything else."""
+
+import json
+import re
+
+import pytest
+
+from duetime.cdk import Deployment, Handlers
+from duetime.metric import NAMESPACE, Metric
+from duetime.settings import Settings
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+
+REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
+AWS_METRICS = {
+    "AWS/Lambda": {"Errors", "Throttles", "Invocations", "IteratorAge", "Duration"},
+    "AWS/SQS": {f"ApproximateNumberOfMessages{each}" for each in ("Visible", "NotVisible", "Delayed")},
+    "AWS/DynamoDB": {
+        "ReadThrottleEvents",
+        "WriteThrottleEvents",
+        "ConsumedReadCapacityUnits",
+        "ConsumedWriteCapacityUnits",
+    },
+    "AWS/ApiGateway": {"Count", "4XXError", "5XXError", "Latency"},
+}
+WIDTH, MOST_ALARMS = 24, 100
+
+
+def made_with(settings=None, handlers=(BILLING,), **deployment):
+    made, _ = stack(settings=settings, deployment=Deployment(**deployment), handlers=handlers)
+    return Synthesised.of(made)
+
+
+def widgets(template):
+    return json.loads(text(template.one("AWS::CloudWatch::Dashboard")["DashboardBody"]))["widgets"]
+
+
+def titled(template):
+    return {each["properties"].get("title", ""): each["properties"] for each in widgets(template)}
+
+
+def lines(template):
+    """(namespace, metric, dimensions) of each line that is drawn."""
+    for each in widgets(template):
+        for namespace, *rest in each["properties"].get("metrics", []):
+            if isinstance(namespace, str):
+                metric, *dimensions, _shown = rest
+                yield namespace, metric, dict(zip(dimensions[::2], dimensions[1::2], strict=True))
+
+
+@pytest.fixture(scope="module")
+def another():
+    settings = Settings(prefix="billing-", actions_table="restored", events="off")
+    return made_with(settings, handlers=[BILLING, REPORTS], api=False)
+
+
+def test_the_dashboard_is_named_by_the_prefix(another):
+    assert another.one("AWS::CloudWatch::Dashboard")["DashboardName"] == "billing-scheduler"
+
+
+@pytest.mark.parametrize("template", ["synthesised", "another"])
+def test_each_line_is_of_a_metric_of_something_that_is_there(template, request):
+    template = request.getfixturevalue(template)
+    there = {
+        "FunctionName": {each["FunctionName"] for each in template.of_type("AWS::Lambda::Function")},
+        "QueueName": {each["QueueName"] for each in template.of_type("AWS::SQS::Queue")},
+        "TableName": {each["TableName"] for each in template.of_type("AWS::DynamoDB::Table")},
+        "ApiName": {each["Name"] for each in template.of_type("AWS::ApiGateway::RestApi")},
+        "Stage": {each["StageName"] for each in template.of_type("AWS::ApiGateway::Stage")},
+    }
+    drawn = list(lines(template))
+    assert drawn
+    for namespace, metric, dimensions in drawn:
+        if namespace == NAMESPACE:
+            assert metric in set(Metric)
+            assert dimensions in ({"deployment": "duetime"}, {"deployment": "billing"})
+            continue
+        assert metric in AWS_METRICS[namespace]
+        for name, value in dimensions.items():
+            assert value in there[name]
+
+
+def test_all_functions_and_queues_are_drawn(synthesised):
+    def drawn(namespace, dimension):
+        return {dimensions[dimension] for space, _, dimensions in lines(synthesised) if space == namespace}
+
+    functions = {each["FunctionName"] for each in synthesised.of_type("AWS::Lambda::Function")}
+    assert drawn("AWS/Lambda", "FunctionName") == functions - {"duetime-deploy"}
+    queues = {each["QueueName"] for each in synthesised.of_type("AWS::SQS::Queue")}
+    assert drawn("AWS/SQS", "QueueName") == queues
+
+
+def test_types_are_searched_for_among_this_deployments(synthesised):
+    found = [
+        metric["expression"]
+        for each in widgets(synthesised)
+        for metric, *_ in each["properties"].get("metrics", [])
+        if isinstance(metric, dict)
+    ]
+    for each in found:
+        [(schema, metric, deployment)] = re.findall(
+            r"SEARCH\('\{(.+)\} MetricName=\"(\w+)\" deployment=\"(.+)\"'", each
+        )
+        assert (schema, deployment) == (f"{NAMESPACE},deployment,type", "duetime")
+        assert metric in set(Metric)
+    assert {re.findall(r'MetricName="(\w+)"', each)[0] for each in found} == {
+        "executed",
+        "failed",
+        "lateness",
+    }
+
+
+@pytest.mark.parametrize("template", ["synthesised", "another"])
+def test_widgets_fill_the_width_and_none_lies_over_another(template, request):
+    taken = set()
+    for each in widgets(request.getfixturevalue(template)):
+        place = {
+            (x, y)
+            for x in range(each["x"], each["x"] + each["width"])
+            for y in range(each["y"], each["y"] + each["height"])
+        }
+        assert not place & taken
+        taken |= place
+    heights = {y for _, y in taken}
+    assert taken == {(x, y) for x in range(WIDTH) for y in heights}
+    assert heights == set(range(len(heights)))
+
+
+def test_each_graph_asks_a_question(synthesised):
+    for each in widgets(synthesised):
+        if each["type"] != "text":
+            assert "?" in each["properties"]["title"]
+
+
+def test_words_at_the_top_say_how_to_read_it_and_where_to_read_on(synthesised):
+    [said] = [each for each in widgets(synthesised) if each["type"] == "text"]
+    assert said["y"] == 0
+    assert "docs/runbook.md" in said["properties"]["markdown"]
+
+
+def test_the_alarms_that_are_there_stand_above_all_graphs(synthesised):
+    [status] = [each for each in widgets(synthesised) if each["type"] == "alarm"]
+    assert status["y"] < min(each["y"] for each in widgets(synthesised) if each["type"] == "metric")
+    shown = {each.rpartition(":")[2] for each in status["properties"]["alarms"]}
+    assert shown == {each["AlarmName"] for each in synthesised.of_type("AWS::CloudWatch::Alarm")}
+    assert len(shown) <= MOST_ALARMS
+
+
+def test_without_alarms_or_an_api_there_is_nothing_of_them(another):
+    template = made_with(alarms=False)
+    assert not [each for each in widgets(template) if each["type"] == "alarm"]
+    assert not [each for each in titled(another) if "API" in each]
+
+
+def test_the_line_across_lateness_is_where_the_alarm_is(synthesised):
+    [late] = [
+        each for title, each in titled(synthesised).items() if title.startswith("Do runs begin on time?")
+    ]
+    [across] = late["annotations"]["horizontal"]
+    alarm = synthesised.one("AWS::CloudWatch::Alarm", AlarmName="duetime-late")
+    assert across["value"] == alarm["Threshold"]
+
+
+def test_a_deployment_may_do_without(synthesised):
+    assert synthesised.of_type("AWS::CloudWatch::Dashboard")
+    assert not made_with(dashboard=False).of_type("AWS::CloudWatch::Dashboard")
