@@ -27,6 +27,7 @@ from typing import Any, Literal, Self
 
 from duetime import instant
 from duetime.action import Action, SkipReason, Status, Trigger
+from duetime.audit import AuditEntry
 from duetime.change import Change
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.job import Job, JobRef, Span, SpanKind
@@ -78,12 +79,15 @@ class Word(StrEnum):
     KEPT = "kept"
     """Something is undelivered, and waits for a redrive."""
 
+    RECORDED = "recorded"
+    """Somebody asked for a change over the API, or it is known what came of that."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleEvent:
     """One transition, as others are told of it."""
 
-    subject: Literal["action", "run", "job", "undelivered"]
+    subject: Literal["action", "run", "job", "undelivered", "audit"]
     word: Word
     number: str
     """Which transition of its subject: with tenant, subject and word it is the event's id."""
@@ -167,7 +171,7 @@ class SpanKept:
     span: Span
 
 
-Told = Change | JobChange | SpanKept | Undelivered
+Told = Change | JobChange | SpanKept | Undelivered | AuditEntry
 """Whatever a record of one of the two tables' streams speaks of."""
 
 _ALWAYS = frozenset(
@@ -382,6 +386,30 @@ def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
                 "action_tenant_id": thing.action.tenant_id if thing.action else None,
             },
         )
+
+
+def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
+    """An entry of the audit trail: once when it was begun, and once when it has ended."""
+    yield LifecycleEvent(
+        subject="audit",
+        word=Word.RECORDED,
+        number="begun" if entry.status is None else "ended",
+        at=entry.asked_at,
+        tenant_id=entry.tenant_id,
+        name=entry.id,
+        by=entry.by,
+        about={
+            "id": entry.id,
+            "target_kind": entry.target.kind.value,
+            "target": entry.target.name or None,
+            "operation": entry.operation,
+            "roles": list(entry.roles),
+            "address": entry.address,
+            "asked": dict(entry.asked),
+            "status": entry.status,
+            "result": None if entry.result is None else dict(entry.result),
+        },
+    )
 
 
 def _of_job(

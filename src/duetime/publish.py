@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import assert_never
 
 from duetime.action import Action
+from duetime.audit import AuditEntry
 from duetime.change import Change
 from duetime.job import Definition, JobRef
 from duetime.job_ports import JobStore
@@ -23,6 +24,7 @@ from duetime.lifecycle import (
     Told,
     is_told,
     of_action,
+    of_audit,
     of_job,
     of_span,
     of_undelivered,
@@ -60,6 +62,8 @@ class Tell:
                 return list(of_span(told))
             case Undelivered():
                 return list(of_undelivered(told))
+            case AuditEntry():
+                return list(of_audit(told)) if self._settings.audit_events else []
             case _:
                 assert_never(told)
 

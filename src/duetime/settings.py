@@ -161,6 +161,12 @@ class Settings:
             "choices": ("off", "standard", "all"),
         },
     )
+    audit_events: bool = field(
+        default=False,
+        metadata={
+            "about": "The audit trail is told on the event bus as well, who and from where included: to copy it elsewhere."
+        },
+    )
     notification_queue: str = _text("", "The URL of the queue between the bus and the notifications.")
     topic_arn: str = _text("", "The SNS topic that notifications are published to; empty: none.")
     mail_from: str = _text(

@@ -1,6 +1,7 @@
 """Lifecycle events, from the tables' streams to the bus; and what becomes of those that the bus does not take."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import boto3
@@ -10,7 +11,7 @@ from botocore.client import BaseClient
 from duetime import Scheduler
 from duetime.errors import BackendUnavailable
 from duetime.event_pattern import matches
-from duetime.lambdas.publish import JOB_FILTERS, action_filters
+from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
 from duetime.undelivered import Kind
 from examples.billing import SendReceipt
@@ -198,7 +199,7 @@ def test_nothing_that_is_told_is_kept_back_by_the_event_sources_filters(
     assert work(message, Context()) == TAKEN
     for table, filters in (
         (with_jobs.actions_table, action_filters(Settings())),
-        (with_jobs.jobs_table, JOB_FILTERS),
+        (with_jobs.jobs_table, job_filters(Settings())),
     ):
         everything = records(table)
         publish({"Records": everything})
@@ -206,3 +207,21 @@ def test_nothing_that_is_told_is_kept_back_by_the_event_sources_filters(
         publish({"Records": [each for each in everything if any(matches(one, each) for one in filters)]})
         assert sorted(each["detail"]["id"] for each in heard()) == whole
         assert whole
+
+
+def test_the_audit_trail_is_told_where_that_is_chosen(publish, function, heard, deployed, monkeypatch):
+    function("api")(sample("api-cancel-many"), Context())
+    trail = [each for each in records(deployed.jobs_table) if "audit_of" in each["dynamodb"]["NewImage"]]
+    assert publish({"Records": trail}) == TAKEN
+    assert heard() == []
+    monkeypatch.setenv("DUETIME_AUDIT_EVENTS", "true")
+    assert function("publish")({"Records": trail}, Context()) == TAKEN
+    begun, ended = heard()
+    for each in (begun, ended):
+        SCHEMA.validate(each["detail"])
+        assert each["detail-type"] == "audit.recorded"
+    assert begun["detail"]["audit"]["id"] == ended["detail"]["audit"]["id"]
+    assert (begun["detail"]["audit"]["status"], ended["detail"]["audit"]["status"]) == (None, 200)
+    assert begun["detail"]["by"]
+    let_through = job_filters(replace(deployed, audit_events=True))
+    assert all(any(matches(one, each) for one in let_through) for each in trail)

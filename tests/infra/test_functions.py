@@ -6,7 +6,7 @@ import pytest
 from duetime.cdk import Deployment, Handlers
 from duetime.errors import SettingsError
 from duetime.lambdas.arm import FILTERS
-from duetime.lambdas.publish import JOB_FILTERS, action_filters
+from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
 
@@ -210,14 +210,16 @@ def readers(synthesised, name):
     ]
 
 
-@pytest.mark.parametrize("events", ["standard", "all"])
-def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events):
-    settings = Settings(events=events)
+@pytest.mark.parametrize(("events", "audits"), [("standard", False), ("all", True)])
+def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events, audits):
+    settings = Settings(events=events, audit_events=audits)
     made, _ = stack(settings=settings)
     synthesised = Synthesised.of(made)
     sources = readers(synthesised, "publish")
     filters = [[json.loads(each["Pattern"]) for each in one["FilterCriteria"]["Filters"]] for one in sources]
-    assert sorted(filters, key=str) == sorted([list(action_filters(settings)), list(JOB_FILTERS)], key=str)
+    assert sorted(filters, key=str) == sorted(
+        [list(action_filters(settings)), list(job_filters(settings))], key=str
+    )
     for source in sources:
         assert len(source["FilterCriteria"]["Filters"]) <= MOST_FILTERS
         assert source["MaximumRecordAgeInSeconds"] == 6 * 3_600
@@ -255,7 +257,7 @@ def test_a_topic_of_somebody_elses_is_not_made():
     arn = "arn:aws:sns:eu-west-1:123456789012:ops"
     made, _ = stack(settings=Settings(topic_arn=arn))
     synthesised = Synthesised.of(made)
-    assert not synthesised.of_type("AWS::SNS::Topic")
+    assert [each["TopicName"] for each in synthesised.of_type("AWS::SNS::Topic")] == ["duetime-alarms"]
     [publish] = [each for each in synthesised.rights("notify") if "sns:Publish" in each["Action"]]
     assert publish["Resource"] == arn
 

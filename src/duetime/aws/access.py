@@ -122,7 +122,7 @@ class DynamoAuditTrail:
             ConsistentRead=True,
             Limit=limit,
         )
-        return _page(answer, [_to_entry(item) for item in answer["Items"]])
+        return _page(answer, [to_entry(item) for item in answer["Items"]])
 
     def _of_tenant(self, tenant_id: TenantId, limit: int, before: str) -> AuditPage:
         answer = self._query(
@@ -134,7 +134,7 @@ class DynamoAuditTrail:
         keys = [{"pk": item["pk"], "sk": item["sk"]} for item in answer["Items"]]
         read = get_items(self._client, self._table, keys) if keys else iter(())
         return _page(
-            answer, sorted((_to_entry(item) for item in read), key=lambda each: each.id, reverse=True)
+            answer, sorted((to_entry(item) for item in read), key=lambda each: each.id, reverse=True)
         )
 
     def _query(self, **asked: Any) -> Any:
@@ -189,7 +189,8 @@ def _audit_item(entry: AuditEntry) -> Item:
     return item
 
 
-def _to_entry(item: Item) -> AuditEntry:
+def to_entry(item: Item) -> AuditEntry:
+    """What an item of the trail tells."""
     return AuditEntry(
         id=item["sk"]["S"],
         tenant_id=TenantId(item["audit_of"]["S"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from duetime.aws.access import to_entry
 from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
 from duetime.aws.streams import change_of
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
@@ -22,6 +23,8 @@ def told_by(images: Mapping[str, Any]) -> Told | None:
     old, new = images.get("OldImage"), images.get("NewImage")
     if new is None:
         return None
+    if "audit_of" in new:
+        return to_entry(new)
     if new["sk"]["S"] == STATE:
         return JobChange(state_alone(old) if old else None, state_alone(new))
     if new["sk"]["S"].startswith(SPAN):

@@ -17,7 +17,7 @@ from duetime.cdk.job_rights import JOBS
 from duetime.cdk.rights import may, may_by_key, read_manifests, read_stream, send
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.tables import Tables
-from duetime.lambdas.publish import JOB_FILTERS, action_filters
+from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
 
 _LONGEST = timedelta(hours=6)
@@ -65,7 +65,7 @@ class Lifecycle(Construct):
         publish = Function(self, "publish", duty, Bundle.of(deployment).code(), deployment)
         for name, streams, stream, filters in (
             ("Actions", tables.streams_arn, tables.stream_arn, action_filters(settings)),
-            ("Jobs", tables.job_streams_arn, tables.job_stream_arn, JOB_FILTERS),
+            ("Jobs", tables.job_streams_arn, tables.job_stream_arn, job_filters(settings)),
         ):
             accept_wildcard(publish.role, streams, "A stream is named by the time of its making.")
             Changes(

@@ -52,12 +52,14 @@ def action_filters(settings: Settings) -> Sequence[Filter]:
     )
 
 
-JOB_FILTERS: Sequence[Filter] = (
-    {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
-    {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "span#"}]}}}},
-    {"eventName": _WRITTEN, "dynamodb": {"Keys": {"pk": {"S": [PARTITION]}}}},
-)
-"""What the jobs table's event source lets through: jobs, the parts of their time that have no rows, and the undelivered."""
+def job_filters(settings: Settings) -> Sequence[Filter]:
+    """What the jobs table's event source lets through: jobs, parts of their time that have no rows, what is undelivered."""
+    filters: tuple[Filter, ...] = (
+        {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
+        {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "span#"}]}}}},
+        {"eventName": _WRITTEN, "dynamodb": {"Keys": {"pk": {"S": [PARTITION]}}}},
+    )
+    return (*filters, _new(audit_of={"S": _IS_THERE})) if settings.audit_events else filters
 
 
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:

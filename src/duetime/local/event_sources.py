@@ -11,7 +11,7 @@ import boto3
 from duetime.clock import SystemClock
 from duetime.event_pattern import Pattern
 from duetime.lambdas.arm import FILTERS
-from duetime.lambdas.publish import JOB_FILTERS, action_filters
+from duetime.lambdas.publish import action_filters, job_filters
 from duetime.local.addresses import Names, queue_arn
 from duetime.local.dead_letters import DeadLetters
 from duetime.local.event_bus import EventBus
@@ -63,7 +63,7 @@ class EventSources:
             for each in (
                 _Reader(settings.actions_table, names.function("arm"), FILTERS),
                 _Reader(settings.actions_table, names.function("publish"), action_filters(settings)),
-                _Reader(settings.jobs_table, names.function("publish"), JOB_FILTERS),
+                _Reader(settings.jobs_table, names.function("publish"), job_filters(settings)),
             )
         ]
         self._queues: tuple[QueuePump, ...] = (
