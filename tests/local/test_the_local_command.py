@@ -106,6 +106,7 @@ def test_an_app_that_cannot_be_had_is_told_in_one_line(run, app, told):
         ["--lease", "soon"],
         ["--lease", "1s"],
         ["--near-limit", "3h"],
+        ["--mail-to", "nobody"],
         ["--nonsense"],
     ],
 )
