@@ -129,6 +129,21 @@ def test_events_of_another_deployment_on_the_same_bus_are_not_told(cloud):
     assert not any("others" in each.text for each in cloud.outbox.mails.list())
 
 
+def test_many_at_once_are_told_together_when_their_window_is_over():
+    few = replace(SHORT, notification_burst=1, notification_window=timedelta(seconds=3))
+    with LocalCloud(app_of(), Options(settings=few, mail_to=TO)) as cloud:
+        cloud.client("events").put_events(Entries=[told(f"a-{each}") for each in range(8)])
+
+        def digests():
+            return [
+                each
+                for each in cloud.outbox.mails.list(type=FAILED)
+                if "\N{MULTIPLICATION SIGN} doomed" in each.text
+            ]
+
+        assert {each.address for each in eventually(digests, "a digest")} == {TO}
+
+
 def test_a_poison_message_is_kept_as_undelivered_and_a_redrive_puts_it_back():
     with LocalCloud(app_of(), replace(HASTY, mail_to=TO)) as cloud:
         sqs, url = cloud.client("sqs"), cloud.settings.notification_queue

@@ -53,6 +53,7 @@ def test_it_says_what_to_try_runs_it_and_stops_cleanly():
                 r"\d\d:\d\d:\d\d\.\d{3}  executed +apply-plan-change +…\w{8}  acme .* late, ran ", ran
             )
             assert any("deployed        jobs: 4 added" in line for line in said)
+            assert any("/outbox has them" in line for line in said)
             assert any("billing-clean-up " in line and "03:15" in line and "next " in line for line in said)
             assert any(line.strip().startswith("duetime jobs trigger billing-") for line in said)
             cloud.send_signal(signal.SIGINT)
