@@ -91,7 +91,7 @@ def bus(monkeypatch):
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     with mock_aws():
         invocations = Invocations()
-        bus = EventBus(invocations, doubles=0.0)
+        bus = EventBus(invocations, boto3.client("sqs"), doubles=0.0)
         bus.start()
         yield boto3.client("events"), invocations.made
         bus.stop()
@@ -157,11 +157,26 @@ def test_a_detail_that_is_no_object_reaches_no_function(bus):
     assert made == []
 
 
-def test_other_targets_than_functions_get_events_from_moto(bus):
+def test_a_queue_gets_the_event_that_aws_would_send_from_each_rule_that_lets_it_through(bus):
     events, made = bus
     sqs = boto3.client("sqs")
     url = sqs.create_queue(QueueName="q")["QueueUrl"]
-    rule(events, "one", target="arn:aws:sqs:us-east-1:123456789012:q")
-    put(events)
+    queue = "arn:aws:sqs:us-east-1:123456789012:q"
+    rule(events, "one", target=queue, pattern={"detail": {"order": ["o-1"]}})
+    rule(events, "other", target=queue, pattern={"detail": {"order": ["o-2"]}})
+    rule(events, "disabled", target=queue, state="DISABLED")
+    rule(events, "nowhere", target=f"{queue}-that-is-not-there")
+    answer = put(events, Time=datetime(2026, 3, 1, 12, 5, 7, tzinfo=UTC))
+    (message,) = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)["Messages"]
     assert made == []
-    assert len(sqs.receive_message(QueueUrl=url)["Messages"]) == 1
+    assert json.loads(message["Body"]) == {
+        "version": "0",
+        "id": answer["EventId"],
+        "detail-type": "Paid",
+        "source": "bank",
+        "account": "123456789012",
+        "time": "2026-03-01T12:05:07Z",
+        "region": "us-east-1",
+        "resources": [],
+        "detail": {"order": "o-1"},
+    }

@@ -8,7 +8,7 @@ from http.client import HTTPConnection
 import boto3
 import pytest
 from werkzeug.test import Client, EnvironBuilder
-from werkzeug.wrappers import Request
+from werkzeug.wrappers import Request, Response
 
 from duetime.local.cloud import LocalCloud
 from duetime.local.front import Front
@@ -49,7 +49,14 @@ def answers():
 
 @pytest.fixture
 def browser(answers):
-    return Client(Front(Gateway(answers, "api", Clock()), Aws(), lambda: "<!doctype html>page"))
+    return Client(
+        Front(
+            Gateway(answers, "api", Clock()),
+            Aws(),
+            lambda: "<!doctype html>page",
+            lambda _asked: Response("sent"),
+        )
+    )
 
 
 def event_of(**request):
@@ -156,9 +163,10 @@ def test_an_unknown_path_is_a_problem(browser):
 
 def test_the_page_is_only_read(browser):
     assert browser.get("/").text == "<!doctype html>page"
-    response = browser.post("/")
-    assert response.status_code == 405
-    assert "GET" in response.headers["Allow"]
+    for path in ("/", "/outbox"):
+        response = browser.post(path)
+        assert response.status_code == 405
+        assert "GET" in response.headers["Allow"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +174,7 @@ def test_the_page_is_only_read(browser):
     [{"Origin": "https://evil.example"}, {"Host": "evil.example"}, {"Origin": "null"}],
 )
 def test_a_page_of_another_site_gets_nothing(browser, answers, headers):
-    for path in ("/", "/api/v1/health"):
+    for path in ("/", "/api/v1/health", "/outbox/mails"):
         assert browser.get(path, headers=headers).status_code == 403
     assert browser.post("/", headers={**headers, "X-Amz-Target": "AmazonSQS.ListQueues"}).status_code == 403
     assert answers.event is None

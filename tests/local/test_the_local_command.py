@@ -53,6 +53,7 @@ def test_it_says_what_to_try_runs_it_and_stops_cleanly():
                 r"\d\d:\d\d:\d\d\.\d{3}  executed +apply-plan-change +…\w{8}  acme .* late, ran ", ran
             )
             assert any("deployed        jobs: 4 added" in line for line in said)
+            assert any("/outbox has them" in line for line in said)
             assert any("billing-clean-up " in line and "03:15" in line and "next " in line for line in said)
             assert any(line.strip().startswith("duetime jobs trigger billing-") for line in said)
             cloud.send_signal(signal.SIGINT)
@@ -106,6 +107,7 @@ def test_an_app_that_cannot_be_had_is_told_in_one_line(run, app, told):
         ["--lease", "soon"],
         ["--lease", "1s"],
         ["--near-limit", "3h"],
+        ["--mail-to", "nobody"],
         ["--nonsense"],
     ],
 )

@@ -47,6 +47,7 @@ def add_parser(commands: Commands) -> None:
     add("--wheel", action="store_true", help="far actions by the minute's sweep instead of a timer each")
     add("--timers-late", action="store_true", help="timers fire up to 60 s late, as EventBridge may")
     add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
+    add("--mail-to", type=_address, metavar="ADDRESS", help="who gets all that can be notified of")
     add("--verbose", action="store_true", help="show everything that is logged")
     add_access(parser)
     parser.set_defaults(run=run)
@@ -101,6 +102,7 @@ def _options(arguments: argparse.Namespace) -> Options:
             concurrency=arguments.concurrency,
             timers=Whims(lateness=lateness, doubles=doubles),
             message_doubles=doubles,
+            mail_to=arguments.mail_to or "",
         )
     except SettingsError as error:
         raise BadUsage(str(error)) from error
@@ -155,6 +157,20 @@ def _span(written: str) -> timedelta:
         return duration(written)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _address(written: str) -> str:
+    from duetime.errors import DuetimeError  # noqa: PLC0415 - `duetime --help` reads no addresses
+    from duetime.ids import SYSTEM_TENANT  # noqa: PLC0415 - as above
+    from duetime.preferences import Preferences  # noqa: PLC0415 - as above
+
+    try:
+        Preferences(tenant_id=SYSTEM_TENANT, addresses=(written,))
+    except DuetimeError:
+        raise argparse.ArgumentTypeError(
+            f"{written[:60]!r} is no mail address; write it as in ada@example.com"
+        ) from None
+    return written
 
 
 def _port(written: str) -> int:

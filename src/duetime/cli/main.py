@@ -21,6 +21,7 @@ from duetime.cli import (
     grants,
     jobs,
     local,
+    outbox,
     preview,
     schedule,
     undelivered,
@@ -34,6 +35,7 @@ FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
 
 _COMMANDS = (
     local,
+    outbox,
     schedule,
     actions,
     jobs,

@@ -25,6 +25,11 @@ def queue_arn(name: str) -> str:
     return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
 
 
+def dead_queue_of(queue: str) -> str:
+    """Where the messages of that queue go that nobody took."""
+    return f"{queue}-dead"
+
+
 def queue_name(address: str) -> str:
     """The queue's name, from its ARN or its URL."""
     return address.replace(":", "/").rpartition("/")[2]
@@ -48,18 +53,23 @@ class Names:
 
     def dead_queue(self, worker: str) -> str:
         """Where due messages go that the worker did not take."""
-        return f"{self.due_queue(worker)}-dead"
+        return dead_queue_of(self.due_queue(worker))
+
+    @property
+    def notifications(self) -> str:
+        """What the notifications' queue is called, and the rule that feeds it, and the topic."""
+        return f"{self.prefix}notifications"
 
     @property
     def failure_queue(self) -> str:
         """Where stream records and invocations go that were given up."""
         return f"{self.prefix}failures"
 
-    @property
-    def salvaged(self) -> tuple[str, ...]:
-        """The queues that feed salvage."""
+    def salvaged(self, *, notifies: bool) -> tuple[str, ...]:
+        """The queues that feed salvage; `notifies` says whether there are notifications."""
         workers = dict.fromkeys((self.worker, SYSTEM_WORKER))
-        return (*map(self.dead_queue, workers), self.failure_queue)
+        told = (dead_queue_of(self.notifications),) if notifies else ()
+        return (*map(self.dead_queue, workers), *told, self.failure_queue)
 
     @property
     def pass_group(self) -> str:

@@ -3,12 +3,13 @@
 ::
 
                       one port ─┬─ /api/v1 ── Gateway ── api ─┐
-                                └─ signed ────────────────────┤
-                                                              ▼
+                                ├─ signed ────────────────────┤
+                                └─ /outbox: what was sent     ▼
     Scheduler.schedule ───────────────────────────────────── Gate ── moto
                                                               │
             StreamPump ── arm ─┬── near ── SQS ── QueuePump ──┼── work ── the app's handlers
                                └── far ── SchedulePump ───────┴── dispatch
+            StreamPump ── publish ── EventBus ── SQS ── QueuePump ─── notify ── mails, and messages of the topic
                                  SchedulePump, EventBus ── what wakes a job ── dispatch
             SchedulePump ── sweep each minute, catch-up every six hours       ExpiryPump ── time to live
 
@@ -33,7 +34,7 @@ from duetime.api.authority import check_access
 from duetime.app import App
 from duetime.aws import action_store, job_ports, undelivered_ports
 from duetime.clock import SystemClock
-from duetime.errors import DeclarationError
+from duetime.errors import DeclarationError, SettingsError
 from duetime.job import Job, Origin
 from duetime.local.addresses import Names
 from duetime.local.emulator import Emulator
@@ -45,9 +46,13 @@ from duetime.local.gate import Gate
 from duetime.local.gateway import Gateway
 from duetime.local.handlers import functions_of
 from duetime.local.job_lines import coming
+from duetime.local.listening import listening
 from duetime.local.metrics import Metrics
 from duetime.local.options import Options
+from duetime.local.outbox import Outbox
+from duetime.local.outbox_pages import OutboxPages
 from duetime.local.page import page
+from duetime.local.preset import choose_everything
 from duetime.local.server import Server
 from duetime.local.stack import Stack
 from duetime.reconcile import Reconciled
@@ -62,7 +67,7 @@ class LocalCloud:
     """Runs an app on a cloud of its own, in this process: ``with LocalCloud(app) as cloud: cloud.scheduler()…``.
 
     One at a time in a process, as often as you like; each begins with nothing in it. What its functions count and measure
-    is in ``cloud.metrics``.
+    is in ``cloud.metrics``, what they send to the bus, to people and to the topic in ``cloud.outbox``.
 
     Args:
         app: its handlers are what the cloud runs.
@@ -80,7 +85,7 @@ class LocalCloud:
         self._clock = SystemClock()
         self._names = Names(self.settings.prefix, app.worker)
         self._functions = Functions(self._clock)
-        self.metrics = Metrics()
+        self.metrics, self.outbox = Metrics(), Outbox()
         self._environment = Environment()
         self._undo = ExitStack()
 
@@ -95,9 +100,12 @@ class LocalCloud:
             emulator = Emulator(gate, self._clock)
             emulator.start()
             undo.callback(emulator.stop)
+            undo.enter_context(listening(self.outbox, lambda: self.settings))
             self._stack = Stack(self._names, self._clock, max_receives=self.options.max_receives)
             self._deploy()
             undo.callback(self._functions.deploy, {})
+            if self.options.mail_to:
+                choose_everything(self.options.mail_to, self.settings, self._clock)
             self._start_sources(gate, undo)
             self._start_answering(emulator, undo)
             gc.freeze()  # what was imported stays: a full collection of it would hold up a run by 0.2 s
@@ -117,7 +125,7 @@ class LocalCloud:
 
     def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
         gateway = Gateway(self._functions, self._names.function("api"), self._clock)
-        self._server.start(Front(gateway, emulator, self._page))
+        self._server.start(Front(gateway, emulator, self._page, OutboxPages(self.outbox, self.metrics)))
         undo.callback(self._server.stop)  # before the sources are stopped
 
     def redeploy(self, *, app: App | None = None, **changes: Any) -> None:
@@ -129,7 +137,8 @@ class LocalCloud:
 
         Raises:
             DeclarationError: the app is not complete, or its worker is another: this cloud has one alone.
-            SettingsError: a setting is out of its range, two contradict each other, or roles or identities make no sense.
+            SettingsError: a setting is out of its range, two contradict each other, roles or identities make no sense, or
+                `events` is another: what is read of the streams is decided when the cloud starts.
         """
         if app is not None and app.worker != self.app.worker:
             raise DeclarationError(
@@ -137,6 +146,10 @@ class LocalCloud:
             )
         settings, app = replace(self.settings, **changes), app or self.app
         check_access(settings)
+        if settings.events != self.settings.events:
+            raise SettingsError(
+                [f"events is {settings.events!r}; this cloud was started with {self.settings.events!r}"]
+            )
         app.complete()  # before anything changes
         self.settings, self.app = settings, app
         for line in self._deploy().changes:

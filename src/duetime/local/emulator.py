@@ -102,5 +102,5 @@ def _call_of(request: Any) -> Call:
         target=target.decode() if isinstance(target, bytes) else target,
         method=request.method,
         path=where.path + (f"?{where.query}" if where.query else ""),
-        body=body if isinstance(body, bytes) else b"",
+        body=body.encode() if isinstance(body, str) else body,
     )

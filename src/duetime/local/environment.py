@@ -31,6 +31,8 @@ _AWS: Mapping[str, str | None] = {
     "AWS_ENDPOINT_URL_SQS": None,
     "AWS_ENDPOINT_URL_SCHEDULER": None,
     "AWS_ENDPOINT_URL_EVENTBRIDGE": None,
+    "AWS_ENDPOINT_URL_SES": None,
+    "AWS_ENDPOINT_URL_SNS": None,
 }
 
 

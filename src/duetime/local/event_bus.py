@@ -1,41 +1,52 @@
-"""Plays EventBridge's rules: an event that was put on the bus reaches the functions whose rules let it through.
+"""Plays EventBridge's rules: an event that was put on the bus reaches the functions and queues whose rules let it through.
 
-moto finds the bus, gives each event the id that its sender is told, and asks each rule of the bus. What a rule does then it knows
-for other targets than functions, and it asks disabled rules too; so for functions it is done here.
+moto finds the bus, gives each event the id that its sender is told, and asks each rule of the bus, disabled ones too. What a
+rule does then is done here for functions and queues, in AWS' form and through the gate, so that whoever receives from a queue
+learns of it; for other targets moto knows it.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+from botocore.exceptions import ClientError
 from moto.events import models
 
 from duetime.event_pattern import UnknownPattern, matches
+from duetime.local.addresses import queue_name
 from duetime.local.input_transformer import UnknownTransformer, transformed
 from duetime.local.invocation_pump import InvocationPump
 
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
 log = logging.getLogger(__name__)
 
-_LAMBDA = ":lambda:"
+Target = Mapping[str, Any]
+HandOver = Callable[[Target, Any], None]
+
+_LAMBDA, _SQS = ":lambda:", ":sqs:"
 _OWN = "ingestion-time"
 """moto's own field, which no event of AWS has."""
 
 
 class EventBus:
-    """Hands events to asynchronous invocations of the rules' targets.
+    """Hands events to asynchronous invocations of the rules' targets, or sends them to queues.
 
     Args:
-        invocations: where they are handed to.
+        invocations: where those for functions are handed to.
+        queues: a client of SQS, for those for queues.
         doubles: the chance that an event is delivered twice, as EventBridge may.
     """
 
-    def __init__(self, invocations: InvocationPump, *, doubles: float) -> None:
-        self._invocations, self._doubles = invocations, doubles
+    def __init__(self, invocations: InvocationPump, queues: SQSClient, *, doubles: float) -> None:
+        self._invocations, self._queues, self._doubles = invocations, queues, doubles
         self._usual = models.Rule.send_to_targets
         self._playing = patch.object(models.Rule, "send_to_targets", self._rule_method())
 
@@ -49,24 +60,43 @@ class EventBus:
 
     def _rule_method(self) -> Any:
         def send_to_targets(rule: Any, original_event: Any, transform_input: bool = True) -> None:
-            functions = [each for each in rule.targets if _LAMBDA in each["Arn"]]
-            if not functions:
+            if rule.state == "DISABLED":
+                return
+            functions, queues = (
+                [each for each in rule.targets if kind in each["Arn"]] for kind in (_LAMBDA, _SQS)
+            )
+            if not functions and not queues:
                 self._usual(rule, original_event, transform_input)
-            elif rule.state != "DISABLED" and _lets_through(rule, event := as_aws_has_it(original_event)):
-                for each in functions:
-                    self._deliver(rule, each, event)
+                return
+            event = as_aws_has_it(original_event)
+            if functions and _lets_through(rule, event):
+                self._deliver(rule, functions, event, self._invoke)
+            if queues and rule.event_pattern.matches_event(event):
+                self._deliver(rule, queues, event, self._send)
 
         return send_to_targets
 
-    def _deliver(self, rule: Any, target: Mapping[str, Any], event: Mapping[str, Any]) -> None:
+    def _deliver(self, rule: Any, targets: Sequence[Target], event: Any, hand_over: HandOver) -> None:
         log.debug("rule %s lets event %s through", rule.name, event["id"])
-        try:
-            told = transformed(target["InputTransformer"], event) if "InputTransformer" in target else event
-        except UnknownTransformer as error:
-            log.error("rule %s: its input transformer: %s", rule.name, error)  # noqa: TRY400 - told whole
-            return
-        for _ in range(2 if random.random() < self._doubles else 1):  # noqa: S311 - plays chance
-            self._invocations.invoke(target["Arn"], told)
+        for target in targets:
+            try:
+                told = (
+                    transformed(target["InputTransformer"], event) if "InputTransformer" in target else event
+                )
+                for _ in range(2 if random.random() < self._doubles else 1):  # noqa: S311 - plays chance
+                    hand_over(target, told)
+            except UnknownTransformer as error:
+                log.error("rule %s: its input transformer: %s", rule.name, error)  # noqa: TRY400 - told whole
+            except ClientError as error:
+                log.error("rule %s: %s: %s", rule.name, target["Arn"], error)  # noqa: TRY400 - as above
+
+    def _invoke(self, target: Target, told: Any) -> None:
+        self._invocations.invoke(target["Arn"], told)
+
+    def _send(self, target: Target, told: Any) -> None:
+        url = self._queues.get_queue_url(QueueName=queue_name(target["Arn"]))["QueueUrl"]
+        more: Any = target.get("SqsParameters", {})
+        self._queues.send_message(QueueUrl=url, MessageBody=json.dumps(told), **more)
 
 
 def as_aws_has_it(event: Mapping[str, Any]) -> dict[str, Any]:

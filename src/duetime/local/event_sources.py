@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _LAST_TURN = timedelta(seconds=5)
+_TELLERS = 2
+"""As deployed: whatever fails at once, few are told at once."""
 
 
 class _Reader(NamedTuple):
@@ -66,16 +68,18 @@ class EventSources:
                 _Reader(settings.jobs_table, names.function("publish"), job_filters(settings)),
             )
         ]
+        notifies = settings.events != "off"
         self._queues: tuple[QueuePump, ...] = (
             self._queue(names.due_queue(names.worker), names.work_function, options.concurrency),
             self._queue(names.due_queue(SYSTEM_WORKER), names.function("catch-up"), 1),
-            *(self._queue(each, names.function("salvage"), 1) for each in names.salvaged),
+            *([self._queue(names.notifications, names.function("notify"), _TELLERS)] if notifies else []),
+            *(self._queue(each, names.function("salvage"), 1) for each in names.salvaged(notifies=notifies)),
         )
         self._invocations = InvocationPump(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits
         )
         schedules = SchedulePump(boto3.client("scheduler"), self._invocations, self._clock, options.timers)
-        self._bus = EventBus(self._invocations, doubles=options.timers.doubles)
+        self._bus = EventBus(self._invocations, self._sqs, doubles=options.timers.doubles)
         expiries = (
             ExpiryPump(dynamodb, table, self._clock)
             for table in (settings.actions_table, settings.jobs_table)

@@ -1,4 +1,4 @@
-"""The front: the one port's requests go to the API, to moto, or to the page that tells what runs here."""
+"""The front: the one port's requests go to the API, to moto, to the outbox, or to the page that tells what runs here."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from werkzeug.wrappers import Request, Response
 from duetime.api import PREFIX
 from duetime.local.emulator import Emulator
 from duetime.local.gateway import LARGEST_BODY, Gateway
+from duetime.local.outbox_pages import PATH as OUTBOX
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -24,8 +25,15 @@ _LOOPBACK = {"127.0.0.1", "localhost"}
 class Front:
     """The WSGI application of the local cloud."""
 
-    def __init__(self, gateway: Gateway, emulator: Emulator, page: Callable[[], str]) -> None:
-        self._gateway, self._emulator, self._page = gateway, emulator, page
+    def __init__(
+        self,
+        gateway: Gateway,
+        emulator: Emulator,
+        page: Callable[[], str],
+        outbox: Callable[[Request], Response],
+    ) -> None:
+        self._gateway, self._emulator = gateway, emulator
+        self._page, self._outbox = page, outbox
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve one request."""
@@ -42,10 +50,13 @@ class Front:
     def _answer(self, request: Request) -> Response:
         if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
             return self._gateway(request)
-        if request.path != "/":
+        is_outbox = request.path == OUTBOX or request.path.startswith(f"{OUTBOX}/")
+        if request.path != "/" and not is_outbox:
             raise NotFound
         if request.method not in {"GET", "HEAD"}:
             raise MethodNotAllowed(valid_methods=["GET", "HEAD"])
+        if is_outbox:
+            return self._outbox(request)
         return Response(self._page(), content_type="text/html; charset=utf-8")
 
 

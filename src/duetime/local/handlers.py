@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from duetime.app import LONGEST_RUN, App
-from duetime.lambdas import api, arm, dispatch, passes, publish, salvage, work
+from duetime.lambdas import api, arm, dispatch, notify, passes, publish, salvage, work
 from duetime.lambdas.gathering import HandOver
 from duetime.local.addresses import Names
 from duetime.local.functions import Function
 from duetime.settings import Settings, instance_name
 
 _SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
-SALVAGE_TIMEOUT = _SHORT
+SALVAGE_TIMEOUT = NOTIFY_TIMEOUT = _SHORT
 
 
 def functions_of(app: App, settings: Settings, names: Names, metrics: HandOver) -> Mapping[str, Function]:
@@ -31,5 +31,7 @@ def functions_of(app: App, settings: Settings, names: Names, metrics: HandOver) 
         "salvage": Function(salvage.make_handler(settings, metrics=metrics), SALVAGE_TIMEOUT),
         "api": Function(api.make_handler(settings, app), _SHORT),
     }
+    if settings.events != "off":
+        made["notify"] = Function(notify.make_handler(settings), NOTIFY_TIMEOUT)
     functions = {names.function(name): each for name, each in made.items()}
     return {**functions, names.work_function: Function(worker, LONGEST_RUN, runs_in_parallel=True)}

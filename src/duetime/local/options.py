@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from duetime.api.authority import check_access
+from duetime.ids import SYSTEM_TENANT
 from duetime.local.invocation_pump import RETRY_WAITS
+from duetime.local.preset import everything_to
 from duetime.local.schedule_pump import Whims
 from duetime.settings import Settings
 
@@ -25,8 +27,10 @@ class Options:
         max_receives: how often a message is received before it goes to the dead letters.
         retry_waits: how long Lambda waits before it tries a failed asynchronous invocation again.
         stop_within: how long a stop waits for running handlers.
+        mail_to: who gets every notification of the tenants ``acme`` and ``system``; empty: whom their preferences name.
 
     Raises:
+        InvalidPreferences: `mail_to` is no mail address.
         SettingsError: a role has a word that is no permission, or an identity none that can be a tenant.
     """
 
@@ -38,6 +42,9 @@ class Options:
     max_receives: int = 5
     retry_waits: Sequence[timedelta] = RETRY_WAITS
     stop_within: timedelta = timedelta(seconds=10)
+    mail_to: str = ""
 
     def __post_init__(self) -> None:
         check_access(self.settings)
+        if self.mail_to:
+            everything_to(self.mail_to, SYSTEM_TENANT)

@@ -65,6 +65,7 @@ _LINKS = {
     f"{PREFIX}/dead-letters": "what has failed",
     f"{PREFIX}/background-jobs": "the jobs",
     f"{PREFIX}/health": "whether all parts answer",
+    "/outbox": "the events, mails and messages that were sent",
 }
 
 

@@ -5,6 +5,7 @@
     12:00:03.012  executed        send-receipt       …9c1f2e7a  acme   9 ms late, ran 2 ms
     12:00:09.004  retried         send-receipt       …9c1f2e7b  acme   4 ms late, ran 1 ms: ConnectionError: …
     12:00:10.003  executed        billing-heartbeat  …T120010Z  system 3 ms late, ran 1 ms
+    12:00:24.104  mail            to o…@example.com: send-receipt failed
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _BY_LEVEL = {logging.WARNING: 33, logging.ERROR: 31, logging.CRITICAL: 31}
 _FAINT = 2
 _SECOND = 1_000
 _NOISY = ("boto3", "botocore", "moto", "responses", "urllib3", "werkzeug", "asyncio")
-_NEWS = "duetime.local.news"
-_TELLING = {"duetime.handlers", _NEWS}
+_NEWS, _OUTBOX = "duetime.local.news", "duetime.local.outbox"
+_TELLING = {"duetime.handlers", _NEWS, _OUTBOX}
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -87,8 +88,8 @@ class RunLines(logging.Formatter):
         if record.name == "duetime.handlers":
             text = f"{'':14}  {vars(record).get('type', ''):20}  {_one_line(record.getMessage())}"
             return self._painted(text, _FAINT)
-        if record.name == _NEWS:
-            return f"{'deployed':14}  {_one_line(record.getMessage())}"
+        if record.name in {_NEWS, _OUTBOX}:
+            return f"{vars(record).get('word', 'deployed'):14}  {_one_line(record.getMessage())}"
         extras = {name: each for name, each in vars(record).items() if name not in _STANDARD}
         told = "".join(f"  {name}={_one_line(each)}" for name, each in extras.items())
         where = record.name.removeprefix("duetime.")

@@ -9,6 +9,7 @@ import json
 import math
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 
 import boto3
 
@@ -17,8 +18,9 @@ from duetime.app import App
 from duetime.aws import tables
 from duetime.clock import Clock
 from duetime.lambdas.rollout import Rollout
-from duetime.local.addresses import Names, queue_arn
-from duetime.local.handlers import SALVAGE_TIMEOUT
+from duetime.local.addresses import Names, dead_queue_of, queue_arn
+from duetime.local.channels import Channels
+from duetime.local.handlers import NOTIFY_TIMEOUT, SALVAGE_TIMEOUT
 from duetime.manifest import DEFAULT_WORKER
 from duetime.reconcile import Reconciled
 from duetime.settings import Settings
@@ -26,6 +28,7 @@ from duetime.system_jobs import SYSTEM_WORKER
 
 PASSES = {"sweep": "rate(1 minute)", "catch-up": "rate(6 hours)"}
 """The functions that the clock invokes, and how often."""
+_BEYOND_TIMEOUT = timedelta(seconds=5)
 
 
 class Stack:
@@ -56,8 +59,9 @@ class Stack:
         self._make_bus(settings.event_bus)
         for name, expression in PASSES.items():
             self._make_pass(name, expression)
+        told = self._make_notifications(settings)
         return replace(
-            settings,
+            told,
             queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system},
             failure_queue=failures,
             dispatch_arn=self._names.function("dispatch"),
@@ -90,15 +94,26 @@ class Stack:
             if index.name not in names:
                 self._dynamodb.update_table(**tables.add_index_request(shape, index, name))
 
+    def _make_notifications(self, settings: Settings) -> Settings:
+        """The settings with what people are told by; as they are, where nothing is published."""
+        if settings.events == "off":
+            return settings
+        url = self._make_retried(self._names.notifications, NOTIFY_TIMEOUT + _BEYOND_TIMEOUT)
+        return Channels(self._names.notifications).make(replace(settings, notification_queue=url))
+
     def _make_due_queue(self, worker: str, settings: Settings) -> str:
-        dead = self._names.dead_queue(worker)
+        return self._make_retried(self._names.due_queue(worker), settings.queue_visibility)
+
+    def _make_retried(self, name: str, visibility: timedelta) -> str:
+        """A queue with its dead letters, which feed salvage."""
+        dead = dead_queue_of(name)
         self._make_salvaged(dead)
-        url = self._queue_url(self._names.due_queue(worker))
+        url = self._queue_url(name)
         redrive = {"deadLetterTargetArn": queue_arn(dead), "maxReceiveCount": self._max_receives}
         self._sqs.set_queue_attributes(
             QueueUrl=url,
             Attributes={
-                "VisibilityTimeout": str(math.ceil(settings.queue_visibility.total_seconds())),
+                "VisibilityTimeout": str(math.ceil(visibility.total_seconds())),
                 "RedrivePolicy": json.dumps(redrive),
             },
         )

@@ -17,11 +17,18 @@ def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
 
     `program` is how the command line is called from where the reader is.
     """
-    elsewhere = "" if url.endswith(f":{DEFAULT_PORT}") else f" --url {url}"
     return (
-        *(f"{program} {each}{elsewhere}" for each in (*_for_types(app), "actions list", *_for_jobs(app))),
+        *(
+            f"{program} {each}{elsewhere(url)}"
+            for each in (*_for_types(app), "actions list", *_for_jobs(app))
+        ),
         f"curl {url}/api/v1/scheduling/query",
     )
+
+
+def elsewhere(url: str) -> str:
+    """What the command line must be told of where the local cloud is: nothing, at its usual port."""
+    return "" if url.endswith(f":{DEFAULT_PORT}") else f" --url {url}"
 
 
 def _for_jobs(app: App) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from duetime.app import App
 from duetime.local.gateway import ARN, GROUPS, TENANT, USER
 from duetime.local.job_lines import Coming, job_lines
-from duetime.local.suggestions import commands
+from duetime.local.suggestions import commands, elsewhere
 from duetime.settings import Settings
 
 
@@ -27,12 +27,20 @@ def welcome(
         "",
         f"  The API takes you for one of acme's admins; the headers {USER}, {TENANT}, {GROUPS}",
         f"  or {ARN} say who else calls.",
+        *_outbox(settings, url, program),
         "",
         "  Ctrl-C stops it. Everything is in memory, and gone then.",
     ]
     if not settings.enabled:
         lines.insert(1, "  The global switch is off: nothing fires.")
     return "\n".join(lines)
+
+
+def _outbox(settings: Settings, url: str, program: str) -> Sequence[str]:
+    if settings.events == "off":
+        return ()
+    command = f"{program} outbox mails{elsewhere(url)}"
+    return ("", f"  Mails go to nobody outside: {url}/outbox has them, and `{command}`.")
 
 
 def _counted(count: int, what: str) -> str:

@@ -1,0 +1,177 @@
+"""``duetime outbox``: what a local cloud has sent, to nobody outside: events, mails, topic messages; and its metrics."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from duetime.cli.arguments import Commands, add_connection, client_of, print_json
+from duetime.cli.client import Client
+from duetime.cli.failures import BadUsage, CommandFailed, Refused, StrangeAnswer
+from duetime.cli.redraw import add_watch
+from duetime.cli.tables import plain, table
+from duetime.cli.times import both
+from duetime.clock import SystemClock
+from duetime.errors import cut
+
+PATH = "outbox"
+"""The local cloud's own path of it, beside the API."""
+
+KEPT = 1_000
+"""Of each kind, how many a local cloud keeps."""
+
+_USUAL, _REASON = 20, 60
+_NOT_FOUND = 404
+
+Item = Mapping[str, Any]
+Row = tuple[str, ...]
+
+
+class NoOutbox(CommandFailed):
+    """What is asked is no local cloud."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        super().__init__(
+            f"{url} is no local cloud, and nothing else keeps what it sends: start one with"
+            " `duetime local --app module:name`, or say its --url"
+        )
+
+
+class _Kind(NamedTuple):
+    name: str
+    told: str
+    of_type: str
+    heads: Row
+    row: Callable[[Item], Row]
+
+
+def add_parser(commands: Commands) -> None:
+    """Add the command and its own commands."""
+    parser = commands.add_parser("outbox", help="look at what a local cloud has sent")
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for kind in _KINDS:
+        verb = verbs.add_parser(kind.name, help=kind.told)
+        if kind.name == "mails":
+            verb.add_argument(
+                "number", metavar="N", type=int, nargs="?", help="show the mail of this number, as text"
+            )
+        usual = "all" if kind.name == "metrics" else f"the newest {_USUAL}"
+        verb.add_argument("--limit", type=int, metavar="N", help=f"how many: 1 to 1,000 (default: {usual})")
+        verb.add_argument("--type", metavar="TYPE", help=kind.of_type)
+        add_connection(verb)
+        verb.set_defaults(kind=kind)
+        add_watch(verb, run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List what was sent, or show one mail."""
+    if getattr(arguments, "number", None) is not None:
+        return _show(arguments)
+    kind, limit = arguments.kind, arguments.limit
+    if limit is None:
+        limit = KEPT if kind.name == "metrics" else _USUAL
+    sent = _ask(client_of(arguments), kind.name, limit=str(limit), type=arguments.type)
+    if arguments.json:
+        print_json(sent)
+    elif sent["items"]:
+        print(table(kind.heads, [kind.row(each) for each in sent["items"]]))
+    else:
+        print(f"no {kind.name}")
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    if arguments.limit is not None or arguments.type is not None:
+        raise BadUsage("--limit and --type are for the list; leave out the number, or them")
+    mails = _ask(client_of(arguments), "mails", limit=str(KEPT))["items"]
+    mail = next((each for each in mails if each["number"] == arguments.number), None)
+    if mail is None:
+        raise CommandFailed(f"no mail has the number {arguments.number}: `duetime outbox mails` lists them")
+    if arguments.json:
+        print_json(mail)
+        return 0
+    told = {"to": mail["address"], "subject": mail["subject"], "language": mail["language"]}
+    print("\n".join(f"{name + ':':10}{plain(each)}" for name, each in told.items()), end="\n\n")
+    print("\n".join(map(plain, mail["text"].splitlines())))
+    return 0
+
+
+def _ask(client: Client, name: str, **query: str | None) -> dict[str, Any]:
+    """Ask the local cloud itself, beside its API; nobody signs in there.
+
+    Raises:
+        NoOutbox: it is none.
+    """
+    from duetime.cli.exchange import is_loopback  # noqa: PLC0415 - `duetime --help` needs no HTTP
+
+    if not is_loopback(client.url):
+        raise NoOutbox(client.url)
+    base = client.url.rstrip("/").removesuffix(client.prefix)
+    try:
+        return Client(base, prefix="").ask("GET", PATH, name, query=query)
+    except StrangeAnswer:
+        raise NoOutbox(client.url) from None
+    except Refused as refused:
+        if refused.status == _NOT_FOUND:
+            raise NoOutbox(client.url) from None
+        raise
+
+
+def _at(sent: Item) -> str:
+    return both(sent["at"], SystemClock().now())
+
+
+def _event(sent: Item) -> Row:
+    detail = sent["detail"]
+    about: Item = next((detail[each] for each in ("action", "job", "undelivered") if each in detail), {})
+    name = about.get("id") or about.get("name") or ""
+    reason = cut(about.get("reason") or "", _REASON)
+    return (_at(sent), sent["type"], str(detail.get("tenant_id", "")), str(name), reason)
+
+
+def _mail(sent: Item) -> Row:
+    return (str(sent["number"]), _at(sent), sent["type"], sent["address"], sent["language"], sent["subject"])
+
+
+def _message(sent: Item) -> Row:
+    said = sent["attributes"]
+    return (_at(sent), sent["type"], said.get("severity", ""), said.get("tenant", ""), sent["subject"])
+
+
+def _metric(standing: Item) -> Row:
+    of = " ".join(f"{name}={each}" for name, each in standing["dimensions"].items())
+    return (standing["name"], f"{standing['value']:g}", standing["unit"], str(standing["count"]), of)
+
+
+_KINDS = (
+    _Kind(
+        "events",
+        "the lifecycle events that were put on the bus",
+        "only these, such as action.failed",
+        ("SENT", "TYPE", "TENANT", "ABOUT", "REASON"),
+        _event,
+    ),
+    _Kind(
+        "mails",
+        "the mails, or one of them as it arrives",
+        "only of this notification, such as scheduling.action_failed",
+        ("N", "SENT", "TYPE", "TO", "LANGUAGE", "SUBJECT"),
+        _mail,
+    ),
+    _Kind(
+        "messages",
+        "the messages of the topic",
+        "only of this notification, such as scheduling.action_failed",
+        ("SENT", "TYPE", "SEVERITY", "TENANT", "SUBJECT"),
+        _message,
+    ),
+    _Kind(
+        "metrics",
+        "where each metric stands",
+        "only the metric of this name, such as failed",
+        ("METRIC", "VALUE", "UNIT", "TOLD", "OF"),
+        _metric,
+    ),
+)

@@ -1,0 +1,210 @@
+"""What fails is told by the very function that a deploy ships, and what was sent can be looked at."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import boto3
+import pytest
+
+from duetime import App, Fatal, Payload, Run
+from duetime.aws.backends import Backends
+from duetime.clock import SystemClock
+from duetime.errors import SettingsError
+from duetime.local import LocalCloud, Options, Whims
+from duetime.local.channels import SENDER
+from duetime.notification import Channel, NotificationKind
+from duetime.preferences import InvalidPreferences, Preferences
+from duetime.settings import Settings
+from duetime.undelivered import Kind
+from tests.local.conftest import SHORT, eventually
+from tests.local.test_undelivered_on_the_local_cloud import HASTY, kept
+
+FAILED, DEAD = "scheduling.action_failed", "scheduling.dead_lettered"
+TO = "ops@acme.example"
+
+
+class Doomed(Payload):
+    card: str = ""
+
+
+def app_of():
+    app = App()
+
+    @app.action
+    def doomed(payload: Doomed, run: Run) -> None:
+        raise Fatal("the card was stolen")
+
+    return app
+
+
+@pytest.fixture
+def cloud():
+    with LocalCloud(app_of(), Options(settings=SHORT, mail_to=TO)) as cloud:
+        yield cloud
+
+
+def choose(cloud, tenant, **chosen):
+    kinds = dict.fromkeys(NotificationKind, frozenset(Channel))
+    preferences = Preferences(tenant_id=tenant, channels=kinds, **chosen)
+    assert Backends(cloud.settings, SystemClock()).preferences.put(preferences)
+
+
+def fail(cloud, tenant="acme"):
+    return cloud.scheduler(tenant_id=tenant).schedule(Doomed(), at=timedelta(0))
+
+
+def sent(box, count):
+    return eventually(lambda: len(box.list()) >= count and box.list(), f"{count} sent")
+
+
+def listed(cloud, tenant):
+    inbox = Backends(cloud.settings, SystemClock()).inbox
+    return [*inbox.list(tenant, kinds=frozenset(NotificationKind), limit=20, cursor=None)]
+
+
+def told(action, word="failed", *, deployment="duetime-", number="1.1"):
+    """An event of the bus, as publish puts it there."""
+    detail = {
+        "version": 1,
+        "id": f"acme/{action}/{word}/{number}",
+        "type": f"action.{word}",
+        "at": "2026-03-01T12:00:00.000000Z",
+        "deployment": deployment,
+        "tenant_id": "acme",
+        "by": None,
+        "action": {"id": action, "type": "doomed", "reason": "no"},
+    }
+    return {"Source": "duetime", "DetailType": f"action.{word}", "Detail": json.dumps(detail)}
+
+
+def test_a_failure_is_an_event_mails_messages_and_entries_in_the_list(cloud):
+    action = fail(cloud)
+    mails, messages = sent(cloud.outbox.mails, 2), sent(cloud.outbox.messages, 2)
+    (event,) = cloud.outbox.events.list(type="action.failed")
+    assert (event.detail["action"]["id"], event.detail["deployment"]) == (action.id, "duetime-")
+    assert {each.type for each in mails} == {each.type for each in messages} == {FAILED, DEAD}
+    assert {(each.address, each.language) for each in mails} == {(TO, "en")}
+    (mail,) = cloud.outbox.mails.list(type=FAILED)
+    assert "doomed failed" in mail.subject
+    assert "the card was stolen" in mail.text
+    assert mail.html.startswith("<!doctype html>")
+    assert {each.attributes["tenant"] for each in messages} == {"acme"}
+    assert {each.notification.kind for each in listed(cloud, "acme")} == {FAILED, DEAD}
+
+
+def test_each_tenant_is_told_in_its_language(cloud):
+    choose(cloud, "globex", language="fr", addresses=("ada@globex.example",))
+    fail(cloud, "globex")
+    (mail,) = sent(cloud.outbox.mails, 1)
+    assert (mail.language, mail.address) == ("fr", "ada@globex.example")
+    assert "échoué" in mail.text
+    fail(cloud)
+    assert {each.language for each in sent(cloud.outbox.mails, 3)[:2]} == {"en"}
+
+
+def test_a_doubled_event_sends_one_mail():
+    doubled = Options(settings=SHORT, timers=Whims(doubles=1.0), message_doubles=1.0, mail_to=TO)
+    with LocalCloud(app_of(), doubled) as cloud:
+        fail(cloud)
+        assert len(sent(cloud.outbox.mails, 2)) == 2
+        cloud.client("events").put_events(Entries=[told("another")])
+        assert len(sent(cloud.outbox.mails, 4)) == 4
+        assert len({(each.type, each.subject, each.text) for each in cloud.outbox.mails.list()}) == 4
+
+
+def test_the_same_event_again_sends_nothing_more(cloud):
+    entries = [told("one"), told("one"), told("two")]
+    cloud.client("events").put_events(Entries=entries)
+    sent(cloud.outbox.mails, 4)
+    assert len(cloud.outbox.events.list(type="action.failed")) == 3
+    assert sorted(each.number for each in cloud.outbox.mails.list()) == [1, 2, 3, 4]
+
+
+def test_events_of_another_deployment_on_the_same_bus_are_not_told(cloud):
+    cloud.client("events").put_events(Entries=[told("others", deployment="other-"), told("ours")])
+    mails = sent(cloud.outbox.mails, 2)
+    assert {each.type for each in mails} == {FAILED, DEAD}
+    assert all("ours" in each.text for each in mails)
+    assert not any("others" in each.text for each in cloud.outbox.mails.list())
+
+
+def test_many_at_once_are_told_together_when_their_window_is_over():
+    few = replace(SHORT, notification_burst=1, notification_window=timedelta(seconds=3))
+    with LocalCloud(app_of(), Options(settings=few, mail_to=TO)) as cloud:
+        cloud.client("events").put_events(Entries=[told(f"a-{each}") for each in range(8)])
+
+        def digests():
+            return [
+                each
+                for each in cloud.outbox.mails.list(type=FAILED)
+                if "\N{MULTIPLICATION SIGN} doomed" in each.text
+            ]
+
+        assert {each.address for each in eventually(digests, "a digest")} == {TO}
+
+
+def test_a_poison_message_is_kept_as_undelivered_and_a_redrive_puts_it_back():
+    with LocalCloud(app_of(), replace(HASTY, mail_to=TO)) as cloud:
+        sqs, url = cloud.client("sqs"), cloud.settings.notification_queue
+        sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
+        sqs.send_message(QueueUrl=url, MessageBody="poison")
+        thing = kept(cloud, kind=Kind.NOTIFICATION)
+        assert (thing.source, thing.body) == ("notifications", "poison")
+        cloud.scheduler().undelivered.redrive(thing.id)
+        eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
+        again = kept(cloud, kind=Kind.NOTIFICATION)
+        assert (again.body, again.count) == ("poison", 1)
+
+
+def test_a_deploy_again_goes_on_telling(cloud):
+    before = cloud.settings
+    cloud.redeploy(notification_burst=9)
+    assert cloud.settings == replace(before, notification_burst=9)
+    fail(cloud)
+    assert len(sent(cloud.outbox.mails, 2)) == 2
+
+
+def test_what_is_published_is_chosen_at_the_start_and_not_later(cloud):
+    with pytest.raises(SettingsError, match="events is 'off'; this cloud was started with 'standard'"):
+        cloud.redeploy(events="off")
+    assert cloud.settings.events == "standard"
+
+
+def test_the_settings_may_name_the_sender_and_the_topic():
+    said = Settings(mail_from="Bills@acme.example", topic_arn="arn:aws:sns:eu-west-1:210987654321:bills")
+    with LocalCloud(app_of(), Options(settings=said, mail_to=TO)) as cloud:
+        assert cloud.settings.mail_from == said.mail_from
+        assert cloud.settings.topic_arn.endswith(":bills")
+        fail(cloud)
+        sent(cloud.outbox.mails, 2)
+        sent(cloud.outbox.messages, 2)
+
+
+def test_where_nothing_is_published_nothing_is_made_and_nobody_is_told():
+    with LocalCloud(app_of(), Options(settings=replace(SHORT, events="off"), mail_to=TO)) as cloud:
+        assert (cloud.settings.notification_queue, cloud.settings.mail_from) == ("", "")
+        assert "notifications" not in str(cloud.client("sqs").list_queues()["QueueUrls"])
+        assert cloud.client("sns").list_topics()["Topics"] == []
+        action = fail(cloud)
+        eventually(lambda: cloud.scheduler().get(action.id).status == "failed")
+        cloud.invoke("sweep")
+        assert cloud.outbox.events.list() == []
+
+
+def test_mails_of_the_users_own_are_sent_and_are_not_duetimes(cloud):
+    ses = boto3.client("ses", endpoint_url=cloud.url)
+    own = {"TemplateName": "own", "SubjectPart": "Hello {{name}}", "TextPart": "…", "HtmlPart": "…"}
+    ses.create_template(Template=own)
+    ses.send_templated_email(
+        Source=SENDER,
+        Destination={"ToAddresses": [TO]},
+        Template="own",
+        TemplateData=json.dumps({"name": "Ada"}),
+    )
+    assert cloud.outbox.mails.list() == []
+
+
+def test_only_a_mail_address_can_get_everything():
+    with pytest.raises(InvalidPreferences, match="'nobody' is no mail address"):
+        Options(mail_to="nobody")
