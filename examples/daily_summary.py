@@ -1,0 +1,95 @@
+"""A worked example: each customer gets a mail each morning, at seven where the customer lives, and gets it once.
+
+One job a day and zone would send mails in a loop, and a failure in the middle would leave half of them unsent. Here the job
+only schedules: an action for each customer, under an idempotency key of customer and day. Each mail then has retries, a
+dead letter and a history of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from duetime import App, Fatal, Order, Payload, RetryPolicy, Run, Scheduler, daily
+
+app = App()
+
+AT = time(7, 0)
+
+
+class Customers(Protocol):
+    """Who gets a summary."""
+
+    def zones(self) -> Iterable[tuple[str, str]]:
+        """Each customer's id and IANA zone."""
+        ...
+
+    def orders_on(self, customer: str, day: date) -> list[str]:
+        """What a customer ordered on a day."""
+        ...
+
+    def address(self, customer: str) -> str | None:
+        """Where the customer's mail goes; None for one that is gone."""
+        ...
+
+
+class Mails(Protocol):
+    """Sends mails."""
+
+    def send(self, address: str, subject: str, text: str, *, once: str) -> None:
+        """Send one; a repeat with the same `once` sends nothing more."""
+        ...
+
+
+class SendSummary(Payload):
+    """One customer's mail of one day."""
+
+    customer: str
+    day: date
+
+
+@app.resource
+def customers() -> Customers:
+    """To be replaced: a deployment reads its own tables."""
+    raise NotImplementedError("say where customers are")
+
+
+@app.resource
+def mails() -> Mails:
+    """To be replaced: a deployment sends by SES."""
+    raise NotImplementedError("say how mails are sent")
+
+
+@app.resource
+def scheduler() -> Scheduler:
+    """Schedules for the shop, with the worker's own rights."""
+    return Scheduler.from_env(tenant_id="shop", actor="daily-summary")
+
+
+@app.job(daily("00:00", tz="UTC"), name="shop-plan-summaries", catch_up=1, title="Plan the day's summaries")
+def plan_summaries(run: Run, customers: Customers, scheduler: Scheduler) -> None:
+    """Schedule each customer's mail of the coming day; done twice, it is done once."""
+    day = run.nominal_at.date() + timedelta(days=1)
+    scheduler.schedule_many(
+        Order(
+            SendSummary(customer=customer, day=day - timedelta(days=1)),
+            at=datetime.combine(day, AT, ZoneInfo(zone)),
+            correlation_id=f"customer:{customer}",
+            idempotency_key=f"summary:{customer}:{day}",
+        )
+        for customer, zone in customers.zones()
+    )
+
+
+@app.action(retry=RetryPolicy(attempts=4, backoff=[60, 300, 1800]))
+def send_summary(payload: SendSummary, run: Run, customers: Customers, mails: Mails) -> None:
+    """Send one mail. A day without orders needs none; for a customer that is gone no repeat helps."""
+    address = customers.address(payload.customer)
+    if address is None:
+        raise Fatal("the customer is gone")
+    orders = customers.orders_on(payload.customer, payload.day)
+    if orders:
+        text = "\n".join(f"- {each}" for each in orders)
+        mails.send(address, f"Your orders of {payload.day:%d %B}", text, once=run.idempotency_key)
