@@ -75,7 +75,7 @@ class AuditEntryView(BaseModel):
     id: str
     operation: str
     target: str
-    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many`` or ``undelivered:<id>``."""
+    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``, ``notification:<id>`` or ``preferences``."""
     by: str
     roles: list[str]
     address: str | None
