@@ -222,6 +222,13 @@ def test_a_parameter_that_is_not_known_is_refused(ask):
     assert ask("GET", query={"colour": "red"}).code == "invalid-request"
 
 
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_two_scopes_are_refused(ask, method):
+    twice = {"multiValueQueryStringParameters": {"scope": ["tenant", "system"]}}
+    said = {"language": "fr"} if method == "PUT" else None
+    assert ask(method, query={"scope": "system"}, body=said, **twice).code == "invalid-request"
+
+
 def test_who_changed_what_is_in_the_trail(office, choose, clock):
     said = {"language": "fr", "channels": {FAILING: ["email"]}, "admin_addresses": ["root@acme.example"]}
     choose(**said)

@@ -96,6 +96,7 @@ class Notifications:
     def read(self, notification_id: str, request: Request, scope: Scope = "tenant") -> None:
         """Mark it as read, for all who see the list; one that was read stays as it was."""
         refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
         caller = caller_at(request)
         owner = whose(caller, scope)
         self._seen(request, owner, notification_id)
@@ -111,6 +112,7 @@ class Notifications:
     ) -> ManyRead:
         """Mark those that are unread as read, the newest first; call again with `next_cursor`."""
         refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
         asked = said or ReadMany()
         caller, inbox = caller_at(request), self.desk.notified.inbox
         owner, now = whose(caller, scope), self.desk.clock.now()

@@ -14,7 +14,7 @@ from aws_lambda_powertools.event_handler.request import Request
 from duetime.api.caller import Caller
 from duetime.api.desk import NOTIFICATIONS, Desk, caller_at
 from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
-from duetime.api.parameters import refuse_unknown
+from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import compare, etag_of_preferences, expected
 from duetime.api.preference_views import PreferencesRequest, PreferencesView, available
 from duetime.api.refusals import PreferencesConflict
@@ -43,6 +43,7 @@ class NotificationPreferences:
     def get(self, request: Request, scope: Scope = "tenant") -> Response[PreferencesView]:
         """What was chosen, where each kind goes by it, and what there is to choose from."""
         refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
         caller = caller_at(request)
         return self._answer(caller, self.desk.notified.preferences.get(whose(caller, scope)))
 
@@ -51,6 +52,7 @@ class NotificationPreferences:
     ) -> Response[PreferencesView]:
         """Choose anew; what is left out stays as it is. What is for admins, an admin chooses."""
         refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
         caller, store = caller_at(request), self.desk.notified.preferences
         standing = store.get(whose(caller, scope))
         wanted = expected(request)

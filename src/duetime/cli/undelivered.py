@@ -15,7 +15,7 @@ from duetime.clock import SystemClock
 PATH = "undelivered"
 """The API's path of what is undelivered."""
 
-KINDS = ("message", "record", "wake", "event", "pass")
+KINDS = ("message", "record", "wake", "event", "pass", "lifecycle", "notification")
 """Those of `duetime.undelivered.Kind`, which `duetime --help` need not load."""
 
 _REASON = 60
