@@ -20,6 +20,10 @@ class Kind(StrEnum):
     MANY = "many"
     """Actions that a selection means."""
     UNDELIVERED = "undelivered"
+    NOTIFICATION = "notification"
+    """One of a list, by its id; or all that are unread."""
+    PREFERENCES = "preferences"
+    """Who is notified of what."""
 
 
 @dataclass(frozen=True, slots=True)

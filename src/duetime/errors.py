@@ -151,6 +151,16 @@ class UndeliveredNotFound(DuetimeError, LookupError):
         super().__init__(f"nothing undelivered is {cut(undelivered_id, 100)!r}")
 
 
+class NotificationNotFound(DuetimeError, LookupError):
+    """No notification of this list has that id: it is another list's, or was removed when its time was over."""
+
+    code = "notification-not-found"
+
+    def __init__(self, notification_id: str) -> None:
+        self.notification_id = notification_id
+        super().__init__(f"there is no notification {cut(notification_id, 100)!r}")
+
+
 class OperatorsOnly(DuetimeError, PermissionError):
     """What is the deployment's own, and no tenant's."""
 

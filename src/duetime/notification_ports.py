@@ -85,6 +85,14 @@ class Inbox(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class InboxPorts:
+    """What showing notifications, and choosing among them, needs."""
+
+    preferences: PreferencesStore
+    inbox: Inbox
+
+
 class Begun(StrEnum):
     """What came of asking to send."""
 

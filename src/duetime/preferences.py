@@ -65,7 +65,7 @@ class Preferences:
             if len(each) > _ADDRESS_LIMIT or not _ADDRESS.fullmatch(each)
         ]
         problems += [
-            f"{name} has {len(getattr(self, name))} addresses; at most {ADDRESSES_LIMIT} are allowed"
+            f"{name}: {len(getattr(self, name))} are too many; at most {ADDRESSES_LIMIT} are allowed"
             for name in ("addresses", "admin_addresses")
             if len(getattr(self, name)) > ADDRESSES_LIMIT
         ]

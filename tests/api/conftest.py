@@ -23,7 +23,9 @@ from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.cloud import MemoryCloud
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.notifications import MemoryInbox, MemoryPreferences
 from duetime.memory.store import MemoryStore
+from duetime.notification_ports import InboxPorts
 from duetime.settings import ROLES, Settings
 from duetime.testing import TurnedClock
 
@@ -78,6 +80,11 @@ def jobs_app() -> App:
         pass
 
     return app
+
+
+def nobodys_notifications():
+    """Empty lists of notifications, of tenants that have chosen nothing."""
+    return InboxPorts(MemoryPreferences(), MemoryInbox())
 
 
 def nobodys_access(clock):

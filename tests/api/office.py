@@ -10,7 +10,7 @@ from duetime.memory.cloud import MemoryCloud
 from duetime.permissions import Permission
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from tests.api.conftest import NOW, Client, jobs_app, sample_event
+from tests.api.conftest import NOW, Client, jobs_app, nobodys_notifications, sample_event
 
 NAME = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
 CLAIMS = {"custom:tenant_id": "acme", "sub": "s-1", "email": "ada@acme.example"}
@@ -24,6 +24,7 @@ class Office:
     def __init__(self, clock, **settings):
         self.clock, self.settings = clock, Settings(**settings)
         self.grants, self.trail = MemoryGrants(), MemoryAuditTrail()
+        self.notified = nobodys_notifications()
         self.cloud = MemoryCloud(jobs_app(), clock=clock, settings=self.settings)
         desk = Desk(
             self.cloud.store,
@@ -32,6 +33,7 @@ class Office:
             clock,
             self.settings,
             self.cloud.undelivered_ports,
+            self.notified,
         )
         self.access = Access(self.grants, self.trail, clock)
         self.routes = list(door.routes_of(desk, Health({}), self.access))
@@ -44,11 +46,11 @@ class Office:
 
 
 def served():
-    """Each route's method, path and need."""
-    return [(each.method, each.path, each.needs) for each in Office(TurnedClock(NOW), roles={}).routes]
+    """Each route's method, path and the permissions of which it needs one."""
+    return [(each.method, each.path, each.admits) for each in Office(TurnedClock(NOW), roles={}).routes]
 
 
-GUARDED = [each for each in served() if each[2] is not None]
+GUARDED = [each for each in served() if each[2]]
 
 
 def at(path, name=NAME):

@@ -32,17 +32,17 @@ def test_whoever_has_a_tenant_is_told_who_that_is_and_nobody_else(office):
 def test_a_route_is_served_exactly_where_its_permission_is_given(office, method, path, needs):
     for permission in Permission:
         answer = office.ask(method, at(path), permission.name.lower(), body={})
-        is_allowed = needs in permissions_of([permission])
+        is_allowed = not permissions_of([permission]).isdisjoint(needs)
         assert (answer.status != 403) == is_allowed, (permission, answer.text)
         if not is_allowed:
             assert answer.code == "forbidden"
-            assert needs.value in answer.json["detail"]
+            assert " or ".join(needs) in answer.json["detail"]
             assert permission.name.lower() in answer.json["detail"]
 
 
 def test_nobody_is_served_without_a_role_or_with_one_that_no_setting_knows(office):
     for method, path, needs in GUARDED:
-        for groups in ((), ("strange",), (f"{needs.value}s",)):
+        for groups in ((), ("strange",), (f"{needs[0]}s",)):
             assert office.ask(method, at(path), *groups, body={}).status == 403
 
 

@@ -1,6 +1,7 @@
 """The sample events of ``events/``: each route has one, and each is answered as the document tells."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,9 +14,11 @@ from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.whole import every_route
 from duetime.api.routes import Directory
+from duetime.mail.samples import sample
 from duetime.memory.notes import MemoryBookmarks
+from duetime.notification import NotificationKind
 from duetime.testing.contract.undelivered import given_up
-from tests.api.conftest import EVENTS, NOW, Client, Worker, jobs_app, nobodys_access
+from tests.api.conftest import EVENTS, NOW, Client, Worker, jobs_app, nobodys_access, nobodys_notifications
 
 SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glob("api-*.json"))}
 DIRECTORY = Directory(list(every_route()), PREFIX)
@@ -32,9 +35,9 @@ def test_every_route_has_a_sample():
 
 @pytest.fixture
 def desk(cloud, clock, settings):
-    """A deployment that has what the samples ask about: a job, actions in each state, and something undelivered."""
+    """A deployment that has what the samples ask about: a job, actions in each state, something undelivered, no notifications."""
     ports = cloud.undelivered_ports
-    return Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports)
+    return Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, nobodys_notifications())
 
 
 @pytest.fixture
@@ -43,12 +46,16 @@ def client(desk, clock):
 
 
 def found(event, desk, client, clock):
-    """The event with an id in its path that there is: of an action that the route may change, or of what is undelivered."""
+    """The event with an id in its path that there is: of an action that the route may change, of what is undelivered, or of a notification."""
     operation = route_of(event).operation
     if "undelivered/u." in event["path"]:
         thing = given_up("a", NOW)
         desk.undelivered.store.keep(thing, expires_at=NOW + timedelta(days=30))
         return _with_path(event, "u.20250721T093000Z.260de8800e9eb6f0", thing.id)
+    if "notifications/n." in event["path"]:
+        told = replace(sample(NotificationKind.RECURRING_FAILING, is_digest=False), at=NOW)
+        desk.notified.inbox.add(told, expires_at=NOW + timedelta(days=30))
+        return _with_path(event, "n.20250721T093000000000Z.0123456789abcdef", told.entry_id)
     there = (event.get("pathParameters") or {}).get("id")
     if there is None:
         return event

@@ -24,12 +24,14 @@ from duetime.api.health_details import Details
 from duetime.api.openapi.whole import whole
 from duetime.local.functions import Outcome
 from duetime.local.gateway import proxy_event, response_of
+from duetime.mail.samples import sample
 from duetime.memory.cloud import MemoryCloud
 from duetime.memory.notes import MemoryBookmarks
+from duetime.notification import NotificationKind
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
-from tests.api.conftest import NOW, Client, Worker, jobs_app, nobodys_access
+from tests.api.conftest import NOW, Client, Worker, jobs_app, nobodys_access, nobodys_notifications
 
 EXAMPLES = 30
 """Requests of each kind, for each operation."""
@@ -62,6 +64,8 @@ PLAUSIBLE = {
     "status": [["failed"], ["pending", "executed"]],
     "cursor": [None, "", "a b", "bmV4dA==", "é"],
     "limit": [1, 100],
+    "language": [None, "fr", "xx", "Klingon"],
+    "addresses": [None, [], ["ada@acme.example"], ["ada"], ["ada@acme.example"] * 21],
     **dict.fromkeys(("due_after", "due_until", "created_after", "created_until"), TIMES),
 }
 
@@ -74,6 +78,8 @@ WHOLE = {
     "registerJob": {"name": "acme-new", "type": "remark", "payload": {}, "cadences": ["every 2h"]},
     "replaceJob": {"type": "remark", "payload": {}, "cadences": ["every 2h"]},
     "grantToRole": {"permissions": ["actions:read"]},
+    "readNotifications": {"limit": 10},
+    "setNotificationPreferences": {"language": "fr", "channels": {"jobs.recurring_failing": ["email"]}},
 }
 """Bodies that are right."""
 
@@ -84,14 +90,22 @@ class Deployment:
     def __init__(self):
         self._clock, settings_ = TurnedClock(NOW), Settings(roles={"everyone": "admin"})
         cloud = MemoryCloud(jobs_app(), clock=self._clock, settings=settings_)
+        notified = nobodys_notifications()
         self._cloud, ports = cloud, cloud.undelivered_ports
-        desk = Desk(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports)
+        desk = Desk(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified)
         self._handler = make_door(
             desk, Health({}, Details(desk, MemoryBookmarks())), nobodys_access(self._clock)
         )
+        told = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
+        notified.inbox.add(told, expires_at=NOW + timedelta(days=30))
         thing = given_up("a", NOW)
         ports.store.keep(thing, expires_at=NOW + timedelta(days=30))
-        self.known = {"action_id": self._actions(), "undelivered_id": [thing.id], "role": ["helpers"]}
+        self.known = {
+            "action_id": self._actions(),
+            "undelivered_id": [thing.id],
+            "notification_id": [told.entry_id],
+            "role": ["helpers"],
+        }
         self._register()
 
     def _actions(self):

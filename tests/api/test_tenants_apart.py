@@ -1,24 +1,43 @@
 """Two tenants that share a deployment never learn of each other: no id, no count, no cursor, whatever they ask."""
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime.action import Ending, Status
+from duetime.ids import TenantId
+from duetime.mail.samples import sample
+from duetime.notification import NotificationKind
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Worker
 from tests.api.office import GUARDED, NAME, Office, at
 
 TENANTS = ("acme", "globex")
 NOBODYS_JOB = "own-unknown"
+NOBODYS_ENTRY = "n.20260301T120000000000Z.0123456789abcdef"
 CALM = settings(
     max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
 )
 steps = st.lists(
     st.tuples(
         st.sampled_from(TENANTS),
-        st.sampled_from(["schedule", "fail", "cancel", "register", "trigger", "grant", "cancel-many"]),
+        st.sampled_from(
+            [
+                "schedule",
+                "fail",
+                "cancel",
+                "register",
+                "trigger",
+                "grant",
+                "cancel-many",
+                "notify",
+                "choose",
+                "read",
+            ]
+        ),
         st.integers(0, 2),
     ),
     min_size=4,
@@ -31,8 +50,11 @@ LISTS = (
     ("/dead-letters", {}),
     ("/background-jobs", {}),
     ("/audit", {}),
-    ("/grants", {}),
+    ("/notifications", {}),
+    ("/notifications", {"unread": "true", "kind": "jobs.recurring_failing"}),
 )
+SEEN = (*LISTS, ("/grants", {}), ("/notifications/preferences", {}))
+"""All that a tenant sees; lists are read page by page."""
 
 
 class Tenants:
@@ -45,6 +67,7 @@ class Tenants:
         self.worker = Worker(self.office.cloud.store, self.office.clock)
         self.actions = {tenant: [] for tenant in TENANTS}
         self.jobs = {tenant: set() for tenant in TENANTS}
+        self.told = {tenant: [] for tenant in TENANTS}
 
     def ask(self, tenant, method, path, **changes):
         claims = {"custom:tenant_id": tenant, "sub": f"head-of-{tenant}", "cognito:groups": "heads"}
@@ -80,6 +103,24 @@ class Tenants:
                 self.ask(tenant, "PUT", f"/grants/clerks-{number}-of-{tenant}", body=body)
             case "cancel-many":
                 self.ask(tenant, "POST", "/scheduling/cancel", body={"correlation_id": f"c-{number}"})
+            case _:
+                self._tell(tenant, step, number)
+
+    def _tell(self, tenant, step, number):
+        match step:
+            case "notify":
+                self._notify(tenant)
+            case "choose":
+                body = {"addresses": [f"clerk-{number}@{tenant}.example"]}
+                self.ask(tenant, "PUT", "/notifications/preferences", body=body)
+            case "read":
+                self.ask(tenant, "POST", "/notifications/read", body={"limit": 1})
+
+    def _notify(self, tenant):
+        made = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
+        told = replace(made, id=f"{tenant}-{len(self.told[tenant])}", tenant_id=TenantId(tenant), at=NOW)
+        self.office.notified.inbox.add(told, expires_at=NOW + timedelta(days=30))
+        self.told[tenant].append(told.entry_id)
 
     def _fail(self, tenant, action_id):
         claimed = self.worker.claim(action_id, tenant=tenant)
@@ -87,7 +128,7 @@ class Tenants:
 
     def seen(self, tenant, **query):
         """All that a tenant's lists answer."""
-        return [self.ask(tenant, "GET", path, query={**asked, **query}).text for path, asked in LISTS]
+        return [self.ask(tenant, "GET", path, query={**asked, **query}).text for path, asked in SEEN]
 
 
 @CALM
@@ -100,7 +141,7 @@ def test_a_tenant_sees_what_it_would_see_if_it_were_alone(steps, me):
         assert before == (together.seen(other) if tenant == me else together.seen(me))
     for text in together.seen(me):
         assert other not in text
-        assert not any(each in text for each in together.actions[other])
+        assert not any(each in text for each in (*together.actions[other], *together.told[other]))
 
 
 @CALM
@@ -125,6 +166,8 @@ def _pairs(path, tenants, other):
     """What the other tenant has that a route could name, beside what nobody has."""
     if "<action_id>" in path:
         return [(each, NAME) for each in tenants.actions[other][:3]]
+    if "<notification_id>" in path:
+        return [(each, NOBODYS_ENTRY) for each in tenants.told[other][:3]]
     return [(each, NOBODYS_JOB) for each in sorted(tenants.jobs[other])[:2]] if "<name>" in path else []
 
 
@@ -134,13 +177,14 @@ def test_a_cursor_of_another_tenant_shows_no_more_than_ones_own(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
         tenants.do(*step)
-    for path, asked in LISTS[:-1]:
+    for path, asked in LISTS:
         page = tenants.ask(other, "GET", path, query={**asked, "limit": "1"}).json
         if page["next_cursor"] is not None:
             query = {**asked, "cursor": page["next_cursor"]}
             answer = tenants.ask(me, "GET", path, query=query)
             assert answer.status in {200, 400}, answer.text
-            assert not any(each in answer.text for each in (other, *tenants.actions[other]))
+            theirs = (other, *tenants.actions[other], *tenants.told[other])
+            assert not any(each in answer.text for each in theirs)
 
 
 @CALM

@@ -16,6 +16,8 @@ from duetime.api.health_details import Details
 from duetime.cli import main
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.notes import MemoryBookmarks
+from duetime.memory.notifications import MemoryInbox, MemoryPreferences
+from duetime.notification_ports import InboxPorts
 
 
 class Remark(Payload):
@@ -127,7 +129,13 @@ def scheduler():
 
 
 @pytest.fixture
-def url(scheduler, serve):
+def notified():
+    """The lists of notifications, and what was chosen."""
+    return InboxPorts(MemoryPreferences(), MemoryInbox())
+
+
+@pytest.fixture
+def url(scheduler, serve, notified):
     desk = Desk(
         scheduler._store,
         scheduler._ports_of_jobs(),
@@ -135,6 +143,7 @@ def url(scheduler, serve):
         scheduler._clock,
         scheduler._settings,
         scheduler._undelivered_ports(),
+        notified,
     )
     return serve(
         gateway(

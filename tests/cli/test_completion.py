@@ -49,6 +49,8 @@ def completed(script):
         (("actions", "list", "--cre"), ["--created-after", "--created-until"]),
         (("actions", "list", "--status", ""), []),
         (("undelivered", "redrive", "--kind", "me"), ["message"]),
+        (("notifications", "list", "--kind", "jobs.recurring_s"), ["jobs.recurring_succeeding"]),
+        (("notifications", "preferences", "se"), ["set"]),
         (("jobs", "trigger", "billing-nightly", "--wa"), ["--watch"]),
         (("actions", "show", "list", "--wa"), ["--watch"]),
         (("--json", "jobs", "sk"), ["skip-next"]),

@@ -77,6 +77,7 @@ COMMANDS = [
     ("jobs", "list"),
     ("jobs", "show", "billing-nightly"),
     ("dead-letters", "list"),
+    ("notifications", "list"),
 ]
 
 

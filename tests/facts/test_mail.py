@@ -134,6 +134,14 @@ class TestAMail:
             assert program == "duetime"
             assert callable(parser().parse_args(arguments).run)
 
+    @pytest.mark.parametrize("language", languages())
+    def test_tells_how_to_stop_such_mails_as_the_command_line_takes_it(self, language):
+        command, option = re.findall("`([^`]+)`", words.words_in(language)["layout.stop"])
+        program, *arguments = command.split()
+        assert program == "duetime"
+        assert parser().parse_args([*arguments, option]).system
+        assert command in arrived(FAILED, language).text
+
     def test_tells_times_in_utc_as_people_read_them(self):
         assert "When: 2027-06-01 07:00:04 UTC" in arrived(FAILED).text
 

@@ -1,7 +1,14 @@
 """Every route of the API, asked as an admin does, so that one hears what it calls."""
 
 import json
+from datetime import timedelta
 
+import boto3
+
+from duetime.aws.notifications import DynamoInbox
+from duetime.mail.samples import sample
+from duetime.notification import NotificationKind
+from duetime.settings import Settings
 from tests.api.conftest import ADA, Client, sample_event
 
 ADMIN = {**ADA, "cognito:groups": "admins"}
@@ -40,6 +47,7 @@ def ask_all(handler, *, codes_job):
     for thing in ask("GET", "/undelivered")["items"]:
         ask("GET", f"/undelivered/{thing['id']}")
         ask("POST", f"/undelivered/{thing['id']}/redrive")
+    _ask_about_notifications(ask)
     ask("PUT", "/grants/helpers", {"permissions": ["actions:read"]})
     ask("GET", "/grants")
     ask("DELETE", "/grants/helpers")
@@ -58,6 +66,19 @@ def _ask_about_actions(ask):
     ask("GET", "/dead-letters")
     ask("POST", "/scheduling/redrive", {"type": "send-receipt", "dry_run": True})
     ask("POST", "/scheduling/cancel", {"correlation_id": "order:18"})
+
+
+def _ask_about_notifications(ask):
+    told = sample(NotificationKind.DEAD_LETTERED, is_digest=False)
+    inbox = DynamoInbox(boto3.client("dynamodb"), Settings.from_env().jobs_table)
+    inbox.add(told, expires_at=told.at + timedelta(days=10_000))
+    for scope in ("tenant", "system"):
+        ask("GET", "/notifications", scope=scope)
+        ask("GET", "/notifications/preferences", scope=scope)
+    ask("GET", f"/notifications/{told.entry_id}")
+    ask("POST", f"/notifications/{told.entry_id}/read")
+    ask("POST", "/notifications/read")
+    ask("PUT", "/notifications/preferences", {"language": "fr"})
 
 
 def _ask_about_job(ask, job):

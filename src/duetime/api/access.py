@@ -86,7 +86,7 @@ class AuditEntryView(BaseModel):
     operation: str
     """Such as ``cancel``, ``pause`` or ``register``."""
     target: str
-    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many`` or ``undelivered:<id>``."""
+    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``, ``notification:<id>`` or ``preferences``."""
     by: str
     """Who asked for it."""
     roles: list[str]

@@ -91,14 +91,14 @@ def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
     return {role: permissions_of(said.split()) for role, said in roles.items()}
 
 
-def require(caller: Caller, needed: Permission) -> None:
-    """Let a caller pass who may do this.
+def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
+    """Let a caller pass who may do `what`, by any of the permissions that allow it.
 
     Raises:
-        Forbidden: with the permission, and the roles that the caller has.
+        Forbidden: with the permissions, and the roles that the caller has.
     """
-    if needed not in caller.permissions:
+    if caller.permissions.isdisjoint(needed):
         told = ", ".join(sorted(caller.roles)) or "none"
         raise Forbidden(
-            f"this needs the permission {needed}, which none of the caller's roles has (roles: {told})"
+            f"{what} needs the permission {' or '.join(needed)}, which none of the caller's roles has (roles: {told})"
         )

@@ -11,15 +11,18 @@ from duetime.api.caller import Caller
 from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected
 from duetime.app import App
 from duetime.clock import Clock
+from duetime.errors import Unsupported
 from duetime.job_ports import JobPorts
 from duetime.jobs import Jobs
+from duetime.notification_ports import InboxPorts
 from duetime.permissions import Permission
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.undelivered_ports import UndeliveredPorts
 
 SCHEDULING, JOBS, UNDELIVERED = "/scheduling", "/background-jobs", "/undelivered"
-"""What the paths of actions, of jobs and of what is undelivered begin with, under the prefix."""
+NOTIFICATIONS = "/notifications"
+"""What the paths of actions, of jobs, of what is undelivered and of notifications begin with, under the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,18 @@ class Desk:
     clock: Clock
     settings: Settings
     undelivered: UndeliveredPorts | None = None
+    notifications: InboxPorts | None = None
+
+    @property
+    def notified(self) -> InboxPorts:
+        """The lists of notifications, and what was chosen.
+
+        Raises:
+            Unsupported: this API was made without back ends for them.
+        """
+        if self.notifications is None:
+            raise Unsupported("this API was made without back ends for notifications")
+        return self.notifications
 
     def scheduler(self, request: Request, *, wanted: frozenset[str] = frozenset()) -> Scheduler:
         """The caller's scheduler; code's jobs are shown to those who may see the system."""

@@ -28,7 +28,9 @@ from duetime.api.envelope import opened
 from duetime.api.health import Health
 from duetime.api.job_operations import JobOperations
 from duetime.api.many import ManyActions
+from duetime.api.notifications import Notifications
 from duetime.api.openapi.route import Description
+from duetime.api.preferences import NotificationPreferences
 from duetime.api.problems import of_error
 from duetime.api.recorder import Recorder
 from duetime.api.refusals import RouteNotFound
@@ -68,7 +70,7 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
             found = directory.find(event["httpMethod"], event["path"])
             if caller is not None and found.route.needs is not None:
                 entry = recorder.entry(found, caller, event)
-                require(caller, found.route.needs)
+                require(caller, *found.route.admits)
             sound = _sound(event)
             recorder.begin(entry, found)
             answer = resolved(sound, context, caller)
@@ -88,6 +90,8 @@ def routes_of(desk: Desk, health: Health, access: Access) -> Sequence[Route]:
         BackgroundJobs(desk),
         JobOperations(desk),
         UndeliveredThings(desk),
+        Notifications(desk),
+        NotificationPreferences(desk),
         access,
         health,
     )

@@ -1,7 +1,8 @@
 """Preconditions: a change that a client wants made only of what it has seen (``ETag``, ``If-Match``).
 
-A job is written under the condition that its revision is the one compared here, so nothing comes between. An action is
-compared before the call, whose own condition is its status alone: another reschedule in between is not seen.
+A job is written under the condition that its revision is the one compared here, so nothing comes between; so are
+preferences. An action is compared before the call, whose own condition is its status alone: another reschedule in
+between is not seen.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from duetime.job_ports import JobStore
 if TYPE_CHECKING:
     from duetime.action import Action
     from duetime.job import Job, Span
+    from duetime.preferences import Preferences
 
 
 def etag_of_action(action: Action) -> str:
@@ -28,6 +30,11 @@ def etag_of_action(action: Action) -> str:
 def etag_of_job(job: Job) -> str:
     """What stands for the job as it was declared and set: runs make no other."""
     return _etag(job.ref.tenant_id, job.name, job.version, job.revision)
+
+
+def etag_of_preferences(chosen: Preferences) -> str:
+    """What stands for the preferences as they are: each change makes another."""
+    return f'"{chosen.revision}"'
 
 
 def _etag(*parts: object) -> str:

@@ -38,7 +38,19 @@ _NAMING_HEADERS = frozenset(
 )
 """Headers in which clients of other services say who they are."""
 
-_TOLD = ("id", "name", "status", "due_at", "paused", "next_at", "type", "detail", "dry_run")
+_TOLD = (
+    "id",
+    "name",
+    "status",
+    "due_at",
+    "paused",
+    "next_at",
+    "type",
+    "detail",
+    "dry_run",
+    "read",
+    "revision",
+)
 """What of an answer tells what became of the target; of a problem, which and why."""
 
 _LONGEST, _LONGEST_NAME, _MOST = 500, 100, 30

@@ -76,6 +76,15 @@ class PreconditionFailed(DuetimeError, RuntimeError):
         super().__init__(f"it has changed meanwhile, and is now {etag}; look at it again, then decide")
 
 
+class PreferencesConflict(DuetimeError, RuntimeError):
+    """Somebody else changed the preferences at the same moment; nothing was changed."""
+
+    code = "preferences-conflict"
+
+    def __init__(self) -> None:
+        super().__init__("somebody else has changed the preferences meanwhile; look at them, then decide")
+
+
 class RouteNotFound(DuetimeError, LookupError):
     """Nothing is served at this path."""
 

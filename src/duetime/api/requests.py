@@ -158,6 +158,8 @@ _WORDS = {
 
 
 _MOST_FLAWS = 20
+_OF_A_KEY = "[key]"
+"""How pydantic says that a name in an object is wrong, behind that name."""
 
 
 def refused(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
@@ -166,7 +168,7 @@ def refused(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
 
 
 def _where(place: Sequence[str | int]) -> str:
-    part, *path = map(str, place)
+    part, *path = (str(each) for each in place if each != _OF_A_KEY)
     return cut(".".join(path), 100) or f"the {part}"
 
 

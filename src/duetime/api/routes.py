@@ -47,6 +47,13 @@ class Route:
     """Another status of success, where there are two."""
     is_open: bool = False
     """Everybody may ask, and nobody needs to say who that is."""
+    or_needs: Permission | None = None
+    """Another permission that will do as well."""
+
+    @property
+    def admits(self) -> tuple[Permission, ...]:
+        """The permissions of which a caller needs one; none where every caller may ask."""
+        return tuple(each for each in (self.needs, self.or_needs) if each is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,9 @@ from duetime.cdk.tables import Tables
 GRANTS = "*#grants"
 ENTRIES = "*#audit#*"
 """Partitions of the audit trail."""
+PREFERENCES = "*#preferences"
+INBOXES = "*#inbox"
+"""Partitions of tenants' lists of notifications."""
 
 
 def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
@@ -22,6 +25,7 @@ def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
         *_let_serve_jobs(jobs),
         may_by_key("dynamodb:GetItem", on=jobs, keys=[BOOKMARKS]),
         *_let_know_callers(jobs),
+        *_let_show_notifications(jobs),
         read_undelivered(jobs),
         send(failures),
         may("sqs:GetQueueAttributes", on=failures),
@@ -42,6 +46,15 @@ def _let_serve_jobs(jobs: str) -> list[iam.PolicyStatement]:
         may_by_key(*reads, "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=JOBS),
         may("dynamodb:Query", on=index(jobs, JOB_NAMES.name)),
         read_manifests(jobs),
+    ]
+
+
+def _let_show_notifications(jobs: str) -> list[iam.PolicyStatement]:
+    """Lists are read, and their entries marked as read; preferences are replaced under a condition. Nothing is removed."""
+    marked = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
+    return [
+        may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[PREFERENCES]),
+        may_by_key(*marked, on=jobs, keys=[INBOXES]),
     ]
 
 

@@ -11,7 +11,7 @@ from duetime.api import PREFIX
 from duetime.cli.failures import BadUsage, CommandFailed, Refused, StrangeAnswer
 
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
-_OURS = {"actor", "changed", "id", "items", "name", "parts", "role"}
+_OURS = {"actor", "changed", "id", "items", "name", "parts", "read", "revision", "role"}
 """One of these is in whatever the API answers to a call that went well."""
 _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
 
@@ -65,13 +65,19 @@ class Client(NamedTuple):
         status, received = self._exchange(method, path, query, body)
         return status, self._read(status, received)
 
-    def tell(self, method: str, *path: str, body: Mapping[str, Any] | None = None) -> None:
+    def tell(
+        self,
+        method: str,
+        *path: str,
+        query: Mapping[str, str | None] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> None:
         """Make one call that is answered with nothing.
 
         Raises:
             CommandFailed: as `ask`.
         """
-        status, received = self._exchange(method, path, None, body)
+        status, received = self._exchange(method, path, query, body)
         if status == _NO_CONTENT:
             return
         self._read(status, received)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from duetime.mail.message import mail_of, words_of
 from duetime.mail.templates import Rendered, Template, TemplateVariableMissing, rendered, templates
-from duetime.mail.words import LanguageRefused, languages
+from duetime.mail.words import LanguageRefused, languages, told_in
 
 __all__ = [
     "LanguageRefused",
@@ -19,5 +19,6 @@ __all__ = [
     "mail_of",
     "rendered",
     "templates",
+    "told_in",
     "words_of",
 ]

@@ -55,17 +55,22 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(file.stem for file in DIRECTORY.glob("*.toml")))
 
 
+def told_in(language: str) -> str:
+    """The language whose words are told: of ``fr-CA`` that is ``fr``; where there are none, English."""
+    known = languages()
+    return next((each for each in (language, language.partition("-")[0]) if each in known), FALLBACK)
+
+
 def words_in(language: str) -> Words:
-    """The words in that language: of ``fr-CA`` those of ``fr``; where there are none, English.
+    """The words in that language, or in the one that is told in its place.
 
     Raises:
         LanguageRefused: the file is not what mails need.
     """
-    known = languages()
-    for each in (language, language.partition("-")[0], FALLBACK):
-        if each in known:
-            return read(DIRECTORY / f"{each}.toml")
-    raise LanguageRefused(f"{FALLBACK}.toml", ["is missing; without it nothing can be told"])
+    file = DIRECTORY / f"{told_in(language)}.toml"
+    if not file.exists():
+        raise LanguageRefused(file.name, ["is missing; without it nothing can be told"])
+    return read(file)
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:

@@ -18,9 +18,9 @@ _ABOUT = """\
 Schedules actions, and looks after jobs, of the caller's tenant.
 
 A person sends an ID token of the deployment's user pool; a service signs its requests and calls the deployment's other URL.
-`x-permission` is what the caller's roles must allow. Who and whose is what the token or the signature says: what a request
-names as `tenant`, `tenant_id`, `actor`, `user` or `created_by` is ignored. Every other field or parameter that is not told
-here is refused, and so is a filter that is said twice.
+`x-permission` is what the caller's roles must allow; of two that are told, either will do. Who and whose is what the token
+or the signature says: what a request names as `tenant`, `tenant_id`, `actor`, `user` or `created_by` is ignored. Every other
+field or parameter that is not told here is refused, and so is a filter that is said twice.
 
 Times are ISO 8601; in answers in UTC, with `Z`. A list has `next_cursor` while there is more; say it as `cursor`.
 Every refusal is a problem (RFC 9457). An answer may have more fields in a later version, and a problem more members."""

@@ -66,9 +66,9 @@ def signature_of(route: Route) -> Signature:
 
 
 def is_compared(route: Route) -> bool:
-    """Whether it changes one action or job that a client has seen, and can say so."""
+    """Whether it changes one action, one job or the preferences, which a client has seen, and can say so."""
     about = None if route.operation is None else route.operation.about
-    return about in {Kind.ACTION, Kind.JOB} and "<" in route.path
+    return about is Kind.PREFERENCES or (about in {Kind.ACTION, Kind.JOB} and "<" in route.path)
 
 
 def _place(hint: Any) -> tuple[Any, FieldInfo | None]:

@@ -38,6 +38,12 @@ OPERATIONS: Mapping[str, str] = MappingProxyType(
         "POST /undelivered/redrive": "redriveManyUndelivered",
         "GET /undelivered/<undelivered_id>": "getUndelivered",
         "POST /undelivered/<undelivered_id>/redrive": "redriveUndelivered",
+        "GET /notifications": "listNotifications",
+        "GET /notifications/preferences": "getNotificationPreferences",
+        "PUT /notifications/preferences": "setNotificationPreferences",
+        "POST /notifications/read": "readNotifications",
+        "GET /notifications/<notification_id>": "getNotification",
+        "POST /notifications/<notification_id>/read": "readNotification",
         "GET /me": "getCaller",
         "GET /grants": "listGrants",
         "PUT /grants/<role>": "grantToRole",
@@ -52,7 +58,7 @@ OPERATIONS: Mapping[str, str] = MappingProxyType(
 LOCATED = frozenset({"scheduleAction", "registerJob", "replaceJob", "triggerJob"})
 """Those that answer with a ``Location``."""
 
-TAGGED = frozenset({"getAction", "getJob"})
+TAGGED = frozenset({"getAction", "getJob", "getNotificationPreferences", "setNotificationPreferences"})
 """Those that answer with an ``ETag``."""
 
 TAGS: Mapping[str, str] = MappingProxyType(
@@ -60,6 +66,7 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "actions": "One-shots, and the runs of jobs: schedule, look up, cancel, reschedule, redrive.",
         "jobs": "What recurs or follows events: look at, explain, register, operate.",
         "undelivered": "What queues, the stream or EventBridge gave up on; for operators.",
+        "notifications": "What people should know, and who is told of it how.",
         "access": "Who one is, what roles may do, and who asked for which change.",
         "service": "The deployment itself.",
     }
@@ -70,6 +77,7 @@ _SUBJECTS = {
     "dead-letters": "actions",
     "background-jobs": "jobs",
     "undelivered": "undelivered",
+    "notifications": "notifications",
     "me": "access",
     "grants": "access",
     "audit": "access",
@@ -82,6 +90,7 @@ PATH_PARAMETERS: Mapping[str, str] = MappingProxyType(
         "action_id": "the action's id",
         "name": "the job's name",
         "undelivered_id": "the id of what is undelivered",
+        "notification_id": "the notification's id",
         "role": "the role's name: of a group of the user pool, or of the settings",
     }
 )

@@ -50,7 +50,7 @@ def _guard(route: Route) -> Schema:
     """An open route has no security; of any other the document's own holds, and the permission is told."""
     if route.is_open:
         return {"security": []}
-    return {} if route.needs is None else {"x-permission": route.needs.value}
+    return {"x-permission": " or ".join(route.admits)} if route.admits else {}
 
 
 def _answers(route: Route, taken: Signature, references: References) -> Schema:

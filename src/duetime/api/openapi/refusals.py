@@ -25,8 +25,11 @@ _BY_GATEWAY = {
 }
 _RETRY_AFTER = {_S.TOO_MANY_REQUESTS, _S.SERVICE_UNAVAILABLE}
 
-_NEVER_CONFLICT = {Kind.GRANT, Kind.MANY}
-"""Who grants replaces; of many, those that changed meanwhile are told as left."""
+_NEVER_CONFLICT = {Kind.GRANT, Kind.MANY, Kind.NOTIFICATION}
+"""Who grants replaces; of many, those that changed meanwhile are told as left; what was read stays read."""
+
+_OPTIONAL = {"undelivered", "notifications"}
+"""What an API may be made without the back ends of."""
 
 
 def refusals_of(route: Route, taken: Signature) -> dict[str, Schema]:
@@ -53,7 +56,7 @@ def _statuses(route: Route, taken: Signature) -> Iterable[HTTPStatus]:
         yield _S.CONFLICT
     if is_compared(route):
         yield _S.PRECONDITION_FAILED
-    if tag(route) == "undelivered":
+    if tag(route) in _OPTIONAL:
         yield _S.NOT_IMPLEMENTED
 
 

@@ -1,0 +1,87 @@
+"""Who sees which notifications, and chooses for whom: by the permissions that there are for what they are about.
+
+=============================  ====================================================
+a notification                 is seen by whoever has
+=============================  ====================================================
+of an action                   ``actions:read``
+of a job                       ``jobs:read``
+for the tenant's admins        ``admin``
+of the deployment's own list   ``system``
+=============================  ====================================================
+
+The deployment's own list is that of the tenant ``system``, whose are code's jobs and what is undelivered.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+
+from duetime.api.authority import require
+from duetime.api.caller import Caller
+from duetime.errors import OperatorsOnly
+from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.notification import NotificationKind
+from duetime.permissions import Permission
+
+READ = (Permission.READ_ACTIONS, Permission.READ_JOBS)
+MANAGE = (Permission.MANAGE_ACTIONS, Permission.MANAGE_JOBS)
+"""Either lets one in; what is seen or changed is decided here, kind by kind."""
+
+Whose = Literal["tenant", "system"]
+Scope = Annotated[Whose, Query(description="whose: the tenant's own, or, for operators, the deployment's")]
+
+
+def whose(caller: Caller, scope: str) -> TenantId:
+    """The tenant that a caller means.
+
+    Raises:
+        OperatorsOnly: it is ``system``, and the caller may not see that.
+    """
+    if scope != SYSTEM_TENANT:
+        return caller.tenant_id
+    if Permission.SYSTEM not in caller.permissions:
+        raise OperatorsOnly("the list of the tenant system, as its preferences are,")
+    return SYSTEM_TENANT
+
+
+def readers(kind: NotificationKind, owner: TenantId) -> Permission:
+    """The permission to see notifications of a kind in the list of `owner`."""
+    if owner == SYSTEM_TENANT:
+        return Permission.SYSTEM
+    if kind.is_for_admins:
+        return Permission.ADMIN
+    return Permission.READ_JOBS if kind.startswith("jobs.") else Permission.READ_ACTIONS
+
+
+def seen_by(
+    caller: Caller, owner: TenantId, asked: NotificationKind | None = None
+) -> frozenset[NotificationKind]:
+    """The kinds that a caller sees in that list; of these the one that is asked for, if one is.
+
+    Raises:
+        Forbidden: the caller may not see what is asked for.
+    """
+    if asked is not None:
+        require(caller, readers(asked, owner), what=f"seeing {asked}")
+        return frozenset({asked})
+    return frozenset(each for each in NotificationKind if readers(each, owner) in caller.permissions)
+
+
+def rules_admins(caller: Caller, owner: TenantId) -> bool:
+    """Whether the caller sees and changes who the owner's admins are, and what they are told."""
+    return _admin_of(owner) in caller.permissions
+
+
+def require_admin(caller: Caller, owner: TenantId, what: str) -> None:
+    """Let a caller pass who may change what the owner's admins are told.
+
+    Raises:
+        Forbidden: the caller may not.
+    """
+    require(caller, _admin_of(owner), what=what)
+
+
+def _admin_of(owner: TenantId) -> Permission:
+    return Permission.SYSTEM if owner == SYSTEM_TENANT else Permission.ADMIN

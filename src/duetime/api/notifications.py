@@ -1,0 +1,161 @@
+"""The routes of notifications: list them, look at one, mark one or all as read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler.openapi.params import Body, Query
+from aws_lambda_powertools.event_handler.request import Request
+
+from duetime.api.desk import NOTIFICATIONS, Desk, caller_at
+from duetime.api.notification_access import READ, Scope, seen_by, whose
+from duetime.api.notification_views import (
+    LANGUAGE,
+    LONGEST_LANGUAGE,
+    ManyRead,
+    NotificationList,
+    NotificationQuery,
+    NotificationView,
+    ReadMany,
+)
+from duetime.api.parameters import refuse_doubled, refuse_unknown
+from duetime.api.routes import Operation, Route
+from duetime.audit import Kind
+from duetime.errors import InvalidCursor, NotificationNotFound
+from duetime.ids import TenantId
+from duetime.notification import NotificationKind
+from duetime.notification_ports import InboxEntry
+
+_STEPS = 5
+"""Pages that a call of many looks through at most, each of which may be short."""
+
+_READ_ONE = Operation("read", Kind.NOTIFICATION)
+_READ_MANY = Operation("read-many", Kind.NOTIFICATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Notifications:
+    """The caller's tenant's list over HTTP; for operators, the deployment's own as well."""
+
+    desk: Desk
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        read, or_read = READ
+        one = f"{NOTIFICATIONS}/<notification_id>"
+        nothing = HTTPStatus.NO_CONTENT
+        return (
+            Route("GET", NOTIFICATIONS, self.list, read, or_needs=or_read),
+            Route(
+                "POST", f"{NOTIFICATIONS}/read", self.read_many, read, operation=_READ_MANY, or_needs=or_read
+            ),
+            Route("GET", one, self.get, read, or_needs=or_read),
+            Route("POST", f"{one}/read", self.read, read, nothing, _READ_ONE, or_needs=or_read),
+        )
+
+    def list(self, asked: Annotated[NotificationQuery, Query()], request: Request) -> NotificationList:
+        """A page of those that the caller may see, the newest first.
+
+        It may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
+        """
+        refuse_unknown(request, [*NotificationQuery.model_fields])
+        refuse_doubled(request)
+        caller, inbox = caller_at(request), self.desk.notified.inbox
+        owner = whose(caller, asked.scope)
+        seal = _Seal(owner, asked.kind, is_unread=asked.unread)
+        page = inbox.list(
+            owner,
+            kinds=seen_by(caller, owner, asked.kind),
+            is_unread=asked.unread,
+            limit=asked.limit,
+            cursor=seal.opened(asked.cursor),
+        )
+        language = self._language(owner, asked.language)
+        items = [NotificationView.of(each, language) for each in page]
+        return NotificationList(items=items, next_cursor=seal.closed(page.cursor))
+
+    def get(
+        self,
+        notification_id: str,
+        request: Request,
+        scope: Scope = "tenant",
+        language: Annotated[str | None, Query(description=LANGUAGE, max_length=LONGEST_LANGUAGE)] = None,
+    ) -> NotificationView:
+        """The notification as of now."""
+        refuse_unknown(request, ("scope", "language"))
+        refuse_doubled(request)
+        owner = whose(caller_at(request), scope)
+        return NotificationView.of(
+            self._seen(request, owner, notification_id), self._language(owner, language)
+        )
+
+    def read(self, notification_id: str, request: Request, scope: Scope = "tenant") -> None:
+        """Mark it as read, for all who see the list; one that was read stays as it was."""
+        refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
+        caller = caller_at(request)
+        owner = whose(caller, scope)
+        self._seen(request, owner, notification_id)
+        now = self.desk.clock.now()
+        if not self.desk.notified.inbox.mark_read(owner, notification_id, by=caller.actor, at=now):
+            raise NotificationNotFound(notification_id)
+
+    def read_many(
+        self,
+        request: Request,
+        said: Annotated[ReadMany | None, Body()] = None,
+        scope: Scope = "tenant",
+    ) -> ManyRead:
+        """Mark those that are unread as read, the newest first; call again with `next_cursor`."""
+        refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
+        asked = said or ReadMany()
+        caller, inbox = caller_at(request), self.desk.notified.inbox
+        owner, now = whose(caller, scope), self.desk.clock.now()
+        seal = _Seal(owner, asked.kind, is_unread=True)
+        kinds, cursor, count = seen_by(caller, owner, asked.kind), seal.opened(asked.cursor), 0
+        for _ in range(_STEPS):
+            page = inbox.list(owner, kinds=kinds, is_unread=True, limit=asked.limit - count, cursor=cursor)
+            count += sum(inbox.mark_read(owner, each.entry_id, by=caller.actor, at=now) for each in page)
+            cursor = page.cursor
+            if cursor is None or count >= asked.limit:
+                break
+        return ManyRead(read=count, next_cursor=seal.closed(cursor))
+
+    def _seen(self, request: Request, owner: TenantId, notification_id: str) -> InboxEntry:
+        """One that the caller may see; what another one may see is not there, either."""
+        entry = self.desk.notified.inbox.get(owner, notification_id)
+        if entry is None or entry.notification.kind not in seen_by(caller_at(request), owner):
+            raise NotificationNotFound(notification_id)
+        return entry
+
+    def _language(self, owner: TenantId, asked: str | None) -> str:
+        return asked or self.desk.notified.preferences.get(owner).language
+
+
+class _Seal:
+    """Binds a cursor to its list and filters: it is an entry's id, and a hash of what was asked for."""
+
+    def __init__(self, owner: TenantId, kind: NotificationKind | None, *, is_unread: bool) -> None:
+        asked = f"{owner} {kind or '-'} {is_unread}"
+        self._mark = "." + sha256(asked.encode()).hexdigest()[:12]
+
+    def closed(self, cursor: str | None) -> str | None:
+        """What a client is given of a list's cursor."""
+        return None if cursor is None else cursor + self._mark
+
+    def opened(self, said: str | None) -> str | None:
+        """The list's cursor of what a client says.
+
+        Raises:
+            InvalidCursor: it was given out for another list, or other filters, or never.
+        """
+        if said is None:
+            return None
+        if not said.endswith(self._mark):
+            raise InvalidCursor
+        return said.removesuffix(self._mark)

@@ -1,0 +1,130 @@
+"""What a client chooses of notifications, and what it gets of that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.api.requests import RequestBody
+from duetime.api.views import Instant
+from duetime.errors import cut
+from duetime.notification import Channel, NotificationKind
+from duetime.preferences import InvalidPreferences, Preferences
+from duetime.settings import Settings
+
+_MOST_FLAWS = 20
+_LONG = 2_048
+_MANY = 1_000
+
+
+class PreferencesRequest(RequestBody):
+    """What is chosen anew; what is left out stays as it is."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1})
+
+    language: Annotated[str | None, Field(max_length=_LONG)] = None
+    """such as `fr` or `fr-CA`; one that there are no words in is told in English"""
+    channels: dict[NotificationKind, list[Channel] | None] | None = None
+    """by kind: where it goes; an empty list for nowhere, null for where it goes by default. Other kinds stay as they are"""
+    addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
+    """who gets mails, 20 at most, in place of those before"""
+    admin_addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
+    """who gets the mails that are for admins, 20 at most, in place of those before; for admins to say"""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        said = (getattr(self, name) for name in type(self).model_fields)
+        if all(each is None for each in said):
+            names = ", ".join(type(self).model_fields)
+            raise ValueError(f"says nothing; say at least one of {names}")
+        return self
+
+    def onto(self, standing: Preferences) -> Preferences:
+        """The preferences as they become.
+
+        Raises:
+            InvalidRequest: an address or the language is none, or there are too many addresses.
+        """
+        try:
+            return replace(
+                standing,
+                language=standing.language if self.language is None else self.language,
+                channels=_merged(standing, self.channels or {}),
+                addresses=_once(standing.addresses, self.addresses),
+                admin_addresses=_once(standing.admin_addresses, self.admin_addresses),
+            )
+        except InvalidPreferences as error:
+            raise InvalidRequest([_flaw(each) for each in error.problems[:_MOST_FLAWS]]) from None
+
+
+def _merged(
+    standing: Preferences, said: dict[NotificationKind, list[Channel] | None]
+) -> dict[NotificationKind, frozenset[Channel]]:
+    kept = {kind: channels for kind, channels in standing.channels.items() if kind not in said}
+    return kept | {kind: frozenset(channels) for kind, channels in said.items() if channels is not None}
+
+
+def _once(standing: tuple[str, ...], said: Iterable[str] | None) -> tuple[str, ...]:
+    """Each address once, in the order in which they are said."""
+    return standing if said is None else tuple(dict.fromkeys(said))
+
+
+def _flaw(problem: str) -> Flaw:
+    where, _, told = problem.partition(": ")
+    return Flaw(where, cut(told, 400))
+
+
+class PreferencesView(BaseModel):
+    """What was chosen, what follows of it, and what there is to choose from."""
+
+    language: str
+    """The language that was chosen."""
+    mails_in: str
+    """The language that people are told in: ``en`` where there are no words in the one that was chosen."""
+    languages: list[str]
+    """The languages that there are words in."""
+    channels: dict[NotificationKind, list[Channel]]
+    """What was chosen, by kind; a kind that is not here goes where it does by default."""
+    channels_in_force: dict[NotificationKind, list[Channel]]
+    """Where each kind goes, chosen or by default."""
+    channels_available: list[Channel]
+    """The channels that the deployment has; what goes to another one reaches nobody."""
+    addresses: list[str]
+    """Who gets mails."""
+    admin_addresses: list[str] | None
+    """Who gets the mails that are for admins; null for whoever may not change that."""
+    revision: int
+    """Counts changes; 0 where nobody ever chose."""
+    changed_at: Instant | None
+    """When that was changed last."""
+    changed_by: str | None
+    """Who changed it last."""
+
+    @classmethod
+    def of(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
+        """The preferences as a client sees them."""
+        from duetime.mail import languages, told_in  # noqa: PLC0415 - a cold start has no need of it
+
+        return cls(
+            language=chosen.language,
+            mails_in=told_in(chosen.language),
+            languages=list(languages()),
+            channels={kind: sorted(chosen.channels[kind]) for kind in sorted(chosen.channels)},
+            channels_in_force={kind: sorted(chosen.channels_for(kind)) for kind in NotificationKind},
+            channels_available=channels,
+            addresses=list(chosen.addresses),
+            admin_addresses=list(chosen.admin_addresses) if shows_admins else None,
+            revision=chosen.revision,
+            changed_at=chosen.changed_at,
+            changed_by=chosen.changed_by,
+        )
+
+
+def available(settings: Settings) -> list[Channel]:
+    """The channels that a deployment has."""
+    needs = {Channel.EMAIL: settings.mail_from, Channel.SNS: settings.topic_arn, Channel.IN_APP: "nothing"}
+    return [each for each in Channel if needs[each]]

@@ -1,0 +1,90 @@
+"""The routes of preferences: who is notified of what, in which channels and which language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+from typing import Annotated
+
+from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.openapi.params import Body
+from aws_lambda_powertools.event_handler.request import Request
+
+from duetime.api.caller import Caller
+from duetime.api.desk import NOTIFICATIONS, Desk, caller_at
+from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
+from duetime.api.parameters import refuse_doubled, refuse_unknown
+from duetime.api.preconditions import compare, etag_of_preferences, expected
+from duetime.api.preference_views import PreferencesRequest, PreferencesView, available
+from duetime.api.refusals import PreferencesConflict
+from duetime.api.routes import Operation, Route
+from duetime.audit import Kind
+from duetime.preferences import Preferences
+
+_JSON = "application/json"
+_SET = Operation("set", Kind.PREFERENCES)
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationPreferences:
+    """What the caller's tenant has chosen, over HTTP; for operators, what is chosen for the deployment's own as well."""
+
+    desk: Desk
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        path, (read, or_read), (manage, or_manage) = f"{NOTIFICATIONS}/preferences", READ, MANAGE
+        return (
+            Route("GET", path, self.get, read, or_needs=or_read),
+            Route("PUT", path, self.set, manage, operation=_SET, or_needs=or_manage),
+        )
+
+    def get(self, request: Request, scope: Scope = "tenant") -> Response[PreferencesView]:
+        """What was chosen, where each kind goes by it, and what there is to choose from."""
+        refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
+        caller = caller_at(request)
+        return self._answer(caller, self.desk.notified.preferences.get(whose(caller, scope)))
+
+    def set(
+        self, said: Annotated[PreferencesRequest, Body()], request: Request, scope: Scope = "tenant"
+    ) -> Response[PreferencesView]:
+        """Choose anew; what is left out stays as it is. What is for admins, an admin chooses."""
+        refuse_unknown(request, ("scope",))
+        refuse_doubled(request)
+        caller, store = caller_at(request), self.desk.notified.preferences
+        standing = store.get(whose(caller, scope))
+        wanted = expected(request)
+        compare(wanted, etag_of_preferences(standing))
+        chosen = said.onto(standing)
+        _require_what_changes(caller, standing, chosen)
+        if chosen == standing:
+            return self._answer(caller, standing)
+        chosen = replace(chosen, changed_at=self.desk.clock.now(), changed_by=caller.actor)
+        if not store.put(chosen):
+            compare(wanted, etag_of_preferences(store.get(chosen.tenant_id)))
+            raise PreferencesConflict
+        return self._answer(caller, replace(chosen, revision=chosen.revision + 1))
+
+    def _answer(self, caller: Caller, chosen: Preferences) -> Response[PreferencesView]:
+        view = PreferencesView.of(
+            chosen,
+            channels=available(self.desk.settings),
+            shows_admins=rules_admins(caller, chosen.tenant_id),
+        )
+        headers = {"ETag": etag_of_preferences(chosen)}
+        return Response(HTTPStatus.OK, _JSON, view, headers=headers)
+
+
+def _require_what_changes(caller: Caller, old: Preferences, new: Preferences) -> None:
+    """Nobody but an admin decides who the admins are, and what they are told.
+
+    Raises:
+        Forbidden: the caller would, and is none.
+    """
+    if new.admin_addresses != old.admin_addresses:
+        require_admin(caller, new.tenant_id, "changing admin_addresses")
+    for kind in sorted(old.channels.keys() | new.channels.keys()):
+        if kind.is_for_admins and old.channels.get(kind) != new.channels.get(kind):
+            require_admin(caller, new.tenant_id, f"changing the channels of {kind}")

@@ -1,0 +1,290 @@
+"""Notifications over HTTP: each tenant's list, of which each caller sees what the own permissions are about."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.mail import languages
+from duetime.mail.samples import sample, samples
+from duetime.notification import Notification, NotificationKind
+from tests.api.conftest import NOW
+from tests.api.office import ALONE, CLAIMS, Office
+
+FAILED, FAILING = NotificationKind.ACTION_FAILED, NotificationKind.RECURRING_FAILING
+DEAD, UNDELIVERED = NotificationKind.DEAD_LETTERED, NotificationKind.UNDELIVERED
+EXPIRY = NOW + timedelta(days=30)
+GLOBEX = CLAIMS | {"custom:tenant_id": "globex", "cognito:groups": "admin"}
+
+
+@pytest.fixture
+def office(clock):
+    return Office(
+        clock, roles={**ALONE, "operators": "actions:read system", "heads": "actions:read jobs:read"}
+    )
+
+
+@pytest.fixture
+def notify(office):
+    """Puts a notification into a list, so many minutes after noon."""
+
+    def put(kind=FAILED, minutes=0, *, tenant="acme", is_digest=False) -> Notification:
+        made = sample(kind, is_digest=is_digest)
+        at = NOW + timedelta(minutes=minutes)
+        told = replace(made, id=f"{tenant}-{kind}-{minutes}", tenant_id=TenantId(tenant), at=at)
+        office.notified.inbox.add(told, expires_at=EXPIRY)
+        return told
+
+    return put
+
+
+@pytest.fixture
+def ask(office):
+    """Calls a route of notifications, as an admin unless the test says otherwise."""
+
+    def call(method, path="", *groups, **changes):
+        said = {"body": None, **changes}
+        return office.ask(method, f"/notifications{path}", *(groups or ("admin",)), **said)
+
+    return call
+
+
+@pytest.fixture
+def ids(ask):
+    """The ids of a page of the list."""
+    return lambda *groups, **query: [
+        each["id"] for each in ask("GET", "", *groups, query=query).json["items"]
+    ]
+
+
+def test_where_nothing_is_the_list_is_empty(ask):
+    answer = ask("GET")
+    assert (answer.status, answer.json) == (200, {"items": [], "next_cursor": None})
+
+
+def test_an_entry_tells_in_words_and_in_facts(ask, notify):
+    told = notify(FAILING)
+    [entry] = ask("GET").json["items"]
+    assert entry == {
+        "id": told.entry_id,
+        "kind": "jobs.recurring_failing",
+        "severity": "warning",
+        "subject": entry["subject"],
+        "text": entry["text"],
+        "language": "en",
+        "at": "2026-03-01T12:00:00Z",
+        "facts": dict(told.facts),
+        "is_digest": False,
+        "read_at": None,
+        "read_by": None,
+    }
+    assert told.facts["name"] in entry["subject"]
+    assert f"duetime jobs show {told.facts['name']}" in entry["text"]
+    assert ask("GET", f"/{told.entry_id}").json == entry
+
+
+@pytest.mark.parametrize("told", samples(), ids=lambda each: f"{each.kind}{'.digest' * each.is_digest}")
+@pytest.mark.parametrize("language", languages())
+def test_every_kind_is_told_in_every_language(office, ask, told, language):
+    told = replace(told, tenant_id=TenantId("acme"))
+    office.notified.inbox.add(told, expires_at=EXPIRY)
+    entry = ask("GET", f"/{told.entry_id}", query={"language": language}).json
+    assert (entry["kind"], entry["is_digest"], entry["language"]) == (told.kind, told.is_digest, language)
+    assert entry["subject"]
+    assert "{{" not in entry["text"]
+
+
+def test_words_are_those_of_the_preferences_or_of_who_asks(office, ask, notify):
+    told = notify()
+    standing = office.notified.preferences.get("acme")
+    office.notified.preferences.put(replace(standing, language="fr-CA"))
+    french, english = ask("GET").json["items"][0], ask("GET", query={"language": "en"}).json["items"][0]
+    assert (french["language"], english["language"]) == ("fr", "en")
+    assert french["subject"] != english["subject"]
+    assert ask("GET", f"/{told.entry_id}").json == french
+    assert ask("GET", query={"language": "xx"}).json["items"] == [english]
+
+
+def test_they_are_listed_newest_first_page_by_page(ask, notify):
+    told = [notify(minutes=each).entry_id for each in range(5)]
+    seen, query = [], {"limit": "2"}
+    while True:
+        page = ask("GET", query=query).json
+        seen += [each["id"] for each in page["items"]]
+        if page["next_cursor"] is None:
+            break
+        query = {"limit": "2", "cursor": page["next_cursor"]}
+    assert seen == told[::-1]
+
+
+def test_only_those_of_a_kind_or_unread_ones_are_listed(ask, notify, ids):
+    first, second = notify(), notify(FAILING, 1)
+    assert ids(kind="jobs.recurring_failing") == [second.entry_id]
+    assert ask("POST", f"/{second.entry_id}/read").status == 204
+    assert ids(unread="true") == [first.entry_id]
+    assert ids(unread="true", kind="jobs.recurring_failing") == []
+
+
+@pytest.mark.parametrize(
+    ("group", "seen"),
+    [
+        ("read_actions", {FAILED}),
+        ("manage_actions", {FAILED}),
+        ("read_jobs", {FAILING}),
+        ("heads", {FAILED, FAILING}),
+        ("operators", {FAILED}),
+        ("admin", {FAILED, FAILING, DEAD}),
+    ],
+)
+def test_each_sees_what_the_own_permissions_are_about(ask, notify, ids, group, seen):
+    told = {kind: notify(kind).entry_id for kind in (FAILED, FAILING, DEAD)}
+    assert set(ids(group)) == {told[kind] for kind in seen}
+    for kind, entry_id in told.items():
+        there = kind in seen
+        assert ask("GET", f"/{entry_id}", group).status == (200 if there else 404)
+        assert ask("GET", "", group, query={"kind": kind}).status == (200 if there else 403)
+        assert ask("POST", "/read", group, body={"kind": kind}).status == (200 if there else 403)
+        assert ask("POST", f"/{entry_id}/read", group).status == (204 if there else 404)
+
+
+@pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "nobody"])
+def test_who_reads_neither_actions_nor_jobs_sees_none(ask, notify, group):
+    told = notify()
+    for method, path in (
+        ("GET", ""),
+        ("GET", f"/{told.entry_id}"),
+        ("POST", "/read"),
+        ("GET", "/preferences"),
+    ):
+        answer = ask(method, path, group)
+        assert (answer.status, answer.code) == (403, "forbidden")
+        assert "actions:read or jobs:read" in answer.json["detail"]
+
+
+def test_the_deployments_own_list_is_for_operators(ask, notify, ids):
+    own, systems = notify(), notify(UNDELIVERED, tenant=SYSTEM_TENANT)
+    assert ids("operators", scope="system") == [systems.entry_id]
+    assert ids("operators") == [own.entry_id]
+    assert ask("GET", f"/{systems.entry_id}", "operators", query={"scope": "system"}).status == 200
+    assert ask("GET", f"/{systems.entry_id}", "operators").status == 404
+    assert ask("POST", "/read", "operators", query={"scope": "system"}).json["read"] == 1
+    assert ids("operators", unread="true") == [own.entry_id]
+
+
+@pytest.mark.parametrize("path", ["", "/preferences", "/n.20260301T120000000000Z.0123456789abcdef"])
+def test_who_is_no_operator_sees_nothing_of_the_deployments_own(ask, notify, path):
+    notify(UNDELIVERED, tenant=SYSTEM_TENANT)
+    answer = ask("GET", path, "heads", query={"scope": "system"})
+    assert (answer.status, answer.code) == (403, "forbidden")
+    assert ask("POST", "/read", "heads", query={"scope": "system"}).status == 403
+
+
+def test_what_was_read_says_by_whom_and_when_and_stays_so(ask, notify, clock):
+    told = notify()
+    assert ask("POST", f"/{told.entry_id}/read").status == 204
+    clock.wait_until(NOW + timedelta(hours=1))
+    grace = CLAIMS | {"email": "grace@acme.example", "cognito:groups": "admin"}
+    assert ask("POST", f"/{told.entry_id}/read", claims=grace).status == 204
+    entry = ask("GET", f"/{told.entry_id}").json
+    assert (entry["read_at"], entry["read_by"]) == ("2026-03-01T12:00:00Z", "ada@acme.example")
+
+
+def test_all_that_are_unread_are_read_step_by_step(ask, notify, ids):
+    for each in range(7):
+        notify(minutes=each)
+    jobs = notify(FAILING, 9)
+    steps, said = [], {"limit": 3, "kind": FAILED}
+    while True:
+        step = ask("POST", "/read", body=said).json
+        steps.append(step["read"])
+        if step["next_cursor"] is None:
+            break
+        said = said | {"cursor": step["next_cursor"]}
+    assert steps == [3, 3, 1]
+    assert ids(unread="true") == [jobs.entry_id]
+    assert ask("POST", "/read").json == {"read": 1, "next_cursor": None}
+    assert ask("POST", "/read", body={}).json == {"read": 0, "next_cursor": None}
+
+
+def test_what_one_may_not_see_one_does_not_mark_either(ask, notify, ids):
+    dead = notify(DEAD)
+    assert ask("POST", "/read", "heads").json["read"] == 0
+    assert ids(unread="true") == [dead.entry_id]
+
+
+@pytest.mark.parametrize("unknown", ["nothing", "n.20260301T120000000000Z.0123456789abcdef", "n.1", "%20"])
+def test_what_is_not_there_and_what_is_anothers_are_answered_alike(ask, notify, unknown):
+    theirs = notify(tenant="globex").entry_id
+    for method, tail in (("GET", ""), ("POST", "/read")):
+        foreign, nobodys = ask(method, f"/{theirs}{tail}"), ask(method, f"/{unknown}{tail}")
+        assert (
+            (foreign.status, foreign.code)
+            == (nobodys.status, nobodys.code)
+            == (404, "notification-not-found")
+        )
+        assert foreign.text.replace(theirs, "…") == nobodys.text.replace(unknown, "…")
+    assert ask("GET", f"/{theirs}", claims=GLOBEX).json["read_at"] is None
+
+
+def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
+    for each in range(3):
+        notify(minutes=each)
+        notify(minutes=each, tenant="globex")
+    theirs = ask("GET", query={"limit": "1"}, claims=GLOBEX).json["next_cursor"]
+    mine = ask("GET", query={"limit": "1"}).json["next_cursor"]
+    assert ask("GET", query={"cursor": mine}).status == 200
+    for query in (
+        {"cursor": theirs},
+        {"cursor": mine, "unread": "true"},
+        {"cursor": mine, "kind": FAILED},
+        {"cursor": mine, "scope": "system"},
+        {"cursor": mine[:-1]},
+        {"cursor": ""},
+        {"cursor": "x"},
+    ):
+        answer = ask("GET", query=query)
+        assert (answer.status, answer.code) == (400, "invalid-cursor"), query
+    assert ask("POST", "/read", body={"cursor": mine}).status == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ({"kind": "strange"}, "scheduling.dead_lettered"),
+        ({"limit": "0"}, "limit"),
+        ({"limit": "101"}, "100"),
+        ({"unread": "perhaps"}, "unread"),
+        ({"scope": "globex"}, "tenant"),
+        ({"language": "x" * 36}, "language"),
+        ({"colour": "red"}, "known are"),
+    ],
+)
+def test_a_list_that_cannot_be_is_refused_with_what_may_be_said(ask, query, told):
+    answer = ask("GET", query=query)
+    assert (answer.status, answer.code) == (422, "invalid-request")
+    assert told in answer.json["detail"]
+
+
+@pytest.mark.parametrize("said", [{"kind": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "5"}, {"all": True}])
+def test_a_request_to_read_that_says_something_else_is_refused(ask, notify, ids, said):
+    told = notify()
+    assert ask("POST", "/read", body=said).code == "invalid-request"
+    assert ids(unread="true") == [told.entry_id]
+
+
+def test_who_read_what_is_in_the_trail(office, ask, notify, clock):
+    told = notify()
+    ask("POST", f"/{told.entry_id}/read")
+    clock.wait_until(NOW + timedelta(seconds=1))
+    ask("POST", "/read", body={"kind": FAILED})
+    many, one = office.ask("GET", "/audit", "admin").json["items"]
+    assert (one["operation"], one["target"], one["status"]) == ("read", f"notification:{told.entry_id}", 204)
+    assert (many["operation"], many["target"], many["result"]) == ("read-many", "notification", {"read": 0})
+
+
+def test_an_api_without_back_ends_for_it_says_so(call_cloud, office):
+    event = {"claims": CLAIMS | {"cognito:groups": "admins"}}
+    for path in ("/notifications", "/notifications/preferences"):
+        answer = call_cloud("cancel", httpMethod="GET", path=f"/api/v1{path}", **event)
+        assert (answer.status, answer.code) == (501, "unsupported")

@@ -1,0 +1,240 @@
+"""Preferences over HTTP: who is told of what, how; and who may choose that."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.notification import Channel, NotificationKind
+from duetime.preferences import ADDRESSES_LIMIT
+from tests.api.conftest import NOW
+from tests.api.office import ALONE, CLAIMS, Office
+
+FAILING, DEAD = NotificationKind.RECURRING_FAILING, NotificationKind.DEAD_LETTERED
+GLOBEX = CLAIMS | {"custom:tenant_id": "globex", "cognito:groups": "admin"}
+GROUPS = {**ALONE, "operators": "actions:manage system", "clerks": "jobs:read"}
+
+
+@pytest.fixture
+def office(clock):
+    return Office(clock, roles=GROUPS)
+
+
+@pytest.fixture
+def ask(office):
+    def call(method, *groups, **changes):
+        said = {"body": None, **changes}
+        return office.ask(method, "/notifications/preferences", *(groups or ("admin",)), **said)
+
+    return call
+
+
+@pytest.fixture
+def choose(ask):
+    """Chooses, as an admin unless the test says otherwise."""
+    return lambda *groups, query=None, headers=None, **said: ask(
+        "PUT", *groups, body=said, query=query, headers=headers
+    )
+
+
+def test_where_nobody_chose_what_is_for_admins_is_in_their_list(ask):
+    answer = ask("GET")
+    assert (answer.status, answer.headers["ETag"]) == (200, '"0"')
+    assert answer.json == {
+        "language": "en",
+        "mails_in": "en",
+        "languages": ["en", "fr"],
+        "channels": {},
+        "channels_in_force": {
+            "scheduling.action_failed": [],
+            "scheduling.dead_lettered": ["in_app"],
+            "scheduling.undelivered": ["in_app"],
+            "jobs.recurring_failing": [],
+            "jobs.recurring_succeeding": [],
+        },
+        "channels_available": ["in_app"],
+        "addresses": [],
+        "admin_addresses": [],
+        "revision": 0,
+        "changed_at": None,
+        "changed_by": None,
+    }
+
+
+def test_what_is_chosen_stands_and_what_is_left_out_stays(ask, choose):
+    first = choose(
+        language="fr",
+        channels={FAILING: ["in_app", "email", "email"]},
+        addresses=["a@acme.example", "b@acme.example", "a@acme.example"],
+        admin_addresses=["root@acme.example"],
+    )
+    assert (first.status, first.headers["ETag"]) == (200, '"1"')
+    assert first.json["addresses"] == ["a@acme.example", "b@acme.example"]
+    assert first.json["channels"] == {FAILING: ["email", "in_app"]}
+    assert first.json["channels_in_force"][DEAD] == ["email", "in_app"]
+    assert (first.json["changed_at"], first.json["changed_by"]) == (
+        "2026-03-01T12:00:00Z",
+        "ada@acme.example",
+    )
+    assert ask("GET").json == first.json
+    second = choose(channels={DEAD: []}, addresses=[]).json
+    assert second["channels"] == {DEAD: [], FAILING: ["email", "in_app"]}
+    assert (second["language"], second["addresses"], second["revision"]) == ("fr", [], 2)
+    assert second["admin_addresses"] == ["root@acme.example"]
+    third = choose(channels={DEAD: None}).json
+    assert third["channels"] == {FAILING: ["email", "in_app"]}
+    assert ask("GET", claims=GLOBEX).json["revision"] == 0
+
+
+def test_the_same_again_changes_nothing(ask, choose):
+    chosen = choose(language="fr", channels={FAILING: ["email"]}).json
+    again = choose(language="fr", channels={FAILING: ["email"]})
+    assert (again.status, again.json) == (200, chosen)
+
+
+@pytest.mark.parametrize(("language", "told"), [("fr-CA", "fr"), ("de", "en"), ("en-GB", "en"), ("fr", "fr")])
+def test_a_language_without_words_is_taken_and_told_in_english_which_is_said(choose, language, told):
+    answer = choose(language=language)
+    assert (answer.status, answer.json["language"], answer.json["mails_in"]) == (200, language, told)
+
+
+def test_the_channels_that_the_deployment_has_are_told(clock):
+    office = Office(
+        clock, mail_from="duetime@example.com", topic_arn="arn:aws:sns:eu-west-1:123456789012:told"
+    )
+    answer = office.ask("GET", "/notifications/preferences", "admins", body=None)
+    assert answer.json["channels_available"] == list(Channel)
+
+
+def test_a_change_of_what_was_seen_is_made_and_of_anything_else_is_not(ask, choose):
+    seen = ask("GET").headers["ETag"]
+    assert choose(headers={"If-Match": seen}, language="fr").status == 200
+    refused = choose(headers={"If-Match": seen}, language="de")
+    assert (refused.status, refused.code) == (412, "precondition-failed")
+    assert ask("GET").json["language"] == "fr"
+    assert choose(headers={"If-Match": "*"}, language="de").json["revision"] == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "problem"),
+    [({}, (409, "preferences-conflict")), ({"If-Match": '"0"'}, (412, "precondition-failed"))],
+)
+def test_a_change_that_another_one_overtakes_is_told(office, choose, monkeypatch, headers, problem):
+    store = office.notified.preferences
+    put = store.put
+
+    def overtaken(chosen):
+        monkeypatch.setattr(store, "put", put)
+        assert put(replace(store.get("acme"), addresses=("first@acme.example",)))
+        return put(chosen)
+
+    monkeypatch.setattr(store, "put", overtaken)
+    answer = choose(headers=headers, language="fr")
+    assert (answer.status, answer.code) == problem
+    standing = store.get("acme")
+    assert (standing.addresses, standing.language) == (("first@acme.example",), "en")
+
+
+@pytest.mark.parametrize("group", ["manage_actions", "manage_jobs"])
+def test_whoever_manages_chooses_for_the_tenant_but_not_for_its_admins(ask, choose, group):
+    choose(admin_addresses=["root@acme.example"], channels={DEAD: ["email"]})
+    answer = choose(group, language="fr", addresses=["a@acme.example"], channels={FAILING: ["email"]})
+    assert (answer.status, answer.json["admin_addresses"]) == (200, None)
+    for said, what in (
+        ({"admin_addresses": []}, "admin_addresses"),
+        ({"admin_addresses": ["eve@acme.example"]}, "admin_addresses"),
+        ({"channels": {DEAD: []}}, str(DEAD)),
+        ({"channels": {DEAD: None}}, str(DEAD)),
+        ({"language": "de", "channels": {DEAD: ["sns"]}}, str(DEAD)),
+    ):
+        refused = choose(group, **said)
+        assert (refused.status, refused.code) == (403, "forbidden")
+        assert refused.json["detail"].startswith(
+            f"changing {'the channels of ' * (what == DEAD)}{what} needs"
+        )
+    standing = ask("GET").json
+    assert (standing["admin_addresses"], standing["language"]) == (["root@acme.example"], "fr")
+    assert choose(group, channels={DEAD: ["email"]}).status == 200  # as it stands
+
+
+@pytest.mark.parametrize("group", ["read_actions", "clerks"])
+def test_whoever_reads_sees_what_was_chosen_and_changes_nothing(ask, choose, group):
+    choose(addresses=["a@acme.example"], admin_addresses=["root@acme.example"])
+    seen = ask("GET", group)
+    assert (seen.json["addresses"], seen.json["admin_addresses"]) == (["a@acme.example"], None)
+    refused = choose(group, language="fr")
+    assert (refused.status, refused.code) == (403, "forbidden")
+    assert "actions:manage or jobs:manage" in refused.json["detail"]
+
+
+def test_operators_choose_for_the_deployments_own(ask, choose):
+    systems = {"query": {"scope": "system"}}
+    answer = choose("operators", **systems, admin_addresses=["ops@example.com"], channels={DEAD: ["email"]})
+    assert (answer.status, answer.json["admin_addresses"]) == (200, ["ops@example.com"])
+    assert ask("GET", "operators", **systems).json == answer.json
+    assert ask("GET").json["revision"] == 0
+    assert choose("operators", admin_addresses=["ops@example.com"]).status == 403  # of the tenant
+    assert choose("manage_actions", **systems, language="fr").status == 403
+    assert ask("GET", "manage_actions", **systems).status == 403
+
+
+@pytest.mark.parametrize(
+    ("said", "where", "told"),
+    [
+        ({"addresses": ["ada"]}, "addresses", "'ada' is no mail address; write it as in ada@example.com"),
+        ({"addresses": ["a@b.c\nBcc: d@e.fr"]}, "addresses", "is no mail address"),
+        ({"admin_addresses": [""]}, "admin_addresses", "is no mail address"),
+        ({"addresses": [f"a{n}@acme.example" for n in range(21)]}, "addresses", f"at most {ADDRESSES_LIMIT}"),
+        ({"addresses": ["a@acme.example"] * 1_001}, "addresses", "1000"),
+        ({"addresses": "a@acme.example"}, "addresses", "list"),
+        ({"addresses": [1]}, "addresses.0", "must be text"),
+        ({"language": "Klingon"}, "language", "say one such as en or fr"),
+        ({"channels": {"jobs.strange": ["email"]}}, "channels.jobs.strange", "'jobs.recurring_failing'"),
+        ({"channels": {FAILING: ["pigeon"]}}, f"channels.{FAILING}.0", "must be 'email', 'sns' or 'in_app'"),
+        ({"channels": {FAILING: "email"}}, f"channels.{FAILING}", "list"),
+        ({"channels": []}, "channels", "must be a JSON object"),
+        ({"colour": "red"}, "colour", "is not known here"),
+        ({}, "the body", "say at least one of language, channels, addresses, admin_addresses"),
+        ({"language": None, "tenant_id": "globex"}, "the body", "say at least one of"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_and_says_what_would_be_right(ask, said, where, told):
+    answer = ask("PUT", body=said)
+    assert (answer.status, answer.code) == (422, "invalid-request")
+    [flaw] = answer.json["errors"]
+    assert flaw["where"] == where
+    assert told in flaw["problem"]
+    assert ask("GET").json["revision"] == 0
+
+
+def test_every_problem_is_named_at_once(ask):
+    said = {"language": "?", "addresses": ["x", "y"], "admin_addresses": ["z"]}
+    told = ask("PUT", body=said).json["errors"]
+    assert [each["where"] for each in told] == ["addresses", "addresses", "admin_addresses", "language"]
+
+
+@pytest.mark.parametrize(("body", "status"), [(None, 422), ("", 422), ("{", 400), ("[1]", 422)])
+def test_a_body_that_is_none_is_refused(ask, body, status):
+    assert ask("PUT", body=body).status == status
+
+
+def test_a_parameter_that_is_not_known_is_refused(ask):
+    assert ask("GET", query={"colour": "red"}).code == "invalid-request"
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_two_scopes_are_refused(ask, method):
+    twice = {"multiValueQueryStringParameters": {"scope": ["tenant", "system"]}}
+    said = {"language": "fr"} if method == "PUT" else None
+    assert ask(method, query={"scope": "system"}, body=said, **twice).code == "invalid-request"
+
+
+def test_who_changed_what_is_in_the_trail(office, choose, clock):
+    said = {"language": "fr", "channels": {FAILING: ["email"]}, "admin_addresses": ["root@acme.example"]}
+    choose(**said)
+    clock.wait_until(NOW + timedelta(seconds=1))
+    choose(query={"scope": "system"}, language="de")
+    systems, own = office.ask("GET", "/audit", "admin").json["items"]
+    assert (own["operation"], own["target"], own["by"]) == ("set", "preferences", "ada@acme.example")
+    assert (own["asked"], own["result"]) == (said, {"revision": 1})
+    assert systems["asked"] == {"scope": "system", "language": "de"}

@@ -1,0 +1,203 @@
+"""``duetime notifications``, against an API over a memory cloud."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.cli.notifications import KINDS
+from duetime.cli.preferences import CHANNELS
+from duetime.ids import TenantId
+from duetime.mail.samples import sample
+from duetime.notification import Channel, NotificationKind
+from duetime.testing.contract.specimens import EXPIRY, NOON
+
+FAILED, FAILING = NotificationKind.ACTION_FAILED, NotificationKind.RECURRING_FAILING
+
+
+@pytest.fixture
+def notify(notified):
+    """Puts a notification into a list."""
+
+    def put(kind=FAILED, minutes=0, *, tenant="acme", is_digest=False, **facts):
+        made = sample(kind, is_digest=is_digest)
+        told = replace(
+            made,
+            id=f"{kind}-{minutes}",
+            tenant_id=TenantId(tenant),
+            at=NOON + timedelta(minutes=minutes),
+            facts={**made.facts, **facts},
+        )
+        notified.inbox.add(told, expires_at=EXPIRY)
+        return told.entry_id
+
+    return put
+
+
+def lines(printed):
+    """What stands behind each name of what is shown."""
+    return {
+        name.strip(): told
+        for name, _, told in (line.strip().partition("  ") for line in printed.splitlines())
+    }
+
+
+class TestNotifications:
+    def test_an_empty_list_says_so(self, duetime):
+        assert duetime("notifications", "list") == (0, "no notifications\n", "")
+
+    def test_are_listed_in_columns_with_the_next_page_to_paste(self, duetime, notify):
+        first, second = notify(type="]\x1b[31m["), notify(FAILING, 1)
+        status, printed, _ = duetime("notifications", "list", "--limit", "1", "--unread", "--language", "fr")
+        head, line, more = printed.splitlines()
+        assert status == 0
+        assert head.split() == ["ID", "SEVERITY", "KIND", "AT", "READ", "BY", "SUBJECT"]
+        assert line.startswith(f"{second}  warning   jobs.recurring_failing")
+        assert "échoue à répétition" in line
+        assert "--unread" in more
+        _, printed, _ = duetime(*more.removeprefix("more: duetime ").split())
+        assert first in printed
+        assert "more:" not in printed
+        assert "\x1b" not in printed
+
+    def test_are_chosen_by_kind_and_whether_they_are_unread(self, duetime, notify):
+        first, second = notify(), notify(FAILING, 1)
+        assert [each["id"] for each in duetime.json("notifications", "list", "--kind", FAILING)["items"]] == [
+            second
+        ]
+        duetime("notifications", "read", second)
+        assert [each["id"] for each in duetime.json("notifications", "list", "--unread")["items"]] == [first]
+        _, printed, _ = duetime("notifications", "list")
+        assert "  developer  " in printed.splitlines()[1]
+
+    def test_one_is_shown_in_full_with_what_to_do_next(self, duetime, notify):
+        one = notify(reason="no\x1b[31m bank")
+        _, printed, _ = duetime("notifications", "show", one)
+        assert printed.startswith(f"{one}  ")
+        assert "  kind            scheduling.action_failed\n" in printed
+        assert "  read by         nobody yet\n" in printed
+        assert "\n  duetime actions show " in printed
+        assert "\x1b" not in printed
+        duetime("notifications", "read", one, "--user", "ada")
+        assert "  read by         ada, " in duetime("notifications", "show", one)[1]
+
+    def test_a_digest_is_told_as_one(self, duetime, notify):
+        one = notify(is_digest=True)
+        assert "scheduling.action_failed (digest)" in duetime("notifications", "list")[1]
+        assert "scheduling.action_failed, a digest" in duetime("notifications", "show", one)[1]
+
+    def test_some_or_all_are_read(self, duetime, notify):
+        made = [notify(minutes=each) for each in range(120)]
+        other = notify(FAILING)
+        assert duetime("notifications", "read", *made[:2]) == (0, "marked 2 as read\n", "")
+        assert duetime("notifications", "read", "--all", "--kind", FAILED) == (0, "marked 118 as read\n", "")
+        assert [each["id"] for each in duetime.json("notifications", "list", "--unread")["items"]] == [other]
+        assert duetime.json("notifications", "read", "--all") == {"read": 1}
+        assert duetime("notifications", "read", "--all") == (0, "nothing was unread\n", "")
+
+    def test_nothing_is_read_where_one_is_mistyped(self, duetime, notify):
+        one = notify()
+        status, _, told = duetime("notifications", "read", one, "n.1")
+        assert (status, told) == (1, "duetime: there is no notification 'n.1'\n")
+        assert duetime.json("notifications", "show", one)["read_at"] is None
+
+    def test_the_deployments_own_are_asked_for(self, duetime, notify):
+        one = notify(NotificationKind.UNDELIVERED, tenant="system")
+        assert duetime("notifications", "list") == (0, "no notifications\n", "")
+        assert one in duetime("notifications", "list", "--system")[1]
+        assert one in duetime("notifications", "show", one, "--system")[1]
+        assert duetime("notifications", "read", one, "--system")[1] == "marked 1 as read\n"
+        assert duetime("notifications", "read", "--all", "--system")[1] == "nothing was unread\n"
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("read",),
+            ("read", "n.1", "--all"),
+            ("read", "n.1", "--kind", FAILED),
+            ("list", "--kind", "strange"),
+            (),
+        ],
+    )
+    def test_bad_usage_is_told_in_one_line(self, duetime, words):
+        status, _, told = duetime("notifications", *words)
+        assert status == 2
+        assert len(told.splitlines()) == 1
+
+    def test_a_kind_that_is_none_is_told_with_those_there_are(self, duetime):
+        _, _, told = duetime("notifications", "list", "--kind", "strange")
+        assert all(kind in told for kind in NotificationKind)
+
+
+class TestPreferences:
+    def test_say_where_each_kind_goes_by_default(self, duetime):
+        status, printed, _ = duetime("notifications", "preferences", "show")
+        assert status == 0
+        shown = lines(printed)
+        assert (shown["language"].strip(), shown["changed by"].strip()) == ("en", "nobody yet")
+        assert (shown["mails to"].strip(), shown["admins' to"].strip()) == ("nobody", "nobody")
+        assert "scheduling.dead_lettered   in_app  (default)" in printed
+        assert "jobs.recurring_failing     nowhere  (default)" in printed
+
+    def test_are_chosen_and_stay_where_nothing_is_said(self, duetime):
+        status, printed, _ = duetime(
+            "notifications",
+            "preferences",
+            "set",
+            *("--language", "de-AT"),
+            *("--email", "a@acme.example", "--email", "b@acme.example"),
+            *("--admin-email", "root@acme.example"),
+            *("--channel", f"{FAILING}=email,in_app", "--channel", "scheduling.dead_lettered=none"),
+        )
+        assert status == 0
+        assert "language    de-AT, which there are no words in: en" in printed
+        assert "mails to    a@acme.example, b@acme.example" in printed
+        assert f"{FAILING}     email, in_app  (this deployment has no email)" in printed
+        assert "scheduling.dead_lettered   nowhere\n" in printed
+        duetime("notifications", "preferences", "set", "--channel", "scheduling.dead_lettered=default")
+        chosen = duetime.json("notifications", "preferences", "show")
+        assert chosen["channels"] == {FAILING: ["email", "in_app"]}
+        assert (chosen["addresses"], chosen["changed_by"]) == (
+            ["a@acme.example", "b@acme.example"],
+            "developer",
+        )
+
+    def test_none_is_nobody(self, duetime):
+        duetime("notifications", "preferences", "set", "--email", "a@acme.example")
+        chosen = duetime.json("notifications", "preferences", "set", "--email", "none")
+        assert chosen["addresses"] == []
+
+    def test_of_the_deployments_own_are_asked_for(self, duetime):
+        assert (
+            duetime.json("notifications", "preferences", "set", "--system", "--language", "fr")["revision"]
+            == 1
+        )
+        assert duetime.json("notifications", "preferences", "show")["revision"] == 0
+        assert duetime.json("notifications", "preferences", "show", "--system")["mails_in"] == "fr"
+
+    def test_that_cannot_be_followed_are_refused_with_what_would_be_right(self, duetime):
+        status, _, told = duetime("notifications", "preferences", "set", "--email", "ada")
+        assert status == 1
+        assert "'ada' is no mail address; write it as in ada@example.com" in told
+
+    @pytest.mark.parametrize(
+        ("words", "told"),
+        [
+            ((), "nothing to set; say --language"),
+            (("--channel", "strange=email"), "say one of scheduling.action_failed"),
+            (("--channel", f"{FAILING}=pigeon"), "'pigeon' is no channel; say some of email, sns, in_app"),
+            (("--channel", f"{FAILING}="), "is no channel"),
+            (("--channel", FAILING), "is no channel"),
+            (("--email", "none", "--email", "a@acme.example"), "leave it out"),
+        ],
+    )
+    def test_bad_usage_is_told_in_one_line_with_what_may_be_said(self, duetime, words, told):
+        status, _, problem = duetime("notifications", "preferences", "set", *words)
+        assert status == 2
+        assert told in problem
+        assert len(problem.splitlines()) == 1
+
+
+def test_the_kinds_and_channels_that_may_be_said_are_those_there_are():
+    assert set(KINDS) == {each.value for each in NotificationKind}
+    assert set(CHANNELS) == {each.value for each in Channel}
