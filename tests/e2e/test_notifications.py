@@ -39,8 +39,8 @@ UNLUCKY = 12
 WORDS = {
     LYON: (
         "lyon : échec de lose-parcel",
-        "L’action « lose-parcel » du locataire lyon a échoué définitivement",
-        "Motif : ",
+        "L’action «\u00a0lose-parcel\u00a0» du locataire lyon a échoué définitivement",
+        "Motif\u00a0: ",
         '<html lang="fr"',
     ),
     LEEDS: (
