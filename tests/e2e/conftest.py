@@ -8,7 +8,7 @@ import pytest
 
 from duetime import Scheduler
 from tests.e2e import emulator
-from tests.e2e.deployment import PREFIX, Deployment
+from tests.e2e.deployment import PREFIX, SENDER, Deployment
 from tests.e2e.emulator import REGION
 
 ASK_EVERY = 0.5
@@ -88,6 +88,7 @@ def directory(tmp_path_factory):
 @pytest.fixture(scope="session")
 def bench(directory):
     """A deployed stack, from `cdk bootstrap` to `cdk destroy`."""
+    boto3.client("ses").verify_email_identity(EmailAddress=SENDER)
     deployment = Deployment(directory)
     deployment.bootstrap()
     outputs = deployment.deploy()
@@ -114,6 +115,8 @@ def _assert_nothing_is_left():
         "APIs": boto3.client("apigateway").get_rest_apis()["items"],
         "functions": boto3.client("lambda").list_functions()["Functions"],
         "rules": boto3.client("events").list_rules(NamePrefix=PREFIX)["Rules"],
+        "topics": boto3.client("sns").list_topics()["Topics"],
+        "mail templates": boto3.client("ses").list_templates()["TemplatesMetadata"],
         "groups": boto3.client("scheduler").list_schedule_groups(NamePrefix=PREFIX)["ScheduleGroups"],
     }
     assert not any(left.values()), f"left after cdk destroy: {left}"

@@ -13,6 +13,8 @@ ROOT = Path(__file__).parents[2]
 CDK = ROOT / "node_modules" / ".bin" / "cdk"
 PREFIX = "e2e-"
 STACK = f"{PREFIX}scheduler"
+SENDER = "duetime@example.com"
+BURST = 2
 
 SETTINGS = {
     # the machine and the Python that the emulator runs functions on
@@ -27,11 +29,15 @@ SETTINGS = {
     "cancel_poll": 0.5,
     "worker_timeout": 5,
     "max_receives": 2,
+    "notification_burst": BURST,
+    "notification_window": 20,
     # what is deployed, and that it may go again
     "prefix": PREFIX,
     "handlers": "tests/e2e/handlers",
     "app": "errands.first:app",
     "keep_data": "false",
+    # who tells people
+    "mail_from": SENDER,
     # who calls the API
     "console_origin": "https://console.example.com",
     "sign_in_domain": "e2e-errands",

@@ -6,6 +6,8 @@
 - Of an event that a rule passes on, EventBridge puts each part into a JSON template as JSON. ministack leaves the quotes of
   texts away, and what the function is given cannot be read.
 - A REST API's methods are guarded by nobody: see `gateway_guards`.
+- A stack can have no mail templates: it fails over them. They are made and deleted as SES' own calls do it.
+- Of a sender that nobody verified, each mail is sent all the same. SES refuses it.
 """
 
 import json
@@ -13,12 +15,15 @@ import re
 
 import gateway_guards  # beside this program
 from ministack.app import main
-from ministack.services import eventbridge, sqs
+from ministack.services import eventbridge, ses, sqs
 from ministack.services.cloudformation import handlers, provisioners
 from ministack.services.cloudformation.helpers import _p
 
+OK = 200
+
 _delete_by_name = handlers._ACTION_HANDLERS["DeleteStack"]
 _create_queue = provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"]
+_send_templated = ses._send_templated_email
 
 
 def _delete(params):
@@ -48,9 +53,35 @@ def _transformed(transformer, _rule, view):
     return re.sub(r"<([\w-]+)>", part, transformer["InputTemplate"])
 
 
+def _create_template(_logical_id, properties, _stack):
+    template = properties["Template"]
+    status, _headers, answer = ses._create_template(
+        {f"Template.{key}": [each] for key, each in template.items()}
+    )
+    if status != OK:
+        raise ValueError(answer.decode())
+    return template["TemplateName"], {}
+
+
+def _delete_template(name, _properties):
+    ses._delete_template({"TemplateName": [name]})
+
+
+def _send(params):
+    sender = _p(params, "Source")
+    if any(each in ses._identities for each in (sender, sender.rpartition("@")[2])):
+        return _send_templated(params)
+    return ses._error("MessageRejected", f"Email address is not verified: {sender}", 400)
+
+
 eventbridge._apply_input_transformer = _transformed
+ses._send_templated_email = _send
 handlers._ACTION_HANDLERS["DeleteStack"] = _delete
 provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"] = _create
+provisioners._RESOURCE_HANDLERS["AWS::SES::Template"] = {
+    "create": _create_template,
+    "delete": _delete_template,
+}
 
 gateway_guards.mend()
 

@@ -46,7 +46,7 @@ def runs(jobs, name, *statuses):
 
 def test_a_deploy_has_eventbridge_wake_jobs_under_their_names_and_start_them_by_rules(bench):
     assert bench.job_schedules() == {TICK: "ENABLED", ROUND: "ENABLED", HOURLY: "ENABLED"}
-    [rule] = bench.client("events").list_rules(NamePrefix=PREFIX)["Rules"]
+    [rule] = bench.client("events").list_rules(NamePrefix=f"{PREFIX}errands")["Rules"]
     assert (rule["Name"], rule["State"]) == (PREFIX + ORDER, "ENABLED")
 
 

@@ -17,3 +17,15 @@ class OrderPlaced(Payload):
     """A shop's event."""
 
     order: str
+
+
+class LoseParcel(Payload):
+    """Something that can only fail."""
+
+    number: int = 1
+
+
+class Deliver(Payload):
+    """A run's luck is told when it is triggered."""
+
+    arrives: bool

@@ -3,8 +3,8 @@
 import os
 from datetime import timedelta
 
-from duetime import App, RetryPolicy, Run, on_event
-from errands import Collapse, OrderPlaced, RunErrand
+from duetime import App, Fatal, RetryPolicy, Run, manual, on_event
+from errands import Collapse, Deliver, LoseParcel, OrderPlaced, RunErrand
 
 app = App()
 BRIEFLY = timedelta(seconds=4)
@@ -23,6 +23,12 @@ def collapse(payload: Collapse, run: Run) -> None:
         os._exit(1)
 
 
+@app.action(timeout=BRIEFLY)
+def lose_parcel(payload: LoseParcel) -> None:
+    """Fail for good, with a word that is no text of HTML's."""
+    raise Fatal(f"parcel {payload.number} is <lost>")
+
+
 @app.job("0 * * * *", name="errands-hourly", timeout=BRIEFLY)
 def hourly(run: Run) -> None:
     """To be paused, and triggered all the same."""
@@ -33,3 +39,10 @@ def hourly(run: Run) -> None:
 def pack(payload: OrderPlaced, run: Run) -> None:
     """Pack it."""
     run.log.info("packed: %s", payload.order)
+
+
+@app.job(manual(), name="errands-delivery", timeout=BRIEFLY, failure_threshold=2)
+def deliver(payload: Deliver) -> None:
+    """Arrive or not."""
+    if not payload.arrives:
+        raise Fatal("nobody was at home")
