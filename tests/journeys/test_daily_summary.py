@@ -76,11 +76,10 @@ def test_each_mail_comes_at_seven_where_its_customer_lives_across_the_change_of_
 def test_a_day_without_orders_sends_nothing_and_a_customer_that_is_gone_is_a_dead_letter():
     cloud, post = cloud_with()
     cloud.advance(days=2, hours=12)
-    assert sorted(address for address, *_ in post.sent.values()) == [
-        "ada@example.com",
-        "ada@example.com",
-        "bob@example.com",
-        "eve@example.com",
+    assert sorted((address, subject) for address, subject, *_ in post.sent.values()) == [
+        ("ada@example.com", "Your orders of 28 March"),
+        ("bob@example.com", "Your orders of 28 March"),
+        ("eve@example.com", "Your orders of 29 March"),
     ]
     failed = cloud.actions("failed")
     assert {each.failure_reason for each in failed} == {"Fatal: the customer is gone"}
@@ -94,12 +93,12 @@ def test_a_mail_server_that_is_away_delays_a_mail_and_doubles_none():
     assert len(post.sent) == 2
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(6))
 def test_whatever_fails_every_customer_has_one_mail_a_day(seed):
-    cloud, post = cloud_with(faults=Faults(seed=seed))
-    cloud.advance(days=3)
+    cloud, post = cloud_with(faults=Faults.only(seed, crash=0.1, drop=0.1, lose_answer=0.1))
+    cloud.advance(days=1, hours=6)
     cloud.end_faults()
-    cloud.advance(days=1)
+    cloud.advance(days=1, hours=12)
     days = {(address, subject) for address, subject, *_ in post.sent.values()}
     assert len(days) == len(post.sent)
     assert {address for address, _ in days} == {f"{name}@example.com" for name in ("ada", "bob", "eve")}
