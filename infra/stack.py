@@ -41,6 +41,8 @@ class DuetimeStack(Stack):
             CfnOutput(self, f"DeadLetters{name.title().replace('-', '')}", value=due.dead.queue_url)
         if scheduler.alarms.topic is not None:
             CfnOutput(self, "Alarms", value=scheduler.alarms.topic.topic_arn)
+        if scheduler.notifications is not None and scheduler.notifications.topic is not None:
+            CfnOutput(self, "Notifications", value=scheduler.notifications.topic.topic_arn)
         if scheduler.api is not None:
             self._tell_of(scheduler.api)
 

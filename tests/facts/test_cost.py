@@ -194,7 +194,7 @@ def test_step_functions_are_dearer_from_a_few_thousand_actions_a_day(actions, is
     assert (made.alternatives[1].dollars > made.dollars) == is_dearer
 
 
-@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (10_000, True)])
+@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (20_000, True)])
 def test_hops_through_a_queue_are_dearer_from_a_few_thousand_actions_a_day(actions, is_dearer):
     made = priced(Workload(actions_per_day=actions))
     assert (made.alternatives[2].dollars > made.dollars) == is_dearer

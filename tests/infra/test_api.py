@@ -189,7 +189,7 @@ def test_the_trail_is_added_to_and_read_and_never_changed(synthesised):
     audit = {action for action, key in bound if "audit" in key}
     assert audit == {"dynamodb:PutItem", "dynamodb:Query", "dynamodb:BatchGetItem"}
     assert {key for action, key in bound if action == "dynamodb:DeleteItem"} == {"*#grants"}
-    assert {key for action, key in bound if action == "dynamodb:UpdateItem"} == {"*#*-*"}
+    assert {key for action, key in bound if action == "dynamodb:UpdateItem"} == {"*#*-*", "*#inbox"}
 
 
 def test_the_api_has_no_right_on_eventbridge_and_of_queues_on_failures_alone(synthesised):

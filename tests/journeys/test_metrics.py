@@ -179,8 +179,8 @@ class TestThePasses:
 
 def test_what_salvage_keeps_is_undelivered():
     metrics, kept, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
-    ports = SalvagePorts(None, None, None, None, kept, None)
-    salvage = Salvage(ports, None, None, clock=clock, settings=Settings(), meter=metrics)
+    ports = SalvagePorts(None, None, None, None, kept, None, None)
+    salvage = Salvage(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
     salvage(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
     assert metrics.total(Metric.UNDELIVERED) == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from duetime import ids
@@ -35,4 +36,5 @@ def choose_everything(address: str, settings: Settings, clock: Clock) -> None:
     """Have every notification of these tenants sent to `address`."""
     preferences = Backends(settings, clock).preferences
     for tenant_id in TENANTS:
-        preferences.put(everything_to(address, tenant_id))
+        chosen = everything_to(address, tenant_id)
+        preferences.put(replace(chosen, changed_at=clock.now()))
