@@ -12,14 +12,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
 from duetime.clock import Clock
 from duetime.errors import BackendUnavailable
-from duetime.ids import SYSTEM_TENANT
+from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
 from duetime.job import WHOLE_JOB, Job, JobRef, Pause, Span, SpanKind
 from duetime.job_ports import JobStore, JobWake, JobWakes
 from duetime.plan import STALE, Plan, Planned, attend_at_of
 from duetime.settings import Settings
+
+if TYPE_CHECKING:
+    from duetime.cadence.triggers import OnEvent
 
 _RACES = 5
 _NAME_LIMIT = 64
@@ -133,8 +137,16 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
             description=f"duetime: starts {told} {trigger.describe()}"[:500],
             is_enabled=True,
             cadence=trigger.name,
-            pattern=trigger.pattern(),
+            pattern=_pattern_of(trigger, settings),
         )
+
+
+def _pattern_of(trigger: OnEvent, settings: Settings) -> dict[str, Any]:
+    """Of duetime's own events those of this deployment: several may share a bus."""
+    pattern = trigger.pattern()
+    if trigger.source != EVENT_SOURCE:
+        return pattern
+    return pattern | {"detail": {**pattern.get("detail", {}), "deployment": [settings.prefix]}}
 
 
 def short_of(wakes: tuple[JobWake, ...]) -> str:

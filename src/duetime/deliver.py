@@ -27,7 +27,7 @@ LEASE = timedelta(minutes=2)
 """Longer than any call of a mail service: whoever has not ended it by then is dead."""
 
 SUBJECT_LIMIT = 99
-_LOCAL_PART = re.compile(r"([^\s@<>(),:;'\"])[^\s@<>(),:;'\"]*@")
+_LOCAL_PART = re.compile(r"([^\s@<>(),:;\"])[^\s@<>(),:;\"]*@")
 
 Do = Callable[[], None]
 
@@ -153,7 +153,7 @@ def plain(subject: str) -> str:
 
 def masked(text: object) -> str:
     """A text for logs: of mail addresses the first letter and the domain alone."""
-    return _LOCAL_PART.sub(r"\1…@", cut(text))
+    return cut(_LOCAL_PART.sub(r"\1…@", str(text)))
 
 
 def _told_of(notification: Notification, channel: Channel, address: str) -> dict[str, object]:

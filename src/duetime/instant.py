@@ -38,7 +38,10 @@ def parse(written: str) -> datetime:
         raise InvalidTime(written, "is not an ISO 8601 instant such as 2027-06-01T09:00:00Z") from None
     if instant.tzinfo is None:
         raise InvalidTime(written, "has no offset; say 2027-06-01T09:00:00Z or …+02:00")
-    return instant.astimezone(UTC)
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError:
+        raise InvalidTime(written, "is outside of the years 1 to 9999 in UTC") from None
 
 
 def resolve(at: datetime | timedelta, *, now: datetime, tz: str | None = None) -> datetime:

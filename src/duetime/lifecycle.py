@@ -26,10 +26,10 @@ from enum import StrEnum
 from typing import Any, Literal, Self
 
 from duetime import instant
-from duetime.action import Action, SkipReason, Status, Trigger
+from duetime.action import Action, Ending, SkipReason, Status, Trigger
 from duetime.audit import AuditEntry
 from duetime.change import Change
-from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
 from duetime.job import Job, JobRef, Span, SpanKind
 from duetime.undelivered import Kind, Undelivered
 
@@ -64,7 +64,7 @@ class Word(StrEnum):
 
     REGISTERED = "registered"
     CHANGED = "changed"
-    """A new version of a job is in force."""
+    """A job's definition is another."""
     DROPPED = "dropped"
     """Neither code nor a registration declares the job any more."""
     PAUSED = "paused"
@@ -148,6 +148,8 @@ class JobChange:
 
     old: Job | None
     new: Job
+    is_redefined: bool = False
+    """Its definition was written anew: retries, titles and the like make no new version."""
 
     @property
     def may_tell(self) -> bool:
@@ -155,6 +157,7 @@ class JobChange:
         old, new = self.old, self.new
         return (
             old is None
+            or self.is_redefined
             or any(
                 getattr(old, name) != getattr(new, name)
                 for name in ("version", "pauses", "tuning", "dropped_at")
@@ -216,7 +219,7 @@ _Transition = tuple[Word, str | None, datetime | None]
 def _began(new: Action) -> Iterator[_Transition]:
     if new.job is None:
         yield Word.SCHEDULED, new.created_by, new.created_at
-    elif new.trigger in {Trigger.MANUAL, Trigger.EVENT}:
+    elif new.trigger in {Trigger.MANUAL, Trigger.EVENT} and new.status is not Status.SKIPPED:
         yield Word.TRIGGERED, new.created_by, new.created_at
     elif new.status is Status.PENDING:
         yield Word.PLANNED, None, new.created_at
@@ -251,7 +254,8 @@ def _ended(new: Action) -> Iterator[_Transition]:
         case Status.FAILED:
             yield Word.FAILED, None, ran_until
         case Status.CANCELLED:
-            yield Word.CANCELLED, new.cancelled_by, ran_until or new.changed_at
+            ended = max((each for each in (ran_until, new.changed_at) if each), default=None)
+            yield Word.CANCELLED, new.cancelled_by, ended
         case Status.SKIPPED if new.skip_reason is SkipReason.MISSED:
             yield Word.MISSED, None, new.changed_at
         case Status.SKIPPED:
@@ -274,7 +278,8 @@ def _of_row(row: Action, word: Word, by: str | None, at: datetime) -> LifecycleE
 def told_of_row(row: Action) -> dict[str, Any]:
     """What outsiders are told of an action: never its payload (see `with_payload`)."""
     last = row.attempts[-1] if row.attempts else None
-    message = last.message if last else None
+    is_its_end = last is not None and (row.status is not Status.CANCELLED or last.ending is Ending.CANCELLED)
+    message = last.message if last and is_its_end else None
     return {
         "id": row.id,
         "type": row.type,
@@ -314,7 +319,7 @@ def of_job(change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
         yield _of_job(new, Word.REGISTERED, number, at, by=new.registered_by or None)
     elif new.dropped_at and not old.dropped_at:
         yield _of_job(new, Word.DROPPED, number, new.dropped_at)
-    elif new.version != old.version:
+    elif new.version != old.version or change.is_redefined:
         yield _of_job(new, Word.CHANGED, number, at, by=new.registered_by or None)
     if old is not None:
         yield from _pauses(old, new, number, at)
@@ -336,11 +341,12 @@ def _pauses(old: Job, new: Job, number: str, at: datetime) -> Iterator[Lifecycle
 def _streak(old: Job, new: Job, at: datetime) -> Iterator[LifecycleEvent]:
     """Once when its failures in a row reach the threshold, and once when a run succeeds after that."""
     threshold = new.definition.failure_threshold
+    number = f"{new.tally.last_id or ''}.{new.tally.failed}"  # a run that is redriven may end two streaks
     before, after = old.tally.consecutive_failures, new.tally.consecutive_failures
     if before < threshold <= after:
-        yield _of_job(new, Word.FAILING, new.tally.last_id or "", at)
+        yield _of_job(new, Word.FAILING, number, at)
     elif after == 0 and before >= threshold:
-        yield _of_job(new, Word.SUCCEEDING, new.tally.last_id or "", at)
+        yield _of_job(new, Word.SUCCEEDING, number, at)
 
 
 def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
@@ -367,12 +373,12 @@ def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
 
 
 def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
-    """Something was given up, and kept. Of an event or a notification that was, none is published: it would be next."""
-    if thing.kind not in {Kind.LIFECYCLE, Kind.NOTIFICATION}:
+    """Something was given up, and kept. Of one of these events, or a notification, none is published: it would be next."""
+    if thing.kind not in {Kind.LIFECYCLE, Kind.NOTIFICATION} and not _is_of_our_own(thing):
         yield LifecycleEvent(
             subject="undelivered",
             word=Word.KEPT,
-            number=str(thing.count),
+            number=f"{thing.count}.{instant.text(thing.last_at)}",  # forgotten and kept anew, it counts from 1
             at=thing.last_at,
             tenant_id=SYSTEM_TENANT,
             name=thing.id,
@@ -386,6 +392,15 @@ def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
                 "action_tenant_id": thing.action.tenant_id if thing.action else None,
             },
         )
+
+
+def _is_of_our_own(thing: Undelivered) -> bool:
+    """Whether it is an event of duetime's that could not start a job."""
+    try:
+        told = json.loads(thing.body) if thing.kind is Kind.EVENT else {}
+        return bool(told.get("event", {}).get("source") == EVENT_SOURCE)
+    except (ValueError, AttributeError):
+        return False
 
 
 def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:

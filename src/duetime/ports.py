@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from duetime.action import ActionRef
-from duetime.lifecycle import LifecycleEvent
+
+if TYPE_CHECKING:
+    from duetime.lifecycle import LifecycleEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

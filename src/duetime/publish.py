@@ -6,6 +6,7 @@ what it does not take comes again, in order, and what it has not taken for hours
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -14,6 +15,7 @@ from typing import assert_never
 from duetime.action import Action
 from duetime.audit import AuditEntry
 from duetime.change import Change
+from duetime.errors import UnreadableRow
 from duetime.job import Definition, JobRef
 from duetime.job_ports import JobStore
 from duetime.job_rules import RESERVED
@@ -33,6 +35,8 @@ from duetime.lifecycle import (
 from duetime.ports import EventBus, Routes
 from duetime.settings import Settings
 from duetime.undelivered import Undelivered
+
+log = logging.getLogger(__name__)
 
 
 class Tell:
@@ -81,7 +85,8 @@ class Tell:
         if change.may_tell and not change.new.name.startswith(RESERVED):
             definition = self._definition(change.new.ref) or change.new.definition
             old = None if change.old is None else replace(change.old, definition=definition)
-            yield from of_job(JobChange(old, replace(change.new, definition=definition)), at)
+            new = replace(change.new, definition=definition)
+            yield from of_job(JobChange(old, new, change.is_redefined), at)
 
     def _definition(self, ref: JobRef) -> Definition | None:
         job = self._jobs.get(ref)
@@ -97,10 +102,19 @@ class Publish:
     def __call__(self, changes: Iterable[tuple[Told, datetime]]) -> int:
         """Publish what the changes tell; each comes with when it was written. Returns how many events that were.
 
+        A change that nobody can tell, since something of it cannot be read, is passed by: it would hold up all behind it.
+
         Raises:
             BackendUnavailable: the bus took not all; the batch may be given again whole, and its events are the same.
         """
-        events = [event for told, at in changes for event in self._tell(told, at)]
+        events = [event for told, at in changes for event in self._told(told, at)]
         if events:
             self._bus.put(events)
         return len(events)
+
+    def _told(self, told: Told, at: datetime) -> list[LifecycleEvent]:
+        try:
+            return self._tell(told, at)
+        except UnreadableRow:
+            log.exception("change cannot be told")
+            return []

@@ -38,12 +38,15 @@ class Teller:
 
     def ended(self, action: Action, outcome: Outcome, settlement: Settlement) -> None:
         """It was settled. One that was put off never began: it is told, and not counted."""
-        counted = None if outcome.is_put_off else _COUNTED.get(settlement.status)
-        word = "put off" if outcome.is_put_off else (counted or settlement.status).value
+        is_put_off = (
+            outcome.is_put_off and not settlement.status.is_final
+        )  # its cancel may have been asked for
+        counted = None if is_put_off else _COUNTED.get(settlement.status)
+        word = "put off" if is_put_off else (counted or settlement.status).value
         late, ran = _spans_of(action, settlement.finished_at)
         spans = {"late_ms": round(late, 1), "ran_ms": round(ran, 1)}
         log.info(word, extra={**_named(action), **spans, "reason": outcome.message})
-        if outcome.is_put_off:
+        if is_put_off:
             return
         if counted is not None:
             self._meter.add(counted, of=action)

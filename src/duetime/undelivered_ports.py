@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from duetime.action import ActionRef
 from duetime.action_ports import ActionStore
 from duetime.change import Change
-from duetime.lifecycle import Told
 from duetime.ports import DueQueues, EventBus, Routes
 from duetime.undelivered import Undelivered
+
+if TYPE_CHECKING:
+    from duetime.lifecycle import Told
 
 FAILURES = "failures"
 """The queue of what functions and EventBridge gave up, and of requests to redrive, without the prefix."""

@@ -117,9 +117,10 @@ def test_a_record_that_cannot_be_read_holds_up_nothing(publish, heard):
 
 
 def test_an_entry_that_the_bus_refuses_alone_fails_the_batch(publish, monkeypatch):
-    def refused(_self, operation, _request):
+    def refused(_self, operation, request):
         assert operation == "PutEvents"
-        return {"FailedEntryCount": 1, "Entries": [{"EventId": "1"}, {"ErrorCode": "ThrottlingException"}]}
+        answers = [{"ErrorCode": "ThrottlingException"} for _ in request["Entries"]]
+        return {"FailedEntryCount": len(answers), "Entries": answers}
 
     publish(sample("publish"))  # its clients are made
     monkeypatch.setattr("botocore.client.BaseClient._make_api_call", _only_events(refused))
@@ -225,3 +226,29 @@ def test_the_audit_trail_is_told_where_that_is_chosen(publish, function, heard, 
     assert begun["detail"]["by"]
     let_through = job_filters(replace(deployed, audit_events=True))
     assert all(any(matches(one, each) for one in let_through) for each in trail)
+
+
+def test_what_another_version_wrote_and_this_one_cannot_read_holds_up_nothing(publish, heard):
+    event = sample("publish")
+    kept = {"pk": {"S": "system#undelivered"}, "sk": {"S": "u.20260301T120500Z.0123456789abcdef"}}
+    odd = {**kept, "kind": {"S": "of-tomorrow"}}
+    images = {"ApproximateCreationDateTime": 1772366702, "Keys": kept, "NewImage": odd, "SequenceNumber": "1"}
+    event["Records"].insert(0, {"eventName": "INSERT", "dynamodb": images})
+    assert publish(event) == TAKEN
+    assert [each["detail-type"] for each in heard()] == ["action.failed", "job.paused"]
+
+
+def test_only_the_entries_that_the_bus_refused_are_put_again(publish, monkeypatch):
+    asked = []
+
+    def once_refused(_self, _operation, request):
+        asked.append([each["DetailType"] for each in request["Entries"]])
+        answers = [{"EventId": str(place)} for place in range(len(request["Entries"]))]
+        if len(asked) == 1:
+            answers[0] = {"ErrorCode": "ThrottlingException"}
+        return {"FailedEntryCount": 0, "Entries": answers}
+
+    publish(sample("publish"))  # its clients are made
+    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", _only_events(once_refused))
+    assert publish(sample("publish")) == TAKEN
+    assert asked == [["action.failed", "job.paused"], ["action.failed"]]

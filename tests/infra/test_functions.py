@@ -169,6 +169,7 @@ def test_only_the_bus_sends_to_failures_and_notifications_by_their_policies(synt
 
 def test_people_are_told_of_this_deployments_failures_alone(synthesised):
     rule = synthesised.one("AWS::Events::Rule")
+    assert rule["EventPattern"].pop("account") == [{"Ref": "AWS::AccountId"}]
     assert rule["EventPattern"] == {
         "source": ["duetime"],
         "detail-type": ["action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept"],
@@ -246,11 +247,23 @@ def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone
     synthesised = Synthesised.of(made)
     [mails] = [each for each in synthesised.rights("notify") if "ses:SendTemplatedEmail" in each["Action"]]
     assert [text(each).rpartition(":")[2] for each in mails["Resource"]] == [
-        "identity/duetime@example.com",
-        "identity/example.com",
+        "identity/*",
         "template/duetime-*",
     ]
+    assert mails["Condition"] == {"StringEquals": {"ses:FromAddress": "duetime@example.com"}}
     assert len(synthesised.of_type("AWS::SES::Template")) == 20
+
+
+def test_the_api_knows_the_topic_that_is_made(synthesised):
+    told = [text(synthesised.environment(name)["DUETIME_TOPIC_ARN"]) for name in ("api", "notify")]
+    assert told[0] == told[1]
+
+
+def test_a_mail_service_that_is_away_for_hours_needs_no_redrive(synthesised):
+    queue = synthesised.one("AWS::SQS::Queue", QueueName="duetime-notifications")
+    tries = queue["RedrivePolicy"]["maxReceiveCount"]
+    assert queue["VisibilityTimeout"] * tries >= 23 * 3_600
+    assert queue["VisibilityTimeout"] > synthesised.functions()["notify"]["Timeout"]
 
 
 def test_a_topic_of_somebody_elses_is_not_made():

@@ -232,3 +232,75 @@ def test_an_event_that_waits_reads_as_it_was_written() -> None:
     cloud.advance(days=1)
     assert told
     assert [LifecycleEvent.from_json(each.to_json()) for each in told] == told
+
+
+def test_a_streak_that_ends_on_a_run_that_was_redriven_is_another_streak() -> None:
+    app, is_broken = App(), [True]
+
+    @app.job(manual(), name="sales-import", failure_threshold=1)
+    def sales_import(run: Run) -> None:
+        if is_broken[0]:
+            raise Fatal("no connection")
+
+    cloud = SimulatedCloud(app)
+    cloud.jobs.trigger("sales-import")
+    cloud.advance(minutes=1)
+    is_broken[0] = False
+    cloud.jobs.trigger("sales-import")
+    cloud.advance(minutes=1)
+    is_broken[0] = True
+    (failed,) = cloud.actions("failed")
+    cloud._cloud.store.redrive(failed.ref, cloud.now, by="ada", at=cloud.now)
+    cloud.advance(minutes=1)
+    ids = [each["detail"]["id"] for each in cloud.events("job.failing")]
+    assert len(ids) == len(set(ids)) == 2
+
+
+def test_a_definition_that_makes_no_new_version_is_told_as_changed() -> None:
+    def deployed(threshold: int) -> App:
+        app = App()
+
+        @app.job(manual(), name="sales-import", failure_threshold=threshold)
+        def sales_import(run: Run) -> None: ...
+
+        return app
+
+    cloud = SimulatedCloud(deployed(1))
+    cloud.deploy(deployed(2))
+    cloud.advance(minutes=1)
+    (changed,) = cloud.events("job.changed")
+    assert changed["detail"]["job"]["failure_threshold"] == 2
+
+
+def test_a_retry_that_is_called_off_was_cancelled_then_and_not_when_it_last_ran() -> None:
+    cloud = SimulatedCloud(shop())
+    action = cloud.scheduler.schedule(Invoice(number=2), at=timedelta(minutes=1))
+    cloud.advance(minutes=1, seconds=30)
+    cloud.scheduler.cancel(action.id)
+    cloud.advance(minutes=1)
+    (cancelled,) = cloud.events("action.cancelled")
+    assert cancelled["detail"]["at"] == "2026-01-01T00:01:30.000000Z"
+    assert cancelled["detail"]["action"]["reason"] is None
+
+
+def test_another_deployments_event_on_the_same_bus_starts_no_job() -> None:
+    app, ran = App(), list[str]()
+
+    @app.job(manual(), name="sales-import")
+    def sales_import(run: Run) -> None: ...
+
+    @app.job(
+        on_event("duetime", "run.executed", match={"action": {"job": ["sales-import"]}}), name="sales-report"
+    )
+    def sales_report(run: Run) -> None:
+        ran.append("report")
+
+    staging = SimulatedCloud(app, settings=Settings(prefix="staging-"))
+    staging.jobs.trigger("sales-import")
+    staging.advance(minutes=1)
+    (event,) = [each for each in staging.events("run.executed") if "import" in each["detail"]["id"]]
+    ran.clear()
+    production = SimulatedCloud(app)
+    production._cloud.event(event)
+    production.advance(minutes=1)
+    assert ran == []

@@ -20,11 +20,13 @@ from duetime.api.requests import IDENTITY
 from duetime.api.routes import Found, Operation
 from duetime.audit import AuditEntry, Kind, Target
 from duetime.clock import Clock
+from duetime.deliver import masked
 from duetime.errors import DuetimeError, InvalidIdentifier, cut
 
 log = logging.getLogger(__name__)
 
 _PAYLOAD = "payload"
+_ADDRESSES = frozenset({"addresses", "admin_addresses"})
 _NAMING_HEADERS = frozenset(
     {
         "x-duetime-tenant",
@@ -118,10 +120,21 @@ def _name_said(operation: Operation, body: Mapping[str, Any]) -> str:
         return ""
 
 
+def _masked(addresses: Any) -> Any:
+    """Mail addresses as the trail may show them: whoever reads it need not be who may see them."""
+    if isinstance(addresses, list):
+        return [masked(each) for each in addresses]
+    return addresses and masked(addresses)
+
+
 def _asked(event: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """The body's and the query's fields, without payloads; and what named who asks, and was ignored."""
     said = {**event["queryStringParameters"], **body}
-    kept = [(name, value) for name, value in said.items() if name not in IDENTITY and name != _PAYLOAD]
+    kept = [
+        (name, _masked(value) if name in _ADDRESSES else value)
+        for name, value in said.items()
+        if name not in IDENTITY and name != _PAYLOAD
+    ]
     asked = {cut(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in kept[:_MOST]}
     named = {name.lower() for name in (*event["headers"], *event["multiValueHeaders"])}
     if ignored := sorted(IDENTITY & said.keys()) + sorted(_NAMING_HEADERS & named):

@@ -16,6 +16,7 @@ from duetime.settings import Settings
 if TYPE_CHECKING:
     from mypy_boto3_events import EventBridgeClient
 
+_TRIES = 3
 _BATCH = 10
 """The most that one call takes; an event of ours has a few KB at most, so ten stay far below 256 KB."""
 
@@ -32,11 +33,17 @@ class EventBridgeBus:
             self._put([self._entry(each) for each in events[first : first + _BATCH]])
 
     def _put(self, entries: list[Any]) -> None:
-        with translated(SERVICE):
-            answer = self._client.put_events(Entries=entries)
-        for refused in answer["Entries"]:
-            if refused.get("ErrorCode"):
-                raise BackendUnavailable(SERVICE, f"{refused['ErrorCode']}: {refused.get('ErrorMessage')}")
+        """Those that were refused are put again, alone, a few times: none that was taken is doubled for their sake."""
+        refused: list[Any] = []
+        for _ in range(_TRIES):
+            with translated(SERVICE):
+                answered = self._client.put_events(Entries=entries)["Entries"]
+            refused = [each for each in answered if each.get("ErrorCode")]
+            if not refused:
+                return
+            entries = [entry for entry, each in zip(entries, answered, strict=True) if each.get("ErrorCode")]
+        told = refused[0]
+        raise BackendUnavailable(SERVICE, f"{told['ErrorCode']}: {told.get('ErrorMessage')}")
 
     def _entry(self, event: LifecycleEvent) -> dict[str, Any]:
         return {

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from mypy_boto3_sns import SNSClient
     from mypy_boto3_sqs import SQSClient
 
-_MAIL_REFUSED = frozenset({"MessageRejected", "InvalidParameterValue", "InvalidTemplate"})
+_MAIL_REFUSED = frozenset({"MessageRejected", "InvalidParameterValue"})
 _MESSAGE_REFUSED = frozenset({"InvalidParameter", "InvalidParameterValue"})
+_OF_THE_TOPIC = ("TopicArn", "MessageGroupId")
+"""SNS says the same of a topic that is none: no message is to blame for that."""
 
 
 class SesMailer:
@@ -73,8 +75,9 @@ class SnsTopic:
 
 
 def _raise_if_refused(channel: Channel, error: ClientError, codes: frozenset[str]) -> None:
-    if code_of(error) in codes:
-        raise DeliveryRefused(channel, str(error.response.get("Error", {}).get("Message"))) from error
+    reason = str(error.response.get("Error", {}).get("Message"))
+    if code_of(error) in codes and not any(each in reason for each in _OF_THE_TOPIC):
+        raise DeliveryRefused(channel, reason) from error
 
 
 class SqsDigestTimer:

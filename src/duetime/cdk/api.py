@@ -44,9 +44,11 @@ class Api(Construct):
         failures: sqs.Queue,
         settings: Settings,
         deployment: Deployment,
+        topic_arn: str = "",
     ) -> None:
         super().__init__(scope, construct_id)
-        self._settings, self._deployment = settings, deployment
+        self._settings = replace(settings, topic_arn=topic_arn)
+        self._deployment = deployment
         self.users = Users(self, "Users", settings=settings, deployment=deployment)
         self.function = self._function(handlers, tables, failures).function
         self.people = self._for_people()

@@ -58,7 +58,7 @@ class Notifications(Construct):
         self.topic = self._topic() if deployment.own_topic and not settings.topic_arn else None
         self.templates = MailTemplates(self, "Mails", settings=settings)
         self._subscribe(bus)
-        topic_arn = self.topic.topic_arn if self.topic else settings.topic_arn
+        self.topic_arn = topic_arn = self.topic.topic_arn if self.topic else settings.topic_arn
         told = replace(settings, app="", topic_arn=topic_arn, notification_queue=queue.queue.queue_url)
         duty = Duty(
             name=f"{settings.prefix}notify",
@@ -78,6 +78,7 @@ class Notifications(Construct):
         self.notify = Function(self, "notify", duty, Bundle.of(deployment).code(), deployment)
         if settings.mail_from:
             accept_wildcard(self.notify.role, self._template_arn, "Each language has its own template.")
+            accept_wildcard(self.notify.role, self._identities_arn, "The sender is bound by ses:FromAddress.")
         feed(self, "Queue", self.notify, queue.queue, at_once=_AT_ONCE)
 
     def _topic(self) -> sns.Topic:
@@ -97,6 +98,7 @@ class Notifications(Construct):
             description="duetime: what people may want to be told of",
             event_bus=bus,
             event_pattern=events.EventPattern(
+                account=[Stack.of(self).account],
                 source=[EVENT_SOURCE],
                 detail_type=list(TOLD),
                 detail={"deployment": [self._settings.prefix]},
@@ -105,15 +107,23 @@ class Notifications(Construct):
         )
 
     def _let_mail(self) -> Iterator[iam.PolicyStatement]:
-        """Send mails of these templates, from this address: verified itself, or as one of its domain."""
-        sender = self._settings.mail_from
-        if sender:
-            identities = [self._ses_arn("identity", each) for each in (sender, sender.rpartition("@")[2])]
-            yield may("ses:SendTemplatedEmail", on=[*identities, self._template_arn])
+        """Send mails of these templates, from this address alone.
+
+        Which identity SES asks for is its own choice: the address', its domain's or a domain's above, and in the sandbox
+        the recipient's, too.
+        """
+        if sender := self._settings.mail_from:
+            from_it: dict[str, object] = {"ses:FromAddress": sender}
+            on = [self._identities_arn, self._template_arn]
+            yield may("ses:SendTemplatedEmail", on=on, StringEquals=from_it)
 
     @property
     def _template_arn(self) -> str:
         return self._ses_arn("template", f"{self._settings.prefix}*")
+
+    @property
+    def _identities_arn(self) -> str:
+        return self._ses_arn("identity", "*")
 
     def _ses_arn(self, resource: str, name: str) -> str:
         return Stack.of(self).format_arn(service="ses", resource=resource, resource_name=name)

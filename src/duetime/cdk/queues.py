@@ -17,8 +17,11 @@ VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
 SALVAGE_TIMEOUT = timedelta(seconds=60)
 """How long salvage may take over one message of the queues that feed it."""
 
-NOTIFY_TIMEOUT = timedelta(seconds=60)
-"""How long one message of the notifications' queue may take."""
+NOTIFY_TIMEOUT = timedelta(minutes=3)
+"""How long one message of the notifications' queue may take: twenty mails to a service that does not answer."""
+
+NOTIFY_RECEIVES = 460
+"""A message comes again every three minutes, for a day: mails may be away for hours, and nobody need redrive them."""
 
 _KEPT = Duration.days(14)
 """The longest that SQS keeps a message: salvage may be broken for so long before anything is lost."""

@@ -22,7 +22,7 @@ from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
 from duetime.cdk.notifications import Notifications
 from duetime.cdk.passes import Pass, Passes
-from duetime.cdk.queues import NOTIFY_TIMEOUT, DueQueue, FailureQueue, RetriedQueue
+from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, DueQueue, FailureQueue, RetriedQueue
 from duetime.cdk.salvage import Salvage
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, Places, Steps
 from duetime.cdk.tables import Tables
@@ -182,7 +182,7 @@ class Duetime(Construct):
             "NotificationQueue",
             name=f"{self.settings.prefix}{NOTIFICATIONS}",
             timeout=NOTIFY_TIMEOUT,
-            max_receives=self.deployment.max_receives,
+            max_receives=NOTIFY_RECEIVES,
         )
 
     def _notifications(self) -> Notifications | None:
@@ -257,6 +257,7 @@ class Duetime(Construct):
             failures=self.failures,
             settings=self.settings,
             deployment=self.deployment,
+            topic_arn=self.notifications.topic_arn if self.notifications else "",
         )
         api.node.add_dependency(*self._published)
         return api

@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct, IConstruct
 
-from duetime.aws.tables import ACTIONS, JOBS, TableShape
+from duetime.aws.tables import JOBS, TableShape, actions_shape
 from duetime.lambdas.gathering import deployment_of
 from duetime.settings import Settings
 
@@ -47,7 +47,10 @@ class Watched:
             functions=sorted(each for each in _functions(found) if each != deploy),
             queues={_named(each.queue_name): _hidden(each) for each in queues if each.redrive_policy},
             last_queues=[_named(each.queue_name) for each in queues if not each.redrive_policy],
-            tables={settings.actions_table: ACTIONS, settings.jobs_table: JOBS},
+            tables={
+                settings.actions_table: actions_shape(due_order=settings.due_order),
+                settings.jobs_table: JOBS,
+            },
             apis=[_named(each.name) for each in found if isinstance(each, apigateway.CfnRestApi)],
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
-from duetime.deliver import Words
+from duetime.deliver import Words, masked
 from duetime.errors import DuetimeError
 from duetime.notification import UnreadableEvent
 from duetime.notify import Notify
@@ -50,7 +50,7 @@ def _handle(notify: Notify, record: Mapping[str, Any]) -> bool:
         log.exception("message cannot be read, it goes to the dead letters", extra=about)
         return False
     except DuetimeError as error:
-        log.warning("message will come again", extra=about | {"reason": str(error)})
+        log.warning("message will come again", extra=about | {"reason": masked(error)})
         return False
     except Exception:
         log.exception("message failed, it will come again", extra=about)
