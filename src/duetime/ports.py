@@ -56,6 +56,12 @@ class Send:
     delay: int
 
 
+FAILURES = "failures"
+"""The queue of what functions and EventBridge gave up, and of requests to redrive, without the prefix."""
+
+NOTIFICATIONS = "notifications"
+"""The queue between the event bus and the notifications, without the prefix."""
+
 LONGEST_DELAY = 900
 """Seconds: the longest that SQS delays a message."""
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from duetime.errors import InvalidCursor, UndeliveredNotFound
+from duetime.ports import FAILURES
 from duetime.undelivered import Kind, Undelivered, is_undelivered_id, request_for
-from duetime.undelivered_ports import FAILURES, UndeliveredPage, UndeliveredPorts
+from duetime.undelivered_ports import UndeliveredPage, UndeliveredPorts
 
 LARGEST_PAGE = 200
 MOST_AT_ONCE = 1_000

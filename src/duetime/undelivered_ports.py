@@ -16,13 +16,6 @@ from duetime.undelivered import Undelivered
 if TYPE_CHECKING:
     from duetime.lifecycle import Told
 
-FAILURES = "failures"
-"""The queue of what functions and EventBridge gave up, and of requests to redrive, without the prefix."""
-
-
-NOTIFICATIONS = "notifications"
-"""The queue between the event bus and the notifications, without the prefix."""
-
 
 @dataclass(frozen=True, slots=True)
 class UndeliveredPage:

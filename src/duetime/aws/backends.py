@@ -13,10 +13,8 @@ from duetime.aws.queues import SqsBodies, SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
-from duetime.ports import Timers
+from duetime.ports import FAILURES, Timers
 from duetime.settings import Settings
-from duetime.undelivered_ports import FAILURES
-from duetime.wheel import WheelTimers
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -131,6 +129,8 @@ class Backends:
     def timers(self) -> Timers:
         """EventBridge's one-shots, asked briefly, since `arm` has another way when they are throttled; or the wheel."""
         if self._settings.timers == "wheel":
+            from duetime.wheel import WheelTimers  # noqa: PLC0415 - where there are timers, there is no wheel
+
             return WheelTimers()
         return EventBridgeTimers(boto3.client("scheduler", config=_BRIEF), self._settings)
 

@@ -32,9 +32,9 @@ from duetime.given_up import (
     RedriveRequest,
     Unreadable,
 )
-from duetime.ports import DueMessage
+from duetime.ports import NOTIFICATIONS, DueMessage
 from duetime.undelivered import requested_in
-from duetime.undelivered_ports import NOTIFICATIONS, StreamBatch
+from duetime.undelivered_ports import StreamBatch
 
 DEAD = "-dead"
 """Ends the name of a worker's dead-letter queue, after that of the queue itself."""

@@ -11,8 +11,7 @@ from botocore.exceptions import ClientError
 from duetime.aws.faults import code_of, translated
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ports import Send
-from duetime.undelivered_ports import FAILURES, NOTIFICATIONS
+from duetime.ports import FAILURES, NOTIFICATIONS, Send
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -19,8 +19,8 @@ from duetime.cdk.rights import keep_undelivered, may, may_by_key, send, take_fro
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.steps import Places
 from duetime.cdk.worker import feed
+from duetime.ports import NOTIFICATIONS
 from duetime.settings import Settings
-from duetime.undelivered_ports import NOTIFICATIONS
 
 _AT_ONCE = 2
 """The least that an event source takes: what was given up is rare, and seldom urgent."""

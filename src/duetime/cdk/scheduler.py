@@ -31,10 +31,10 @@ from duetime.cdk.watched import Watched
 from duetime.cdk.worker import Worker
 from duetime.errors import SettingsError
 from duetime.manifest import Manifest
+from duetime.ports import NOTIFICATIONS
 from duetime.settings import Settings
 from duetime.system_jobs import SYSTEM_WORKER
 from duetime.system_jobs import manifest as of_the_system
-from duetime.undelivered_ports import NOTIFICATIONS
 
 
 class Duetime(Construct):
