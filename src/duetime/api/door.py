@@ -38,7 +38,7 @@ from duetime.api.requests import refused
 from duetime.api.routes import Directory, Route
 from duetime.api.scheduling import Scheduling
 from duetime.api.undelivered import UndeliveredThings
-from duetime.errors import DuetimeError
+from duetime.errors import DuetimeError, cut
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ def _resolver(prefix: str) -> APIGatewayRestResolver:
 def _told(error: DuetimeError) -> Response[str]:
     problem = of_error(error)
     if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        log.error("request failed", extra={"code": error.code, "reason": str(error)})
+        log.error("request failed", extra={"code": error.code, "reason": cut(error)})
     return problem.response()
 
 

@@ -14,7 +14,7 @@ from duetime.action_ports import ActionStore
 from duetime.api.health_details import Details
 from duetime.api.refusals import Unhealthy
 from duetime.api.routes import Route
-from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.errors import BackendMisconfigured, BackendUnavailable, cut
 from duetime.ids import SYSTEM_TENANT, ActionId
 from duetime.ports import Bookmarks
 
@@ -69,6 +69,6 @@ def _asked(name: str, probe: Probe) -> str:
     try:
         probe()
     except (BackendUnavailable, BackendMisconfigured) as error:
-        log.warning("a part is ill", extra={"part": name, "reason": str(error)})
+        log.warning("a part is ill", extra={"part": name, "reason": cut(error)})
         return error.code
     return "ok"

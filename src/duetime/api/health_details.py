@@ -16,7 +16,7 @@ from duetime.action import Action, Status
 from duetime.api.desk import Desk, caller_at
 from duetime.api.routes import Route
 from duetime.api.views import Instant
-from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.errors import BackendMisconfigured, BackendUnavailable, cut
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.permissions import Permission
 from duetime.ports import Bookmarks
@@ -117,7 +117,7 @@ class _Asked:
         try:
             told = read()
         except (BackendUnavailable, BackendMisconfigured) as error:
-            log.warning("a part is ill", extra={"part": part, "reason": str(error)})
+            log.warning("a part is ill", extra={"part": part, "reason": cut(error)})
             self.parts[part] = error.code
             return None
         self.parts.setdefault(part, "ok")

@@ -109,7 +109,7 @@ class Recorder:
         try:
             self._trail.end(ended)
         except DuetimeError as error:
-            log.warning("audit entry not ended", extra={"entry": entry.id, "reason": str(error)})
+            log.warning("audit entry not ended", extra={"entry": entry.id, "reason": cut(error)})
 
 
 def _name_said(operation: Operation, body: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from duetime.aws.backends import Backends
 from duetime.aws.told import told_by
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
-from duetime.errors import BackendUnavailable, UnreadableRow
+from duetime.errors import BackendUnavailable, UnreadableRow, cut
 from duetime.lifecycle import Told
 from duetime.publish import Publish, Tell
 from duetime.settings import Settings
@@ -71,7 +71,7 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
         try:
             published = publish(_changes(records))
         except BackendUnavailable as error:
-            log.warning("batch not published, it will come again", extra={"reason": str(error)})
+            log.warning("batch not published, it will come again", extra={"reason": cut(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
         if published:
             log.info("published", extra={"events": published})
