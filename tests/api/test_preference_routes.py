@@ -236,6 +236,8 @@ def test_who_changed_what_is_in_the_trail(office, choose, clock):
     choose(query={"scope": "system"}, language="de")
     systems, own = office.ask("GET", "/audit", "admin").json["items"]
     assert (own["operation"], own["target"], own["by"]) == ("set", "preferences", "ada@acme.example")
-    masked = {"admin_addresses": ["r…@acme.example"]}  # who may read the trail need not be who may see addresses
+    masked = {
+        "admin_addresses": ["r…@acme.example"]
+    }  # who may read the trail need not be who may see addresses
     assert (own["asked"], own["result"]) == (said | masked, {"revision": 1})
     assert systems["asked"] == {"scope": "system", "language": "de"}
