@@ -129,7 +129,10 @@ class Waker:
         rows = self._store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
         waiting = [row for row in rows if self._needs_a_wake(row, now)]
         send_wakes([message_of(row) for row in waiting], self._queues, self._routes, self._clock)
-        ages = [(now - row.due_at).total_seconds() for row in waiting]
+        late = [
+            row for row in waiting if row.concurrency_key is None
+        ]  # with a key, it may well wait for a slot
+        ages = [(now - row.due_at).total_seconds() for row in late]
         return Passed(len(waiting), oldest_due_age=max([0.0, *ages]))
 
     def _needs_a_wake(self, row: Action, now: datetime) -> bool:

@@ -170,6 +170,13 @@ class TestThePasses:
         assert max(lost.metrics.values(Metric.OLDEST_DUE_AGE)) == pytest.approx(6 * 3_600 - 30)
         assert lost.metrics.total(Metric.EXECUTED) == 1
 
+    def test_take_no_action_with_a_concurrency_key_for_late_since_it_may_wait_for_a_slot(self, cloud):
+        cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30), concurrency_key="customer:42")
+        cloud._cloud._changes.clear()
+        cloud.advance(minutes=9)
+        assert max(cloud.metrics.values(Metric.OLDEST_DUE_AGE)) == 0
+        assert cloud.metrics.total(Metric.EXECUTED) == 1
+
     def test_of_a_deployment_that_is_off_tell_nothing(self, shop):
         cloud = SimulatedCloud(shop.app, start=NOON, settings=Settings(enabled=False))
         cloud.scheduler.schedule(Charge(), at=timedelta(seconds=30))
