@@ -13,30 +13,23 @@ from datetime import datetime
 from typing import assert_never
 
 from duetime.action import Action
+from duetime.action_events import of_action, with_payload
 from duetime.audit import AuditEntry
 from duetime.change import Change
 from duetime.errors import UnreadableRow
 from duetime.job import Definition, JobRef
+from duetime.job_events import JobChange, SpanKept, of_job, of_span
 from duetime.job_ports import JobStore
 from duetime.job_rules import RESERVED
-from duetime.lifecycle import (
-    JobChange,
-    LifecycleEvent,
-    SpanKept,
-    Told,
-    is_told,
-    of_action,
-    of_audit,
-    of_job,
-    of_span,
-    of_undelivered,
-    with_payload,
-)
+from duetime.lifecycle import LifecycleEvent, is_told, of_audit, of_undelivered
 from duetime.ports import EventBus, Routes
 from duetime.settings import Settings
 from duetime.undelivered import Undelivered
 
 log = logging.getLogger(__name__)
+
+Told = Change | JobChange | SpanKept | Undelivered | AuditEntry
+"""Whatever a record of one of the two tables' streams speaks of."""
 
 
 class Tell:

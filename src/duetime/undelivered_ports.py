@@ -14,7 +14,7 @@ from duetime.ports import DueQueues, EventBus, Routes
 from duetime.undelivered import Undelivered
 
 if TYPE_CHECKING:
-    from duetime.lifecycle import Told
+    from duetime.publish import Told
 
 
 @dataclass(frozen=True, slots=True)

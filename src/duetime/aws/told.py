@@ -11,7 +11,8 @@ from duetime.aws.keys import Item
 from duetime.aws.streams import change_of
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
 from duetime.errors import DuetimeError, UnreadableRow
-from duetime.lifecycle import JobChange, SpanKept, Told
+from duetime.job_events import JobChange, SpanKept
+from duetime.publish import Told
 
 
 def told_by(images: Mapping[str, Any]) -> Told | None:

@@ -12,8 +12,7 @@ from duetime.aws.told import told_by
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, cut
-from duetime.lifecycle import Told
-from duetime.publish import Publish, Tell
+from duetime.publish import Publish, Tell, Told
 from duetime.settings import Settings
 from duetime.system_jobs import EVERY
 

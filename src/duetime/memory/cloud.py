@@ -23,7 +23,6 @@ from duetime.dispatch import Dispatch, DispatchJobs, Event
 from duetime.heartbeat import Heartbeat
 from duetime.ids import JobName
 from duetime.job_ports import JobPorts
-from duetime.lifecycle import Told
 from duetime.memory.backends import Backends
 from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
@@ -37,7 +36,7 @@ from duetime.meter import UNMETERED, Meter
 from duetime.notice import Notice, transition_of
 from duetime.plan import LEAD, Plan
 from duetime.ports import Delivery
-from duetime.publish import Publish, Tell
+from duetime.publish import Publish, Tell, Told
 from duetime.reconcile import Reconcile, Reconciled
 from duetime.settings import Settings
 from duetime.sweep import Sweep
@@ -202,7 +201,7 @@ class MemoryCloud:
         )
 
     def _tell(self, told: Told) -> None:
-        """Have it published: no fault is in the way of that, and nothing waits for it."""
+        """Have it published; nothing waits for it."""
         if self.settings.events != "off":
             self._told.append((told, self.clock.now()))
 
@@ -286,8 +285,7 @@ class MemoryCloud:
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:
-        told = tuple(self._told)
-        self._told.clear()
+        told, self._told = self._told, deque()
         self._publish(told)
 
     def _arm_changes(self) -> None:

@@ -14,9 +14,9 @@ from duetime.action import Action, ActionRef, Status
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
 from duetime.job import Job, JobRef, Span, Version
+from duetime.job_events import JobChange, SpanKept
 from duetime.job_ports import Hold, JobPage, Taking
 from duetime.lease import Settlement, SettleResult
-from duetime.lifecycle import JobChange, SpanKept
 from duetime.memory.store import MemoryStore
 from duetime.tally import Ended
 
