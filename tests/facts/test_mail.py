@@ -18,9 +18,11 @@ from hypothesis import strategies as st
 
 from duetime import mail as mails
 from duetime.action import Action
+from duetime.action_events import told_of_row
 from duetime.cli.main import parser
 from duetime.job import Definition, Job, JobRef, Origin
-from duetime.lifecycle import JobChange, of_job, of_undelivered, told_of_row
+from duetime.job_events import JobChange, of_job
+from duetime.lifecycle import of_undelivered
 from duetime.mail import (
     LanguageRefused,
     TemplateVariableMissing,
