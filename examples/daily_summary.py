@@ -7,6 +7,7 @@ dead letter and a history of its own.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from typing import Protocol
@@ -15,6 +16,7 @@ from zoneinfo import ZoneInfo
 from duetime import App, Fatal, Order, Payload, RetryPolicy, Run, Scheduler, daily
 
 app = App()
+log = logging.getLogger("duetime.handlers.daily_summary")
 
 AT = time(7, 0)
 
@@ -50,16 +52,40 @@ class SendSummary(Payload):
     day: date
 
 
+class Regulars:
+    """Two customers who order the same each day; a deployment reads its own tables instead."""
+
+    def zones(self) -> Iterable[tuple[str, str]]:
+        """See `Customers`."""
+        return (("ada", "Europe/Paris"), ("bob", "America/New_York"))
+
+    def orders_on(self, customer: str, day: date) -> list[str]:
+        """Always tea."""
+        return [f"tea for {customer}, {day}"]
+
+    def address(self, customer: str) -> str | None:
+        """Each has one."""
+        return f"{customer}@shop.example"
+
+
+class LoggedMails:
+    """Mails in the log; a deployment sends them by SES instead."""
+
+    def send(self, address: str, subject: str, text: str, *, once: str) -> None:
+        """See `Mails`."""
+        log.info("mail to %s: %s\n%s (%s)", address, subject, text, once)
+
+
 @app.resource
 def customers() -> Customers:
-    """To be replaced: a deployment reads its own tables."""
-    raise NotImplementedError("say where customers are")
+    """The shop's customers."""
+    return Regulars()
 
 
 @app.resource
 def mails() -> Mails:
-    """To be replaced: a deployment sends by SES."""
-    raise NotImplementedError("say how mails are sent")
+    """How mails are sent."""
+    return LoggedMails()
 
 
 @app.resource

@@ -91,7 +91,7 @@ class LifecycleEvent:
     at: datetime
     tenant_id: TenantId
     name: str
-    """The id of an action or of what is undelivered, the name of a job."""
+    """The id of an action, of what is undelivered or of an entry of the trail; the name of a job."""
     by: str | None = None
     """Who did it, where somebody did."""
     about: Mapping[str, Any]

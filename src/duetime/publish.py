@@ -39,7 +39,7 @@ class Tell:
         self._jobs, self._routes, self._settings = jobs, routes, settings
 
     def __call__(self, told: Told, at: datetime) -> list[LifecycleEvent]:
-        """The events of one change, in order.
+        """The events of one change, in order; none of one that cannot be read: it would hold up all behind it.
 
         Args:
             told: what changed.
@@ -50,17 +50,24 @@ class Tell:
         """
         if self._settings.events == "off":
             return []
+        try:
+            return list(self._events_of(told, at))
+        except UnreadableRow:
+            log.exception("change cannot be told")
+            return []
+
+    def _events_of(self, told: Told, at: datetime) -> Iterable[LifecycleEvent]:
         match told:
             case Change():
-                return list(self._of_action(told, at))
+                return self._of_action(told, at)
             case JobChange():
-                return list(self._of_job(told, at))
+                return self._of_job(told, at)
             case SpanKept():
-                return list(of_span(told))
+                return of_span(told)
             case Undelivered():
-                return list(of_undelivered(told))
+                return of_undelivered(told)
             case AuditEntry():
-                return list(of_audit(told)) if self._settings.audit_events else []
+                return of_audit(told) if self._settings.audit_events else ()
             case _:
                 assert_never(told)
 
@@ -95,19 +102,10 @@ class Publish:
     def __call__(self, changes: Iterable[tuple[Told, datetime]]) -> int:
         """Publish what the changes tell; each comes with when it was written. Returns how many events that were.
 
-        A change that nobody can tell, since something of it cannot be read, is passed by: it would hold up all behind it.
-
         Raises:
             BackendUnavailable: the bus took not all; the batch may be given again whole, and its events are the same.
         """
-        events = [event for told, at in changes for event in self._told(told, at)]
+        events = [event for told, at in changes for event in self._tell(told, at)]
         if events:
             self._bus.put(events)
         return len(events)
-
-    def _told(self, told: Told, at: datetime) -> list[LifecycleEvent]:
-        try:
-            return self._tell(told, at)
-        except UnreadableRow:
-            log.exception("change cannot be told")
-            return []

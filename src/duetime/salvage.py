@@ -45,7 +45,7 @@ from duetime.publish import Tell
 from duetime.redrive import Dispatch, Redrive, told_of
 from duetime.settings import Settings
 from duetime.undelivered import Kind, Undelivered, UndeliveredId, bounded, undelivered_id
-from duetime.undelivered_ports import SalvagePorts, ToldRecord, Written
+from duetime.undelivered_ports import SalvagePorts, Written
 
 log = logging.getLogger(__name__)
 
@@ -128,16 +128,9 @@ class Salvage:
             self._keep_gone(given)
             return
         for each in records:
-            for event in self._events_of(each):
+            for event in self._tell(each.told, each.at) if each.told else ():
                 self._publish_one(given, event)
         log.info("batch published once more", extra={"records": len(records)})
-
-    def _events_of(self, record: ToldRecord) -> list[LifecycleEvent]:
-        try:
-            return self._tell(record.told, record.at) if record.told else []
-        except UnreadableRow:
-            log.exception("change cannot be told", extra={"number": record.number})
-            return []
 
     def _keep_gone(self, given: FailedBatch) -> None:
         batch = given.batch

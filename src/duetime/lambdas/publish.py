@@ -63,7 +63,8 @@ def job_filters(settings: Settings) -> Sequence[Filter]:
 
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """The handler of stream events; it answers with a partial batch response."""
-    publish = make_publish(Backends(settings, SystemClock()), settings)
+    backends = Backends(settings, SystemClock())
+    publish = Publish(Tell(backends.jobs, backends.routes, settings=settings), backends.event_bus)
 
     def handler(event: Event, _context: object) -> Event:
         records = event["Records"]
@@ -77,11 +78,6 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
         return {"batchItemFailures": []}
 
     return handler
-
-
-def make_publish(backends: Backends, settings: Settings) -> Publish:
-    """What publishes; salvage does it with batches that failed."""
-    return Publish(Tell(backends.jobs, backends.routes, settings=settings), backends.event_bus)
 
 
 def _changes(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Told, datetime]]:

@@ -29,6 +29,7 @@ from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
+from duetime.memory.stream import taken_from
 from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
 from duetime.mend import Mend
@@ -285,14 +286,10 @@ class MemoryCloud:
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:
-        told, self._told = self._told, deque()
-        self._publish(told)
+        self._publish(taken_from(self._told))
 
     def _arm_changes(self) -> None:
-        changes = []
-        while self._changes:
-            changes.append(self._changes.popleft())
-        if changes:
+        if changes := taken_from(self._changes):
             self._invoke("arm", partial(self._arm_and_notice, changes))
 
     def _arm_and_notice(self, changes: Sequence[Change]) -> None:
