@@ -1,0 +1,91 @@
+"""The console's files over HTTP: a few paths, each with headers under which a browser runs nothing but what was built."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from duetime.console.config import ConsoleConfig
+
+BUILT: Final = Path(__file__).parent / "built"
+"""Where ``make setup`` puts the page and its assets."""
+
+PAGE, CONFIG, ASSETS = "/", "/config.json", "/assets/"
+_NAME = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_KEPT = "public, max-age=31536000, immutable"
+"""Assets are named by their content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One file as it is sent."""
+
+    body: str
+    headers: Mapping[str, str]
+
+
+class Site:
+    """Answers for the console's paths; what it does not know is None."""
+
+    def __init__(self, config: ConsoleConfig, built: Path = BUILT) -> None:
+        self._config, self._built = config, built
+        self._headers = _headers(config)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether there is a page at all: a checkout without ``make setup`` has none."""
+        return (self._built / "index.html").is_file()
+
+    def answer(self, path: str) -> Answer | None:
+        """The file at a path, which begins with a slash."""
+        if path == CONFIG:
+            return self._answer(json.dumps(self._config.to_json()), "application/json", "no-cache")
+        name = "index.html" if path == PAGE else path.removeprefix(ASSETS)
+        is_asset = path.startswith(ASSETS)
+        if path != PAGE and not (is_asset and _NAME.fullmatch(name)):
+            return None
+        file = self._built / ("assets" if is_asset else "") / name
+        kind = _TYPES.get(file.suffix)
+        if kind is None or not file.is_file():
+            return None
+        return self._answer(file.read_text(encoding="utf-8"), kind, _KEPT if is_asset else "no-cache")
+
+    def _answer(self, body: str, kind: str, cache: str) -> Answer:
+        return Answer(body, {"Content-Type": kind, "Cache-Control": cache, **self._headers})
+
+
+def _headers(config: ConsoleConfig) -> Mapping[str, str]:
+    """Scripts and styles from here alone, calls to the API and to the sign-in alone, in nobody's frame."""
+    asked = ["'self'"]
+    if config.sign_in:
+        url = urlsplit(config.sign_in.url)
+        asked.append(f"{url.scheme}://{url.netloc}")
+    policy = {
+        "default-src": "'none'",
+        "script-src": "'self'",
+        "style-src": "'self'",
+        "img-src": "'self' data:",
+        "connect-src": " ".join(asked),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+        "require-trusted-types-for": "'script'",
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "Strict-Transport-Security": "max-age=31536000",
+        "X-Content-Type-Options": "nosniff",
+    }
