@@ -14,16 +14,22 @@ help: ## what can be made
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-node_modules/.ready: package.json
-	@npm install --silent --no-audit --no-fund --no-package-lock
+node_modules/.ready: package.json package-lock.json
+	@npm ci --silent
 	@touch $@
 
-setup: .venv/.ready node_modules/.ready ## the virtual environment in .venv, and the CDK's command line
+CONSOLE := src/duetime/console/built/index.html
+$(CONSOLE): node_modules/.ready docs/openapi.json $(shell find console -type f ! -name schema.d.ts)
+	@node console/build.mjs
 
-run: .venv/.ready ## the local cloud with the example app
+setup: .venv/.ready $(CONSOLE) ## the virtual environment in .venv, the CDK's command line, and the console
+
+console: $(CONSOLE) ## build the console into the package
+
+run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin API and the console
 	@.venv/bin/duetime local --app examples.billing:app --mail-to ops@acme.example
 
-test: .venv/.ready ## the suite: memory back ends and moto
+test: setup ## the suite: memory back ends and moto
 	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long" -n 2
 
 proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
@@ -46,6 +52,7 @@ check: setup ## formatting, lint, types, import rules, and the stack can be synt
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	npm run --silent check
 	npx --no-install cdk synth --quiet
 
 lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
@@ -53,6 +60,6 @@ lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 
 clean: ## remove what was made
-	rm -rf .venv node_modules cdk.out .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv node_modules cdk.out .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup run test proof contract e2e synth bench check lock clean
+.PHONY: help setup console run test proof contract e2e synth bench check lock clean

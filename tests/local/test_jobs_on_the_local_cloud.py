@@ -131,7 +131,7 @@ def test_the_passes_are_jobs_with_a_history_and_can_be_triggered(cloud, jobs):
 
 def test_the_cloud_says_which_jobs_it_runs_and_when(cloud):
     connection = HTTPConnection(cloud.url.removeprefix("http://"))
-    connection.request("GET", "/")
+    connection.request("GET", "/local")
     page = connection.getresponse().read().decode()
     connection.close()
     lines = job_lines(coming(cloud.jobs, SystemClock().now()))

@@ -10,6 +10,7 @@ import pytest
 from werkzeug.test import Client, EnvironBuilder
 from werkzeug.wrappers import Request, Response
 
+from duetime.console import ConsoleConfig, Site
 from duetime.local.cloud import LocalCloud
 from duetime.local.front import Front
 from duetime.local.functions import Outcome
@@ -48,13 +49,22 @@ def answers():
 
 
 @pytest.fixture
-def browser(answers):
+def built(tmp_path):
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text("<!doctype html>console")
+    (tmp_path / "assets" / "main-1a.js").write_text("start()")
+    return tmp_path
+
+
+@pytest.fixture
+def browser(answers, built):
     return Client(
         Front(
             Gateway(answers, "api", Clock()),
             Aws(),
             lambda: "<!doctype html>page",
             lambda _asked: Response("sent"),
+            Site(ConsoleConfig("api/v1"), built),
         )
     )
 
@@ -161,8 +171,26 @@ def test_an_unknown_path_is_a_problem(browser):
     assert "/api/v1" in response.json["detail"]
 
 
-def test_the_page_is_only_read(browser):
+def test_the_console_is_at_the_root(browser):
+    answer = browser.get("/")
+    assert answer.text == "<!doctype html>console"
+    assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
+    assert browser.get("/assets/main-1a.js").text == "start()"
+    assert browser.get("/config.json").json == {"api": "api/v1", "sign_in": None, "links": []}
+
+
+@pytest.mark.parametrize("path", ["/assets/", "/assets/none.js", "/assets/../index.html", "/index.html"])
+def test_nothing_else_of_it_is_served(browser, path):
+    assert browser.get(path).status_code == 404
+
+
+def test_the_page_of_this_cloud_is_beside_it_and_at_the_root_where_no_console_is_built(browser, built):
+    assert browser.get("/local").text == "<!doctype html>page"
+    (built / "index.html").unlink()
     assert browser.get("/").text == "<!doctype html>page"
+
+
+def test_the_pages_are_only_read(browser):
     for path in ("/", "/outbox"):
         response = browser.post(path)
         assert response.status_code == 405
@@ -209,7 +237,7 @@ def test_everything_answers_on_one_port(cloud, notes):
     status, action = ask(cloud, "POST", "/api/v1/scheduling", order, **said)
     (run,) = notes.wait_for("by http")
     assert (status, run.id, run.tenant_id) == (201, json.loads(action)["id"], "other")
-    _, page = ask(cloud, "GET", "/")
+    _, page = ask(cloud, "GET", "/local")
     assert "<code>note</code>" in page
     assert "http://" not in page.replace(cloud.url, "")
     sqs = boto3.client("sqs", endpoint_url=cloud.url)

@@ -8,6 +8,7 @@ from werkzeug.test import Client
 
 from duetime.action import Action
 from duetime.cli import main
+from duetime.console import ConsoleConfig, Site
 from duetime.lambdas.gathering import Gathered
 from duetime.local import LocalCloud, Options
 from duetime.local.front import Front
@@ -47,7 +48,9 @@ def browser(outbox):
 
 
 def browser_of(outbox, metrics):
-    return Client(Front(None, None, lambda: "page", OutboxPages(outbox, metrics)))
+    return Client(
+        Front(None, None, lambda: "page", OutboxPages(outbox, metrics), Site(ConsoleConfig("api/v1")))
+    )
 
 
 def test_the_newest_come_first_and_only_as_many_as_are_asked_for(browser):
@@ -156,7 +159,7 @@ def duetime(told, capsys):
 
 def test_the_start_page_leads_to_the_outbox(told):
     cloud, _ = told
-    assert 'href="/outbox"' in ask(cloud, "GET", "/")[1]
+    assert 'href="/outbox"' in ask(cloud, "GET", "/local")[1]
     status, page = ask(cloud, "GET", "/outbox")
     assert (status, "doomed failed" in page) == (200, True)
 

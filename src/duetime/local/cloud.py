@@ -4,7 +4,8 @@
 
                       one port ─┬─ /api/v1 ── Gateway ── api ─┐
                                 ├─ signed ────────────────────┤
-                                └─ /outbox: what was sent     ▼
+                                ├─ /outbox: what was sent     ▼
+                                ├─ /: the console
     Scheduler.schedule ───────────────────────────────────── Gate ── moto
                                                               │
             StreamPump ── arm ─┬── near ── SQS ── QueuePump ──┼── work ── the app's handlers
@@ -30,17 +31,19 @@ from typing import Any, Self
 import boto3
 
 from duetime.actions import LARGEST_PAGE
+from duetime.api import PREFIX
 from duetime.api.authority import check_access
 from duetime.app import App
 from duetime.aws import action_store, job_ports, undelivered_ports
 from duetime.clock import SystemClock
+from duetime.console import ConsoleConfig, Site
 from duetime.errors import DeclarationError, SettingsError
 from duetime.job import Job, Origin
 from duetime.local.addresses import Names
 from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
 from duetime.local.event_sources import EventSources
-from duetime.local.front import Front
+from duetime.local.front import START, Front
 from duetime.local.functions import Functions, Outcome
 from duetime.local.gate import Gate
 from duetime.local.gateway import Gateway
@@ -50,6 +53,7 @@ from duetime.local.listening import listening
 from duetime.local.metrics import Metrics
 from duetime.local.options import Options
 from duetime.local.outbox import Outbox
+from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
 from duetime.local.page import page
 from duetime.local.preset import choose_everything
@@ -57,6 +61,8 @@ from duetime.local.server import Server
 from duetime.local.stack import Stack
 from duetime.reconcile import Reconciled
 from duetime.scheduler import Scheduler
+
+_CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("This local cloud", START)))
 
 log = logging.getLogger(__name__)
 news = logging.getLogger("duetime.local.news")
@@ -125,7 +131,8 @@ class LocalCloud:
 
     def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
         gateway = Gateway(self._functions, self._names.function("api"), self._clock)
-        self._server.start(Front(gateway, emulator, self._page, OutboxPages(self.outbox, self.metrics)))
+        outbox, site = OutboxPages(self.outbox, self.metrics), Site(_CONSOLE)
+        self._server.start(Front(gateway, emulator, self._page, outbox, site))
         undo.callback(self._server.stop)  # before the sources are stopped
 
     def redeploy(self, *, app: App | None = None, **changes: Any) -> None:

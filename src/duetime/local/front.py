@@ -1,4 +1,4 @@
-"""The front: the one port's requests go to the API, to moto, to the outbox, or to the page that tells what runs here."""
+"""The front: the one port's requests go to the API, to moto, to the outbox, to the console, or to the page of this cloud."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, Reque
 from werkzeug.wrappers import Request, Response
 
 from duetime.api import PREFIX
+from duetime.console import Site
 from duetime.local.emulator import Emulator
 from duetime.local.gateway import LARGEST_BODY, Gateway
 from duetime.local.outbox_pages import PATH as OUTBOX
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
+START = "/local"
+"""What runs here, and what to try; at ``/`` as well, where the console is not built."""
 
 _LOOPBACK = {"127.0.0.1", "localhost"}
 
@@ -31,9 +35,10 @@ class Front:
         emulator: Emulator,
         page: Callable[[], str],
         outbox: Callable[[Request], Response],
+        site: Site,
     ) -> None:
         self._gateway, self._emulator = gateway, emulator
-        self._page, self._outbox = page, outbox
+        self._page, self._outbox, self._site = page, outbox, site
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve one request."""
@@ -50,14 +55,24 @@ class Front:
     def _answer(self, request: Request) -> Response:
         if request.path == PREFIX or request.path.startswith(f"{PREFIX}/"):
             return self._gateway(request)
-        is_outbox = request.path == OUTBOX or request.path.startswith(f"{OUTBOX}/")
-        if request.path != "/" and not is_outbox:
-            raise NotFound
         if request.method not in {"GET", "HEAD"}:
+            if self._shown(request) is None:
+                raise NotFound
             raise MethodNotAllowed(valid_methods=["GET", "HEAD"])
-        if is_outbox:
+        if (shown := self._shown(request)) is None:
+            raise NotFound
+        return shown
+
+    def _shown(self, request: Request) -> Response | None:
+        """What a browser is shown; None where nothing is."""
+        path = request.path
+        if path == OUTBOX or path.startswith(f"{OUTBOX}/"):
             return self._outbox(request)
-        return Response(self._page(), content_type="text/html; charset=utf-8")
+        if path == START or (path == "/" and not self._site.is_built):
+            return Response(self._page(), content_type="text/html; charset=utf-8")
+        if (found := self._site.answer(path)) is None:
+            return None
+        return Response(found.body, headers=dict(found.headers))
 
 
 def _is_for_aws(request: Request) -> bool:

@@ -1,0 +1,197 @@
+// The frame around each screen: where one can go, who one is, and whether what is shown is up to date.
+
+import type { ComponentType } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { config } from "./config";
+import { now, refreshAll, updated } from "./live";
+import { can, me, type Permission } from "./me";
+import { href, place } from "./route";
+import { ActionScreen } from "./screens/action";
+import { ActionsScreen } from "./screens/actions";
+import { CadencesScreen } from "./screens/cadences";
+import { DeadLettersScreen } from "./screens/dead-letters";
+import { JobScreen } from "./screens/job";
+import { JobsScreen } from "./screens/jobs";
+import { NotificationsScreen } from "./screens/notifications";
+import { OverviewScreen } from "./screens/overview";
+import { PreferencesScreen } from "./screens/preferences";
+import { UndeliveredScreen, UndeliveredThingScreen } from "./screens/undelivered";
+import { signOut } from "./session";
+import { chooseZone, own, span, zone } from "./time";
+import { Empty } from "./ui/states";
+import { Toasts } from "./ui/toasts";
+import { choose, LANGUAGES, type Language, language, words } from "./words";
+import { say } from "./words/shared";
+
+const mine = words({
+  en: {
+    skip: "Skip to the content",
+    nav: "Console",
+    language: "Language",
+    zone: "Times in",
+    own_zone: "{zone}, yours",
+    live: "live",
+    old: "{span} old",
+    lost: "no answer",
+    sign_out: "Sign out",
+    nowhere: "There is no such page",
+    who: "{actor} of {tenant}",
+  },
+  fr: {
+    skip: "Aller au contenu",
+    nav: "Console",
+    language: "Langue",
+    zone: "Heures en",
+    own_zone: "{zone}, le vôtre",
+    live: "en direct",
+    old: "date de {span}",
+    lost: "sans réponse",
+    sign_out: "Se déconnecter",
+    nowhere: "Cette page n'existe pas",
+    who: "{actor} de {tenant}",
+  },
+});
+
+interface Entry {
+  at: string;
+  word: Parameters<typeof say>[0];
+  needs: Permission[];
+}
+
+const ENTRIES: Entry[] = [
+  { at: "", word: "overview", needs: [] },
+  { at: "jobs", word: "jobs", needs: ["jobs:read"] },
+  { at: "actions", word: "actions", needs: ["actions:read"] },
+  { at: "dead-letters", word: "dead_letters", needs: ["actions:read"] },
+  { at: "undelivered", word: "undelivered", needs: ["system"] },
+  { at: "notifications", word: "notifications", needs: ["actions:read", "jobs:read"] },
+  { at: "cadences", word: "cadences", needs: ["jobs:read"] },
+];
+
+export function App() {
+  const { parts } = place.value;
+  const main = useRef<HTMLElement>(null);
+  const path = parts.join("/");
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    scrollTo(0, 0);
+    main.current?.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
+  }, [path]);
+  return (
+    <div class="frame">
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        {mine("skip")}
+      </button>
+      <Side at={parts[0] ?? ""} />
+      <main id="main" ref={main} tabIndex={-1}>
+        <Screen parts={parts} key={path} />
+      </main>
+      <Toasts />
+    </div>
+  );
+}
+
+function Screen({ parts: [section = "", name = "", more] }: { parts: string[] }) {
+  if (more === undefined) {
+    const One = name && ONE[section];
+    if (One) return <One name={name} />;
+    const All = !name && ALL[section];
+    if (All) return <All />;
+  }
+  return <Empty title={mine("nowhere")} />;
+}
+
+const ALL: Record<string, ComponentType> = {
+  "": OverviewScreen,
+  jobs: JobsScreen,
+  actions: ActionsScreen,
+  "dead-letters": DeadLettersScreen,
+  undelivered: UndeliveredScreen,
+  notifications: NotificationsScreen,
+  cadences: CadencesScreen,
+  preferences: PreferencesScreen,
+};
+
+const ONE: Record<string, ComponentType<{ name: string }>> = {
+  jobs: JobScreen,
+  actions: ActionScreen,
+  undelivered: UndeliveredThingScreen,
+};
+
+function Side({ at }: { at: string }) {
+  const entries = ENTRIES.filter((each) => each.needs.length === 0 || can(...each.needs));
+  return (
+    <header class="side">
+      <a class="brand" href={href()}>
+        <img src="assets/mark.svg" alt="" width="24" height="24" /> duetime
+      </a>
+      <nav aria-label={mine("nav")}>
+        {entries.map((each) => (
+          <a
+            key={each.at}
+            href={href(...(each.at ? [each.at] : []))}
+            aria-current={each.at === (at === "preferences" ? "notifications" : at) ? "page" : undefined}
+          >
+            {say(each.word)}
+          </a>
+        ))}
+      </nav>
+      <div class="side-end">
+        <Freshness />
+        <p class="who">
+          {mine("who", { actor: me.value.actor, tenant: me.value.tenant_id })}
+          {!can("actions:manage", "jobs:manage") && <span class="chip">{say("read_only")}</span>}
+        </p>
+        <label>
+          <span>{mine("zone")}</span>
+          <select value={zone.value} onChange={(event) => chooseZone(event.currentTarget.value)}>
+            <option value={own}>{mine("own_zone", { zone: own })}</option>
+            {own !== "UTC" && <option value="UTC">UTC</option>}
+          </select>
+        </label>
+        <label>
+          <span>{mine("language")}</span>
+          <select value={language.value} onChange={(event) => choose(event.currentTarget.value as Language)}>
+            {Object.entries(LANGUAGES).map(([each, name]) => (
+              <option key={each} value={each} lang={each}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {config.links.map((each) => (
+          <a key={each.href} href={each.href}>
+            {each.label}
+          </a>
+        ))}
+        {config.sign_in && (
+          <button type="button" class="quiet" onClick={() => config.sign_in && signOut(config.sign_in)}>
+            {mine("sign_out")}
+          </button>
+        )}
+      </div>
+    </header>
+  );
+}
+
+const OLD = 20_000;
+
+/** Whether the page is up to date. */
+function Freshness() {
+  const { at, isFailing } = updated.value;
+  const age = now.value - at;
+  const isOld = at > 0 && age > OLD;
+  const text = isFailing ? mine("lost") : isOld ? mine("old", { span: span(age) }) : mine("live");
+  return (
+    <button
+      type="button"
+      class={`fresh ${isFailing || isOld ? "is-old" : ""}`}
+      onClick={refreshAll}
+      title={say("refresh")}
+    >
+      <span class="dot" aria-hidden="true" /> {text}
+    </button>
+  );
+}

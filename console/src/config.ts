@@ -1,0 +1,27 @@
+// What the page is told of where it is: config.json beside it.
+
+export interface SignIn {
+  /** Of the pool's sign-in pages. */
+  url: string;
+  /** Who tokens are from: the pool. */
+  issuer: string;
+  client_id: string;
+}
+
+export interface Config {
+  api: string;
+  sign_in: SignIn | null;
+  links: { label: string; href: string }[];
+}
+
+export let config: Config = { api: "api/v1", sign_in: null, links: [] };
+
+/** Where the page is, without what follows the path: relative links start here. */
+export const home = new URL(".", `${location.origin}${location.pathname}`).href;
+
+export async function loadConfig(): Promise<Config> {
+  const response = await fetch(new URL("config.json", home));
+  if (!response.ok) throw new Error(`config.json: ${response.status}`);
+  config = (await response.json()) as Config;
+  return config;
+}

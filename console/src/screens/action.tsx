@@ -1,0 +1,5 @@
+import { Page } from "../ui/page";
+
+export function ActionScreen({ name }: { name: string }) {
+  return <Page title={name}>…</Page>;
+}

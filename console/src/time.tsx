@@ -1,0 +1,111 @@
+// Times as people read them: in the reader's zone, with UTC on hover; or all in UTC, if the reader says so.
+
+import { computed, signal } from "@preact/signals";
+import { now } from "./live";
+import { locale, words } from "./words";
+
+const say = words({
+  en: { in: "in {span}", ago: "{span} ago", now: "now", ms: "{n} ms" },
+  fr: { in: "dans {span}", ago: "il y a {span}", now: "maintenant", ms: "{n} ms" },
+});
+
+const CHOSEN = "duetime.zone";
+export const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The zone that times are shown in. */
+export const zone = signal(localStorage.getItem(CHOSEN) === "UTC" ? "UTC" : own);
+
+export function chooseZone(chosen: string): void {
+  zone.value = chosen;
+  localStorage.setItem(CHOSEN, chosen);
+}
+
+const formats = computed(() => {
+  const make = (options: Intl.DateTimeFormatOptions, timeZone = zone.value) =>
+    new Intl.DateTimeFormat(locale.value, { timeZone, ...options });
+  const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+  return {
+    clock: make(clock),
+    minute: make({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
+    day: make({ weekday: "short", day: "numeric", month: "short" }),
+    date: make({ day: "numeric", month: "short", year: "numeric" }),
+    short: make({ day: "numeric", month: "short", ...clock }),
+    full: make({ weekday: "short", day: "numeric", month: "short", year: "numeric", ...clock }),
+    key: new Intl.DateTimeFormat("en-CA", { timeZone: zone.value }),
+    utc: make({ dateStyle: "medium", timeStyle: "medium" }, "UTC"),
+  };
+});
+
+type Shape = Exclude<keyof typeof formats.value, "key">;
+export type Moment = string | number | Date;
+
+/** An instant as text. */
+export function written(at: Moment, shape: Shape = "full"): string {
+  return formats.value[shape].format(new Date(at));
+}
+
+/** The day of an instant in the shown zone, as 2027-06-01: to group by, not to be read. */
+export function dayKey(at: Moment): string {
+  return formats.value.key.format(new Date(at));
+}
+
+/** An instant of today as its time, another with its day. */
+export function brief(at: Moment): string {
+  const isToday = dayKey(at) === dayKey(now.value);
+  return written(at, isToday ? "clock" : "short");
+}
+
+const UNITS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1_000],
+] as const;
+
+/** A length of time in its two largest units: "2 hr 5 min"; below ten seconds with a fraction, below one in ms. */
+export function span(milliseconds: number): string {
+  const length = Math.abs(milliseconds);
+  if (length < 1_000) return say("ms", { n: Math.round(length) });
+  const unit = (name: string, value: number, digits = 0) =>
+    new Intl.NumberFormat(locale.value, {
+      style: "unit",
+      unit: name,
+      unitDisplay: name === "second" ? "narrow" : "short",
+      maximumFractionDigits: digits,
+    }).format(value);
+  if (length < 10_000) return unit("second", length / 1_000, 1);
+  let rest = Math.round(length / 1_000) * 1_000;
+  const told: string[] = [];
+  for (const [name, size] of UNITS) {
+    const count = Math.floor(rest / size);
+    if (count > 0 && told.length < 2) told.push(unit(name, count));
+    else if (told.length > 0) break;
+    rest -= count * size;
+  }
+  return told.join(" ");
+}
+
+/** How far an instant is from now: "in 3 min", "2 hr ago". To the second, so it changes while one looks. */
+export function distance(at: Moment): string {
+  const away = new Date(at).getTime() - now.value;
+  if (Math.abs(away) < 1_000) return say("now");
+  const told = span(Math.round(away / 1_000) * 1_000);
+  return away > 0 ? say("in", { span: told }) : say("ago", { span: told });
+}
+
+interface TimeProps {
+  at: Moment;
+  /** How it is written; "away" tells how far it is from now. */
+  as?: Shape | "brief" | "away";
+}
+
+/** An instant; whoever points at it is told the same in the reader's zone and in UTC. */
+export function Time({ at, as = "brief" }: TimeProps) {
+  const text = as === "away" ? distance(at) : as === "brief" ? brief(at) : written(at, as);
+  const instant = new Date(at);
+  return (
+    <time dateTime={instant.toISOString()} title={`${written(at)} (${zone.value})\n${instant.toISOString()}`}>
+      {text}
+    </time>
+  );
+}

@@ -1,0 +1,20 @@
+// Where an action stands: a colour, a shape and a word, so that nobody needs to tell colours apart.
+
+import { type Status, status as say } from "../words/shared";
+
+const MARKS: Record<Status, string> = {
+  pending: "○",
+  processing: "◐",
+  executed: "✓",
+  failed: "✕",
+  cancelled: "⊘",
+  skipped: "↷",
+};
+
+export function StatusBadge({ status, label }: { status: Status; label?: string }) {
+  return (
+    <span class={`badge is-${status}`}>
+      <span aria-hidden="true">{MARKS[status]}</span> {label ?? say(status)}
+    </span>
+  );
+}

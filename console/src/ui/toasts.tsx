@@ -1,0 +1,95 @@
+// What was done is said, at the foot of the page and to a screen reader; and what can be undone, can be undone there.
+
+import { signal } from "@preact/signals";
+import { refreshAll } from "../live";
+import { Problem } from "../problem";
+import { say } from "../words/shared";
+import { explained } from "./states";
+
+interface Toast {
+  id: number;
+  text: string;
+  isProblem: boolean;
+  undo?: () => Promise<unknown>;
+}
+
+const SHOWN_FOR = 12_000;
+const toasts = signal<Toast[]>([]);
+let last = 0;
+
+function show(toast: Omit<Toast, "id">): void {
+  last += 1;
+  const id = last;
+  toasts.value = [...toasts.value.slice(-3), { ...toast, id }];
+  if (!toast.isProblem) setTimeout(() => dismiss(id), SHOWN_FOR);
+}
+
+function dismiss(id: number): void {
+  toasts.value = toasts.value.filter((each) => each.id !== id);
+}
+
+/** Says what was done, and how to undo it if it can be. */
+export function told(text: string, undo?: () => Promise<unknown>): void {
+  show({ text, isProblem: false, undo });
+}
+
+/** Says what went wrong. */
+export function refused(error: unknown): void {
+  if (error instanceof Problem) {
+    const { title, why } = explained(error);
+    const flaws = error.errors.map((each) => `${each.where}: ${each.problem}`);
+    show({ text: [title, why, ...flaws].join(". ").replace(/\.\./g, "."), isProblem: true });
+  } else {
+    show({ text: String(error), isProblem: true });
+  }
+}
+
+/** Changes something: says what was done or what went wrong, and has the page look again. */
+export async function change(
+  run: () => Promise<string | { text: string; undo?: () => Promise<unknown> }>,
+): Promise<boolean> {
+  try {
+    const result = await run();
+    if (typeof result === "string") told(result);
+    else told(result.text, result.undo);
+    return true;
+  } catch (error) {
+    refused(error);
+    return false;
+  } finally {
+    refreshAll();
+  }
+}
+
+export function Toasts() {
+  return (
+    <section class="toasts" aria-live="polite" aria-label={say("done")}>
+      {toasts.value.map((each) => (
+        <div
+          key={each.id}
+          class={each.isProblem ? "toast is-problem" : "toast"}
+          role={each.isProblem ? "alert" : undefined}
+        >
+          <p>{each.text}</p>
+          {each.undo && (
+            <button
+              type="button"
+              onClick={() => {
+                dismiss(each.id);
+                void change(async () => {
+                  await each.undo?.();
+                  return say("undone");
+                });
+              }}
+            >
+              {say("undo")}
+            </button>
+          )}
+          <button type="button" class="quiet" aria-label={say("close")} onClick={() => dismiss(each.id)}>
+            ×
+          </button>
+        </div>
+      ))}
+    </section>
+  );
+}
