@@ -58,7 +58,13 @@ async function held(at: SignIn): Promise<string> {
 async function renew(at: SignIn): Promise<void> {
   if (!tokens?.refresh) return leave(at);
   const refresh = tokens.refresh;
-  const response = await oauth.refreshTokenGrantRequest(server(at), client(at), oauth.None(), refresh);
+  const response = await oauth.refreshTokenGrantRequest(
+    server(at),
+    client(at),
+    oauth.None(),
+    refresh,
+    options(at),
+  );
   try {
     keep(await oauth.processRefreshTokenResponse(server(at), client(at), response), refresh);
   } catch {
@@ -76,6 +82,7 @@ async function redeem(at: SignIn, here: URL, kept: Kept): Promise<void> {
     params,
     home,
     kept.verifier,
+    options(at),
   );
   keep(await oauth.processAuthorizationCodeResponse(server(at), client(at), response));
 }
@@ -116,6 +123,11 @@ function takeKept(): Kept | null {
 
 function server(at: SignIn): oauth.AuthorizationServer {
   return { issuer: at.issuer, token_endpoint: new URL("/oauth2/token", at.url).href };
+}
+
+/** A provider on the reader's own machine, as an emulator is, may do without TLS. */
+function options(at: SignIn): { [oauth.allowInsecureRequests]: boolean } {
+  return { [oauth.allowInsecureRequests]: ["localhost", "127.0.0.1"].includes(new URL(at.url).hostname) };
 }
 
 function client(at: SignIn): oauth.Client {

@@ -1,0 +1,93 @@
+"""The machine's own chromium, and pages in it that notice what no reader would: errors of scripts, and refusals of the policy."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
+ZONE = "Europe/Paris"
+PATIENCE = 30_000
+"""Milliseconds, for what comes at once: generous, since a busy machine is no fault."""
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a screen."""
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+        assert found, "there is no chromium here: apt-get install chromium"
+        browser = playwright.chromium.launch(executable_path=found, args=ARGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Reader:
+    """Somebody before the console; `complaints` is what the browser had to say."""
+
+    def __init__(self, browser: Browser, url: str, **context: Any) -> None:
+        settings = {"locale": "en-GB", "timezone_id": ZONE, "viewport": {"width": 1280, "height": 900}}
+        self.url, self.complaints = url, []
+        self.expected: tuple[str, ...] = ()
+        self._context = browser.new_context(**settings | context)
+        self._context.set_default_timeout(PATIENCE)
+        self.page: Page = self._context.new_page()
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._heard)
+
+    def _heard(self, message: Any) -> None:
+        if message.type in {"error", "warning"} and not any(each in message.text for each in self.expected):
+            self.complaints.append(message.text)
+
+    def go(self, place: str = "#/") -> Page:
+        """Open a place of the console, and wait until it has a title."""
+        self.page.goto(f"{self.url}/{place}")
+        self.page.get_by_role("heading", level=1).wait_for()
+        return self.page
+
+    def close(self) -> None:
+        """Leave."""
+        self._context.close()
+
+
+def signed_in(user: str = "developer", tenant: str = "acme", groups: str = "admins") -> dict[str, Mapping[str, str]]:
+    """Who one is on the local cloud."""
+    return {
+        "extra_http_headers": {
+            "X-Duetime-User": user,
+            "X-Duetime-Tenant": tenant,
+            "X-Duetime-Groups": groups,
+        }
+    }
+
+
+def flaws(page: Page) -> list[str]:
+    """What axe finds wrong for people who do not see or do not point, each with where; colours included."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{each['impact']}: {each['id']} at {node['target']}: {node.get('failureSummary', '')}"
+        for each in found["violations"]
+        for node in each["nodes"]
+    ]
+
+
+def scrolls_sideways(page: Page) -> bool:
+    """Whether the page is wider than its window."""
+    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")

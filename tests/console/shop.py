@@ -1,0 +1,51 @@
+"""An app whose actions end as they are told to, so that the console has each kind of everything to show."""
+
+from datetime import timedelta
+
+from duetime import App, Payload, RetryPolicy, Run, cron, daily, every
+
+app = App(default_tz="Europe/Paris")
+
+
+class Parcel(Payload, sensitive=("street",)):
+    """What is to be sent."""
+
+    order: str
+    fails: int = 0
+    street: str = ""
+    lines: tuple[str, ...] = ()
+
+
+class Wait(Payload):
+    """Takes so many seconds."""
+
+    seconds: float
+
+
+@app.action(retry=RetryPolicy(attempts=2, backoff=1))
+def send_parcel(payload: Parcel, run: Run) -> None:
+    """Send a parcel; the first attempts fail as often as it says."""
+    if run.attempt <= payload.fails:
+        raise ConnectionError(f"no driver for order {payload.order}")
+
+
+@app.action(timeout=timedelta(seconds=120))
+def wait(payload: Wait, run: Run) -> None:
+    """Run until the time is over, or somebody asks to stop."""
+    run.wait(timedelta(seconds=payload.seconds))
+
+
+@app.job(every(seconds=2), title="Watch the ramp", category="yard")
+def watch_ramp(run: Run) -> None:
+    """Look at what waits on the ramp."""
+
+
+@app.job(cron("30 2 * * *", tz="Europe/Paris"), title="Nightly count", category="stock")
+def count_stock(run: Run) -> None:
+    """Count what is there, at half past two, an hour that one night in March does not have."""
+
+
+@app.job(daily("06:00"), retry=RetryPolicy(attempts=1), title="Order more", category="stock")
+def order_more(run: Run) -> None:
+    """Order what is short; the supplier does not answer."""
+    raise TimeoutError("the supplier does not answer")
