@@ -30,10 +30,16 @@ run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin 
 	@.venv/bin/duetime local --app examples.billing:app --mail-to ops@acme.example
 
 test: setup ## the suite: memory back ends and moto
-	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long" -n 2
+	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2
 
 proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
 	$(PY) -m pytest -m long -n 2 tests/proof --seeds $(SEEDS)
+
+browser: setup ## the console in a real browser (needs chromium)
+	$(PY) -m pytest -m browser -n 2 --dist loadfile tests/console
+
+screenshots: setup ## pictures of every screen of the console, in .cache/screens (SHOTS=--readme: the README's too)
+	$(PY) -m tests.console.screenshots $(SHOTS)
 
 contract: .venv/.ready ## the contract suite on Amazon's DynamoDB Local (needs Java 17 and npm)
 	$(PY) -m pytest -m dynamodb_local tests/contract
@@ -62,4 +68,4 @@ lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
 clean: ## remove what was made
 	rm -rf .venv node_modules cdk.out .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test proof contract e2e synth bench check lock clean
+.PHONY: help setup console run test browser screenshots proof contract e2e synth bench check lock clean

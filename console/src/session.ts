@@ -5,6 +5,7 @@
 import * as oauth from "oauth4webapi";
 import type { Token } from "./api";
 import { home, type SignIn } from "./config";
+import { go } from "./route";
 
 const KEPT = "duetime.signing-in";
 const EARLY = 60_000; // so long before a token ends a new one is fetched, in milliseconds
@@ -74,7 +75,7 @@ async function renew(at: SignIn): Promise<void> {
 
 async function redeem(at: SignIn, here: URL, kept: Kept): Promise<void> {
   const params = oauth.validateAuthResponse(server(at), client(at), here, kept.state);
-  history.replaceState(null, "", home + kept.place);
+  go(home + kept.place, { replace: true });
   const response = await oauth.authorizationCodeGrantRequest(
     server(at),
     client(at),

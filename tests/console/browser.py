@@ -66,7 +66,9 @@ class Reader:
         self._context.close()
 
 
-def signed_in(user: str = "developer", tenant: str = "acme", groups: str = "admins") -> dict[str, Mapping[str, str]]:
+def signed_in(
+    user: str = "developer", tenant: str = "acme", groups: str = "admins"
+) -> dict[str, Mapping[str, str]]:
     """Who one is on the local cloud."""
     return {
         "extra_http_headers": {

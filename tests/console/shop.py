@@ -1,5 +1,6 @@
 """An app whose actions end as they are told to, so that the console has each kind of everything to show."""
 
+import threading
 from datetime import timedelta
 
 from duetime import App, Payload, RetryPolicy, Run, cron, daily, every
@@ -7,7 +8,7 @@ from duetime import App, Payload, RetryPolicy, Run, cron, daily, every
 app = App(default_tz="Europe/Paris")
 
 
-class Parcel(Payload, sensitive=("street",)):
+class Parcel(Payload):
     """What is to be sent."""
 
     order: str
@@ -32,7 +33,9 @@ def send_parcel(payload: Parcel, run: Run) -> None:
 @app.action(timeout=timedelta(seconds=120))
 def wait(payload: Wait, run: Run) -> None:
     """Run until the time is over, or somebody asks to stop."""
-    run.wait(timedelta(seconds=payload.seconds))
+    for _ in range(int(payload.seconds * 5)):
+        run.raise_if_cancelled()
+        threading.Event().wait(0.2)
 
 
 @app.job(every(seconds=2), title="Watch the ramp", category="yard")

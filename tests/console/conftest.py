@@ -1,0 +1,50 @@
+"""A local cloud with the console on it, and readers before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from duetime.local import LocalCloud, Options
+from tests.console.browser import Reader, chromium
+from tests.console.shop import app
+
+
+def pytest_collection_modifyitems(items):
+    for each in items:
+        if "tests/console/" in each.path.as_posix():
+            each.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    with LocalCloud(app, Options()) as started:
+        yield started
+
+
+@pytest.fixture
+def reader_of(browser):
+    """Makes readers: of a URL, as somebody, in a browser of their own."""
+    readers = []
+
+    def make(url, **context):
+        reader = Reader(browser, url, **context)
+        readers.append(reader)
+        return reader
+
+    yield make
+    complaints = [each for reader in readers for each in reader.complaints]
+    for reader in readers:
+        reader.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def reader(reader_of, cloud):
+    """An admin of acme."""
+    return reader_of(cloud.url)

@@ -1,0 +1,89 @@
+"""Pictures of every screen, with the example app's own data: ``python -m tests.console.screenshots [DIRECTORY]``.
+
+Each is taken in light and in dark, and on a phone. With ``--readme`` those that the README shows are put into docs/images.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import shutil
+import time
+from pathlib import Path
+
+from playwright.sync_api import Page
+
+from duetime.local import LocalCloud, Options
+from tests.console.browser import Reader, chromium
+
+ROOT = Path(__file__).parents[2]
+IN_README = {"overview-light.png": "overview.png", "action-dark.png": "action.png"}
+SCREENS = {
+    "overview": "#/",
+    "jobs": "#/jobs",
+    "job": "#/jobs/{job}",
+    "actions": "#/actions",
+    "action": "#/actions/{action}",
+    "dead-letters": "#/dead-letters",
+    "undelivered": "#/undelivered",
+    "notifications": "#/notifications",
+    "preferences": "#/preferences",
+    "cadences": "#/cadences?cadence=30 2 * * *&tz=Europe/Paris&from=2027-03-25",
+}
+SIZES = {"light": (1280, 900), "dark": (1280, 900), "phone": (390, 844)}
+
+
+def main() -> None:
+    """Take them."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", nargs="?", default=".cache/screens", type=Path)
+    parser.add_argument("--app", default="examples.shop:app")
+    parser.add_argument("--job", default="ingestion-refresh")
+    parser.add_argument("--seconds", type=float, default=75, help="how long the app runs before")
+    parser.add_argument("--readme", action="store_true", help="put the README's into docs/images")
+    asked = parser.parse_args()
+    asked.directory.mkdir(parents=True, exist_ok=True)
+    module, _, name = asked.app.partition(":")
+    app = getattr(importlib.import_module(module), name)
+    with LocalCloud(app, Options(mail_to="ops@acme.example")) as cloud, chromium() as browser:
+        print(f"{asked.app} runs for {asked.seconds:g} s first")
+        time.sleep(asked.seconds)
+        for look, (width, height) in SIZES.items():
+            scheme = "dark" if look == "dark" else "light"
+            reader = Reader(
+                browser,
+                cloud.url,
+                color_scheme=scheme,
+                viewport={"width": width, "height": height},
+                device_scale_factor=1,
+            )
+            places = {"job": asked.job, "action": _interesting(reader)}
+            for screen, place in SCREENS.items():
+                page = reader.go(place.format(**places))
+                _settle(page)
+                file = asked.directory / f"{screen}-{look}.png"
+                page.screenshot(path=file, full_page=look == "phone")
+                print(file)
+            if reader.complaints:
+                raise SystemExit("\n".join(reader.complaints))
+            reader.close()
+    if asked.readme:
+        images = ROOT / "docs" / "images"
+        images.mkdir(exist_ok=True)
+        for taken, kept in IN_README.items():
+            shutil.copyfile(asked.directory / taken, images / kept)
+
+
+def _interesting(reader: Reader) -> str:
+    """An action whose road has several attempts."""
+    listed = reader.page.request.get(f"{reader.url}/api/v1/scheduling/query?limit=100").json()["items"]
+    return max(listed, key=lambda each: (len(each["attempts"]), each["status"] == "executed"))["id"]
+
+
+def _settle(page: Page) -> None:
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(600)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""The frame: where one can go, in which language and zone, for whom, and how what is shown is kept up to date."""
+
+import re
+import time
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser import flaws, scrolls_sideways, signed_in
+
+PLACES = [
+    "#/",
+    "#/jobs",
+    "#/jobs/watch-ramp",
+    "#/actions",
+    "#/dead-letters",
+    "#/undelivered",
+    "#/notifications",
+    "#/preferences",
+    "#/cadences",
+]
+
+
+def nav(page):
+    return page.get_by_role("navigation", name="Console")
+
+
+def test_each_place_is_led_to_and_is_where_its_address_says(reader):
+    page = reader.go()
+    for name, path in {
+        "Jobs": "jobs",
+        "Actions": "actions",
+        "Dead letters": "dead-letters",
+        "Undelivered": "undelivered",
+        "Notifications": "notifications",
+        "Try a cadence": "cadences",
+        "Overview": "",
+    }.items():
+        nav(page).get_by_role("link", name=name).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        expect(page).to_have_title(f"{name} · duetime")
+        assert re.search(rf"#/{path}(\?.*)?$", page.url)
+        expect(nav(page).get_by_role("link", name=name)).to_have_attribute("aria-current", "page")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Try a cadence")
+
+
+def test_a_place_that_is_none_says_so(reader):
+    reader.page.goto(f"{reader.url}/#/nowhere/at/all")
+    expect(reader.page.get_by_text("There is no such page")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("place", PLACES)
+def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, place, scheme):
+    page = reader_of(cloud.url, color_scheme=scheme).go(place)
+    page.wait_for_load_state("networkidle")
+    assert flaws(page) == []
+
+
+@pytest.mark.parametrize("width", [360, 768, 1920])
+@pytest.mark.parametrize("place", PLACES)
+def test_it_fits_phones_and_wide_screens(reader_of, cloud, place, width):
+    page = reader_of(cloud.url, viewport={"width": width, "height": 800}).go(place)
+    page.wait_for_load_state("networkidle")
+    assert not scrolls_sideways(page)
+
+
+def test_it_is_in_french_for_who_reads_french_and_stays_so(reader_of, cloud):
+    page = reader_of(cloud.url, locale="fr-FR").go("#/jobs")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Tâches")
+    assert page.evaluate("document.documentElement.lang") == "fr"
+    page.get_by_label("Langue").select_option("en")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Jobs")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Jobs")
+
+
+def test_times_are_the_readers_with_utc_on_hover_or_all_in_utc(reader):
+    page = reader.go("#/jobs/count-stock")
+    first = page.locator("time").first
+    expect(first).to_have_attribute("title", re.compile(r"Europe/Paris\)\n\d{4}-\d\d-\d\dT.*Z$"))
+    page.get_by_label("Times in").select_option("UTC")
+    expect(first).to_have_attribute("title", re.compile(r"\(UTC\)"))
+
+
+def test_the_content_is_one_key_away(reader):
+    page = reader.go()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_who_may_only_look_is_told_and_sees_no_button_that_changes(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/jobs")
+    expect(page.get_by_text("eve@localhost of acme")).to_be_visible()
+    expect(page.get_by_text("You may look, and change nothing")).to_be_visible()
+    expect(nav(page).get_by_role("link", name="Undelivered")).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("Run now"))).to_have_count(0)
+
+
+def test_a_place_that_is_not_allowed_says_why(reader_of, cloud):
+    reader = reader_of(cloud.url, **signed_in("eve", groups="viewers"))
+    reader.expected = ("403",)
+    page = reader.go("#/undelivered")
+    expect(page.get_by_text("Your roles do not allow this")).to_be_visible()
+    expect(page.get_by_text("eve@localhost of acme, with viewers")).to_be_visible()
+
+
+def test_what_is_shown_stays_while_the_api_is_away_and_is_asked_again(reader):
+    reader.expected = ("Failed to load resource", "net::ERR")
+    page = reader.go("#/jobs")
+    expect(page.get_by_text("Watch the ramp")).to_be_visible()
+    page.route("**/api/v1/**", lambda route: route.abort())
+    page.get_by_title("Refresh").click()
+    expect(page.get_by_text("The API does not answer")).to_be_visible()
+    expect(page.get_by_text("Watch the ramp")).to_be_visible()
+    expect(page.get_by_title("Refresh")).to_have_text(re.compile("no answer"))
+    page.unroute("**/api/v1/**")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("The API does not answer")).to_have_count(0)
+
+
+def test_an_api_that_is_away_from_the_first_is_told(reader):
+    reader.expected = ("503",)
+    page = reader.page
+    page.route(
+        "**/api/v1/background-jobs*",
+        lambda route: route.fulfill(
+            status=503, json={"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
+        ),
+    )
+    reader.go("#/jobs")
+    expect(page.get_by_role("alert")).to_contain_text("DynamoDB does not answer")
+    expect(page.get_by_role("button", name="Try again")).to_be_visible()
+
+
+def test_a_page_that_cannot_begin_says_so(reader):
+    reader.expected = ("500",)
+    reader.page.route("**/config.json", lambda route: route.fulfill(status=500))
+    page = reader.go()
+    expect(page.get_by_role("heading", level=1)).to_have_text("duetime's console cannot start")
+
+
+def test_nobody_is_asked_while_nobody_looks(reader):
+    page = reader.go("#/jobs")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    look = "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s}); document.dispatchEvent(new Event('visibilitychange'))"
+    page.wait_for_load_state("networkidle")
+    page.evaluate(look % "true")
+    asked.clear()
+    page.wait_for_timeout(7_000)
+    assert asked == []
+    with page.expect_request("**/background-jobs*"):
+        page.evaluate(look % "false")
+
+
+def test_it_is_there_within_a_second(reader, cloud):
+    """Compared with a bare answer of the same machine in the same run, since machines differ: a page is a dozen of those."""
+    reader.go()
+    shown = reader.page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+    began = time.perf_counter()
+    for _ in range(12):
+        reader.page.request.get(f"{cloud.url}/api/v1/me")
+    assert shown < 1_000 * (time.perf_counter() - began) + 1_000
+
+
+def test_its_policy_lets_nothing_in_from_elsewhere(reader, cloud):
+    reader.expected = ("Content Security Policy", "trusted types", "TrustedHTML", "requires 'Trusted")
+    page = reader.go()
+    blocked = page.evaluate(
+        """async () => {
+          const refused = [];
+          addEventListener('securitypolicyviolation', (event) => refused.push(event.effectiveDirective));
+          try { document.body.innerHTML = '<p>x</p>'; } catch { refused.push('trusted-types'); }
+          const script = document.createElement('script');
+          try { script.src = 'https://elsewhere.example/x.js'; document.body.append(script); } catch { refused.push('script'); }
+          try { await fetch('https://elsewhere.example/'); } catch {}
+          await new Promise((done) => setTimeout(done, 200));
+          return refused;
+        }"""
+    )
+    assert any("trusted-types" in each for each in blocked)
+    assert any("connect-src" in each for each in blocked)
+    del cloud

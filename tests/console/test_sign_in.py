@@ -1,0 +1,80 @@
+"""Signing in: the code flow with PKCE, tokens in memory, and what becomes of them."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.pool import People, Pool, served
+
+
+@pytest.fixture
+def pool():
+    pool = Pool()
+    with served(pool.serve) as pool.url:
+        yield pool
+
+
+@pytest.fixture
+def people(pool, cloud):
+    people = People(pool, cloud.url)
+    with served(people.serve) as people.url:
+        yield people
+
+
+def title(page):
+    return page.get_by_role("heading", level=1)
+
+
+def test_who_comes_is_sent_to_sign_in_and_comes_back_to_the_same_place(people, pool, reader_of):
+    page = reader_of(people.url).go("#/jobs")
+    expect(title(page)).to_have_text("Jobs")
+    expect(page.get_by_text("ann@localhost of globex")).to_be_visible()
+    assert page.url == f"{people.url}/#/jobs"
+    assert pool.asked == ["/oauth2/authorize", "/oauth2/token"]
+    assert people.unsigned == []
+
+
+def test_tokens_are_kept_in_memory_alone(people, reader_of):
+    page = reader_of(people.url).go()
+    kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert kept == '[{},{},""]'
+
+
+def test_a_reload_asks_the_pool_again(people, pool, reader_of):
+    page = reader_of(people.url).go()
+    page.reload()
+    expect(title(page)).to_be_visible()
+    assert pool.asked.count("/oauth2/authorize") == 2
+
+
+def test_a_token_is_renewed_before_it_ends(people, pool, reader_of):
+    pool.lifetime = 30
+    page = reader_of(people.url).go("#/jobs")
+    expect(page.get_by_text("Watch the ramp")).to_be_visible()
+    assert pool.asked.count("/oauth2/token") > 1
+    assert pool.asked.count("/oauth2/authorize") == 1
+    assert people.unsigned == []
+
+
+def test_whose_sign_in_was_revoked_signs_in_again(people, pool, reader_of):
+    pool.lifetime = 30
+    reader = reader_of(people.url)
+    reader.expected = ("400",)
+    page = reader.go()
+    pool.refreshes.clear()
+    with page.expect_navigation(url="**/"):
+        pass
+    expect(title(page)).to_be_visible()
+
+
+def test_an_answer_to_nobodys_question_signs_nobody_in(people, pool, reader_of):
+    pool.meddles = True
+    page = reader_of(people.url).go()
+    expect(title(page)).to_have_text("duetime's console cannot start")
+    assert "/oauth2/token" not in pool.asked
+
+
+def test_signing_out_forgets_and_leaves(people, pool, reader_of):
+    page = reader_of(people.url).go()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("signed out")).to_be_visible()
+    assert pool.asked[-1] == "/logout"
