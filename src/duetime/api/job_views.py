@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
@@ -11,11 +10,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
+from duetime.action import Action, Status, Trigger
 from duetime.api.coming import coming
 from duetime.api.views import Instant
 from duetime.cadence import Cadence
 from duetime.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
 from duetime.retry import RetryPolicy, Tuning
+from duetime.sensitive import Redacted
 from duetime.stacked import Due
 from duetime.tally import Tally
 
@@ -85,6 +86,39 @@ class LastRunView(BaseModel):
         if tally.last_started_at is None:
             return None
         return cls(id=tally.last_id, status=tally.last_status, started_at=tally.last_started_at)
+
+
+class RecentRunView(BaseModel):
+    """One of a job's last runs, in few words."""
+
+    id: str
+    """The action."""
+    status: Status
+    """Where it stands; executed, failed, cancelled and skipped are final."""
+    trigger: Trigger
+    """What made it due."""
+    nominal_at: Instant
+    """When it was scheduled for."""
+    started_at: Instant | None
+    """When its last attempt began; null before the first."""
+    finished_at: Instant | None
+    """When that ended; null while it runs."""
+    attempts: int
+    """How many it has had."""
+
+    @classmethod
+    def of(cls, run: Action) -> Self:
+        """The run as a client sees it."""
+        last = run.attempts[-1] if run.attempts else None
+        return cls(
+            id=run.id,
+            status=run.status,
+            trigger=run.trigger,
+            nominal_at=run.nominal_at,
+            started_at=last.started_at if last else None,
+            finished_at=last.finished_at if last else None,
+            attempts=run.attempt,
+        )
 
 
 class RetryView(BaseModel):
@@ -179,11 +213,14 @@ class JobSummary(BaseModel):
     """The run that ended last; null before the first."""
     consecutive_failures: int
     """Since the last success."""
+    recent_runs: list[RecentRunView] | None
+    """The last of its runs, newest first, without those to come; null where they were not asked for."""
 
     @classmethod
-    def of(cls, job: Job, now: datetime) -> Self:
+    def of(cls, job: Job, now: datetime, recent: Iterable[Action] | None = None) -> Self:
         """The job as a client sees it in a list."""
-        return cls(**_summary(job, next(coming(job, now), None)))
+        runs = None if recent is None else [RecentRunView.of(each) for each in recent]
+        return cls(**_summary(job, next(coming(job, now), None)) | {"recent_runs": runs})
 
 
 def _summary(job: Job, following: Due | None) -> dict[str, Any]:
@@ -203,6 +240,7 @@ def _summary(job: Job, following: Due | None) -> dict[str, Any]:
         "next_due_at": following.at if following else None,
         "last_run": LastRunView.of(job.tally),
         "consecutive_failures": job.tally.consecutive_failures,
+        "recent_runs": None,
     }
 
 
@@ -212,7 +250,9 @@ class JobView(JobSummary):
     description: str
     """What it is for; may be empty."""
     payload: Any
-    """What each run is given; null if that is nothing."""
+    """What each run is given; null if that is nothing. What is sensitive is `[redacted]` to who may not see it."""
+    redacted: list[str]
+    """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
     retry: RetryView | None
     """Null where the handler's own policy applies."""
     overlap: Overlap
@@ -241,9 +281,16 @@ class JobView(JobSummary):
     """The next three at most; none while it is paused for good."""
 
     @classmethod
-    def of(cls, job: Job, now: datetime, skipped: Sequence[datetime] = ()) -> Self:
-        """The job as a client sees it; `skipped` are times to come that somebody had skipped."""
-        return cls(**_whole(job, now, skipped))
+    def in_full(cls, job: Job, now: datetime, skipped: Sequence[datetime], told: Redacted) -> Self:
+        """The job as a client sees it.
+
+        Args:
+            job: the job.
+            now: the present.
+            skipped: times to come that somebody had skipped.
+            told: what the client is told of its payload.
+        """
+        return cls(**_whole(job, now, skipped), payload=told.payload, redacted=list(told.paths))
 
 
 def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, Any]:
@@ -252,7 +299,6 @@ def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, An
     return {
         **_summary(job, following[0] if following else None),
         "description": definition.description,
-        "payload": None if definition.payload is None else json.loads(definition.payload),
         "retry": None if definition.retry is None else RetryView.of(RetryPolicy.parse(definition.retry)),
         "overlap": definition.overlap,
         "catch_up": definition.catch_up,
