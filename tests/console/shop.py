@@ -8,7 +8,7 @@ from duetime import App, Payload, RetryPolicy, Run, cron, daily, every
 app = App(default_tz="Europe/Paris")
 
 
-class Parcel(Payload):
+class Parcel(Payload, sensitive=("street",)):
     """What is to be sent."""
 
     order: str
