@@ -21,7 +21,7 @@ node_modules/.ready: package.json
 setup: .venv/.ready node_modules/.ready ## the virtual environment in .venv, and the CDK's command line
 
 run: .venv/.ready ## the local cloud with the example app
-	@.venv/bin/duetime local --app examples.billing:app --mail-to ops@acme.example
+	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example
 
 test: .venv/.ready ## the suite: memory back ends and moto
 	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long" -n 2
