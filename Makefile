@@ -27,7 +27,7 @@ setup: .venv/.ready $(CONSOLE) ## the virtual environment in .venv, the CDK's co
 console: $(CONSOLE) ## build the console into the package
 
 run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin API and the console
-	@.venv/bin/duetime local --app examples.billing:app --mail-to ops@acme.example
+	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example
 
 test: setup ## the suite: memory back ends and moto
 	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2

@@ -1,4 +1,4 @@
-"""The example app: what a subscription service schedules, and its jobs. ``make run`` runs it on the local cloud."""
+"""The example app: what a subscription service schedules, and its jobs. The shop includes it."""
 
 from datetime import timedelta
 from uuid import UUID

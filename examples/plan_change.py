@@ -1,0 +1,167 @@
+"""A worked example: a customer takes another plan, and it takes effect when what they have paid for is over, at home.
+
+Nothing polls for periods that end. The change is an action at that very instant; a change of mind moves or cancels it, and
+the row of the subscription, not the action, decides whether it is still wanted.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from threading import Lock
+from typing import NewType, Protocol
+from zoneinfo import ZoneInfo
+
+from duetime import Action, App, Fatal, Payload, RetryPolicy, Run, Scheduler, Status
+from duetime.errors import ActionConflict
+
+app = App()
+
+PlanScheduler = NewType("PlanScheduler", Scheduler)
+"""A name of its own, so that an app may include others that schedule for somebody else."""
+
+
+class ChangePlan(Payload):
+    """The plan that a customer has chosen for what comes after the paid period, and what makes this request one."""
+
+    subscription: str
+    plan: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """What a customer has, until when it is paid, where they live, and which change is expected."""
+
+    plan: str
+    paid_until: date
+    zone: str
+    change: ChangePlan | None = None
+
+    def ends_at(self) -> datetime:
+        """The first instant that is not paid. Where clocks are put forward at midnight, it is when they are."""
+        return datetime.combine(self.paid_until + timedelta(days=1), time(), ZoneInfo(self.zone))
+
+
+class Subscriptions(Protocol):
+    """The customers' subscriptions, by id. Each method is one write; of one that is not there, a LookupError."""
+
+    def expect(self, subscription: str, change: ChangePlan | None) -> Subscription:
+        """Expect this change and no other; returns what was there before."""
+        ...
+
+    def prolong(self, subscription: str, paid_until: date) -> Subscription:
+        """Note until when it is paid; returns what is there now."""
+        ...
+
+    def apply(self, change: ChangePlan) -> bool:
+        """Put the subscription on its plan, if that change is the one expected; it is expected no more."""
+        ...
+
+
+class SubscriptionsInMemory:
+    """A dict and a lock; a deployment has a table, and conditions."""
+
+    def __init__(self, **subscriptions: Subscription) -> None:
+        self.all, self._lock = dict(subscriptions), Lock()
+
+    def expect(self, subscription: str, change: ChangePlan | None) -> Subscription:
+        """See `Subscriptions`."""
+        with self._lock:
+            before = self.all[subscription]
+            self.all[subscription] = replace(before, change=change)
+            return before
+
+    def prolong(self, subscription: str, paid_until: date) -> Subscription:
+        """See `Subscriptions`."""
+        with self._lock:
+            self.all[subscription] = now = replace(self.all[subscription], paid_until=paid_until)
+            return now
+
+    def apply(self, change: ChangePlan) -> bool:
+        """See `Subscriptions`."""
+        with self._lock:
+            found = self.all[change.subscription]
+            if found.change != change:
+                return False
+            self.all[change.subscription] = replace(found, plan=change.plan, change=None)
+            return True
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the shop's own pages call when a customer chooses."""
+
+    subscriptions: Subscriptions
+    scheduler: Scheduler
+
+    def choose(self, subscription: str, plan: str, *, request: str) -> Action:
+        """Change to `plan`, and to no other that waits; the same `request` again is the same change."""
+        change = ChangePlan(subscription=subscription, plan=plan, request=request)
+        before = self.subscriptions.expect(subscription, change)
+        action = self._action(change, before.ends_at())
+        if action.status is Status.EXECUTED:  # the request came again when it was done
+            self.subscriptions.expect(subscription, None)
+        if before.change != change:
+            self._cancel(before)
+        return action
+
+    def prolong(self, subscription: str, paid_until: date) -> None:
+        """The customer has paid for longer: the change that waits moves with the period's end."""
+        now = self.subscriptions.prolong(subscription, paid_until)
+        if now.change:
+            self.scheduler.reschedule(self._action(now.change, now.ends_at()).id, now.ends_at())
+
+    def withdraw(self, subscription: str) -> bool:
+        """Change nothing; False if nothing waits any more, since it was applied."""
+        before = self.subscriptions.expect(subscription, None)
+        self._cancel(before)
+        return before.change is not None
+
+    def _cancel(self, before: Subscription) -> None:
+        if before.change:
+            with suppress(ActionConflict):  # it has run, or runs and finds that it is not expected
+                self.scheduler.cancel(self._action(before.change, before.ends_at()).id)
+
+    def _action(self, change: ChangePlan, at: datetime) -> Action:
+        """The change's action: scheduled the first time, and found by its key from then on."""
+        return self.scheduler.schedule(
+            change,
+            at=at,
+            correlation_id=f"subscription:{change.subscription}",
+            idempotency_key=f"plan-change:{change.request}",
+            idempotency_ttl=timedelta(days=30),
+        )
+
+
+@app.resource
+def subscriptions() -> Subscriptions:
+    """Two customers who have paid for years; a deployment reads its own table instead."""
+    return SubscriptionsInMemory(
+        ada=Subscription("small", date(2030, 12, 31), "Europe/Paris"),
+        bob=Subscription("small", date(2030, 12, 31), "America/New_York"),
+    )
+
+
+@app.resource
+def scheduler() -> PlanScheduler:
+    """Schedules for the shop."""
+    return PlanScheduler(Scheduler.from_env(tenant_id="acme", actor="plan-desk"))
+
+
+@app.resource
+def desk(subscriptions: Subscriptions, scheduler: PlanScheduler) -> Desk:
+    """Where customers choose."""
+    return Desk(subscriptions, scheduler)
+
+
+@app.action(retry=RetryPolicy(attempts=5, backoff=[10, 60, 600]))
+def change_plan(payload: ChangePlan, run: Run, subscriptions: Subscriptions) -> None:
+    """Put the subscription on its plan, if that is still wanted: so a second run changes nothing."""
+    try:
+        applied = subscriptions.apply(payload)
+    except LookupError:
+        raise Fatal("the subscription has ended") from None
+    told = "is now on" if applied else "does not want, or already has,"
+    run.log.info("%s %s %s", payload.subscription, told, payload.plan)

@@ -1,0 +1,151 @@
+"""The shop of `make run`: within a minute it shows something of each kind, and it stays light all afternoon."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime import Scheduler
+from duetime.local import LocalCloud, Options
+from duetime.testing import SimulatedCloud
+from examples import shop
+from examples.nightly_clean_up import CleanUpScheduler
+from examples.plan_change import PlanScheduler
+from examples.reindex import IndexScheduler
+from examples.stale_records import RecordScheduler
+from tests.journeys.later import Later
+from tests.local.conftest import eventually
+
+TRAFFIC, COURIER, STOCK = "shop-traffic", "shop-call-courier", "shop-count-stock"
+
+SCHEDULERS = (shop.Acme, PlanScheduler, CleanUpScheduler, IndexScheduler, RecordScheduler, Scheduler)
+
+
+def ended(cloud, job):
+    tally = cloud.scheduler().jobs.get(job).tally
+    return tally.executed + tally.failed
+
+
+def executed(cloud, job):
+    return sum(each.status == "executed" for each in cloud.scheduler().jobs.history(job))
+
+
+class Told:
+    """Events that handlers put on the bus, until the simulation takes them."""
+
+    def __init__(self):
+        self.events = []
+
+    def put(self, source, kind, detail):
+        self.events.append((source, kind, detail))
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    """The shop, whose first minute is played at once."""
+    with LocalCloud(shop.app, Options(mail_to="ops@acme.example")) as cloud:
+        for name, runs in ((TRAFFIC, 3), (COURIER, 4)):
+            for n in range(1, runs + 1):
+                cloud.scheduler().jobs.trigger(name)
+                eventually(lambda name=name, n=n: ended(cloud, name) >= n, f"run {n} of {name}")
+        yield cloud
+
+
+def test_there_are_actions_of_each_status_and_dead_letters_of_two_errors(cloud):
+    seen = set()
+
+    def all_seen():
+        for each in cloud.scheduler().list(limit=200):
+            seen.add("retrying" if each.status == "pending" and each.attempts else each.status.value)
+            seen.add((each.failure_reason or "").partition(":")[0])
+        wanted = {"executed", "failed", "cancelled", "pending", "processing", "retrying"}
+        return seen >= wanted | {"Fatal", "ConnectionError"}
+
+    eventually(all_seen, "an action of each kind")
+
+
+def test_one_customer_has_several_actions_one_of_them_moved_and_one_due_tomorrow(cloud):
+    actions = cloud.scheduler().list(correlation_id="customer:bob").actions
+    assert len(actions) >= 4
+    assert any(each.due_at > each.created_at + timedelta(hours=23) for each in actions)
+    soon = min(actions, key=lambda each: each.due_at)
+    assert soon.due_at + timedelta(minutes=1) in {each.due_at for each in actions}  # was due in half an hour
+
+
+def test_events_start_jobs_and_three_of_one_moment_become_one_reindex(cloud):
+    for name in ("billing-book-payment", "ingestion-refresh-prices"):
+        eventually(lambda name=name: executed(cloud, name), f"a run of {name}")
+    eventually(lambda: executed(cloud, "search-document-changed") >= 3, "the runs of three events")
+    reindexed = cloud.scheduler().list(correlation_id="document:how-to-brew-tea")
+    assert len(reindexed) in {1, 2}  # a moment may end between two of the three
+
+
+def test_people_are_told_that_a_job_keeps_failing_and_that_it_works_again(cloud):
+    def told():
+        subjects = [each.subject for each in cloud.outbox.mails.list()]
+        return [each for each in subjects if COURIER in each and "dead letters" not in each]
+
+    assert len(eventually(lambda: len(told()) == 2 and told(), "both mails")) == 2
+
+
+def test_the_other_tenant_has_its_own(cloud):
+    found = eventually(lambda: cloud.scheduler(tenant_id="globex").list().actions, "globex' actions")
+    assert {each.tenant_id for each in found} == {"globex"}
+    assert {each.tenant_id for each in cloud.scheduler().list()} == {"acme"}
+
+
+@pytest.fixture(scope="module")
+def hour():
+    schedulers = {each: Later() for each in SCHEDULERS}
+    globex, bus = Later(), Told()
+    given = {**schedulers, shop.Globex: globex, shop.Bus: bus}
+    cloud = SimulatedCloud(shop.app, start=datetime(2026, 3, 1, 12, tzinfo=UTC), resources=given)
+    for each in schedulers.values():
+        each.is_of(cloud.scheduler)
+    globex.is_of(cloud.scheduler_for("globex"))
+    for _ in range(60 * 4):
+        cloud.advance(seconds=15)
+        while bus.events:
+            cloud.send_event(*bus.events.pop())
+    return cloud
+
+
+def test_nothing_is_left_overdue(hour):
+    grace = timedelta(seconds=30)
+    open_ones = [each for each in hour.actions() if not each.status.is_final]
+    assert open_ones
+    assert [each for each in open_ones if each.due_at < hour.now - grace] == []
+    hour.check()
+
+
+def test_each_ending_occurs_for_both_tenants(hour):
+    one_shots = [each for each in hour.actions() if each.job is None]
+    of_acme = {each.status for each in one_shots if each.tenant_id == "acme"}
+    assert of_acme >= {"executed", "failed", "cancelled", "pending"}
+    of_globex = {each.status for each in one_shots if each.tenant_id == "globex"}
+    assert of_globex >= {"executed", "failed", "pending"}
+
+
+def test_it_is_a_few_actions_a_minute(hour):
+    created = Counter(each.created_at.replace(second=0) for each in hour.actions() if each.job is None)
+    first, *later = [count for _, count in sorted(created.items())]
+    assert first <= 20
+    assert max(later) <= 8
+
+
+def test_a_customer_who_changes_her_mind_all_the_time_has_one_change_waiting(hour):
+    changes = Counter(each.status for each in hour.actions() if each.type == "change-plan")
+    assert changes["pending"] == 1
+    assert changes["cancelled"] > 10
+
+
+def test_the_courier_fails_three_times_in_a_row_and_then_again_half_an_hour_later(hour):
+    assert hour.jobs.get(COURIER).tally.failed == 6
+    assert len(hour.events("job.failing")) == len(hour.events("job.succeeding")) == 2
+
+
+def test_the_count_of_the_stock_fails_each_third_time_and_recovers(hour):
+    assert hour.jobs.get(STOCK).tally.failed == 0
+    runs = [each for each in hour.actions("executed") if each.job == STOCK]
+    tried_again = sum(len(each.attempts) == 2 for each in runs)
+    assert len(runs) // 3 - 1 <= tried_again <= len(runs) // 3 + 1
