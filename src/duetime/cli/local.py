@@ -73,7 +73,8 @@ def _serve(app: App, options: Options, stop: threading.Event, *, verbose: bool) 
 
     with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
         jobs = coming(cloud.jobs, SystemClock().now())
-        print(welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs), end="\n\n", flush=True)
+        told = welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs, has_console=cloud.has_console)
+        print(told, end="\n\n", flush=True)
         stop.wait()
         print("stopping: running handlers may finish", flush=True)
 

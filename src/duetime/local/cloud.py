@@ -92,6 +92,7 @@ class LocalCloud:
         self._names = Names(self.settings.prefix, app.worker)
         self._functions = Functions(self._clock)
         self.metrics, self.outbox = Metrics(), Outbox()
+        self._site = Site(_CONSOLE)
         self._environment = Environment()
         self._undo = ExitStack()
 
@@ -131,8 +132,8 @@ class LocalCloud:
 
     def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
         gateway = Gateway(self._functions, self._names.function("api"), self._clock)
-        outbox, site = OutboxPages(self.outbox, self.metrics), Site(_CONSOLE)
-        self._server.start(Front(gateway, emulator, self._page, outbox, site))
+        outbox = OutboxPages(self.outbox, self.metrics)
+        self._server.start(Front(gateway, emulator, self._page, outbox, self._site))
         undo.callback(self._server.stop)  # before the sources are stopped
 
     def redeploy(self, *, app: App | None = None, **changes: Any) -> None:
@@ -181,6 +182,11 @@ class LocalCloud:
     def url(self) -> str:
         """Where it listens, such as ``http://127.0.0.1:8080``."""
         return self._server.url
+
+    @property
+    def has_console(self) -> bool:
+        """Whether the console is built, so that it is shown at the URL."""
+        return self._site.is_built
 
     @property
     def environment(self) -> dict[str, str]:

@@ -12,9 +12,15 @@ from duetime.settings import Settings
 
 
 def welcome(
-    app: App, settings: Settings, url: str, program: str = "duetime", *, jobs: Sequence[Coming] = ()
+    app: App,
+    settings: Settings,
+    url: str,
+    program: str = "duetime",
+    *,
+    jobs: Sequence[Coming] = (),
+    has_console: bool = False,
 ) -> str:
-    """Where it listens, what it runs and when, and a few commands to try."""
+    """Where it listens, what it runs and when, where to look, and a few commands to try."""
     handlers = [name for name, each in app.handlers.items() if each.job is None]
     parts = _counted(len(handlers), "handler"), _counted(len(app.jobs), "job")
     listed = f": {', '.join(handlers)}" if handlers else ""
@@ -22,6 +28,7 @@ def welcome(
         f"duetime runs {' and '.join(filter(None, parts))} at {url}{listed}",
         *(f"    {each}" for each in job_lines(jobs)),
         "",
+        *_look(url, has_console=has_console),
         "  In another terminal, try:",
         *(f"    {each}" for each in commands(app, url, program)),
         "",
@@ -34,6 +41,12 @@ def welcome(
     if not settings.enabled:
         lines.insert(1, "  The global switch is off: nothing fires.")
     return "\n".join(lines)
+
+
+def _look(url: str, *, has_console: bool) -> Sequence[str]:
+    if has_console:
+        return (f"  In a browser, {url}/ is the console: what ran, what will run, and what went wrong.", "")
+    return (f"  In a browser, {url}/ tells what to try; the console is not built (`make console` does).", "")
 
 
 def _outbox(settings: Settings, url: str, program: str) -> Sequence[str]:
