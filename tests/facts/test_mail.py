@@ -46,7 +46,7 @@ from duetime.undelivered import Kind, Undelivered, undelivered_id
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 PLAIN = Settings()
-WITH_CONSOLE = Settings(console_origin="https://console.example.com")
+WITH_CONSOLE = Settings(console_url="https://console.example.com")
 FAILED = sample(NotificationKind.ACTION_FAILED, is_digest=False)
 EVERY = [(notification, language) for notification in samples() for language in languages()]
 each_mail = pytest.mark.parametrize(
