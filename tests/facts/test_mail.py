@@ -129,6 +129,10 @@ class TestAMail:
             in arrived(FAILED, "en", WITH_CONSOLE).text
         )
 
+    def test_leads_there_below_whatever_path_the_console_is_at(self):
+        below = Settings(console_url="https://a1b2.execute-api.eu-west-1.amazonaws.com/prod")
+        assert f"{below.console_url}/#/actions/" in arrived(FAILED, "en", below).text
+
     @pytest.mark.parametrize("notification", samples(), ids=lambda each: each.id)
     def test_tells_commands_that_the_command_line_takes(self, notification):
         for command in steps_of(notification).values():
