@@ -50,6 +50,8 @@ class DuetimeStack(Stack):
         CfnOutput(self, "Api", value=api.people.url, description="for people: with an ID token")
         CfnOutput(self, "SignedApi", value=api.services.url, description="for services: with a signature")
         CfnOutput(self, "UserPool", value=api.users.pool.user_pool_id)
-        CfnOutput(self, "UserPoolClient", value=api.users.client.user_pool_client_id)
+        CfnOutput(self, "UserPoolClient", value=api.client.user_pool_client_id)
+        if api.console is not None:
+            CfnOutput(self, "Console", value=f"{api.people.address}/", description="in a browser")
         if api.users.sign_in_url:
             CfnOutput(self, "SignIn", value=api.users.sign_in_url)

@@ -218,11 +218,13 @@ class Settings:
             " `acme operators`."
         },
     )
-    console_origin: str = _text(
+    console_url: str = _text(
         "",
-        "Where the console is served; pages of that origin alone may call the admin API. Empty: none.",
-        like=r"(https://[a-z0-9.-]+(:\d+)?|http://localhost(:\d+)?)?",
-        told="an origin such as https://console.example.com",
+        "Where the console is reached, such as https://console.example.com (a custom domain of the API, or a copy"
+        " elsewhere): mails lead there, people come back there from signing in, pages of its origin may call the API."
+        " Empty: the address of the stack's own API, which serves the console.",
+        like=r"((https://[a-z0-9.-]+|http://localhost)(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
+        told="a URL without a slash at its end, such as https://console.example.com",
     )
     metric_tenants: str = _text(
         "",
@@ -248,6 +250,11 @@ class Settings:
                 object.__setattr__(self, name, self.prefix + made)
         if problems := [*self._out_of_range(), *self._contradictions()]:
             raise SettingsError(problems)
+
+    @property
+    def console_origin(self) -> str:
+        """What a browser calls the origin of the console's pages; empty where `console_url` is."""
+        return "/".join(self.console_url.split("/")[:3])
 
     def _of_another_kind(self) -> Iterator[str]:
         for each in fields(self):
@@ -330,6 +337,31 @@ class Settings:
         }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolePlace:
+    """What the environment tells the console's function, which serves files and needs no more."""
+
+    api_prefix: str
+    sign_in_url: str
+    sign_in_client: str
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read ``DUETIME_API_PREFIX``, ``_SIGN_IN_URL`` and ``_SIGN_IN_CLIENT``.
+
+        Raises:
+            SettingsError: one of them is missing.
+        """
+        source = os.environ if environ is None else environ  # noqa: TID251 - this is the one place that reads it
+        if missing := [name for name in map(_variable, fields(cls)) if name not in source]:
+            raise SettingsError([f"{name} is missing; the stack tells it" for name in missing])
+        return cls(**{each.name: source[_variable(each)] for each in fields(cls)})
+
+    def to_env(self) -> dict[str, str]:
+        """The environment from which `from_env` makes it again."""
+        return {_variable(each): getattr(self, each.name) for each in fields(self)}
+
+
 def instance_name(environ: Mapping[str, str] | None = None) -> str:
     """What names this process in an action's attempts: the end of its log stream's name, or host and process."""
     source = os.environ if environ is None else environ  # noqa: TID251 - as above
@@ -397,6 +429,10 @@ def _written(value: Any) -> str:
             return json.dumps(dict(value), sort_keys=True)
         case _:
             return str(value)
+
+
+def _variable(each: Field[Any]) -> str:
+    return PREFIX + each.name.upper()
 
 
 def _default(each: Field[Any]) -> Any:

@@ -39,8 +39,7 @@ SETTINGS = {
     # who tells people
     "mail_from": SENDER,
     # who calls the API
-    "console_origin": "https://console.example.com",
-    "sign_in_domain": "e2e-errands",
+    "console_url": "https://console.example.com",
     "identities": json.dumps({f"arn:aws:iam::{ACCOUNT}:role/shop": "acme operators"}),
 }
 

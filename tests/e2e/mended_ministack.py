@@ -6,6 +6,7 @@
 - Of an event that a rule passes on, EventBridge puts each part into a JSON template as JSON. ministack leaves the quotes of
   texts away, and what the function is given cannot be read.
 - A REST API's methods are guarded by nobody: see `gateway_guards`.
+- A domain of sign-in pages is referred to by a name of ministack's own, which is part of no URL.
 - A stack can have no mail templates: it fails over them. They are made and deleted as SES' own calls do it.
 - Of a sender that nobody verified, each mail is sent all the same. SES refuses it.
 """
@@ -22,6 +23,7 @@ from ministack.services.cloudformation.helpers import _p
 OK = 200
 
 _delete_by_name = handlers._ACTION_HANDLERS["DeleteStack"]
+_create_domain = provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]["create"]
 _create_queue = provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"]
 _send_templated = ses._send_templated_email
 
@@ -38,6 +40,11 @@ def _create(logical_id, properties, stack):
     if "RedrivePolicy" in properties:
         sqs._queues[url]["attributes"]["RedrivePolicy"] = json.dumps(properties["RedrivePolicy"])
     return url, attributes
+
+
+def _create_pages(logical_id, properties, stack):
+    _create_domain(logical_id, properties, stack)
+    return properties["Domain"], {}
 
 
 def _transformed(transformer, _rule, view):
@@ -77,6 +84,7 @@ def _send(params):
 eventbridge._apply_input_transformer = _transformed
 ses._send_templated_email = _send
 handlers._ACTION_HANDLERS["DeleteStack"] = _delete
+provisioners._RESOURCE_HANDLERS["AWS::Cognito::UserPoolDomain"]["create"] = _create_pages
 provisioners._RESOURCE_HANDLERS["AWS::SQS::Queue"]["create"] = _create
 provisioners._RESOURCE_HANDLERS["AWS::SES::Template"] = {
     "create": _create_template,

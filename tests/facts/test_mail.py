@@ -46,7 +46,7 @@ from duetime.undelivered import Kind, Undelivered, undelivered_id
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 PLAIN = Settings()
-WITH_CONSOLE = Settings(console_origin="https://console.example.com")
+WITH_CONSOLE = Settings(console_url="https://console.example.com")
 FAILED = sample(NotificationKind.ACTION_FAILED, is_digest=False)
 EVERY = [(notification, language) for notification in samples() for language in languages()]
 each_mail = pytest.mark.parametrize(
@@ -128,6 +128,10 @@ class TestAMail:
             f"https://console.example.com/#/actions/{FAILED.facts['id']}"
             in arrived(FAILED, "en", WITH_CONSOLE).text
         )
+
+    def test_leads_there_below_whatever_path_the_console_is_at(self):
+        below = Settings(console_url="https://a1b2.execute-api.eu-west-1.amazonaws.com/prod")
+        assert f"{below.console_url}/#/actions/" in arrived(FAILED, "en", below).text
 
     @pytest.mark.parametrize("notification", samples(), ids=lambda each: each.id)
     def test_tells_commands_that_the_command_line_takes(self, notification):

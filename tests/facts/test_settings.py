@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import SettingsError
-from duetime.settings import Settings, instance_name
+from duetime.settings import ConsolePlace, Settings, instance_name
 
 
 def test_the_defaults_hold_together_and_name_everything_by_the_prefix():
@@ -106,3 +106,41 @@ def test_an_instance_is_named_after_its_log_stream_where_there_is_one():
 def test_a_long_duration_loses_no_digit_in_the_environment():
     settings = Settings(retention=timedelta(days=30, seconds=1))
     assert Settings.from_env(settings.to_env()).retention == settings.retention
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("", ""),
+        ("https://console.example.com", "https://console.example.com"),
+        ("https://ops.example.com:8443/duetime/prod", "https://ops.example.com:8443"),
+        ("http://localhost:8000", "http://localhost:8000"),
+    ],
+)
+def test_the_consoles_origin_is_its_url_without_a_path(url, origin):
+    assert Settings(console_url=url).console_origin == origin
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://console.example.com/",
+        "http://console.example.com",
+        "console.example.com",
+        "/ops",
+        "https://a/b#c",
+    ],
+)
+def test_a_url_of_the_console_that_no_link_can_begin_with_is_refused(url):
+    with pytest.raises(
+        SettingsError, match=r"console_url is .* allowed are a URL without a slash at its end"
+    ):
+        Settings(console_url=url)
+
+
+def test_the_consoles_place_is_read_as_it_is_written_and_all_of_it_is_needed():
+    place = ConsolePlace(api_prefix="/api/v1", sign_in_url="https://a.example.com", sign_in_client="c")
+    assert ConsolePlace.from_env(place.to_env()) == place
+    with pytest.raises(SettingsError) as refused:
+        ConsolePlace.from_env({})
+    assert len(refused.value.problems) == 3

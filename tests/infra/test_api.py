@@ -19,7 +19,7 @@ REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=
 @pytest.fixture(scope="module")
 def with_console():
     made, _ = stack(
-        settings=Settings(console_origin=CONSOLE), deployment=Deployment(sign_in_domain="acme-duetime")
+        settings=Settings(console_url=CONSOLE), deployment=Deployment(sign_in_domain="acme-duetime")
     )
     return Synthesised.of(made)
 
@@ -52,19 +52,29 @@ def methods(synthesised, api):
     }
 
 
+FILES = {("GET", path): "NONE" for path in ("/", "/config.json", "/assets/{file}")}
 OPEN = {("GET", "/api/v1/health"): "NONE", ("GET", "/api/v1/openapi.json"): "NONE"}
 
 
 def test_both_urls_guard_all_but_what_tells_nothing_of_any_tenant(synthesised):
     everything = ("ANY", "/api/v1/{proxy+}")
-    assert methods(synthesised, "duetime-api-people") == {**OPEN, everything: "COGNITO_USER_POOLS"}
+    assert methods(synthesised, "duetime-api-people") == {
+        **OPEN,
+        **FILES,
+        everything: "COGNITO_USER_POOLS",
+    }
     assert methods(synthesised, "duetime-api-services") == {**OPEN, everything: "AWS_IAM"}
 
 
-def test_all_methods_are_served_by_the_one_function(synthesised):
-    served = {text(each["Integration"]["Uri"]) for each in synthesised.of_type("AWS::ApiGateway::Method")}
-    [uri] = served
-    assert synthesised.function_names[uri.rpartition("<")[2].partition(".")[0]] == "duetime-api"
+def test_all_methods_but_those_of_the_consoles_files_are_served_by_the_one_function(synthesised):
+    served = {}
+    for each in synthesised.of_type("AWS::ApiGateway::Method"):
+        function = text(each["Integration"]["Uri"]).rpartition("<")[2].partition(".")[0]
+        served.setdefault(synthesised.function_names[function], set()).add(path_of(synthesised, each))
+    assert served == {
+        "duetime-api": {"/api/v1/health", "/api/v1/openapi.json", "/api/v1/{proxy+}"},
+        "duetime-console": {path for _, path in FILES},
+    }
 
 
 def test_a_token_is_of_the_stacks_own_pool_and_verified_each_time(synthesised):
@@ -75,20 +85,23 @@ def test_a_token_is_of_the_stacks_own_pool_and_verified_each_time(synthesised):
 
 
 def test_the_routes_begin_with_the_prefix_that_is_set():
-    made, _ = stack(settings=Settings(api_prefix="/admin"))
+    made, _ = stack(settings=Settings(api_prefix="/admin"), deployment=Deployment(console=False))
     told = methods(Synthesised.of(made), "duetime-api-people")
     assert {path for _, path in told} == {"/admin/health", "/admin/openapi.json", "/admin/{proxy+}"}
 
 
-def test_only_the_two_apis_may_call_the_function(synthesised):
-    permissions = [
-        each
-        for each in synthesised.of_type("AWS::Lambda::Permission")
-        if each["Principal"] == "apigateway.amazonaws.com"
-    ]
-    callers = {text(each["SourceArn"]).partition(":execute-api:")[2] for each in permissions}
-    place = "<AWS::Region>:<AWS::AccountId>"
-    assert callers == {f"{place}:<{each}>/*/*/*" for each in apis(synthesised).values()}
+def test_only_the_two_apis_may_call_the_function_and_only_the_peoples_the_consoles(synthesised):
+    callers = {}
+    for each in synthesised.of_type("AWS::Lambda::Permission"):
+        if each["Principal"] == "apigateway.amazonaws.com":
+            called = synthesised.function_names[each["FunctionName"]["Fn::GetAtt"][0]]
+            caller_ = text(each["SourceArn"]).partition(":execute-api:")[2]
+            callers.setdefault(called, set()).add(caller_)
+    place, ids = "<AWS::Region>:<AWS::AccountId>", apis(synthesised)
+    assert callers == {
+        "duetime-api": {f"{place}:<{each}>/*/*/*" for each in ids.values()},
+        "duetime-console": {f"{place}:<{ids['duetime-api-people']}>/*/*/*"},
+    }
 
 
 def test_each_stage_is_throttled_and_traces_nothing(synthesised):
@@ -137,7 +150,7 @@ def test_an_account_that_has_such_a_role_keeps_it():
     assert not any("ManagedPolicyArns" in each for each in there.of_type("AWS::IAM::Role"))
 
 
-def test_without_a_console_no_browser_may_call(synthesised):
+def test_where_the_console_is_served_here_alone_no_page_of_elsewhere_may_call(synthesised):
     assert not any(
         method == "OPTIONS" for api in apis(synthesised) for method, _ in methods(synthesised, api)
     )
@@ -157,7 +170,7 @@ def test_pages_of_the_console_alone_may_call_and_only_with_tokens(with_console):
         headers = told["ResponseParameters"]
         assert headers["method.response.header.Access-Control-Allow-Origin"] == f"'{CONSOLE}'"
         assert "Authorization" in headers["method.response.header.Access-Control-Allow-Headers"]
-    assert with_console.environment("api")["DUETIME_CONSOLE_ORIGIN"] == CONSOLE
+    assert with_console.environment("api")["DUETIME_CONSOLE_URL"] == CONSOLE
 
 
 def test_what_api_gateway_refuses_itself_is_a_problem_that_the_console_may_read(with_console):
@@ -213,7 +226,7 @@ def test_without_the_api_there_is_no_pool_and_nobody_to_call():
     made, scheduler = stack(deployment=Deployment(api=False))
     kinds = {each["Type"] for each in Synthesised.of(made).resources.values()}
     assert not any(each.startswith(("AWS::ApiGateway", "AWS::Cognito")) for each in kinds)
-    assert "api" not in Synthesised.of(made).functions()
+    assert not {"api", "console"} & Synthesised.of(made).functions().keys()
     with pytest.raises(SettingsError, match="api is False"):
         scheduler.grant_call_api(caller(made))
 
@@ -267,13 +280,25 @@ def test_requirements_that_contradict_each_other_are_refused_in_the_installers_w
         ({"api_prefix": "/~ops"}, {}, "api_prefix is '/~ops'; API Gateway's paths allow no ~"),
         ({}, {"user_pool_id": "people"}, "user_pool_id is 'people'; allowed is a pool's id"),
         (
-            {"console_origin": CONSOLE},
+            {"console_url": CONSOLE},
             {"sign_in_domain": "my-aws"},
             "sign_in_domain is 'my-aws'; allowed are lower-case letters",
         ),
-        ({}, {"sign_in_domain": "acme"}, "console_origin is empty: nobody could come back"),
         (
-            {"console_origin": CONSOLE},
+            {},
+            {"sign_in_domain": "acme", "console": False},
+            "console is False and console_url empty: nobody could come back",
+        ),
+        ({}, {"user_pool_id": "eu-west-1_aB3"}, r"sign_in_url=https://.*, or .* console=false"),
+        ({}, {"sign_in_url": "https://a.example.com"}, "user_pool_id is empty: the pages of the stack's own"),
+        (
+            {},
+            {"user_pool_id": "eu-west-1_aB3", "sign_in_url": "https://a.example.com/"},
+            "sign_in_url is 'https://a.example.com/'; allowed is an origin",
+        ),
+        ({"api_prefix": "/assets/v1"}, {}, "api_prefix is '/assets/v1', but /assets is the console's"),
+        (
+            {"console_url": CONSOLE},
             {"sign_in_domain": "acme", "user_pool_id": "eu-west-1_aB3"},
             "sign-in pages are its owner's",
         ),

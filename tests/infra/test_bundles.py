@@ -2,6 +2,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree, ignore_patterns
 
 import pytest
 
@@ -9,9 +10,10 @@ from duetime.cdk.bundle import Bundle, entry_points
 from duetime.cdk.handlers import Handlers, HandlersRefused
 from duetime.cdk.install import NotInstalled, Target, install
 from duetime.cdk.requirements import LAMBDA_HAS, Requirements
-from tests.infra.synthesis import BILLING, Synthesised, stack
+from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 
 HERE = Target(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
+CONSOLE_KNOWS = {"API_PREFIX": "/api/v1", "SIGN_IN_URL": "https://a.example.com", "SIGN_IN_CLIENT": "4h1c"}
 STEPS = ("arm", "catch_up", "deploy", "dispatch", "salvage", "sweep")
 
 ENVIRONMENT = {
@@ -66,6 +68,29 @@ def test_a_worker_starts_from_its_bundle_alone(worker, what_lambda_has):
     assert "examples.billing" in imported(worker, what_lambda_has, "work")
 
 
+@pytest.fixture
+def built_checkout(tmp_path, monkeypatch):
+    """A checkout in which the console's page is built."""
+    for name in ("src", "functions"):
+        copytree(ROOT / name, tmp_path / name, ignore=ignore_patterns("built", "__pycache__"))
+    built = tmp_path / "src/duetime/console/built"
+    (built / "assets").mkdir(parents=True)
+    (built / "index.html").write_text("<!doctype html>")
+    (built / "assets/app.js").write_text("")
+    monkeypatch.setattr("duetime.cdk.bundle.PACKAGE", tmp_path / "src/duetime")
+
+
+def test_the_console_has_its_page_and_starts_without_any_library(built_checkout, tmp_path, monkeypatch):
+    made = tmp_path / "made"
+    Bundle(HERE, has_console=True).make(made)
+    there = made / "duetime/console/built"
+    assert {each.name for each in there.rglob("*") if each.is_file()} == {"index.html", "app.js"}
+    for name, value in CONSOLE_KNOWS.items():
+        monkeypatch.setitem(ENVIRONMENT, f"DUETIME_{name}", value)
+    loaded = imported(made, tmp_path / "nothing", "console")
+    assert not {"boto3", "pydantic", "aws_lambda_powertools"} & loaded
+
+
 def test_only_a_worker_carries_users_code_and_pydantic(steps, worker):
     for name in ("pydantic", "examples", "croniter"):
         assert not (steps / name).exists()
@@ -83,6 +108,7 @@ def test_no_bundle_carries_what_lambda_has_or_never_needs(steps, worker):
             "duetime/cli",
             "duetime/testing",
             "duetime/api",
+            "duetime/console",
         ):
             assert not (bundle / name).exists()
         assert not list(bundle.rglob("__pycache__"))
@@ -90,7 +116,7 @@ def test_no_bundle_carries_what_lambda_has_or_never_needs(steps, worker):
 
 def test_every_entry_point_is_in_the_bundle(steps):
     there = {each.name for each in (steps / "duetime" / "functions").glob("*.py")}
-    assert there == {each.name for each in entry_points().glob("*.py")} - {"api.py"}
+    assert there == {each.name for each in entry_points().glob("*.py")} - {"api.py", "console.py"}
 
 
 def contents(directory):
@@ -114,11 +140,11 @@ def test_an_asset_is_named_by_its_content_so_nothing_changes_where_nothing_chang
     }
 
 
-def test_the_steps_share_one_asset_and_the_worker_and_the_api_have_their_own(bundled):
+def test_the_steps_share_one_asset_and_the_worker_the_api_and_the_console_have_their_own(bundled):
     keys = {name: each["Code"]["S3Key"] for name, each in bundled.functions().items()}
-    own = {keys.pop("work-default"), keys.pop("api")}
+    own = {keys.pop("work-default"), keys.pop("api"), keys.pop("console")}
     assert len(set(keys.values())) == 1
-    assert len(own - set(keys.values())) == 2
+    assert len(own - set(keys.values())) == 3
 
 
 def test_libraries_are_for_lambdas_machines_and_not_for_this_one(bundled):

@@ -69,6 +69,14 @@ def test_the_page_of_rights_is_what_the_template_gives(synthesised):
     assert documented() == template
 
 
+WITH_A_PAGE = """
+import pathlib, runpy
+from duetime.cdk import console
+console.BUILT = pathlib.Path({!r})
+runpy.run_path("app.py", run_name="__main__")
+"""
+
+
 @pytest.fixture
 def somebodys_project(tmp_path):
     """A project with handlers of its own, as the page has it."""
@@ -80,12 +88,12 @@ def somebodys_project(tmp_path):
 
 
 def test_the_app_of_the_page_on_deploying_synthesises_in_a_project_of_ones_own(
-    somebodys_project, monkeypatch
+    somebodys_project, page, monkeypatch
 ):
     marked = (ROOT / "docs/deploy.md").read_text().partition("<!-- own-app -->\n```py\n")[2]
     (somebodys_project / "app.py").write_text(marked.partition("```")[0])
     monkeypatch.setenv("CDK_OUTDIR", "out")
-    command = [sys.executable, "app.py"]
+    command = [sys.executable, "-c", WITH_A_PAGE.format(str(page))]
     done = subprocess.run(  # noqa: S603 - our own page
         command, cwd=somebodys_project, capture_output=True, text=True, check=False
     )

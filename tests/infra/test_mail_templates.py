@@ -17,7 +17,7 @@ from duetime.mail.samples import samples
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised
 
-SENDS = Settings(mail_from="duetime@example.com", console_origin="https://console.example.com")
+SENDS = Settings(mail_from="duetime@example.com", console_url="https://console.example.com")
 
 
 def resources(settings):

@@ -155,7 +155,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     salvage_all(function("salvage"), with_jobs)
     deploy("Update", Jobs=without(about["Jobs"], "billing-clean-up"))
     deploy("Delete")
-    assert recorder.calls.keys() == synthesised.functions().keys()
+    assert recorder.calls.keys() == synthesised.functions().keys() - {"console"}  # which calls nothing of AWS
     for name, calls in recorder.calls.items():
         assert refused(synthesised, synthesised.rights(name), calls) == set(), name
 

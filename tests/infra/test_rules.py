@@ -21,7 +21,7 @@ NOT_OURS = {
 @pytest.fixture(params=["eventbridge", "wheel"])
 def synthesised_twice(request):
     return stack(
-        settings=Settings(timers=request.param, console_origin="https://console.example.com"),
+        settings=Settings(timers=request.param, console_url="https://console.example.com"),
         deployment=Deployment(
             sign_in_domain="acme-duetime", alarm_email="ops@example.com", budget=20, budget_by_tag=True
         ),

@@ -1,10 +1,15 @@
+import re
+
 import pytest
 
 from duetime.cdk import Deployment
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack
+from tests.infra.synthesis import Synthesised, stack, text
 
 CONSOLE = "https://console.example.com"
+PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
+PLACE = "execute-api.<AWS::Region>.<AWS::URLSuffix>"
+STACK_ID = {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}
 
 
 def made_with(settings=None, **deployment):
@@ -14,7 +19,7 @@ def made_with(settings=None, **deployment):
 
 @pytest.fixture(scope="module")
 def with_console():
-    return made_with(Settings(console_origin=CONSOLE), sign_in_domain="acme-duetime")
+    return made_with(Settings(console_url=CONSOLE), sign_in_domain="acme-duetime")
 
 
 def test_nobody_signs_up_and_everybody_signs_in_by_e_mail(synthesised):
@@ -59,15 +64,28 @@ def test_the_client_has_no_secret_and_redeems_codes_at_the_console_alone(with_co
     client = with_console.one("AWS::Cognito::UserPoolClient")
     assert client["GenerateSecret"] is False
     assert client["AllowedOAuthFlows"] == ["code"]
-    assert client["CallbackURLs"] == client["LogoutURLs"] == [f"{CONSOLE}/"]
-    assert client["AllowedOAuthScopes"] == ["openid", "email"]
+    addresses = [text(each) for each in client["CallbackURLs"]]
+    assert re.sub(r"<\w+Api\w+>", "<Api>", addresses[0]) == f"https://<Api>.{PLACE}/prod/"
+    assert addresses[1:] == [f"{CONSOLE}/"]
+    assert client["LogoutURLs"] == client["CallbackURLs"]
 
 
-def test_without_a_console_there_are_no_codes_to_redeem(synthesised):
-    client = synthesised.one("AWS::Cognito::UserPoolClient")
+def test_a_token_tells_all_that_the_client_reads_since_no_scope_names_less(synthesised):
+    assert synthesised.one("AWS::Cognito::UserPoolClient")["AllowedOAuthScopes"] == ["openid"]
+
+
+def test_without_a_console_there_are_no_codes_to_redeem():
+    there = made_with(console=False)
+    client = there.one("AWS::Cognito::UserPoolClient")
     assert client["AllowedOAuthFlowsUserPoolClient"] is False
     assert "CallbackURLs" not in client
-    assert not synthesised.of_type("AWS::Cognito::UserPoolDomain")
+    assert not there.of_type("AWS::Cognito::UserPoolDomain")
+
+
+def test_a_console_elsewhere_alone_has_its_codes_and_pages_where_a_domain_is_set():
+    there = made_with(Settings(console_url=f"{CONSOLE}/ops"), console=False, sign_in_domain="acme-duetime")
+    assert there.one("AWS::Cognito::UserPoolClient")["CallbackURLs"] == [f"{CONSOLE}/ops/"]
+    assert there.one("AWS::Cognito::UserPoolDomain")["Domain"] == "acme-duetime"
 
 
 def test_a_password_never_goes_over_the_wire_but_from_an_admins_hand(synthesised):
@@ -91,8 +109,14 @@ def test_the_sign_in_pages_are_at_the_domain_that_is_set(with_console):
     assert with_console.one("AWS::Cognito::UserPoolDomain")["Domain"] == "acme-duetime"
 
 
-def test_a_pool_that_is_given_gets_a_client_and_nothing_else():
-    given = made_with(user_pool_id="eu-west-1_AbCdEfGhI")
+def test_where_no_domain_is_set_it_is_made_of_the_stacks_id_which_no_other_has(synthesised):
+    domain = synthesised.one("AWS::Cognito::UserPoolDomain")["Domain"]
+    assert domain == {"Fn::Join": ["", ["duetime-", {"Fn::Select": [2, STACK_ID]}]]}
+
+
+@pytest.mark.parametrize("console", [{"sign_in_url": PAGES}, {"console": False}])
+def test_a_pool_that_is_given_gets_a_client_and_nothing_else(console):
+    given = made_with(user_pool_id="eu-west-1_AbCdEfGhI", **console)
     kinds = [each["Type"] for each in given.resources.values() if "Cognito" in each["Type"]]
     assert kinds == ["AWS::Cognito::UserPoolClient"]
     assert given.one("AWS::Cognito::UserPoolClient")["UserPoolId"] == "eu-west-1_AbCdEfGhI"

@@ -17,6 +17,7 @@ from constructs import Construct
 
 from duetime.cdk.api_rights import let_serve
 from duetime.cdk.bundle import Bundle
+from duetime.cdk.console import Console
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import Duty, Function
 from duetime.cdk.gateway import Front, Gateway
@@ -25,7 +26,7 @@ from duetime.cdk.handlers import Handlers
 from duetime.cdk.rules import accept
 from duetime.cdk.tables import Tables
 from duetime.cdk.user_pool import Users
-from duetime.settings import Settings
+from duetime.settings import ConsolePlace, Settings
 
 _TIMEOUT = timedelta(seconds=29)
 """API Gateway waits no longer."""
@@ -53,10 +54,33 @@ class Api(Construct):
         self.function = self._function(handlers, tables, failures).function
         self.people = self._for_people()
         self.services = self._for_services()
+        self.client = self.users.add_client(f"{settings.prefix}console", addresses=self._addresses)
+        self.console = self._console() if deployment.console else None
         if deployment.api_log_role:
             account = GatewayLogs(self, "GatewayLogs").account
             for each in (self.people, self.services):
                 each.api.deployment_stage.node.add_dependency(account)
+
+    @property
+    def console_url(self) -> str:
+        """Where people reach the console, without a slash at the end; empty where there is none."""
+        return self._settings.console_url or (self.people.address if self._deployment.console else "")
+
+    @property
+    def _addresses(self) -> list[str]:
+        """The console's, as a browser has them: here, and where the settings say that it is."""
+        here = [self.people.address] if self._deployment.console else []
+        there = [self._settings.console_url] if self._settings.console_url else []
+        return [f"{each}/" for each in (*here, *there)]
+
+    def _console(self) -> Console:
+        place = ConsolePlace(
+            api_prefix=self._settings.api_prefix,
+            sign_in_url=self.users.sign_in_url,
+            sign_in_client=self.client.user_pool_client_id,
+        )
+        name = f"{self._settings.prefix}console"
+        return Console(self, "Console", name, place, people=self.people, deployment=self._deployment)
 
     def grant_call(self, grantee: iam.IGrantable) -> None:
         """Let a function or a role sign requests; whom it then is, the settings' `identities` say."""
@@ -92,7 +116,7 @@ class Api(Construct):
             authorization_type=apigateway.AuthorizationType.COGNITO, authorizer=authorizer
         )
         origin, who = self._settings.console_origin, "$context.authorizer.claims.sub"
-        return self._gateway("People", guard=guard, who=who, origin=origin)
+        return self._gateway("People", guard=guard, who=who, origin=origin, compresses=True)
 
     def _for_services(self) -> Gateway:
         """No page of a browser signs requests, so none may call it."""
@@ -104,7 +128,13 @@ class Api(Construct):
         return services
 
     def _gateway(
-        self, construct_id: str, *, guard: apigateway.MethodOptions, who: str, origin: str = ""
+        self,
+        construct_id: str,
+        *,
+        guard: apigateway.MethodOptions,
+        who: str,
+        origin: str = "",
+        compresses: bool = False,
     ) -> Gateway:
         whose = construct_id.lower()
         front = Front(
@@ -114,5 +144,6 @@ class Api(Construct):
             guard=guard,
             who=who,
             origin=origin,
+            compresses=compresses,
         )
         return Gateway(self, construct_id, front, function=self.function, deployment=self._deployment)

@@ -23,8 +23,8 @@ from duetime.cdk.requirements import LAMBDA_HAS, ONLY_HANDLERS_NEED, Requirement
 
 PACKAGE = Path(__file__).parents[1]
 _NOT_IN_LAMBDA = frozenset({"cdk", "local", "cli", "testing", "memory", "functions", "cost"})
-_ONLY_THE_API = "api"
-"""The package and the entry point of the API."""
+_API, _CONSOLE = "api", "console"
+"""Packages and entry points that one function alone needs: where the page changes, the console alone does."""
 
 
 def entry_points() -> Path:
@@ -40,12 +40,15 @@ class Bundle:
     target: Target
     handlers: tuple[Handlers, ...] = ()
     has_api: bool = False
+    has_console: bool = False
 
     @classmethod
-    def of(cls, deployment: Deployment, *handlers: Handlers, has_api: bool = False) -> Bundle:
+    def of(
+        cls, deployment: Deployment, *handlers: Handlers, has_api: bool = False, has_console: bool = False
+    ) -> Bundle:
         """The bundle for a deployment's machines."""
         machine = "aarch64" if deployment.architecture == "arm64" else deployment.architecture
-        return cls(Target(machine, deployment.python), handlers, has_api)
+        return cls(Target(machine, deployment.python), handlers, has_api, has_console)
 
     @property
     def requirements(self) -> Requirements:
@@ -76,12 +79,17 @@ class Bundle:
         """What `copytree` leaves out: whole parts of the package, and what Python compiled."""
         unneeded = set(NOT_CODE(directory, names))
         if Path(directory) == PACKAGE:
-            unneeded |= _NOT_IN_LAMBDA | (set() if self.has_api else {_ONLY_THE_API})
+            unneeded |= _NOT_IN_LAMBDA | self._of_others
         return unneeded
 
     def _unneeded_entries(self, directory: str, names: list[str]) -> set[str]:
-        unneeded = set(NOT_CODE(directory, names))
-        return unneeded if self.has_api else unneeded | {f"{_ONLY_THE_API}.py"}
+        return set(NOT_CODE(directory, names)) | {f"{each}.py" for each in self._of_others}
+
+    @property
+    def _of_others(self) -> set[str]:
+        """What other functions alone need."""
+        needed = {_API: self.has_api, _CONSOLE: self.has_console}
+        return {name for name, is_needed in needed.items() if not is_needed}
 
     def code(self) -> lambda_.Code:
         """The bundle as an asset, made when the stack that uses it is."""

@@ -10,6 +10,7 @@ from duetime import ids
 from duetime.cdk.deployment import Deployment, shown
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.wakes import DEFAULT_BUS
+from duetime.console.site import ASSETS, CONFIG
 from duetime.errors import InvalidIdentifier
 from duetime.manifest import DEFAULT_WORKER
 from duetime.permissions import Permission
@@ -27,6 +28,8 @@ _BUS = re.compile(r"[A-Za-z0-9._/-]{1,256}")
 _GROUP = re.compile(r"[^\s,\[\]]{1,128}")
 _POOL = re.compile(r"[a-z0-9-]+_[A-Za-z0-9]+")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_PAGES = re.compile(r"https://[a-z0-9.-]+")
+_OF_THE_CONSOLE = {each.strip("/") for each in (ASSETS, CONFIG)}
 _AMAZONS = ("aws", "amazon", "cognito")
 """Words that Cognito keeps to itself."""
 
@@ -57,7 +60,14 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
         yield f"roles names {unfit[0]!r}, which cannot be a Cognito group: allowed is text without blanks, commas and []"
     if "~" in settings.api_prefix:
         yield f"api_prefix is {settings.api_prefix!r}; API Gateway's paths allow no ~"
-    pool, domain = deployment.user_pool_id, deployment.sign_in_domain
+    first = settings.api_prefix.split("/")[1]
+    if deployment.console and first in _OF_THE_CONSOLE:
+        yield f"api_prefix is {settings.api_prefix!r}, but /{first} is the console's; allowed are others, or console=false"
+    yield from _wrong_sign_in(settings, deployment)
+
+
+def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
+    pool, domain, url = deployment.user_pool_id, deployment.sign_in_domain, deployment.sign_in_url
     if pool and not _POOL.fullmatch(pool):
         yield f"user_pool_id is {pool!r}; allowed is a pool's id, as eu-west-1_AbCdEfGhI"
     if domain and (not _DOMAIN.fullmatch(domain) or any(each in domain for each in _AMAZONS)):
@@ -66,8 +76,20 @@ def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
         )
     if domain and pool:
         yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool, whose sign-in pages are its owner's"
-    if domain and not settings.console_origin:
-        yield f"sign_in_domain is {domain!r}, but console_origin is empty: nobody could come back from signing in"
+    if domain and not (settings.console_url or deployment.console):
+        yield (
+            f"sign_in_domain is {domain!r}, but console is False and console_url empty: nobody could come back from"
+            " signing in"
+        )
+    if pool and deployment.console and not url:
+        yield (
+            f"user_pool_id is {pool!r}, but sign_in_url is empty: say where that pool's sign-in pages are, as"
+            " sign_in_url=https://acme.auth.eu-west-1.amazoncognito.com, or leave the console out, console=false"
+        )
+    if url and not _PAGES.fullmatch(url):
+        yield f"sign_in_url is {url!r}; allowed is an origin, as https://acme.auth.eu-west-1.amazoncognito.com"
+    if url and not pool:
+        yield f"sign_in_url is {url!r}, but user_pool_id is empty: the pages of the stack's own pool are at sign_in_domain"
 
 
 def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:

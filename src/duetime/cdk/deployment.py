@@ -151,10 +151,24 @@ class Deployment:
         default="",
         metadata=_about("A Cognito user pool that is there already; the stack makes one when empty."),
     )
+    console: bool = field(
+        default=True,
+        metadata=_about(
+            "The console, at the address of the API for people, which serves it; without the API there is none."
+        ),
+    )
     sign_in_domain: str = field(
         default="",
         metadata=_about(
-            "The prefix of Cognito's own sign-in pages' domain, unique in the region; empty: none."
+            "The prefix of the domain of the pool's sign-in pages, unique in the region. Empty: one of the stack's own,"
+            " made from its id; none with console=false."
+        ),
+    )
+    sign_in_url: str = field(
+        default="",
+        metadata=_about(
+            "The sign-in pages of the pool that user_pool_id names, such as"
+            " https://acme.auth.eu-west-1.amazoncognito.com: the console leads there."
         ),
     )
     alarms: bool = field(
@@ -201,6 +215,11 @@ class Deployment:
         default=True,
         metadata=_about("Tables are protected from deletion and outlive the stack; off is for tests."),
     )
+
+    @property
+    def serves_console(self) -> bool:
+        """Whether there is a console, and the API that serves it."""
+        return self.api and self.console
 
     def __post_init__(self) -> None:
         if problems := [*self._not_allowed(), *self._contradictions()]:

@@ -45,6 +45,7 @@ class Function(Construct):
         self, scope: Construct, construct_id: str, duty: Duty, code: lambda_.Code, deployment: Deployment
     ) -> None:
         super().__init__(scope, construct_id)
+        self._duty = duty
         check_size(self, duty.name, duty.environment)
         lines = log_group(self, f"/aws/lambda/{duty.name}", days=deployment.log_days)
         self.role = _role(self, duty, lines)
@@ -69,6 +70,15 @@ class Function(Construct):
             "AwsSolutions-L1",
             "The Python is a setting; its default is one that all libraries have.",
         )
+
+    def tell(self, name: str, value: str) -> None:
+        """Add to its environment what was not known when it was made.
+
+        Raises:
+            SettingsError: its environment is larger than Lambda takes.
+        """
+        check_size(self, self._duty.name, {**self._duty.environment, name: value})
+        self.function.add_environment(name, value)
 
     def retry(self, attempts: int, *, at_most: timedelta, failures: str) -> None:
         """Bound how often and how long an asynchronous call is repeated; then it goes to `failures`, a queue's ARN."""

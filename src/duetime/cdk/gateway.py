@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from aws_cdk import Duration
+from aws_cdk import Duration, Size, Stack
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
@@ -19,6 +19,8 @@ STAGE = "prod"
 OPEN = ("health", "openapi.json")
 """What everybody may read, under the prefix."""
 
+_COMPRESSED = Size.kibibytes(1)
+"""An answer of this size, or a larger one, is compressed for who asks for it."""
 _SENT = ("Authorization", "Content-Type", "Idempotency-Key", "If-Match")
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
@@ -50,6 +52,7 @@ class Front:
     """What a line of the log tells of the caller."""
     origin: str = ""
     """Whose pages may call it; none if empty."""
+    compresses: bool = False
 
 
 class Gateway(Construct):
@@ -67,6 +70,8 @@ class Gateway(Construct):
         super().__init__(scope, construct_id)
         self._front = front
         self.api = self._rest_api(deployment)
+        self.address = _address(self.api)
+        """Where its stage is, without a slash at the end. It waits for no method, so whoever serves one may know it."""
         self._serve(function)
         refuse(self.api, front.origin)
         self.url = f"{self.api.url_for_path('/')}{front.prefix.removeprefix('/')}"
@@ -78,6 +83,12 @@ class Gateway(Construct):
         for rule, reason in _LEFT_TO_OTHERS.items():
             accept(self.api.deployment_stage, rule, reason)
 
+    def serve_openly(self, path: str, function: lambda_.Function, reason: str) -> None:
+        """Have a function answer everybody who gets a path, which is not under the prefix."""
+        at = self.api.root if path == "/" else self.api.root.resource_for_path(path)
+        called = apigateway.LambdaIntegration(function, scope_permission_to_method=False)
+        _accept_open(at.add_method("GET", called), reason)
+
     def _rest_api(self, deployment: Deployment) -> apigateway.RestApi:
         name, line = self._front.name, {**_LINE, "who": self._front.who}
         lines = log_group(self, f"/aws/apigateway/{name}", days=deployment.log_days)
@@ -88,6 +99,7 @@ class Gateway(Construct):
             description=f"duetime: {self._front.about}",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             cloud_watch_role=False,
+            min_compression_size=_COMPRESSED if self._front.compresses else None,
             deploy_options=apigateway.StageOptions(
                 stage_name=STAGE,
                 throttling_rate_limit=deployment.api_rate,
@@ -127,6 +139,11 @@ class Gateway(Construct):
             max_age=Duration.hours(1),
         )
         _accept_open(asked, "A browser asks beforehand, without any sign-in; API Gateway answers itself.")
+
+
+def _address(api: apigateway.RestApi) -> str:
+    here = Stack.of(api)
+    return f"https://{api.rest_api_id}.execute-api.{here.region}.{here.url_suffix}/{STAGE}"
 
 
 def _accept_open(method: apigateway.Method, reason: str) -> None:

@@ -22,7 +22,7 @@ from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
 from duetime.ids import EVENT_SOURCE
 from duetime.notification import TOLD
-from duetime.settings import Settings
+from duetime.settings import PREFIX, Settings
 
 _AT_ONCE = 2
 """The least that an event source takes: whatever fails at once, few are told at once."""
@@ -80,6 +80,10 @@ class Notifications(Construct):
             accept_wildcard(self.notify.role, self._template_arn, "Each language has its own template.")
             accept_wildcard(self.notify.role, self._identities_arn, "The sender is bound by ses:FromAddress.")
         feed(self, "Queue", self.notify, queue.queue, at_once=_AT_ONCE)
+
+    def lead_to(self, console_url: str) -> None:
+        """Have mails lead to a console that no setting names, since the stack itself serves it."""
+        self.notify.tell(f"{PREFIX}CONSOLE_URL", console_url)
 
     def _topic(self) -> sns.Topic:
         """What a tenant's notifications are published to; subscribers choose by the message's attributes."""

@@ -75,6 +75,7 @@ class Duetime(Construct):
         self._published = [self._publish(of_the_system())]
         self.workers = {each.worker: self._worker(each) for each in handlers}
         self.api = self._api(handlers) if self.deployment.api else None
+        self._link()
         parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage]
         told = (self._notification_queue, self.lifecycle, self.notifications)
         for changed in (*parts, *(each for each in told if each is not None)):
@@ -126,6 +127,12 @@ class Duetime(Construct):
     def worker(self, name: str) -> lambda_.Function:
         """A worker's function, to be given what its handlers need."""
         return self.workers[name].function
+
+    def _link(self) -> None:
+        """Have mails lead to the console that the stack serves, unless the settings say where people reach it."""
+        is_served_here = self.deployment.serves_console and not self.settings.console_url
+        if self.notifications and self.api and is_served_here:
+            self.notifications.lead_to(self.api.console_url)
 
     def _watch(self) -> None:
         """Alarms and a dashboard of all that was made by now; after the passes, whose silence is an alarm."""

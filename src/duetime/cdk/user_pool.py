@@ -5,7 +5,9 @@ Nobody signs up. An admin makes each user, with the tenant, and puts the user in
 
 from __future__ import annotations
 
-from aws_cdk import Duration, RemovalPolicy
+from collections.abc import Sequence
+
+from aws_cdk import Duration, Fn, RemovalPolicy, Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
@@ -28,17 +30,15 @@ class Users(Construct):
         self, scope: Construct, construct_id: str, *, settings: Settings, deployment: Deployment
     ) -> None:
         super().__init__(scope, construct_id)
-        self.sign_in_url = ""
-        """Where people sign in; empty where the pool has no pages of this stack's."""
+        self.sign_in_url = deployment.sign_in_url
+        """Where people sign in; empty where nobody said it, and the stack makes no pages."""
         if deployment.user_pool_id:
             self.pool = cognito.UserPool.from_user_pool_id(self, "Pool", deployment.user_pool_id)
         else:
             self.pool = self._make_pool(f"{settings.prefix}users", keep=deployment.keep_data)
             self._make_groups(settings)
-        if deployment.sign_in_domain:
-            pages = cognito.CognitoDomainOptions(domain_prefix=deployment.sign_in_domain)
-            self.sign_in_url = self.pool.add_domain("Domain", cognito_domain=pages).base_url()
-        self.client = self._client(f"{settings.prefix}console", settings.console_origin)
+            if deployment.sign_in_domain or deployment.serves_console:
+                self.sign_in_url = self._make_pages(deployment.sign_in_domain or self._own_domain)
 
     def _make_pool(self, name: str, *, keep: bool) -> cognito.IUserPool:
         email = cognito.StandardAttribute(required=True, mutable=True)
@@ -82,16 +82,36 @@ class Users(Construct):
                 description=settings.roles.get(role, "whoever may call the API at all"),
             )
 
-    def _client(self, name: str, origin: str) -> cognito.UserPoolClient:
-        """A client without a secret: a code is redeemed with its proof (PKCE), at the console's own origin alone.
+    @property
+    def _own_domain(self) -> str:
+        """A prefix that no other stack has, and that stays: the last part of the stack's id is a UUID."""
+        return f"duetime-{Fn.select(2, Fn.split('/', Stack.of(self).stack_id))}"
+
+    def _make_pages(self, prefix: str) -> str:
+        """Cognito's own pages, of the kind that needs no branding; their URL."""
+        domain = self.pool.add_domain(
+            "Domain",
+            cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix),
+            managed_login_version=cognito.ManagedLoginVersion.CLASSIC_HOSTED_UI,
+        )
+        return domain.base_url()
+
+    def add_client(self, name: str, *, addresses: Sequence[str]) -> cognito.UserPoolClient:
+        """A client without a secret: a code is redeemed with its proof (PKCE), at the console's own addresses alone.
 
         A user may write no more than the e-mail address, which counts once it is verified; above all no tenant.
+        Its one scope is ``openid``, by which an ID token tells all that the client may read: with another beside it,
+        Cognito tells only what that one names, and never the tenant.
+
+        Args:
+            name: the client's.
+            addresses: where people come back to from signing in, and from signing out; without any, nobody signs in there.
         """
         signs_in = cognito.OAuthSettings(
             flows=cognito.OAuthFlows(authorization_code_grant=True),
-            scopes=[cognito.OAuthScope.OPENID, cognito.OAuthScope.EMAIL],
-            callback_urls=[f"{origin}/"],
-            logout_urls=[f"{origin}/"],
+            scopes=[cognito.OAuthScope.OPENID],
+            callback_urls=list(addresses),
+            logout_urls=list(addresses),
         )
         may_know = cognito.ClientAttributes().with_standard_attributes(email=True, email_verified=True)
         return cognito.UserPoolClient(
@@ -101,8 +121,8 @@ class Users(Construct):
             user_pool_client_name=name,
             generate_secret=False,
             auth_flows=cognito.AuthFlow(user_srp=True, admin_user_password=True),
-            disable_o_auth=not origin,
-            o_auth=signs_in if origin else None,
+            disable_o_auth=not addresses,
+            o_auth=signs_in if addresses else None,
             supported_identity_providers=[cognito.UserPoolClientIdentityProvider.COGNITO],
             read_attributes=may_know.with_custom_attributes(TENANT),
             write_attributes=cognito.ClientAttributes().with_standard_attributes(email=True),

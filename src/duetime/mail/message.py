@@ -28,7 +28,7 @@ def mail_of(notification: Notification, *, address: str, language: str, settings
     }
     data = {
         **twice(told),
-        **layout.link(words, address_of(notification, settings.console_origin)),
+        **layout.link(words, address_of(notification, settings.console_url)),
         **layout.note(_fallback(language, words)),
     }
     made = template(settings.prefix, words, notification.kind, is_digest=notification.is_digest)

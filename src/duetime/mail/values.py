@@ -53,13 +53,13 @@ def steps_of(notification: Notification) -> dict[str, str]:
     return {step: command + ending for step, command in made.steps.items()}
 
 
-def address_of(notification: Notification, origin: str) -> str:
+def address_of(notification: Notification, console: str) -> str:
     """The address of its page in the console; empty where there is no console."""
-    if not origin:
+    if not console:
         return ""
     made = shape(notification.kind, is_digest=notification.is_digest)
     name = _named(notification, made)
-    return f"{origin}/#/{made.page}" + (f"/{quote(name, safe='')}" if name else "")
+    return f"{console}/#/{made.page}" + (f"/{quote(name, safe='')}" if name else "")
 
 
 def twice(values: Mapping[str, str]) -> dict[str, str]:

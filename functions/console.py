@@ -1,0 +1,9 @@
+"""The entry point of the console: it loads neither libraries nor AWS' own."""
+
+from duetime.lambdas.cold_start import cold_start
+
+with cold_start():
+    from duetime.lambdas.console import make_handler
+    from duetime.settings import ConsolePlace
+
+    handler = make_handler(ConsolePlace.from_env())

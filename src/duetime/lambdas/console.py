@@ -1,0 +1,54 @@
+"""The Lambda that serves the console's files: a REST proxy event to `duetime.console`. It reads no table and calls nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from duetime.console import BUILT, ConsoleConfig, SignIn, Site
+from duetime.console.site import PAGE
+from duetime.settings import ConsolePlace
+
+Event = Mapping[str, Any]
+
+FILE = "file"
+"""The parameter of the assets' path."""
+
+
+def make_handler(place: ConsolePlace, built: Path = BUILT) -> Callable[[Event, object], Event]:
+    """The handler of API Gateway's events.
+
+    Args:
+        place: where the console is.
+        built: where its files are.
+    """
+    sign_in = SignIn(place.sign_in_url, place.sign_in_client)
+    site = Site(ConsoleConfig(place.api_prefix.removeprefix("/"), sign_in), built)
+
+    def handler(event: Event, _context: object) -> Event:
+        path = _path(event)
+        if path == PAGE and (better := _with_slash(event["requestContext"]["path"])):
+            return _answered(HTTPStatus.MOVED_PERMANENTLY, {"Location": better})
+        if (answer := site.answer(path)) is None:
+            return _answered(HTTPStatus.NOT_FOUND, {"Content-Type": "text/plain"}, "There is no such file.\n")
+        return _answered(HTTPStatus.OK, answer.headers, answer.body)
+
+    return handler
+
+
+def _path(event: Event) -> str:
+    """What was asked for, as the console knows it: without a stage's or a domain's own path before it."""
+    told = event["pathParameters"] or {}
+    return str(event["resource"]).replace(f"{{{FILE}}}", told.get(FILE, ""))
+
+
+def _with_slash(path: str) -> str:
+    """Where the page's relative links are right, seen from ``/prod``; empty, where they are."""
+    last = path.rpartition("/")[2]
+    return f"./{last}/" if last else ""
+
+
+def _answered(status: HTTPStatus, headers: Mapping[str, str], body: str = "") -> Event:
+    return {"statusCode": int(status), "headers": dict(headers), "body": body, "isBase64Encoded": False}

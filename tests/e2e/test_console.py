@@ -1,0 +1,132 @@
+"""The console of a deployed stack: its page beside the API, and the sign-in by which its page calls that."""
+
+import base64
+import hashlib
+import json
+import urllib.error
+import urllib.request
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from tests.e2e.test_api import PASSWORD, Answer, Door
+from tests.e2e.test_api import door as served_at
+from tests.e2e.test_api import people as people  # noqa: PLC0414 - fixtures
+from tests.e2e.test_api import tokens as tokens  # noqa: PLC0414
+
+pytestmark = pytest.mark.e2e
+
+MAYA = "maya@acme.example"
+PROOF = "a-proof-of-43-characters-or-more-that-nobody-guesses"
+
+
+@pytest.fixture(scope="module")
+def console(bench):
+    """The console's address, as the emulator serves it; what is asked for begins with a slash."""
+    return Door(served_at(bench, "Console").url.removesuffix("/"))
+
+
+@pytest.fixture(scope="module")
+def config(console):
+    return console("GET", "/config.json").json
+
+
+@pytest.fixture(scope="module")
+def maya(tokens):
+    tokens(MAYA, "members")
+    return {"username": MAYA, "password": PASSWORD}
+
+
+@pytest.fixture
+def sign_in(bench, config, maya):
+    """Signs in as the page has a browser do, by the pool's pages at the emulator; the address that one comes back to."""
+    emulator = bench.client("sqs").meta.endpoint_url
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(PROOF.encode()).digest()).rstrip(b"=").decode()
+
+    def come_back(home):
+        asked = {
+            "response_type": "code",
+            "client_id": config["sign_in"]["client_id"],
+            "redirect_uri": home,
+            "scope": "openid",
+            "state": "s-1",
+            "code_challenge": challenge,
+            "code_challenge_method": "S256",
+        }
+        form = sent(f"{emulator}/oauth2/authorize?{urlencode(asked)}")
+        return form if form.status != 200 else sent(f"{emulator}/login", asked | maya)
+
+    return come_back
+
+
+@pytest.fixture
+def redeem(bench, config):
+    """What the pool gives for a code."""
+
+    def given(code, home, proof=PROOF):
+        asked = {
+            "grant_type": "authorization_code",
+            "client_id": config["sign_in"]["client_id"],
+            "redirect_uri": home,
+            "code": code,
+            "code_verifier": proof,
+        }
+        return sent(f"{bench.client('sqs').meta.endpoint_url}/oauth2/token", asked)
+
+    return given
+
+
+class _Stays(urllib.request.HTTPRedirectHandler):
+    """Tells where it would be led, and does not go."""
+
+    def redirect_request(self, *_about):
+        return None
+
+
+def sent(url, form=None):
+    data = None if form is None else urlencode(form).encode()
+    opener = urllib.request.build_opener(_Stays)
+    try:
+        with opener.open(url, data) as answer:
+            return Answer(answer.status, answer.read().decode(), dict(answer.headers))
+    except urllib.error.HTTPError as other:
+        return Answer(other.code, other.read().decode(), dict(other.headers))
+
+
+def test_the_page_is_at_the_address_of_the_api_and_runs_its_own_scripts_alone(console, bench, config):
+    page = console("GET", "/")
+    assert (page.status, page.headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    policy = page.headers["Content-Security-Policy"]
+    assert "script-src 'self';" in policy
+    assert f"connect-src 'self' {config['sign_in']['url']};" in policy
+    assert bench.deployment.outputs["Api"] == bench.deployment.outputs["Console"] + config["api"]
+
+
+def test_the_page_is_told_the_client_and_where_its_pool_signs_people_in(config, bench):
+    outputs = bench.deployment.outputs
+    assert config["sign_in"] == {"url": outputs["SignIn"], "client_id": outputs["UserPoolClient"]}
+    assert outputs["SignIn"].startswith("https://duetime-")
+
+
+def test_what_is_no_file_of_the_consoles_is_not_there(console):
+    assert console("GET", "/assets/..%2findex.html").status in {403, 404}
+    assert console("GET", "/assets/no-such.js").status == 404
+
+
+def test_who_signs_in_comes_back_with_a_code_that_only_its_proof_redeems_and_may_call_the_api(
+    sign_in, redeem, people, bench
+):
+    home = bench.deployment.outputs["Console"]
+    back = sign_in(home)
+    assert back.status == 302
+    assert back.headers["Location"].startswith(f"{home}?")
+    [code] = parse_qs(urlsplit(back.headers["Location"]).query)["code"]
+    assert redeem(code, home, proof=PROOF[::-1]).status == 400
+    token = json.loads(redeem(code, home).text)["id_token"]
+    me = people.with_token(token)("GET", "/me")
+    assert (me.status, me.json["tenant_id"], me.json["actor"]) == (200, "acme", MAYA)
+
+
+def test_nobody_is_sent_back_to_a_page_that_is_not_the_consoles(sign_in):
+    assert sign_in("https://evil.example/").status == 400
+    assert sign_in("https://console.example.com/").status == 302  # the setting console_url

@@ -1,0 +1,92 @@
+"""The console in a deployment: what serves it, what that knows, and where others find it."""
+
+import json
+
+import pytest
+
+from duetime.cdk import Deployment
+from duetime.cdk.console import ConsoleNotBuilt
+from duetime.settings import ConsolePlace, Settings
+from tests.infra.synthesis import Synthesised, stack, text
+
+CONSOLE = "https://console.example.com"
+PLACE = "execute-api.<AWS::Region>.<AWS::URLSuffix>"
+
+
+@pytest.fixture
+def page_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr("duetime.cdk.console.BUILT", tmp_path)
+
+
+def made_with(settings=None, **deployment):
+    made, _ = stack(settings=settings, deployment=Deployment(**deployment))
+    return Synthesised.of(made)
+
+
+def resource_of(there, kind, **properties):
+    """The logical id of a resource."""
+    wanted = there.one(kind, **properties)
+    return next(name for name, each in there.resources.items() if each["Properties"] is wanted)
+
+
+def people_of(there):
+    return resource_of(there, "AWS::ApiGateway::RestApi", Name="duetime-api-people")
+
+
+def test_it_may_write_its_log_and_nothing_else(synthesised):
+    [only] = synthesised.rights("console")
+    assert sorted(only["Action"]) == ["logs:CreateLogStream", "logs:PutLogEvents"]
+
+
+def test_it_knows_where_the_api_and_the_sign_in_are_and_nothing_else(synthesised):
+    told = {name: text(value) for name, value in synthesised.environment("console").items()}
+    place = ConsolePlace.from_env(told)
+    assert place.to_env().keys() == told.keys()
+    assert place.api_prefix == "/api/v1"
+    domain = resource_of(synthesised, "AWS::Cognito::UserPoolDomain")
+    client = resource_of(synthesised, "AWS::Cognito::UserPoolClient")
+    assert place.sign_in_url == f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
+    assert place.sign_in_client == f"<{client}>"
+
+
+def test_with_a_pool_of_somebodys_own_it_leads_to_that_pools_pages():
+    pages = "https://acme.auth.eu-west-1.amazoncognito.com"
+    there = made_with(user_pool_id="eu-west-1_AbCdEfGhI", sign_in_url=pages)
+    assert there.environment("console")["DUETIME_SIGN_IN_URL"] == pages
+
+
+def test_mails_lead_to_the_apis_own_address(synthesised):
+    address = text(synthesised.environment("notify")["DUETIME_CONSOLE_URL"])
+    assert address == f"https://<{people_of(synthesised)}>.{PLACE}/prod"
+
+
+def test_mails_lead_where_the_settings_say_that_people_reach_it():
+    there = made_with(Settings(console_url=f"{CONSOLE}/ops"))
+    assert there.environment("notify")["DUETIME_CONSOLE_URL"] == f"{CONSOLE}/ops"
+
+
+def test_pages_of_the_origin_may_call_whatever_the_path_at_which_it_is():
+    there = made_with(Settings(console_url=f"{CONSOLE}/ops"))
+    told = json.dumps(there.of_type("AWS::ApiGateway::Method"))
+    assert f"'{CONSOLE}'" in told
+    assert "/ops" not in told
+
+
+def test_answers_of_the_apis_that_browsers_call_are_compressed(synthesised):
+    sizes = {
+        each["Name"]: each.get("MinimumCompressionSize")
+        for each in synthesised.of_type("AWS::ApiGateway::RestApi")
+    }
+    assert sizes == {"duetime-api-people": 1_024, "duetime-api-services": None}
+
+
+def test_a_page_that_is_not_built_fails_the_synthesis_with_the_command_that_builds_it(page_is_missing):
+    with pytest.raises(ConsoleNotBuilt, match="`make console` builds it"):
+        stack(is_bundled=True)
+
+
+def test_without_the_console_nothing_is_to_be_built_and_mails_have_no_links(page_is_missing):
+    made, _ = stack(deployment=Deployment(console=False), is_bundled=True)
+    there = Synthesised.of(made)
+    assert "console" not in there.functions()
+    assert "DUETIME_CONSOLE_URL" not in there.environment("notify")
