@@ -107,7 +107,7 @@ async function leave(at: SignIn): Promise<never> {
     response_type: "code",
     client_id: at.client_id,
     redirect_uri: home,
-    scope: "openid email",
+    scope: "openid", // alone: with another beside it, Cognito leaves the tenant out of the ID token
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",

@@ -343,11 +343,12 @@ class ConsolePlace:
 
     api_prefix: str
     sign_in_url: str
+    sign_in_issuer: str
     sign_in_client: str
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_API_PREFIX``, ``_SIGN_IN_URL`` and ``_SIGN_IN_CLIENT``.
+        """Read ``DUETIME_API_PREFIX``, ``_SIGN_IN_URL``, ``_SIGN_IN_ISSUER`` and ``_SIGN_IN_CLIENT``.
 
         Raises:
             SettingsError: one of them is missing.

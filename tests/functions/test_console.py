@@ -11,7 +11,8 @@ from duetime.settings import ConsolePlace
 from tests.functions.conftest import Context, sample
 
 PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
-PLACE = ConsolePlace(api_prefix="/api/v1", sign_in_url=PAGES, sign_in_client="4h1cl1ent")
+POOL = "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_Abc"
+PLACE = ConsolePlace(api_prefix="/api/v1", sign_in_url=PAGES, sign_in_issuer=POOL, sign_in_client="4h1cl1ent")
 KEPT = "public, max-age=31536000, immutable"
 
 
@@ -45,7 +46,7 @@ def test_the_page_learns_where_the_api_and_the_sign_in_are(console):
     answer = console("/config.json")
     assert json.loads(answer["body"]) == {
         "api": "api/v1",
-        "sign_in": {"url": PAGES, "client_id": "4h1cl1ent"},
+        "sign_in": {"url": PAGES, "issuer": POOL, "client_id": "4h1cl1ent"},
         "links": [],
     }
 

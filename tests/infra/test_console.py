@@ -47,6 +47,8 @@ def test_it_knows_where_the_api_and_the_sign_in_are_and_nothing_else(synthesised
     client = resource_of(synthesised, "AWS::Cognito::UserPoolClient")
     assert place.sign_in_url == f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
     assert place.sign_in_client == f"<{client}>"
+    pool = resource_of(synthesised, "AWS::Cognito::UserPool")
+    assert place.sign_in_issuer == f"https://cognito-idp.<AWS::Region>.amazonaws.com/<{pool}>"
 
 
 def test_with_a_pool_of_somebodys_own_it_leads_to_that_pools_pages():

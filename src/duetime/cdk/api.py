@@ -77,6 +77,7 @@ class Api(Construct):
         place = ConsolePlace(
             api_prefix=self._settings.api_prefix,
             sign_in_url=self.users.sign_in_url,
+            sign_in_issuer=self.users.issuer,
             sign_in_client=self.client.user_pool_client_id,
         )
         name = f"{self._settings.prefix}console"

@@ -39,6 +39,8 @@ class Users(Construct):
             self._make_groups(settings)
             if deployment.sign_in_domain or deployment.serves_console:
                 self.sign_in_url = self._make_pages(deployment.sign_in_domain or self._own_domain)
+        self.issuer = f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"
+        """Who tokens of the pool are from."""
 
     def _make_pool(self, name: str, *, keep: bool) -> cognito.IUserPool:
         email = cognito.StandardAttribute(required=True, mutable=True)

@@ -24,7 +24,7 @@ def make_handler(place: ConsolePlace, built: Path = BUILT) -> Callable[[Event, o
         place: where the console is.
         built: where its files are.
     """
-    sign_in = SignIn(place.sign_in_url, place.sign_in_client)
+    sign_in = SignIn(place.sign_in_url, place.sign_in_issuer, place.sign_in_client)
     site = Site(ConsoleConfig(place.api_prefix.removeprefix("/"), sign_in), built)
 
     def handler(event: Event, _context: object) -> Event:
