@@ -39,10 +39,7 @@ export function CadenceFields({ draft, change }: Props) {
         />
       </Field>
       <div class="filters">
-        <Field
-          label={say("zone")}
-          hint={named && named !== draft.tz ? say("own_zone", { zone: named }) : undefined}
-        >
+        <Field label={say("zone")}>
           <input
             type="text"
             list="zones"
@@ -72,6 +69,7 @@ export function CadenceFields({ draft, change }: Props) {
           {say("change")}
         </button>
       </div>
+      {named && named !== draft.tz && <p class="muted">{say("own_zone", { zone: named })}</p>}
     </form>
   );
 }

@@ -90,10 +90,11 @@ export function NotificationsScreen() {
 
 function Listed({ items, scope, isFiltered }: { items: View[]; scope: Scope; isFiltered: boolean }) {
   if (items.length === 0) {
+    const { query } = place.value;
     if (!isFiltered) return <Empty title={say("none")}>{say("none_why")}</Empty>;
     return (
-      <Empty title={place.value.query.get("unread") ? say("none_unread") : say("none")}>
-        <p>{say("none_so")}</p>
+      <Empty title={query.get("unread") === "true" ? say("none_unread") : say("none")}>
+        {(query.has("kind") || query.has("cursor")) && <p>{say("none_so")}</p>}
         <a href={href(AT, { scope: scope === "system" && scope })}>{say("show_all")}</a>
       </Empty>
     );

@@ -6,7 +6,7 @@ export const CHANNELS: Channel[] = ["in_app", "email", "sns"];
 
 export const channel = words({
   en: { in_app: "This list", email: "Mail", sns: "Topic (SNS)" },
-  fr: { in_app: "Cette liste", email: "E-mail", sns: "Sujet SNS" },
+  fr: { in_app: "Cette liste", email: "E-mail", sns: "Rubrique SNS" },
 });
 
 export const say = words({

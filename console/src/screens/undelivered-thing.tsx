@@ -23,7 +23,7 @@ export function UndeliveredThingScreen({ name }: { name: string }) {
   const view = live.value;
   return (
     <Page
-      title={view ? `${kindOfUndelivered(view.kind)} · ${view.source}` : say("thing")}
+      title={view ? titled(`${kindOfUndelivered(view.kind)} · ${view.source}`) : say("thing")}
       above={<a href={href("undelivered")}>{shared("undelivered")}</a>}
       aside={view && !view.is_cut && <Redrive each={view} kind="main" />}
     >
@@ -87,6 +87,10 @@ function Body({ text }: { text: string }) {
       {shown}
     </pre>
   );
+}
+
+function titled(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function readAs(text: string): unknown {

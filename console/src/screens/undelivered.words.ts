@@ -22,7 +22,7 @@ export const say = words({
     id: "Id",
     body: "Body",
     cut: "This is only its beginning, so it cannot be redriven.",
-    lost_event: "Of an event nothing was planned: it is lost until it is redriven.",
+    lost_event: "Until then that run is missing: nothing else makes up for it.",
     effect: "A redrive",
     does_message: "Sends the action's wake at once; what nobody could read goes back into its queue.",
     does_record: "Gives the action its wake. The sweep finds it in any case, once it is overdue.",
@@ -72,8 +72,7 @@ export const say = words({
     id: "Identifiant",
     body: "Contenu",
     cut: "Seul le début a été conservé : la relance est impossible.",
-    lost_event:
-      "Aucune exécution n'a été prévue pour cet événement : il est perdu tant qu'il n'est pas relancé.",
+    lost_event: "D'ici là, cette exécution manque : rien d'autre ne la remplace.",
     effect: "Une relance",
     does_message: "Réveille l'action aussitôt ; ce que personne n'a su lire retourne dans sa file.",
     does_record: "Donne son réveil à l'action. Le balayage la trouve de toute façon, une fois en retard.",

@@ -61,7 +61,7 @@ export const say = words({
     dead_letters: "Échecs définitifs",
     undelivered: "Non distribués",
     notifications: "Notifications",
-    cadences: "Essayer une cadence",
+    cadences: "Essai de cadence",
     loading: "Chargement",
     more: "Afficher la suite",
     newest: "Revenir à la première page",
