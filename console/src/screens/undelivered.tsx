@@ -77,10 +77,12 @@ function Row({ each }: { each: Summary }) {
   return (
     <tr>
       <td data-label={say("what")}>
-        <a href={href("undelivered", each.id)} title={each.id}>
-          {kindOfUndelivered(each.kind)}
-        </a>
-        <small class="source">{say("by", { source: each.source })}</small>
+        <span>
+          <a href={href("undelivered", each.id)} title={each.id}>
+            {kindOfUndelivered(each.kind)}
+          </a>
+          <small class="source">{say("by", { source: each.source })}</small>
+        </span>
       </td>
       <td data-label={say("reason")} class="why">
         <span title={each.reason}>{each.reason}</span>
