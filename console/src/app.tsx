@@ -20,6 +20,7 @@ import { signOut } from "./session";
 import { chooseZone, own, span, zone } from "./time";
 import { Empty } from "./ui/states";
 import { Toasts } from "./ui/toasts";
+import { Unread } from "./ui/unread";
 import { choose, LANGUAGES, type Language, language, words } from "./words";
 import { say } from "./words/shared";
 
@@ -41,14 +42,14 @@ const mine = words({
     skip: "Aller au contenu",
     nav: "Console",
     language: "Langue",
-    zone: "Heures en",
+    zone: "Fuseau horaire",
     own_zone: "{zone}, le vôtre",
     live: "en direct",
-    old: "date de {span}",
+    old: "à jour il y a {span}",
     lost: "sans réponse",
     sign_out: "Se déconnecter",
     nowhere: "Cette page n'existe pas",
-    who: "{actor} de {tenant}",
+    who: "{actor}, {tenant}",
   },
 });
 
@@ -135,6 +136,7 @@ function Side({ at }: { at: string }) {
             aria-current={each.at === (at === "preferences" ? "notifications" : at) ? "page" : undefined}
           >
             {say(each.word)}
+            {each.at === "notifications" && <Unread />}
           </a>
         ))}
       </nav>

@@ -1,5 +1,116 @@
-import { Page } from "../ui/page";
+// Trying a cadence: what it means and when it would be due. Cadence, zone and day are in the address, to be shared.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useLive } from "../live";
+import { go, href, place } from "../route";
+import { own } from "../time";
+import { Page, Part } from "../ui/page";
+import { Empty, Failure, Loading } from "../ui/states";
+import { say as shared } from "../words/shared";
+import { CadenceFields } from "./cadence-fields";
+import { load, type Seen } from "./cadence-load";
+import { CadenceRefused, CadenceShown } from "./cadence-shown";
+import { say } from "./cadences.words";
+
+const SETTLED = 300; // milliseconds without a keystroke, after which it is asked
+const SELDOM = 86_400_000;
+
+export interface Asked {
+  cadence: string;
+  tz: string;
+  /** The day it is looked at from, as 2027-06-01; empty is now. */
+  from: string;
+}
 
 export function CadencesScreen() {
-  return <Page title="Cadences">…</Page>;
+  const asked = askedIn(place.value.query);
+  const [draft, change] = useDraft(asked);
+  return (
+    <Page title={shared("cadences")}>
+      <CadenceFields draft={draft} change={change} />
+      {asked.cadence.trim() ? (
+        <>
+          <Result asked={asked} />
+          <Part title={say("examples")}>
+            <Examples tz={asked.tz} />
+          </Part>
+        </>
+      ) : (
+        <Empty title={say("try")}>
+          <p>{say("try_why")}</p>
+          <Examples tz={asked.tz} />
+        </Empty>
+      )}
+    </Page>
+  );
+}
+
+function askedIn(query: URLSearchParams): Asked {
+  const said = (name: string) => query.get(name) ?? "";
+  const from = /^\d{4}-\d\d-\d\d$/.test(said("from")) ? said("from") : "";
+  return { cadence: said("cadence"), tz: said("tz") || own, from };
+}
+
+/** What is typed; once it has settled it goes into the address, and what comes from there is in the fields. */
+function useDraft(asked: Asked): [Asked, (next: Partial<Asked>) => void] {
+  const [draft, setDraft] = useState(asked);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const told = useRef(JSON.stringify(asked));
+  const key = JSON.stringify(asked);
+  useEffect(() => {
+    if (key !== told.current) {
+      clearTimeout(timer.current);
+      told.current = key;
+      setDraft(asked);
+    }
+  }, [key]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const change = (next: Partial<Asked>) => {
+    const changed = { ...draft, ...next };
+    setDraft(changed);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => {
+      go(href("cadences", { ...changed }), { replace: true });
+      told.current = JSON.stringify(askedIn(place.value.query));
+    }, SETTLED);
+  };
+  return [draft, change];
+}
+
+function Result({ asked }: { asked: Asked }) {
+  const live = useLive((signal) => load(asked, signal), JSON.stringify(asked), SELDOM);
+  const before = useRef<Seen | undefined>(undefined);
+  if (live.value) before.current = live.value;
+  if (live.problem) return <Failure problem={live.problem} retry={live.refresh} />;
+  const seen = live.value ?? before.current;
+  if (!seen) return <Loading />;
+  return (
+    <div class="cadence-result" aria-busy={live.value === undefined}>
+      {"refusal" in seen ? <CadenceRefused refusal={seen.refusal} /> : <CadenceShown seen={seen} />}
+    </div>
+  );
+}
+
+const EXAMPLES = [
+  ["0 9 * * mon-fri", "ex_workdays"],
+  ["30 2 * * *", "ex_gap"],
+  ["every 10m window=09:00-17:00 days=mon-fri", "ex_window"],
+  ["monthly last 18:00", "ex_last"],
+  ["nth_weekday first mon 06:00", "ex_nth"],
+  ["weekly mon,fri 06:00 every=2 anchor=2026-01-05", "ex_weeks"],
+] as const;
+
+function Examples({ tz }: { tz: string }) {
+  return (
+    <ul class="examples" aria-label={say("examples")}>
+      {EXAMPLES.map(([cadence, word]) => (
+        <li key={cadence}>
+          <a href={href("cadences", { cadence, tz })}>
+            <code>{cadence}</code>
+          </a>
+          <span class="muted">{say(word)}</span>
+        </li>
+      ))}
+    </ul>
+  );
 }

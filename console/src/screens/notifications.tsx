@@ -1,5 +1,168 @@
-import { Page } from "../ui/page";
+// What people were told of: the tenant's list, and for operators the deployment's. What one reads is read for all.
+
+import { api, call, type Schemas } from "../api";
+import { FOR_ADMINS, kindOfNotification, NOTIFICATION_KINDS, type NotificationKind } from "../kinds.words";
+import { useLive } from "../live";
+import { can } from "../me";
+import { go, href, place, type Query } from "../route";
+import { type Scope, ScopeField, scopeAsked, scopeName } from "../scope";
+import { Act, Field } from "../ui/act";
+import { Page, Part } from "../ui/page";
+import { Pager } from "../ui/pager";
+import { Empty, Shown } from "../ui/states";
+import { language } from "../words";
+import { say as shared } from "../words/shared";
+import { Notification } from "./notification-entry";
+import { say } from "./notifications.words";
+
+const AT = "notifications";
+const EVERY = 15_000;
+
+type View = Schemas["NotificationView"];
 
 export function NotificationsScreen() {
-  return <Page title="Notifications">…</Page>;
+  const { query } = place.value;
+  const scope = scopeAsked();
+  const unread = query.get("unread") === "true";
+  const kind = NOTIFICATION_KINDS.find((each) => each === query.get("kind"));
+  const cursor = query.get("cursor") ?? undefined;
+  const asked = { scope, unread, kind, cursor, language: language.value };
+  const live = useLive(
+    (signal) => call(api.GET("/notifications", { params: { query: asked }, signal })),
+    JSON.stringify(asked),
+    EVERY,
+  );
+  const choose = (chosen: Query) =>
+    go(href(AT, { ...asked, language: null, cursor: null, scope: scope === "system" && scope, ...chosen }));
+
+  return (
+    <Page
+      title={shared("notifications")}
+      aside={
+        <>
+          <a class="act" href={href("preferences", { scope: scope === "system" && scope })}>
+            {say("preferences")}
+          </a>
+          <ReadAll scope={scope} kind={kind} />
+        </>
+      }
+    >
+      <div class="filters">
+        <Field label={say("show")}>
+          <select
+            value={String(unread)}
+            onChange={(event) => choose({ unread: event.currentTarget.value === "true" })}
+          >
+            <option value="false">{say("all")}</option>
+            <option value="true">{say("unread_only")}</option>
+          </select>
+        </Field>
+        <Field label={say("kind")}>
+          <select value={kind ?? ""} onChange={(event) => choose({ kind: event.currentTarget.value })}>
+            <option value="">{say("any_kind")}</option>
+            {kindsSeen(scope).map((each) => (
+              <option key={each} value={each}>
+                {kindOfNotification(each)}
+              </option>
+            ))}
+          </select>
+        </Field>
+        <ScopeField
+          scope={scope}
+          choose={(chosen) => choose({ scope: chosen === "system" && chosen, kind: null })}
+        />
+      </div>
+      <Shown live={live}>
+        {({ items, next_cursor: next }) => (
+          <>
+            <Listed
+              items={items}
+              scope={scope}
+              isFiltered={unread || kind !== undefined || Boolean(cursor)}
+            />
+            <Pager at={[AT]} next={next} />
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function Listed({ items, scope, isFiltered }: { items: View[]; scope: Scope; isFiltered: boolean }) {
+  if (items.length === 0) {
+    const { query } = place.value;
+    if (!isFiltered) return <Empty title={say("none")}>{say("none_why")}</Empty>;
+    return (
+      <Empty title={query.get("unread") === "true" ? say("none_unread") : say("none")}>
+        {(query.has("kind") || query.has("cursor")) && <p>{say("none_so")}</p>}
+        <a href={href(AT, { scope: scope === "system" && scope })}>{say("show_all")}</a>
+      </Empty>
+    );
+  }
+  const parts = [
+    { title: say("unread"), items: items.filter((each) => !each.read_at) },
+    { title: say("read"), items: items.filter((each) => each.read_at) },
+  ];
+  return (
+    <>
+      {parts
+        .filter((each) => each.items.length > 0)
+        .map((part) => (
+          <Part key={part.title} title={part.title}>
+            <ul class="notifications">
+              {part.items.map((each) => (
+                <Notification key={each.id} view={each} scope={scope} />
+              ))}
+            </ul>
+          </Part>
+        ))}
+    </>
+  );
+}
+
+/** The kinds that the caller may see, and that there are for whom is looked at. */
+function kindsSeen(scope: Scope): NotificationKind[] {
+  if (scope === "system") return NOTIFICATION_KINDS;
+  return NOTIFICATION_KINDS.filter((each) => {
+    if (FOR_ADMINS.includes(each)) return each !== "scheduling.undelivered" && can("admin");
+    return each.startsWith("jobs.") ? can("jobs:read") : can("actions:read");
+  });
+}
+
+function ReadAll({ scope, kind }: { scope: Scope; kind: NotificationKind | undefined }) {
+  const tenant = scopeName(scope);
+  const run = async () => {
+    let read = 0;
+    let cursor: string | null = null;
+    do {
+      const step: Schemas["ManyRead"] = await call(
+        api.POST("/notifications/read", {
+          params: { query: { scope } },
+          body: { kind: kind ?? null, limit: 100, cursor },
+        }),
+      );
+      read += step.read;
+      cursor = step.next_cursor;
+    } while (cursor);
+    return read > 0 ? say("marked_all", { n: read }) : say("marked_none");
+  };
+  const body = kind
+    ? say("mark_all_kind", { tenant, kind: kindOfNotification(kind) })
+    : say("mark_all_body", { tenant });
+  return (
+    <Act
+      label={say("mark_all")}
+      run={run}
+      ask={{
+        title: say("mark_all_title"),
+        go: say("mark_all"),
+        body: (
+          <>
+            <p>{body}</p>
+            <p>{say("mark_no_way_back")}</p>
+          </>
+        ),
+      }}
+    />
+  );
 }

@@ -1,9 +1,147 @@
-import { Page } from "../ui/page";
+// What queues, the stream and EventBridge gave up on: the list, for operators.
+
+import { api, call, type Schemas } from "../api";
+import { kindOfUndelivered } from "../kinds.words";
+import { useLive } from "../live";
+import { href, place } from "../route";
+import { Time } from "../time";
+import { Act } from "../ui/act";
+import { Page, Part } from "../ui/page";
+import { Pager } from "../ui/pager";
+import { Empty, Shown } from "../ui/states";
+import { number } from "../words";
+import { say as shared } from "../words/shared";
+import { linked } from "./notification-facts";
+import { say } from "./undelivered.words";
+import { RedriveMany } from "./undelivered-many";
+
+export { UndeliveredThingScreen } from "./undelivered-thing";
+
+type Summary = Schemas["UndeliveredSummary"];
 
 export function UndeliveredScreen() {
-  return <Page title="Undelivered">…</Page>;
+  const cursor = place.value.query.get("cursor") ?? undefined;
+  const live = useLive(
+    (signal) => call(api.GET("/undelivered", { params: { query: { cursor } }, signal })),
+    cursor ?? "",
+  );
+  return (
+    <Page title={shared("undelivered")}>
+      <Shown live={live}>
+        {({ items, next_cursor: next }) =>
+          items.length === 0 && !cursor ? (
+            <Empty title={say("nothing")}>{say("nothing_why")}</Empty>
+          ) : (
+            <>
+              <p class="muted">{say("intro")}</p>
+              <Part title={shared("all")}>
+                <List items={items} />
+                <Pager at={["undelivered"]} next={next} />
+              </Part>
+              <RedriveMany />
+            </>
+          )
+        }
+      </Shown>
+    </Page>
+  );
 }
 
-export function UndeliveredThingScreen({ name }: { name: string }) {
-  return <Page title={name}>…</Page>;
+function List({ items }: { items: Summary[] }) {
+  return (
+    <table class="folds undelivered">
+      <thead>
+        <tr>
+          <th scope="col">{say("what")}</th>
+          <th scope="col">{say("reason")}</th>
+          <th scope="col" class="number">
+            {say("count")}
+          </th>
+          <th scope="col">{say("first_last")}</th>
+          <th scope="col">{say("action")}</th>
+          <th scope="col">
+            <span class="hidden">{say("redrive")}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((each) => (
+          <Row key={each.id} each={each} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ each }: { each: Summary }) {
+  return (
+    <tr>
+      <td data-label={say("what")}>
+        <span>
+          <a href={href("undelivered", each.id)} title={each.id}>
+            {kindOfUndelivered(each.kind)}
+          </a>
+          <small class="source">{say("by", { source: each.source })}</small>
+        </span>
+      </td>
+      <td data-label={say("reason")} class="why">
+        <span title={each.reason}>{each.reason}</span>
+      </td>
+      <td data-label={say("count")} class="number">
+        {number(each.count)}
+      </td>
+      <td data-label={say("first_last")} class="at">
+        <span>
+          <Time at={each.first_at} />
+          {each.count > 1 && (
+            <>
+              {" – "}
+              <Time at={each.last_at} />
+            </>
+          )}
+        </span>
+      </td>
+      <td data-label={say("action")} class="id">
+        <Action each={each} />
+      </td>
+      <td class="acts">
+        <Redrive each={each} />
+      </td>
+    </tr>
+  );
+}
+
+/** The action it is about; its id is shortened by the style, and in full on its title. */
+export function Action({ each }: { each: Summary }) {
+  if (!each.action_id) return <span class="muted">–</span>;
+  return <span title={each.action_id}>{linked(each.action_id, each.tenant_id ?? undefined)}</span>;
+}
+
+export function Redrive({ each, kind = "plain" }: { each: Summary; kind?: "plain" | "main" }) {
+  const run = async () => {
+    const path = { undelivered_id: each.id };
+    await call(api.POST("/undelivered/{undelivered_id}/redrive", { params: { path } }));
+    return say("asked");
+  };
+  return (
+    <Act
+      label={say("redrive")}
+      name={say("redrive_name", { kind: kindOfUndelivered(each.kind), source: each.source })}
+      kind={kind}
+      run={run}
+      ask={{
+        title: say("redrive_title"),
+        go: say("redrive"),
+        body: (
+          <>
+            <p>
+              {kindOfUndelivered(each.kind)} · {each.source}
+            </p>
+            <p>{say(`does_${each.kind}`)}</p>
+            <p>{say("soon")}</p>
+          </>
+        ),
+      }}
+    />
+  );
 }

@@ -34,16 +34,26 @@ export const locale = computed(
 
 /**
  * The words of a part: `const say = words({en: {...}, fr: {...}})`, then `say("title")`. A text has its values in
- * braces; one with a number `n` may have a form for one and another for more.
+ * braces; one with a number `n` may have a form for one and another for more. French may be typed plainly: its spaces and
+ * apostrophes are set here.
  */
 export function words<T extends Table>(tables: { en: T; fr: { [K in keyof T]: Text } }) {
   return (key: keyof T & string, values: Values = {}): string => {
     const text = tables[language.value][key] as Text;
-    return filled(typeof text === "string" ? text : text[form(values.n)], values);
+    const form = typeof text === "string" ? text : text[formOf(values.n)];
+    return filled(language.value === "fr" ? set(form) : form, values);
   };
 }
 
-function form(n: string | number | undefined): "one" | "other" {
+/** French as it is set: a narrow space that does not break beside high punctuation and in quotes, and a round apostrophe. */
+function set(text: string): string {
+  return text
+    .replace(/ ([;:!?»])/g, "\u202f$1")
+    .replace(/« /g, "«\u202f")
+    .replace(/'/g, "’");
+}
+
+function formOf(n: string | number | undefined): "one" | "other" {
   return new Intl.PluralRules(language.value).select(Number(n)) === "one" ? "one" : "other";
 }
 

@@ -1,0 +1,72 @@
+// What can be notified of, and what can be undelivered, in words: for all screens that tell of them.
+
+import type { Schemas } from "./api";
+import { words } from "./words";
+
+export type NotificationKind = Schemas["NotificationKind"];
+export type Severity = Schemas["Severity"];
+export type UndeliveredKind = Schemas["Kind"];
+
+export const NOTIFICATION_KINDS: NotificationKind[] = [
+  "scheduling.action_failed",
+  "scheduling.dead_lettered",
+  "scheduling.undelivered",
+  "jobs.recurring_failing",
+  "jobs.recurring_succeeding",
+];
+
+/** Those that go to admins, unless somebody chose otherwise. */
+export const FOR_ADMINS: NotificationKind[] = ["scheduling.dead_lettered", "scheduling.undelivered"];
+
+export const kindOfNotification = words({
+  en: {
+    "scheduling.action_failed": "An action failed",
+    "scheduling.dead_lettered": "A new dead letter",
+    "scheduling.undelivered": "Something undelivered",
+    "jobs.recurring_failing": "A job keeps failing",
+    "jobs.recurring_succeeding": "A job succeeds again",
+  },
+  fr: {
+    "scheduling.action_failed": "Une action a échoué",
+    "scheduling.dead_lettered": "Un nouvel échec définitif",
+    "scheduling.undelivered": "Un élément non distribué",
+    "jobs.recurring_failing": "Une tâche échoue à répétition",
+    "jobs.recurring_succeeding": "Une tâche réussit à nouveau",
+  },
+});
+
+export const severity = words({
+  en: { info: "for information", warning: "warning", error: "error" },
+  fr: { info: "pour information", warning: "avertissement", error: "erreur" },
+});
+
+export const UNDELIVERED_KINDS: UndeliveredKind[] = [
+  "event",
+  "message",
+  "record",
+  "wake",
+  "pass",
+  "lifecycle",
+  "notification",
+];
+
+export const kindOfUndelivered = words({
+  en: {
+    message: "message of a queue",
+    record: "record of the stream",
+    wake: "wake",
+    event: "event that starts a job",
+    pass: "sweep or catch-up",
+    lifecycle: "lifecycle event",
+    notification: "notification",
+  },
+  fr: {
+    message: "message d'une file",
+    record: "enregistrement du flux",
+    wake: "réveil",
+    event: "événement qui démarre une tâche",
+    pass: "balayage ou rattrapage",
+    lifecycle: "événement du cycle de vie",
+    notification: "notification",
+  },
+});

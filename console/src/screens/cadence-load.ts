@@ -1,0 +1,66 @@
+// Asks for a cadence's times: the next ones, and those of some weeks for the calendar. What it refuses is an answer, too.
+
+import { api, call, type Schemas } from "../api";
+import { Problem } from "../problem";
+import { beginOf, daysAfter, isZone, localDay } from "../zones";
+import type { Asked } from "./cadences";
+
+export type Preview = Schemas["PreviewView"];
+
+export interface Refusal {
+  /** What was typed, and the place in it that is at fault. */
+  text: string;
+  start: number;
+  width: number;
+  problem: string;
+  remedy: string;
+}
+
+export type Seen = { preview: Preview; weeks: Preview; first: string } | { refusal: Refusal };
+
+export const DAYS = 35;
+const TIMES = 20;
+const MOST = 500;
+const REFUSED = [400, 422];
+const NAMES_ITS_ZONE = /\s(tz|default_tz)=|^\s*(on_event|on-event|manual)\b/i;
+
+/** The text that is asked for: with the zone of the field, if it names none and may have one. */
+function inZone({ cadence, tz }: Asked): string {
+  const text = cadence.trim();
+  return tz && !NAMES_ITS_ZONE.test(text) ? `${text} tz=${tz}` : text;
+}
+
+export async function load(asked: Asked, signal: AbortSignal): Promise<Seen> {
+  const text = inZone(asked);
+  const zone = isZone(asked.tz) ? asked.tz : "UTC";
+  const begin = asked.from ? beginOf(asked.from, zone) : Date.now();
+  const first = localDay(zone, begin);
+  const get = (query: { cadence: string; from: string; until?: string; count?: number }) =>
+    call(api.GET("/background-jobs/preview", { params: { query }, signal }));
+  const from = new Date(begin - 1).toISOString(); // "from" itself is not told
+  const until = new Date(beginOf(daysAfter(first, DAYS), zone) - 1).toISOString();
+  try {
+    const preview = await get({ cadence: text, from, count: TIMES });
+    const weeks = await get({ cadence: text, from, until, count: MOST });
+    return { preview, weeks, first };
+  } catch (error) {
+    if (error instanceof Problem && REFUSED.includes(error.status)) {
+      return { refusal: refusalOf(error, asked.cadence.trim()) };
+    }
+    throw error;
+  }
+}
+
+/** The refusal as it concerns what was typed: the zone that was put behind it is not shown, unless it is at fault. */
+function refusalOf(problem: Problem, typed: string): Refusal {
+  const { text, start, width, problem: what, remedy } = problem.more as Partial<Refusal>;
+  const flaws = problem.errors.map((each) => each.problem).join("; ");
+  const isBehind = start !== undefined && start >= [...typed].length;
+  return {
+    text: text?.startsWith(typed) && !isBehind ? typed : (text ?? typed),
+    start: start ?? 0,
+    width: width ?? 0,
+    problem: what ?? (flaws || problem.detail || problem.title),
+    remedy: remedy ?? "",
+  };
+}

@@ -1,0 +1,168 @@
+// The facts of a notification, each with the way to what it is about.
+
+import type { ComponentChildren } from "preact";
+import type { Schemas } from "../api";
+import { kindOfUndelivered, type UndeliveredKind, UNDELIVERED_KINDS } from "../kinds.words";
+import { me, SYSTEM } from "../me";
+import { href } from "../route";
+import { Time } from "../time";
+import { number, words } from "../words";
+
+const say = words({
+  en: {
+    action: "Action",
+    job: "Job",
+    type: "Type",
+    reason: "Reason",
+    attempts: "Attempts",
+    due: "Was due",
+    correlation: "Correlation id",
+    what: "What",
+    source: "Given up by",
+    count: "How often",
+    failures: "Failures in a row",
+    of_threshold: "{n}, from {threshold} on it is told",
+    last_run: "Last run",
+    many: "How many",
+    window: "Between",
+    names: "Of which",
+    others: "others",
+    look_dead: "To the dead letters",
+    look_undelivered: "To what is undelivered",
+    look_jobs: "To the jobs",
+  },
+  fr: {
+    action: "Action",
+    job: "Tâche",
+    type: "Type",
+    reason: "Motif",
+    attempts: "Tentatives",
+    due: "Échéance",
+    correlation: "Id. de corrélation",
+    what: "Quoi",
+    source: "Abandonné par",
+    count: "Nombre de fois",
+    failures: "Échecs d'affilée",
+    of_threshold: "{n}, signalés à partir de {threshold}",
+    last_run: "Dernière exécution",
+    many: "Nombre",
+    window: "Entre",
+    names: "Dont",
+    others: "autres",
+    look_dead: "Voir les échecs définitifs",
+    look_undelivered: "Voir les éléments non distribués",
+    look_jobs: "Voir les tâches",
+  },
+});
+
+type View = Schemas["NotificationView"];
+type Row = [label: string, value: ComponentChildren];
+
+export function NotificationFacts({ view }: { view: View }) {
+  const rows = (view.is_digest ? ofDigest(view) : ofOne(view)).filter(([, value]) => value);
+  return (
+    <dl class="facts">
+      {rows.map(([label, value]) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function ofOne({ kind, facts }: View): Row[] {
+  if (kind === "scheduling.undelivered") {
+    const what = UNDELIVERED_KINDS.find((each) => each === facts.kind);
+    return [
+      [say("what"), <a href={href("undelivered", text(facts.id))}>{told(what, facts.kind)}</a>],
+      [say("source"), text(facts.source)],
+      [say("reason"), text(facts.reason)],
+      [say("count"), counted(facts.count)],
+      [say("action"), linked(text(facts.action), text(facts.action_tenant_id))],
+    ];
+  }
+  if (kind.startsWith("jobs.")) {
+    const failures = { n: Number(facts.consecutive_failures), threshold: Number(facts.failure_threshold) };
+    const isFailing = kind === "jobs.recurring_failing";
+    return [
+      [say("job"), <a href={href("jobs", text(facts.name))}>{text(facts.name)}</a>],
+      [say("reason"), isFailing && text(facts.last_error)],
+      [say("failures"), isFailing && say("of_threshold", failures)],
+      [say("last_run"), linked(text(facts.last_id))],
+    ];
+  }
+  const job = text(facts.job);
+  return [
+    [say("action"), linked(text(facts.id))],
+    [say("job"), job && <a href={href("jobs", job)}>{job}</a>],
+    [say("type"), text(facts.type)],
+    [say("reason"), text(facts.reason)],
+    [say("attempts"), counted(facts.attempt)],
+    [say("due"), text(facts.nominal_at) && <Time at={text(facts.nominal_at)} />],
+    [say("correlation"), text(facts.correlation_id)],
+  ];
+}
+
+function ofDigest({ kind, facts }: View): Row[] {
+  const names = Object.entries((facts.by_name ?? {}) as Record<string, number>);
+  const isOfJobs = kind.startsWith("jobs.");
+  const [page, look] = isOfJobs
+    ? (["jobs", "look_jobs"] as const)
+    : kind === "scheduling.undelivered"
+      ? (["undelivered", "look_undelivered"] as const)
+      : (["dead-letters", "look_dead"] as const);
+  return [
+    [
+      say("many"),
+      <>
+        {counted(facts.total)} · <a href={href(page)}>{say(look)}</a>
+      </>,
+    ],
+    [
+      say("window"),
+      <>
+        <Time at={text(facts.since)} /> – <Time at={text(facts.until)} />
+      </>,
+    ],
+    [
+      say("names"),
+      <ul class="plain">
+        {names.map(([name, count]) => (
+          <li key={name}>
+            {number(count)} × {isOfJobs ? <a href={href("jobs", name)}>{name}</a> : name}
+          </li>
+        ))}
+        {Number(facts.others) > 0 && (
+          <li>
+            {counted(facts.others)} × {say("others")}
+          </li>
+        )}
+      </ul>,
+    ],
+  ];
+}
+
+/** The way to an action; of another tenant's there is none. */
+export function linked(id: string, tenant: string = me.value.tenant_id): ComponentChildren {
+  if (!id) return "";
+  if (tenant !== me.value.tenant_id && tenant !== SYSTEM) return <code>{id}</code>;
+  return (
+    <a class="mono" href={href("actions", id)}>
+      {id}
+    </a>
+  );
+}
+
+function told(kind: UndeliveredKind | undefined, written: unknown): string {
+  return kind ? kindOfUndelivered(kind) : text(written);
+}
+
+function text(fact: unknown): string {
+  return fact === null || fact === undefined ? "" : String(fact);
+}
+
+function counted(fact: unknown): string {
+  return typeof fact === "number" ? number(fact) : text(fact);
+}
