@@ -71,7 +71,7 @@ function Thing({ view }: { view: View }) {
       </Part>
       <Part title={say("body")}>
         {view.is_cut && <p class="stale">{say("cut")}</p>}
-        <Body text={view.body} />
+        {view.body === null ? <p>{say("withheld")}</p> : <Body text={view.body} />}
       </Part>
     </>
   );
@@ -82,7 +82,6 @@ function Body({ text }: { text: string }) {
   if (read !== undefined) return <Tree value={read} />;
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <pre class="body" tabIndex={0} role="group" aria-label={say("body")}>
       {shown}
     </pre>

@@ -85,7 +85,6 @@ interface FieldProps {
 /** A field of a form with its label; the label holds the field, so that they belong together. */
 export function Field({ label, hint, children }: FieldProps) {
   return (
-    // biome-ignore lint/a11y/noLabelWithoutControl: the control is among the children
     <label class="field">
       <span>{label}</span>
       {children}
