@@ -1,7 +1,7 @@
 // One job: what it is, what became of each of its times, what comes, its runs, and what operators set.
 
 import { api, call } from "../api";
-import { useLive } from "../live";
+import { type Live, useLive } from "../live";
 import { can } from "../me";
 import { href } from "../route";
 import { Page } from "../ui/page";
@@ -12,6 +12,7 @@ import { About, Cadences } from "./job/about";
 import { Acts } from "./job/acts";
 import { Audit } from "./job/audit";
 import { Calendar } from "./job/calendar";
+import { Gone } from "./job/gone";
 import { Glance, Notices } from "./job/head";
 import { History } from "./job/history";
 import { Settings } from "./job/settings";
@@ -38,30 +39,36 @@ export function JobScreen({ name }: { name: string }) {
       above={<a href={href("jobs")}>{all("jobs")}</a>}
       aside={job && <Acts job={job} />}
     >
-      <Shown live={live} lines={8}>
-        {({ job, etag }) => (
-          <>
-            {(job.description || job.title) && (
-              <p class="job-what">
-                {job.title && <code>{job.name}</code>} {job.description}
-              </p>
-            )}
-            <Notices job={job} />
-            <Glance job={job} />
-            <div class="columns">
-              <div class="stacked">
-                <Cadences job={job} />
-                <About job={job} />
-              </div>
-              <Upcoming job={job} />
-            </div>
-            <Calendar job={job} key={job.version} />
-            <History name={job.name} />
-            <Settings job={job} etag={etag} />
-            {can("audit:read") && <Audit name={job.name} />}
-          </>
-        )}
-      </Shown>
+      {live.problem?.isMissing ? <Gone name={name} /> : <Standing live={live} />}
     </Page>
+  );
+}
+
+function Standing({ live }: { live: Live<Seen> }) {
+  return (
+    <Shown live={live} lines={8}>
+      {({ job, etag }) => (
+        <>
+          {(job.description || job.title) && (
+            <p class="job-what">
+              {job.title && <code>{job.name}</code>} {job.description}
+            </p>
+          )}
+          <Notices job={job} />
+          <Glance job={job} />
+          <div class="columns">
+            <div class="stacked">
+              <Cadences job={job} />
+              <About job={job} />
+            </div>
+            <Upcoming job={job} />
+          </div>
+          <Calendar job={job} key={job.version} />
+          <History name={job.name} />
+          <Settings job={job} etag={etag} />
+          {can("audit:read") && <Audit name={job.name} />}
+        </>
+      )}
+    </Shown>
   );
 }

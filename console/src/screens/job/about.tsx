@@ -63,7 +63,7 @@ export function About({ job }: { job: Job }) {
   ];
   return (
     <Part title={say("about")}>
-      <dl class="facts">
+      <dl class="facts about">
         {facts.map(
           ([label, value]) =>
             value && (

@@ -50,7 +50,7 @@ export function Audit({ name }: { name: string }) {
 function Entries({ items }: { items: Entry[] }) {
   return (
     <div class="scrolls">
-      <table class="folds">
+      <table class="folds job-table">
         <thead>
           <tr>
             <th scope="col">{all("when")}</th>

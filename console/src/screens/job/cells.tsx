@@ -1,6 +1,6 @@
 // Days of a month, or hours of a day, as cells with what they count. One is reached by Tab, the others by arrow keys.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { number } from "../../words";
 import { type Counts, GROUPS, type Group } from "./accounts";
 import { say } from "./calendar.words";
@@ -43,7 +43,7 @@ export function Cells({ label, cells, columns, heads, offset = 0, chosen, choose
   const grid = useRef<HTMLDivElement>(null);
   const held = [moved, chosen].find((key) => cells.some((each) => each.key === key)) ?? cells[0]?.key;
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isMoving.current) return;
     isMoving.current = false;
     grid.current?.querySelector<HTMLElement>("[tabindex='0']")?.focus();
@@ -83,13 +83,15 @@ export function Cells({ label, cells, columns, heads, offset = 0, chosen, choose
           tabIndex={each.key === held ? 0 : -1}
           aria-pressed={each.key === chosen}
           aria-current={each.isNow ? "date" : undefined}
-          aria-label={[each.name, told(each.counts)].join(": ")}
           onClick={() => {
             setMoved(each.key);
             choose(each.key);
           }}
         >
-          <span class="cell-label">{each.label}</span>
+          <span class="hidden">{[each.name, told(each.counts)].join(": ")}</span>
+          <span class="cell-label" aria-hidden="true">
+            {each.label}
+          </span>
           <Marks counts={each.counts} />
         </button>
       ))}
@@ -100,7 +102,7 @@ export function Cells({ label, cells, columns, heads, offset = 0, chosen, choose
 function Marks({ counts }: { counts?: Counts }) {
   const groups = GROUPS.filter((each) => counts?.[each] !== undefined);
   return (
-    <span class="cell-marks">
+    <span class="cell-marks" aria-hidden="true">
       {groups.map((each) => {
         const n = counts?.[each];
         return (

@@ -5,14 +5,15 @@ import { Problem } from "../../problem";
 import { explained } from "../../ui/states";
 
 /** A refusal of the page's own, before anything is sent. */
-export class Flawed extends Error {}
+export class Flawed extends Error {
+  override name = "";
+}
 
 interface Flaw {
   /** What to show at the field; null while nothing is wrong. */
   text: string | null;
   /** Runs a change, and keeps why it was refused. */
   guard: <T>(run: () => Promise<T>) => Promise<T>;
-  forget: () => void;
 }
 
 export function useFlaw(): Flaw {
@@ -26,7 +27,7 @@ export function useFlaw(): Flaw {
       throw error;
     }
   };
-  return { text, guard, forget: () => setText(null) };
+  return { text, guard };
 }
 
 export function FlawText({ text }: { text: string | null }) {

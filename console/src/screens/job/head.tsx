@@ -72,7 +72,7 @@ export function Glance({ job }: { job: Job }) {
   const { last_run: last, next_due_at: next } = job;
   const status = STATUSES.find((each) => each === last?.status) as Status | undefined;
   return (
-    <div class="cards">
+    <div class="cards glances">
       <Card label={say("next")}>
         {next ? (
           <>

@@ -117,7 +117,7 @@ function Filters({ name, status, from, until }: Omit<Asked, "cursor"> & { name: 
 function Runs({ items }: { items: Run[] }) {
   return (
     <div class="scrolls">
-      <table class="folds runs">
+      <table class="folds job-table runs">
         <thead>
           <tr>
             <th scope="col">{say("nominal")}</th>

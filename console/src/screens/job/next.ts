@@ -9,12 +9,13 @@ export interface Coming {
   local: string;
   tz: string;
   cadences: string[];
-  /** What a change of the clocks does: `moved`, `skipped`, `doubled` or `once`. */
-  mark: string | null;
-  note: string;
+  /** What a change of the clocks does to it. Cadences may differ in that. */
+  marks: { mark: Mark; note: string }[];
   /** What is known of it already; undefined where nothing is. */
   known?: Occurrence;
 }
+
+export type Mark = "moved" | "skipped" | "doubled" | "once";
 
 /** More than are shown, so that there are enough until it is asked again. */
 const COUNT = 20;
@@ -41,12 +42,11 @@ export async function upcoming(job: Job, signal: AbortSignal): Promise<Coming[]>
     for (const each of occurrences) {
       if (each.at !== null) place = Date.parse(each.at);
       const key = each.at ?? `${cadence} ${each.local}`;
-      const alike = found.get(key);
-      if (alike) {
-        alike.cadences.push(cadence);
-        alike.mark ??= each.mark;
-        alike.note ||= each.note;
-      } else found.set(key, { ...each, tz, cadences: [cadence], place });
+      const time = found.get(key) ?? { at: each.at, local: each.local, tz, cadences: [], marks: [], place };
+      time.cadences.push(cadence);
+      if (each.mark && !time.marks.some(({ mark }) => mark === each.mark))
+        time.marks.push({ mark: each.mark as Mark, note: each.note.replace(/^\w+: /, "") });
+      found.set(key, time);
     }
   });
   const inOrder = [...found.values()].sort((one, other) => one.place - other.place).slice(0, COUNT);

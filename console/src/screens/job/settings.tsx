@@ -27,7 +27,7 @@ export function Settings({ job, etag }: { job: Job; etag: string | null }) {
         {job.retry?.give_up_after && say("give_up", { span: span(job.retry.give_up_after * 1_000) })}
       </p>
       <div class="scrolls">
-        <table class="folds">
+        <table class="folds job-table">
           <thead>
             <tr>
               <th scope="col">{say("which")}</th>

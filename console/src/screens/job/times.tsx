@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { useLive } from "../../live";
 import { href } from "../../route";
-import { Time, zone } from "../../time";
+import { Time, written, zone } from "../../time";
 import { Empty, Shown } from "../../ui/states";
 import { locale } from "../../words";
 import { accounts, type Job, type Occurrence } from "./accounts";
@@ -55,7 +55,7 @@ export function Times({ job, title, start, end }: TimesProps) {
             <>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has no mouse scrolls it */}
               <div class="times-list" tabIndex={0} role="region" aria-label={title}>
-                <table class="folds">
+                <table class="folds job-table">
                   <thead>
                     <tr>
                       <th scope="col">{say("local")}</th>
@@ -126,12 +126,15 @@ function Row({ each, job, day, isFine }: { each: Occurrence; job: Job; day: numb
 }
 
 function Fold({ each }: { each: Occurrence }) {
+  const [before, after] = say("till", { at: "\n" }).split("\n");
   return (
     <small class="note">
       {each.count === null ? say("many") : say("times", { n: each.count })}
       {each.until && (
         <>
-          , <Time at={each.until} />
+          , {before}
+          <Time at={each.until} />
+          {after}
         </>
       )}
     </small>
@@ -175,10 +178,16 @@ export function Local({ at, local, tz, near, isFine }: LocalProps) {
     month: "short",
   }).format(wall);
   const reader = new Intl.DateTimeFormat("en-CA", { timeZone: zone.value }).format(near ?? 0);
+  const isElsewhere = written(at, "clock") !== local.slice(11, 19);
   return (
     <span class="local" title={new Date(at).toISOString()}>
       {(near === undefined || reader !== local.slice(0, 10)) && `${shown}, `}
       <b>{clock(local, isFine)}</b> <small>{tz}</small>
+      {isElsewhere && (
+        <small class="note">
+          {written(at, isFine ? "clock" : "minute")} {zone.value}
+        </small>
+      )}
     </span>
   );
 }

@@ -73,13 +73,17 @@ function One({ each, names, isFine }: { each: Coming; names: string; isFine: boo
             <small>{reasonOf(each.known?.reason ?? "")}</small>
           </>
         )}
-        {each.mark && <span class="badge is-missed">{say(each.mark as "moved")}</span>}
+        {each.marks.map(({ mark }) => (
+          <span class="badge is-missed" key={mark}>
+            {say(mark)}
+          </span>
+        ))}
         {names && <small>{names}</small>}
-        {each.mark && (
-          <small class="note" lang="en">
-            {each.note.replace(/^\w+: /, "")}
+        {each.marks.map(({ mark, note }) => (
+          <small class="note" lang="en" key={mark}>
+            {note}
           </small>
-        )}
+        ))}
       </div>
     </li>
   );
