@@ -87,8 +87,19 @@ export function isTimeless(text: string): boolean {
   return /^(on_event|manual)\b/.test(text);
 }
 
+/** Whether a pause covers a time to come: it has a row yet, perhaps, and will be skipped all the same. */
+export function isPaused(job: Job, time: { at: string; cadences: string[] }): boolean {
+  const covers = (pause: Schemas["PauseView"] | null | undefined) =>
+    !!pause && (pause.until === null || Date.parse(time.at) <= Date.parse(pause.until));
+  const pauseOf = (name: string) => job.cadences.find((each) => each.name === name)?.paused;
+  return (
+    covers(job.paused) || (time.cadences.length > 0 && time.cadences.every((each) => covers(pauseOf(each))))
+  );
+}
+
 /** Counts by bucket, of which each has the key that `keyOf` gives an instant; `times` tell what folds stand for. */
 export function counted(
+  job: Job,
   entries: Occurrence[],
   times: number[],
   keyOf: (at: number) => string,
@@ -102,7 +113,8 @@ export function counted(
     of[group] = n === null || before === null ? null : (before ?? 0) + n;
   };
   for (const each of entries) {
-    const group = GROUP_OF[each.account];
+    const isSilent = each.account === "pending" && each.cadences.length > 0 && isPaused(job, each);
+    const group = isSilent ? "skipped" : GROUP_OF[each.account];
     if (!group) continue;
     const [start, end] = [Date.parse(each.at), Date.parse(each.until ?? each.at)];
     const [first, last] = [keyOf(start), keyOf(end)];

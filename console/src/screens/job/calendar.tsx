@@ -164,7 +164,7 @@ function useCounts(
       if (!CALLS[scale]) return undefined;
       const found = await accounts(job.name, justBefore(start), justBefore(end), CALLS[scale], signal);
       const times = scale === "month" ? await timesOf(job, spreadOut(found.entries, keyOf), signal) : [];
-      return { counts: counted(found.entries, times, keyOf, keys), cutAt: found.cutAt };
+      return { counts: counted(job, found.entries, times, keyOf, keys), cutAt: found.cutAt };
     },
     [job.name, job.version, scale, start, zone.value].join(" "),
     isOver ? Number.POSITIVE_INFINITY : 60_000,

@@ -3,6 +3,19 @@
 import { useState } from "preact/hooks";
 import { Problem } from "../../problem";
 import { explained } from "../../ui/states";
+import { words } from "../../words";
+
+const say = words({
+  en: {
+    changed: "Somebody has changed it since this was opened. Close this, look at it again, then decide.",
+  },
+  fr: {
+    changed:
+      "Quelqu'un l'a modifié depuis l'ouverture de ce formulaire. Fermez-le, regardez à nouveau, puis décidez.",
+  },
+});
+
+const CHANGED = 412;
 
 /** A refusal of the page's own, before anything is sent. */
 export class Flawed extends Error {
@@ -40,6 +53,7 @@ export function FlawText({ text }: { text: string | null }) {
 
 function written(error: unknown): string {
   if (!(error instanceof Problem)) return error instanceof Error ? error.message : String(error);
+  if (error.status === CHANGED) return say("changed");
   const flaws = error.errors.map((each) => `${each.where}: ${each.problem}`);
   return flaws.length > 0 ? flaws.join("; ") : explained(error).why;
 }

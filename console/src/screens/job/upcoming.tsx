@@ -4,7 +4,7 @@ import { now, useLive } from "../../live";
 import { Time } from "../../time";
 import { Part } from "../../ui/page";
 import { Empty, Shown } from "../../ui/states";
-import type { Job } from "./accounts";
+import { isPaused, type Job } from "./accounts";
 import { reasonOf } from "./shared.words";
 import { clock, isFine, Local } from "./times";
 import { type Coming, upcoming } from "./next";
@@ -41,6 +41,7 @@ export function Upcoming({ job }: { job: Job }) {
                   key={`${each.at} ${each.local}`}
                   each={each}
                   isFine={isFine(ahead)}
+                  isPausedThen={each.at !== null && isPaused(job, { ...each, at: each.at })}
                   names={job.cadences.length > 1 ? each.cadences.join(", ") : ""}
                 />
               ))}
@@ -52,8 +53,15 @@ export function Upcoming({ job }: { job: Job }) {
   );
 }
 
-function One({ each, names, isFine }: { each: Coming; names: string; isFine: boolean }) {
-  const isSilent = each.known && SILENT.includes(each.known.account);
+interface OneProps {
+  each: Coming;
+  names: string;
+  isFine: boolean;
+  isPausedThen: boolean;
+}
+
+function One({ each, names, isFine, isPausedThen }: OneProps) {
+  const isSilent = isPausedThen || (each.known && SILENT.includes(each.known.account));
   return (
     <li class={isSilent || !each.at ? "is-silent" : ""}>
       <span class="coming-away">{each.at ? <Time at={each.at} as="away" /> : "–"}</span>
@@ -70,7 +78,7 @@ function One({ each, names, isFine }: { each: Coming; names: string; isFine: boo
             <span class="badge is-skipped">
               <span aria-hidden="true">↷</span> {say("will_skip")}
             </span>
-            <small>{reasonOf(each.known?.reason ?? "")}</small>
+            <small>{reasonOf(each.known?.reason || (isPausedThen ? "paused" : ""))}</small>
           </>
         )}
         {each.marks.map(({ mark }) => (
