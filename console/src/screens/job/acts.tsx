@@ -6,6 +6,7 @@ import { Time, written } from "../../time";
 import { Act } from "../../ui/act";
 import type { Job } from "./accounts";
 import { say } from "./acts.words";
+import { FlawText, useFlaw } from "./flaw";
 import { PauseAct } from "./pauses";
 import { RunNow } from "./trigger";
 
@@ -14,7 +15,7 @@ export function Acts({ job }: { job: Job }) {
   return (
     <>
       {job.origin === "runtime" && <Unregister job={job} />}
-      {job.next_runs.length > 0 && <SkipNext job={job} />}
+      {!job.paused && job.next_runs.length > 0 && <SkipNext job={job} />}
       <PauseAct job={job} />
       <RunNow job={job} />
     </>
@@ -22,7 +23,11 @@ export function Acts({ job }: { job: Job }) {
 }
 
 function SkipNext({ job }: { job: Job }) {
+  const { text, guard } = useFlaw();
   const [next, then] = job.next_runs;
+  // What a paused cadence has planned already comes before it, and is not what is meant.
+  const isPaused = job.cadences.some((each) => each.paused);
+  const cadence = isPaused ? (next?.cadences[0] ?? null) : null;
   return (
     <Act
       label={say("skip")}
@@ -37,19 +42,22 @@ function SkipNext({ job }: { job: Job }) {
               <dd>{then ? <Instant at={then.at} /> : say("skip_none")}</dd>
             </dl>
             <p class="muted">{say("skip_once")}</p>
+            <FlawText text={text} />
           </>
         ),
         go: say("skip_go"),
       }}
-      run={async () => {
-        const skipped = await call(
-          api.POST("/background-jobs/{name}/skip-next", {
-            params: { path: { name: job.name } },
-            body: { cadence: null },
-          }),
-        );
-        return say("skipped", { at: written(skipped.nominal_at) });
-      }}
+      run={() =>
+        guard(async () => {
+          const skipped = await call(
+            api.POST("/background-jobs/{name}/skip-next", {
+              params: { path: { name: job.name } },
+              body: { cadence },
+            }),
+          );
+          return say("skipped", { at: written(skipped.nominal_at) });
+        })
+      }
     />
   );
 }
@@ -66,19 +74,27 @@ function Instant({ at }: { at: string }) {
 }
 
 function Unregister({ job }: { job: Job }) {
+  const { text, guard } = useFlaw();
   return (
     <Act
       label={say("unregister")}
       kind="danger"
       ask={{
         title: say("unregister_title", { name: job.name }),
-        body: <p>{say("unregister_what")}</p>,
+        body: (
+          <>
+            <p>{say("unregister_what")}</p>
+            <FlawText text={text} />
+          </>
+        ),
         go: say("unregister"),
       }}
-      run={async () => {
-        await call(api.DELETE("/background-jobs/{name}", { params: { path: { name: job.name } } }));
-        return say("unregistered", { name: job.name });
-      }}
+      run={() =>
+        guard(async () => {
+          await call(api.DELETE("/background-jobs/{name}", { params: { path: { name: job.name } } }));
+          return say("unregistered", { name: job.name });
+        })
+      }
     />
   );
 }
