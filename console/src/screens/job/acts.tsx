@@ -1,0 +1,100 @@
+// What may be done to a job: run it now, skip its next run, pause it, take it back.
+
+import { api, call } from "../../api";
+import { canManage } from "../../me";
+import { Time, written } from "../../time";
+import { Act } from "../../ui/act";
+import type { Job } from "./accounts";
+import { say } from "./acts.words";
+import { FlawText, useFlaw } from "./flaw";
+import { PauseAct } from "./pauses";
+import { RunNow } from "./trigger";
+
+export function Acts({ job }: { job: Job }) {
+  if (!job.enabled || !canManage("jobs:manage", job.tenant_id)) return null;
+  return (
+    <>
+      {job.origin === "runtime" && <Unregister job={job} />}
+      {!job.paused && job.next_runs.length > 0 && <SkipNext job={job} />}
+      <PauseAct job={job} />
+      <RunNow job={job} />
+    </>
+  );
+}
+
+function SkipNext({ job }: { job: Job }) {
+  const { text, guard } = useFlaw();
+  const [next, then] = job.next_runs;
+  // What a paused cadence has planned already comes before it, and is not what is meant.
+  const isPaused = job.cadences.some((each) => each.paused);
+  const cadence = isPaused ? (next?.cadences[0] ?? null) : null;
+  return (
+    <Act
+      label={say("skip")}
+      ask={{
+        title: say("skip_title"),
+        body: (
+          <>
+            <dl class="facts">
+              <dt>{say("skip_is")}</dt>
+              <dd>{next && <Instant at={next.at} />}</dd>
+              <dt>{say("skip_then")}</dt>
+              <dd>{then ? <Instant at={then.at} /> : say("skip_none")}</dd>
+            </dl>
+            <p class="muted">{say("skip_once")}</p>
+            <FlawText text={text} />
+          </>
+        ),
+        go: say("skip_go"),
+      }}
+      run={() =>
+        guard(async () => {
+          const skipped = await call(
+            api.POST("/background-jobs/{name}/skip-next", {
+              params: { path: { name: job.name } },
+              body: { cadence },
+            }),
+          );
+          return say("skipped", { at: written(skipped.nominal_at) });
+        })
+      }
+    />
+  );
+}
+
+function Instant({ at }: { at: string }) {
+  return (
+    <>
+      <Time at={at} as="full" />{" "}
+      <span class="muted">
+        (<Time at={at} as="away" />)
+      </span>
+    </>
+  );
+}
+
+function Unregister({ job }: { job: Job }) {
+  const { text, guard } = useFlaw();
+  return (
+    <Act
+      label={say("unregister")}
+      kind="danger"
+      ask={{
+        title: say("unregister_title", { name: job.name }),
+        body: (
+          <>
+            <p>{say("unregister_what")}</p>
+            <FlawText text={text} />
+          </>
+        ),
+        go: say("unregister"),
+      }}
+      run={() =>
+        guard(async () => {
+          await call(api.DELETE("/background-jobs/{name}", { params: { path: { name: job.name } } }));
+          return say("unregistered", { name: job.name });
+        })
+      }
+    />
+  );
+}

@@ -1,0 +1,194 @@
+// The runs of a job, newest first: by status and days, which are in the address.
+
+import { api, call, type Schemas } from "../../api";
+import { useLive } from "../../live";
+import { go, href, place } from "../../route";
+import { span, Time, zone } from "../../time";
+import { Field } from "../../ui/act";
+import { Part } from "../../ui/page";
+import { Pager } from "../../ui/pager";
+import { Empty, Shown } from "../../ui/states";
+import { StatusBadge } from "../../ui/status";
+import { say as all, type Status, STATUSES, status as statusName } from "../../words/shared";
+import { isDay, justBefore, plusDays, startOf } from "./days";
+import { say } from "./history.words";
+import { reasonOf, trigger } from "./shared.words";
+
+type Run = Schemas["ActionSummary"];
+
+const LIMIT = 25;
+/** Filters are of the page that was read: so many pages are read until one has something. */
+const CALLS = 4;
+
+export function History({ name }: { name: string }) {
+  const query = place.value.query;
+  const status = STATUSES.find((each) => each === query.get("status"));
+  const [from, until, cursor] = [query.get("from"), query.get("until"), query.get("cursor")];
+  const isFiltered = Boolean(status || from || until);
+  const live = useLive(
+    (signal) => runs(name, { status, from, until, cursor }, signal),
+    [name, status, from, until, cursor, zone.value].join(" "),
+    cursor ? 30_000 : 5_000,
+  );
+  return (
+    <Part title={say("title")}>
+      <Filters name={name} status={status} from={from} until={until} />
+      <Shown live={live}>
+        {({ items, next }) => (
+          <>
+            {items.length === 0 ? (
+              <Empty title={say(isFiltered ? "none_so" : "none")}>
+                <p>{say(next ? "none_more" : isFiltered ? "none_all" : "none_why")}</p>
+              </Empty>
+            ) : (
+              <Runs items={items} />
+            )}
+            <Pager at={["jobs", name]} next={next} />
+          </>
+        )}
+      </Shown>
+    </Part>
+  );
+}
+
+interface Asked {
+  status: Status | undefined;
+  from: string | null;
+  until: string | null;
+  cursor: string | null;
+}
+
+async function runs(
+  name: string,
+  asked: Asked,
+  signal: AbortSignal,
+): Promise<{ items: Run[]; next: string | null }> {
+  const { status } = asked;
+  const from = isDay(asked.from) ? justBefore(startOf(asked.from)) : undefined;
+  const until = isDay(asked.until) ? justBefore(startOf(plusDays(asked.until, 1))) : undefined;
+  let next = asked.cursor;
+  for (let made = 0; ; made += 1) {
+    const query = { limit: LIMIT, cursor: next ?? undefined, status, from, until };
+    const page: Schemas["ActionPage"] = await call(
+      api.GET("/background-jobs/{name}/runs", { params: { path: { name }, query }, signal }),
+    );
+    next = page.next_cursor;
+    if (page.items.length > 0 || !next || made + 1 >= CALLS) return { items: page.items, next };
+  }
+}
+
+function Filters({ name, status, from, until }: Omit<Asked, "cursor"> & { name: string }) {
+  const set = (changed: Record<string, string>) => {
+    const { cursor: _, ...query } = Object.fromEntries(place.value.query);
+    go(href("jobs", name, { ...query, ...changed }), { replace: true });
+  };
+  const day = (label: string, key: "from" | "until", value: string | null) => (
+    <Field label={label}>
+      <input
+        type="date"
+        value={value ?? ""}
+        onChange={(event) => set({ [key]: event.currentTarget.value })}
+      />
+    </Field>
+  );
+  return (
+    <div class="filters">
+      <Field label={all("status")}>
+        <select value={status ?? ""} onChange={(event) => set({ status: event.currentTarget.value })}>
+          <option value="">{all("all")}</option>
+          {STATUSES.map((each) => (
+            <option key={each} value={each}>
+              {statusName(each)}
+            </option>
+          ))}
+        </select>
+      </Field>
+      {day(say("from"), "from", from)}
+      {day(say("until"), "until", until)}
+      {(status || from || until) && (
+        <button type="button" class="quiet" onClick={() => set({ status: "", from: "", until: "" })}>
+          {say("clear")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Runs({ items }: { items: Run[] }) {
+  return (
+    <div class="scrolls">
+      <table class="folds job-table runs">
+        <thead>
+          <tr>
+            <th scope="col">{say("nominal")}</th>
+            <th scope="col">{all("status")}</th>
+            <th scope="col">{say("trigger")}</th>
+            <th scope="col">{all("lateness")}</th>
+            <th scope="col">{all("took")}</th>
+            <th scope="col">{say("attempts")}</th>
+            <th scope="col">{say("message")}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((each) => (
+            <Row key={each.id} run={each} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ run }: { run: Run }) {
+  const last = run.attempts.at(-1);
+  const first = run.attempts[0]?.number === 1 ? run.attempts[0] : undefined;
+  const message = run.failure_reason ?? last?.message ?? run.note ?? "";
+  return (
+    <tr>
+      <td data-label={say("nominal")}>
+        <a href={href("actions", run.id)} title={run.id}>
+          <Time at={run.nominal_at} />
+        </a>
+      </td>
+      <td data-label={all("status")}>
+        <StatusBadge status={run.status} />
+      </td>
+      <td data-label={say("trigger")}>
+        <span>
+          {trigger(run.trigger)}
+          {run.trigger === "manual" && <small class="note">{say("by_of", { who: run.created_by })}</small>}
+        </span>
+      </td>
+      <td data-label={all("lateness")}>{first ? <Late run={run} startedAt={first.started_at} /> : "–"}</td>
+      <td data-label={all("took")}>
+        {last?.finished_at ? span(since(last.started_at, last.finished_at)) : "–"}
+      </td>
+      <td data-label={say("attempts")}>{last?.number ?? "–"}</td>
+      <td data-label={say("message")}>
+        <span>
+          {run.skip_reason && reasonOf(run.skip_reason)}
+          {message && (
+            <small class="note message" lang="en" title={message}>
+              {message}
+            </small>
+          )}
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+const since = (from: string, to: string) => Date.parse(to) - Date.parse(from);
+
+/** How long after its time it began, and when that was. */
+function Late({ run, startedAt }: { run: Run; startedAt: string }) {
+  const late = since(run.nominal_at, startedAt);
+  return (
+    <span>
+      {late < 1_000 ? say("on_time") : span(late)}
+      <small class="note">
+        {all("started")} <Time at={startedAt} />
+      </small>
+    </span>
+  );
+}
