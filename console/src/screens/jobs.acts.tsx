@@ -22,9 +22,7 @@ const pause = (name: string, { reason, until }: Pause) =>
   );
 
 const resume = (name: string) =>
-  call(
-    api.POST("/background-jobs/{name}/resume", { params: { path: { name } }, body: { cadence: null } }),
-  );
+  call(api.POST("/background-jobs/{name}/resume", { params: { path: { name } }, body: { cadence: null } }));
 
 /** Whether the whole job may run, as a switch. */
 export function JobSwitch({ job }: { job: Job }) {
@@ -83,13 +81,15 @@ export function RunNow({ job }: { job: Job }) {
     return { text: mine("did_run", { job: label }), link };
   };
   const body = why.map((each) => <p key={each}>{each}</p>);
-  const ask = why.length > 0 ? { title: mine("run_title", { job: label }), body, go: mine("run_go") } : undefined;
+  const ask =
+    why.length > 0 ? { title: mine("run_title", { job: label }), body, go: mine("run_go") } : undefined;
   return <Act label={mine("run_now")} name={mine("run_name", { job: label })} run={run} ask={ask} />;
 }
 
 /** What one should know before it is run by hand. */
 function doubts(job: Job): string[] {
-  const isOfEvents = job.cadences.length > 0 && job.cadences.every((each) => each.text.startsWith("on_event"));
+  const isOfEvents =
+    job.cadences.length > 0 && job.cadences.every((each) => each.text.startsWith("on_event"));
   return [
     ...(job.paused ? [mine("run_paused")] : []),
     ...(job.running ? [mine("run_running")] : []),

@@ -9,7 +9,8 @@ export type Job = Schemas["JobSummary"];
 
 const PAGE = 100;
 const MOST_PAGES = 10;
-const RUNS = 20;
+/** How many of its runs each job tells. */
+export const RUNS = 20;
 const EVERY = 10_000;
 
 export type Jobs = Gathered<Job>;

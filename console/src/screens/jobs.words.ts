@@ -69,8 +69,7 @@ export const mine = words({
     group_own: "Propres à duetime",
     group_count: { one: "{n} tâche", other: "{n} tâches" },
     no_jobs: "Il n'y a pas encore de tâche",
-    no_jobs_why:
-      "Les tâches sont déclarées dans le code, ou enregistrées par l'API et la ligne de commande.",
+    no_jobs_why: "Les tâches sont déclarées dans le code, ou enregistrées par l'API et la ligne de commande.",
     no_match: "Aucune tâche ne répond à la recherche et au filtre",
     show_all: "Afficher toutes les tâches",
     more: "Seules les {n} premières tâches sont affichées.",

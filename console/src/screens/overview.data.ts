@@ -48,12 +48,7 @@ const ask = (asked: () => Asked) => (signal: AbortSignal) => query(asked(), sign
 const away = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
 
 export const useHealth = () =>
-  useAllowed(
-    can("system"),
-    (signal) => call(api.GET("/health/details", { signal })),
-    "health",
-    SOON,
-  );
+  useAllowed(can("system"), (signal) => call(api.GET("/health/details", { signal })), "health", SOON);
 
 /** What is pending, and has been due for more than a minute; what may rightly wait for a slot is left out. */
 export const useLate = () =>
@@ -70,7 +65,12 @@ export const useLate = () =>
 
 /** The one-shots that run. */
 export const useRunning = () =>
-  useAllowed(can("actions:read"), ask(() => ({ status: ["processing"] })), "running", SOON);
+  useAllowed(
+    can("actions:read"),
+    ask(() => ({ status: ["processing"] })),
+    "running",
+    SOON,
+  );
 
 /** What failed today, in the reader's day; the latest first. */
 export const useFailedToday = () =>

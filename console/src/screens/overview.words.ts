@@ -96,7 +96,8 @@ export const mine = words({
     latest: "Ce qui vient de se passer",
     latest_none: "Rien ne s'est exécuté récemment",
     latest_why: "Le dernier succès de chaque tâche et de chaque type d'action, et ce qui a échoué.",
-    made_of: "D'après les {runs} dernières exécutions de chaque tâche et {n} actions ponctuelles de cette heure",
+    made_of:
+      "D'après les {runs} dernières exécutions de chaque tâche et {n} actions ponctuelles de cette heure",
     made_of_newest:
       "D'après les {runs} dernières exécutions de chaque tâche et les {n} actions ponctuelles les plus récentes de cette heure",
     made_of_jobs: "D'après les {runs} dernières exécutions de chaque tâche",
@@ -106,8 +107,7 @@ export const mine = words({
       other: " ; {jobs} s'exécutent si souvent qu'elles ne couvrent pas l'heure entière.",
     },
     reach_many: " ; pour {n} tâches fréquentes, elles ne couvrent pas l'heure entière.",
-    first_only:
-      "Premières tentatives seulement, sans ce qui attendait une place ni ce qui a été rattrapé.",
+    first_only: "Premières tentatives seulement, sans ce qui attendait une place ni ce qui a été rattrapé.",
     median: "La moitié a commencé en moins de {span}",
     worst: "le plus grand retard : {span}",
     what: "Quoi",

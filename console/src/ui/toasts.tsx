@@ -8,8 +8,7 @@ import { explained } from "./states";
 
 /** What was done: a text, how it can be undone, and where to see what came of it. */
 export type Result =
-  | string
-  | { text: string; undo?: () => Promise<unknown>; link?: { to: string; text: string } };
+  string | { text: string; undo?: () => Promise<unknown>; link?: { to: string; text: string } };
 
 interface Toast {
   id: number;
