@@ -9,18 +9,18 @@ export function percent(share: number): string {
 
 const QUARTER = 900_000;
 
-/** The full hours of a span, each `every` hours of the shown zone's clock; midnights are told apart. */
-export function hours(from: number, until: number, every: number): { at: number; isMidnight: boolean }[] {
+/** The full hours of a span, each `every` hours of the shown zone's clock. */
+export function hours(from: number, until: number, every: number): { at: number; hour: number }[] {
   const clock = new Intl.DateTimeFormat("en-GB", {
     timeZone: zone.value,
     hour: "2-digit",
     minute: "2-digit",
     hourCycle: "h23",
   });
-  const found: { at: number; isMidnight: boolean }[] = [];
+  const found: { at: number; hour: number }[] = [];
   for (let at = Math.ceil(from / QUARTER) * QUARTER; at < until; at += QUARTER) {
-    const [hour, minute] = clock.format(at).split(":").map(Number);
-    if (minute === 0 && (hour ?? 0) % every === 0) found.push({ at, isMidnight: hour === 0 });
+    const [hour = 0, minute] = clock.format(at).split(":").map(Number);
+    if (minute === 0 && hour % every === 0) found.push({ at, hour });
   }
   return found;
 }

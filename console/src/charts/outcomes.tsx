@@ -24,7 +24,7 @@ type Bar = Record<Kind, number> & { from: number };
 
 export function Outcomes({ at, ended }: OutcomesProps) {
   const bars = barsOf(at, ended);
-  const most = Math.max(4, ...bars.map(sum));
+  const most = 2 * Math.ceil(Math.max(4, ...bars.map(sum)) / 2);
   const totals = { failed: 0, other: 0, executed: 0 };
   for (const bar of bars) for (const kind of KINDS) totals[kind] += bar[kind];
   return (
@@ -47,7 +47,7 @@ export function Outcomes({ at, ended }: OutcomesProps) {
             <line class="axis" x1="0" x2="100%" y1={HEAD + HIGH * (1 - each)} y2={HEAD + HIGH * (1 - each)} />
             {each > 0 && (
               <text x="0" y={HEAD + HIGH * (1 - each) - 4}>
-                {number(Math.round(most * each * 10) / 10)}
+                {number(most * each)}
               </text>
             )}
           </g>

@@ -24,7 +24,7 @@ interface SparklineProps {
   room?: number;
 }
 
-const STEP = 6;
+const STEP = 5;
 const WIDE = 4;
 const HIGH = 20;
 const ABOVE = 6;

@@ -23,7 +23,8 @@ interface TimelineProps {
 
 export function Timeline({ from, until, rows }: TimelineProps) {
   const share = (at: number) => (at - from) / (until - from);
-  const marks = hours(from, until, 3).filter((each) => share(each.at) > 0.03 && share(each.at) < 0.97);
+  const marks = hours(from, until, 3);
+  const told = marks.filter((each) => share(each.at) > AT_NOW && share(each.at) < 0.97);
   return (
     <div class="timeline">
       <div class="timeline-row timeline-head" aria-hidden="true">
@@ -32,9 +33,15 @@ export function Timeline({ from, until, rows }: TimelineProps) {
           <text x="0" y="14">
             {mine("now")}
           </text>
-          {marks.map((each) => (
-            <text x={percent(share(each.at))} y="14" text-anchor="middle" key={each.at}>
-              {written(each.at, each.isMidnight ? "weekday" : "minute")}
+          {told.map((each) => (
+            <text
+              class={each.hour % 6 === 0 ? undefined : "is-minor"}
+              x={percent(share(each.at))}
+              y="14"
+              text-anchor="middle"
+              key={each.at}
+            >
+              {written(each.at, each.hour === 0 ? "weekday" : "minute")}
             </text>
           ))}
         </svg>
@@ -53,7 +60,7 @@ export function Timeline({ from, until, rows }: TimelineProps) {
                 const x = percent(share(each.at));
                 return (
                   <line
-                    class={each.isMidnight ? "axis is-day" : "axis"}
+                    class={each.hour === 0 ? "axis is-day" : "axis"}
                     x1={x}
                     x2={x}
                     y1="0"
@@ -74,6 +81,9 @@ export function Timeline({ from, until, rows }: TimelineProps) {
     </div>
   );
 }
+
+/** So far the word for now reaches. */
+const AT_NOW = 0.11;
 
 /** Closer than this share of the whole, two ticks are one band. */
 const NEAR = 0.007;

@@ -56,8 +56,12 @@ export function matches(job: Job, text: string): boolean {
   return [job.name, job.title, job.category].some((each) => each.toLocaleLowerCase().includes(sought));
 }
 
-/** What duetime runs for itself: its sweep and its catch-up. */
 const OWN = "duetime";
+
+/** Whether duetime runs it for itself, as its sweep and its catch-up. */
+export function isOwn(job: { name: string; tenant_id: string }): boolean {
+  return job.tenant_id === SYSTEM && job.name.startsWith(`${OWN}-`);
+}
 
 export interface Group {
   key: string;
@@ -68,7 +72,6 @@ export interface Group {
 
 /** By category where there are several; duetime's own come last. */
 export function grouped(jobs: Job[]): Group[] {
-  const isOwn = (job: Job) => job.tenant_id === SYSTEM && job.category === OWN;
   const [own, others] = [jobs.filter(isOwn), jobs.filter((each) => !isOwn(each))];
   const categories = [...new Set(others.map((each) => each.category))].sort((a, b) => a.localeCompare(b));
   const groups: Group[] =

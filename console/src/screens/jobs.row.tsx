@@ -1,6 +1,7 @@
 // One job in the list of all.
 
 import { Sparkline } from "../charts/sparkline";
+import { now } from "../live";
 import { canManage, SYSTEM } from "../me";
 import { href } from "../route";
 import { Time, written } from "../time";
@@ -43,8 +44,8 @@ function Name({ job }: { job: Job }) {
   return (
     <span class="job-name">
       <a href={href("jobs", job.name)}>{called(job)}</a>
-      {job.title && <code class="muted">{job.name}</code>}
       <span class="chips">
+        {job.title && <code class="muted">{job.name}</code>}
         {job.tenant_id === SYSTEM && <span class="chip">{mine("system")}</span>}
         {job.origin === "runtime" && <span class="chip">{mine("registered")}</span>}
         {!job.enabled && <span class="chip">{mine("taken_back")}</span>}
@@ -77,7 +78,11 @@ function Next({ job }: { job: Job }) {
       )}
       {job.next_due_at ? (
         <>
-          <Time at={job.next_due_at} as="away" />
+          {Date.parse(job.next_due_at) > now.value ? (
+            <Time at={job.next_due_at} as="away" />
+          ) : (
+            mine("due_now")
+          )}
           <small>
             <Time at={job.next_due_at} />
           </small>
@@ -101,20 +106,27 @@ function Paused({ pause }: { pause: NonNullable<Job["paused"]> }) {
 }
 
 function Last({ job }: { job: Job }) {
-  const last = job.last_run;
+  const last = lastOf(job);
   if (!last) return <span class="muted">{mine("not_yet")}</span>;
   const badge = last.status && <StatusBadge status={last.status as Status} />;
   return (
     <span class="stacked">
       {last.id ? <a href={href("actions", last.id)}>{badge}</a> : badge}
       <small>
-        <Time at={last.started_at} as="away" />
+        <Time at={last.at} as="away" />
       </small>
       {job.consecutive_failures > 1 && (
         <small class="job-failing">{mine("in_a_row", { n: job.consecutive_failures })}</small>
       )}
     </span>
   );
+}
+
+/** The run that ended last; of a job that keeps no count of its runs, the newest that has ended. */
+function lastOf(job: Job) {
+  if (job.last_run) return { ...job.last_run, at: job.last_run.started_at };
+  const run = job.recent_runs?.find((each) => each.finished_at !== null);
+  return run && { ...run, at: run.finished_at ?? run.nominal_at };
 }
 
 function Standing({ job }: { job: Job }) {

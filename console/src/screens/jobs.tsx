@@ -2,7 +2,7 @@
 
 import { go, href, place } from "../route";
 import { Field } from "../ui/act";
-import { Page, Part } from "../ui/page";
+import { Page } from "../ui/page";
 import { Empty, Shown } from "../ui/states";
 import { say } from "../words/shared";
 import { type Group, grouped, type Job, type Jobs, matches, ONLY, type Only, useJobs } from "./jobs.data";
@@ -42,9 +42,7 @@ function Found({ jobs }: { jobs: Jobs }) {
           <a href={href("jobs")}>{mine("show_all")}</a>
         </Empty>
       )}
-      {grouped(found).map((each) => (
-        <JobGroup group={each} key={`${each.kind} ${each.key}`} />
-      ))}
+      {found.length > 0 && <JobTable groups={grouped(found)} />}
     </>
   );
 }
@@ -65,7 +63,7 @@ function Filters({ jobs, text, only }: { jobs: Job[]; text: string; only: string
       <Field label={mine("only")}>
         <select value={only} onChange={(event) => choose({ only: event.currentTarget.value })}>
           <option value="">
-            {say("all")} ({jobs.length})
+            {mine("all")} ({jobs.length})
           </option>
           {(Object.keys(ONLY) as Only[]).map((each) => (
             <option value={each} key={each}>
@@ -78,11 +76,9 @@ function Filters({ jobs, text, only }: { jobs: Job[]; text: string; only: string
   );
 }
 
-function JobGroup({ group }: { group: Group }) {
-  const title = group.kind === "category" ? group.key : mine(`group_${group.kind}`);
-  const count = <span class="muted">{mine("group_count", { n: group.jobs.length })}</span>;
+function JobTable({ groups }: { groups: Group[] }) {
   return (
-    <Part title={title} aside={count}>
+    <section class="part" aria-label={say("jobs")}>
       <table class="folds jobs">
         <thead>
           <tr>
@@ -94,12 +90,28 @@ function JobGroup({ group }: { group: Group }) {
             <th scope="col">{mine("active")}</th>
           </tr>
         </thead>
-        <tbody>
-          {group.jobs.map((each) => (
-            <JobRow job={each} key={`${each.tenant_id} ${each.name}`} />
-          ))}
-        </tbody>
+        {groups.map((each) => (
+          <GroupRows group={each} key={`${each.kind} ${each.key}`} />
+        ))}
       </table>
-    </Part>
+    </section>
+  );
+}
+
+function GroupRows({ group }: { group: Group }) {
+  const title = group.kind === "category" ? group.key : mine(`group_${group.kind}`);
+  return (
+    <tbody>
+      {group.kind !== "all" && (
+        <tr class="group">
+          <th scope="rowgroup" colSpan={6}>
+            {title} <span>{mine("group_count", { n: group.jobs.length })}</span>
+          </th>
+        </tr>
+      )}
+      {group.jobs.map((each) => (
+        <JobRow job={each} key={`${each.tenant_id} ${each.name}`} />
+      ))}
+    </tbody>
   );
 }

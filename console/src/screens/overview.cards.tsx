@@ -3,19 +3,25 @@
 import type { ComponentChildren } from "preact";
 import type { Live } from "../live";
 import { can } from "../me";
+import type { Gathered } from "../pages";
 import { href } from "../route";
 import { number } from "../words";
 import { say } from "../words/shared";
 import { isFailing, isPaused, isRunning, type Jobs } from "./jobs.data";
-import { type Health, useFailedToday, useRunning } from "./overview.data";
+import { type Action, type Health, useRunning } from "./overview.data";
 import { mine } from "./overview.words";
 
-export function Cards({ jobs, health }: { jobs: Live<Jobs>; health: Live<Health | null> }) {
-  const failed = useFailedToday().value;
+interface CardsProps {
+  jobs: Live<Jobs>;
+  health: Live<Health | null>;
+  failed: Gathered<Action> | null | undefined;
+}
+
+export function Cards({ jobs, health, failed }: CardsProps) {
   const all = jobs.value?.items;
   const kept = health.value?.undelivered;
   return (
-    <section class="cards" aria-label={mine("at_a_glance")}>
+    <section class="cards glance" aria-label={mine("at_a_glance")}>
       {can("actions:read", "jobs:read") && <Running jobs={jobs.value} />}
       {can("actions:read") && (
         <Card

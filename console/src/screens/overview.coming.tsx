@@ -6,7 +6,7 @@ import type { Gathered } from "../pages";
 import { href } from "../route";
 import { Part } from "../ui/page";
 import { Empty, Failure, Loading } from "../ui/states";
-import { called } from "./jobs.data";
+import { called, isOwn } from "./jobs.data";
 import { type Action, type ComingRuns, DAY, useComing, useComingRuns } from "./overview.data";
 import { mine } from "./overview.words";
 
@@ -28,7 +28,8 @@ export function Coming() {
 
 function Day({ runs, actions }: { runs: ComingRuns | null; actions: Gathered<Action> | null }) {
   const from = runs?.at ?? Date.now();
-  const soonest = (runs?.items ?? [])
+  const others = (runs?.items ?? []).filter((each) => !isOwn(each));
+  const soonest = others
     .filter((each) => each.times.length > 0)
     .sort((a, b) => (a.times[0] ?? "").localeCompare(b.times[0] ?? ""));
   const rows: TimelineRow[] = soonest.slice(0, MOST_ROWS).map((each) => ({
@@ -39,7 +40,7 @@ function Day({ runs, actions }: { runs: ComingRuns | null; actions: Gathered<Act
   }));
   if (actions && actions.items.length > 0) rows.push(oneShots(actions));
   if (rows.length === 0) return <Empty title={mine("coming_none")} />;
-  const idle = (runs?.items.length ?? 0) - soonest.length;
+  const idle = others.length - soonest.length;
   return (
     <>
       <Timeline from={from} until={from + DAY} rows={rows} />

@@ -13,6 +13,8 @@ export interface Ended {
   what: string;
   job: string | null;
   why: string | null;
+  /** How many of its job ended like this, one after another or not; the newest stands for them. */
+  times: number;
 }
 
 export interface Begun {
@@ -25,7 +27,9 @@ export interface Begun {
 
 const isFinal = (status: Status) => status !== "pending" && status !== "processing";
 
-export function endedOf(jobs: Job[], actions: Action[]): Ended[] {
+/** `failed` are known besides: they say why. */
+export function endedOf(jobs: Job[], actions: Action[], failed: Action[]): Ended[] {
+  const reasons = new Map(failed.map((each) => [each.id, each.failure_reason]));
   const ofJobs = jobs.flatMap((job) =>
     (job.recent_runs ?? []).map((run) => ({
       id: run.id,
@@ -33,7 +37,8 @@ export function endedOf(jobs: Job[], actions: Action[]): Ended[] {
       at: Date.parse(run.finished_at ?? run.nominal_at),
       what: called(job),
       job: job.name,
-      why: null,
+      why: (run.status === "failed" && reasons.get(run.id)) || null,
+      times: 1,
     })),
   );
   const oneShots = actions.map((each) => ({
@@ -43,6 +48,7 @@ export function endedOf(jobs: Job[], actions: Action[]): Ended[] {
     what: each.type,
     job: each.job,
     why: each.failure_reason,
+    times: 1,
   }));
   const known = new Map([...ofJobs, ...oneShots].map((each) => [each.id, each]));
   return [...known.values()].filter((each) => isFinal(each.status)).sort((a, b) => b.at - a.at);
@@ -78,14 +84,14 @@ export function cutShort(jobs: Job[], told: number, at: number): Job[] {
   });
 }
 
-/** The last success of each job and type, and what did not succeed: the latest first. */
+/** The last of each job and type that ended so, but every one-shot that failed: the latest first. */
 export function latestOf(ended: Ended[], most: number): Ended[] {
-  const seen = new Set<string>();
-  return ended
-    .filter((each) => {
-      if (each.status === "failed") return true;
-      const key = `${each.status} ${each.job ?? each.what}`;
-      return !seen.has(key) && seen.add(key);
-    })
-    .slice(0, most);
+  const found = new Map<string, Ended>();
+  for (const each of ended) {
+    const isOneOfItsOwn = each.status === "failed" && each.job === null;
+    const key = isOneOfItsOwn ? each.id : `${each.status} ${each.job ?? each.what}`;
+    const newer = found.get(key);
+    found.set(key, newer ? { ...newer, times: newer.times + 1 } : each);
+  }
+  return [...found.values()].slice(0, most);
 }

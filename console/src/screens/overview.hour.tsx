@@ -11,7 +11,7 @@ import { Part } from "../ui/page";
 import { Empty, Failure, Loading } from "../ui/states";
 import { StatusBadge } from "../ui/status";
 import { say } from "../words/shared";
-import { called, type Job, type Jobs, RUNS } from "./jobs.data";
+import { called, isOwn, type Job, type Jobs, RUNS } from "./jobs.data";
 import { type Action, HOUR } from "./overview.data";
 import { begunOf, cutShort, type Ended, endedOf, latestOf } from "./overview.ended";
 import { mine } from "./overview.words";
@@ -19,19 +19,32 @@ import { mine } from "./overview.words";
 const MOST_LATEST = 12;
 type Recent = Gathered<Action> & { at: number };
 
-export function LastHour({ jobs, recent }: { jobs: Live<Jobs>; recent: Live<Recent | null> }) {
+interface LastHourProps {
+  jobs: Live<Jobs>;
+  recent: Live<Recent | null>;
+  failed: Action[];
+}
+
+export function LastHour({ jobs, recent, failed }: LastHourProps) {
   if (jobs.value !== undefined && recent.value !== undefined) {
-    return <Hour jobs={jobs.value.items} recent={recent.value} />;
+    const others = jobs.value.items.filter((each) => !isOwn(each));
+    return <Hour jobs={others} recent={recent.value} failed={failed} />;
   }
   const problem = jobs.problem ?? recent.problem;
   if (problem) return <Failure problem={problem} retry={jobs.problem ? jobs.refresh : recent.refresh} />;
   return <Loading lines={6} />;
 }
 
-function Hour({ jobs, recent }: { jobs: Job[]; recent: Recent | null }) {
+interface HourProps {
+  jobs: Job[];
+  recent: Recent | null;
+  failed: Action[];
+}
+
+function Hour({ jobs, recent, failed }: HourProps) {
   const at = now.peek();
   const actions = recent?.items ?? [];
-  const ended = endedOf(jobs, actions);
+  const ended = endedOf(jobs, actions, failed);
   const begun = begunOf(jobs, actions, at - HOUR);
   const source = <Source jobs={jobs} recent={recent} at={at} />;
   const worst = begun.at(-1);
@@ -112,9 +125,12 @@ function LatestTable({ ended }: { ended: Ended[] }) {
               <StatusBadge status={each.status} />
             </td>
             <td data-label={mine("what")}>
-              <a href={href("actions", each.id)} title={each.id}>
-                {each.what}
-              </a>
+              <span>
+                <a href={href("actions", each.id)} title={each.id}>
+                  {each.what}
+                </a>
+                {each.times > 1 && <small> {mine("times", { n: each.times })}</small>}
+              </span>
             </td>
             <td data-label={say("why")}>{each.why ?? ""}</td>
           </tr>

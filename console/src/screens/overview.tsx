@@ -6,7 +6,7 @@ import { say } from "../words/shared";
 import { useJobs } from "./jobs.data";
 import { Cards } from "./overview.cards";
 import { Coming } from "./overview.coming";
-import { useHealth, useRecent } from "./overview.data";
+import { useFailedToday, useHealth, useRecent } from "./overview.data";
 import { LastHour } from "./overview.hour";
 import { Standing } from "./overview.standing";
 
@@ -14,12 +14,15 @@ export function OverviewScreen() {
   const jobs = useJobs();
   const health = useHealth();
   const recent = useRecent();
+  const failed = useFailedToday().value;
   return (
     <Page title={say("overview")}>
       <Standing health={health} />
-      <Cards jobs={jobs} health={health} />
+      <Cards jobs={jobs} health={health} failed={failed} />
       {can("jobs:read", "actions:read") && <Coming />}
-      {can("jobs:read", "actions:read") && <LastHour jobs={jobs} recent={recent} />}
+      {can("jobs:read", "actions:read") && (
+        <LastHour jobs={jobs} recent={recent} failed={failed?.items ?? []} />
+      )}
     </Page>
   );
 }
