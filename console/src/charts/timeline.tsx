@@ -1,5 +1,6 @@
 // What will run, on a line of time for each: a tick at each time, a band where they are too many to tell apart.
 
+import { now } from "../live";
 import { brief, Time, written } from "../time";
 import { hours, percent } from "./axis";
 import { mine } from "./timeline.words";
@@ -35,7 +36,7 @@ export function Timeline({ from, until, rows }: TimelineProps) {
           </text>
           {told.map((each) => (
             <text
-              class={each.hour % 6 === 0 ? undefined : "is-minor"}
+              class={each.hour % 6 === 0 && share(each.at) > 0.3 ? undefined : "is-minor"}
               x={percent(share(each.at))}
               y="14"
               text-anchor="middle"
@@ -52,7 +53,7 @@ export function Timeline({ from, until, rows }: TimelineProps) {
             <span class="timeline-label">
               <a href={row.to}>{row.label}</a>
               <small>
-                {row.times[0] && <Time at={row.times[0]} as="away" />} · {often(row)}
+                <Next row={row} /> · {often(row)}
               </small>
             </span>
             <svg class="chart" height="28" role="img" aria-label={gist(row)}>
@@ -80,6 +81,12 @@ export function Timeline({ from, until, rows }: TimelineProps) {
       <AsList rows={rows} />
     </div>
   );
+}
+
+/** The first time that has not passed since it was asked for. */
+function Next({ row: { times } }: { row: TimelineRow }) {
+  const at = times.find((each) => Date.parse(each) > now.value) ?? times.at(-1);
+  return at ? <Time at={at} as="away" /> : null;
 }
 
 /** So far the word for now reaches. */

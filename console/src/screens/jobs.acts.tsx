@@ -4,7 +4,7 @@ import { api, call } from "../api";
 import { href } from "../route";
 import { written, zone } from "../time";
 import { Act, Field } from "../ui/act";
-import { called, type Job } from "./jobs.data";
+import { called, isOwn, type Job } from "./jobs.data";
 import { mine } from "./jobs.words";
 import { instantOf } from "./when";
 
@@ -44,7 +44,11 @@ export function JobSwitch({ job }: { job: Job }) {
       : mine("did_pause", { job: label });
     return { text, undo: () => resume(job.name) };
   };
-  const ask = { title: mine("pause_title", { job: label }), body: <PauseFields />, go: mine("pause_go") };
+  const ask = {
+    title: mine("pause_title", { job: label }),
+    body: <PauseFields isOwn={isOwn(job)} />,
+    go: mine("pause_go"),
+  };
   return <Act label={<Knob />} name={name} isOn kind="quiet" run={run} ask={ask} />;
 }
 
@@ -52,10 +56,11 @@ function Knob() {
   return <span class="knob" aria-hidden="true" />;
 }
 
-function PauseFields() {
+function PauseFields({ isOwn }: { isOwn: boolean }) {
   return (
     <>
       <p>{mine("pause_body")}</p>
+      {isOwn && <p class="stale">{mine("pause_own")}</p>}
       <Field label={mine("pause_reason")} hint={mine("pause_reason_hint")}>
         <input name="reason" required maxLength={200} />
       </Field>

@@ -50,6 +50,7 @@ function Name({ job }: { job: Job }) {
         {job.origin === "runtime" && <span class="chip">{mine("registered")}</span>}
         {!job.enabled && <span class="chip">{mine("taken_back")}</span>}
       </span>
+      {job.paused && <Paused pause={job.paused} />}
     </span>
   );
 }
@@ -90,7 +91,6 @@ function Next({ job }: { job: Job }) {
       ) : (
         <span class="muted">{mine("no_next")}</span>
       )}
-      {job.paused && <Paused pause={job.paused} />}
     </span>
   );
 }

@@ -39,6 +39,8 @@ export const mine = words({
     pause_title: "Pause {job}?",
     pause_body:
       "From now on nothing of it runs by its cadences or by events; what falls due meanwhile is recorded as skipped. A run in progress ends as usual.",
+    pause_own:
+      "duetime runs it for itself: while it is paused, what a lost wake or a dead worker left behind is not found.",
     pause_reason: "Why",
     pause_reason_hint: "The others see it beside the job.",
     pause_until: "Until",
@@ -97,6 +99,8 @@ export const mine = words({
     pause_title: "Mettre {job} en pause ?",
     pause_body:
       "Dès maintenant, ni ses cadences ni les événements ne la lancent ; ce qui arrive à échéance entre-temps est noté comme ignoré. Une exécution en cours se termine normalement.",
+    pause_own:
+      "duetime l'exécute pour son propre compte : pendant la pause, ce qu'un réveil perdu ou un worker disparu a laissé n'est pas retrouvé.",
     pause_reason: "Motif",
     pause_reason_hint: "Les autres le voient à côté de la tâche.",
     pause_until: "Jusqu'au",

@@ -75,10 +75,10 @@ function Running({ jobs }: { jobs: Jobs | undefined }) {
       <h2>{mine("running")}</h2>
       <Figure count={isKnown ? actions + ofJobs : undefined} />
       <p class="card-links">
-        {can("actions:read") && (
+        {isKnown && can("actions:read") && (
           <a href={href("actions", { status: "processing" })}>{mine("running_actions", { n: actions })}</a>
         )}
-        {can("jobs:read") && (
+        {isKnown && can("jobs:read") && (
           <a href={href("jobs", { only: "running" })}>{mine("running_jobs", { n: ofJobs })}</a>
         )}
       </p>

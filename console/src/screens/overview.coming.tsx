@@ -44,12 +44,14 @@ function Day({ runs, actions }: { runs: ComingRuns | null; actions: Gathered<Act
   return (
     <>
       <Timeline from={from} until={from + DAY} rows={rows} />
-      <p class="chart-note">
-        {soonest.length > MOST_ROWS && (
-          <a href={href("jobs")}>{mine("more_jobs", { n: soonest.length - MOST_ROWS })}</a>
-        )}{" "}
-        {idle > 0 && mine("idle_jobs", { n: idle })} {can("jobs:read") && mine("skips")}
-      </p>
+      {can("jobs:read") && (
+        <p class="chart-note">
+          {soonest.length > MOST_ROWS && (
+            <a href={href("jobs")}>{mine("more_jobs", { n: soonest.length - MOST_ROWS })}</a>
+          )}{" "}
+          {idle > 0 && mine("idle_jobs", { n: idle })} {mine("skips")}
+        </p>
+      )}
     </>
   );
 }

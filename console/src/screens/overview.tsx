@@ -18,7 +18,7 @@ export function OverviewScreen() {
   return (
     <Page title={say("overview")}>
       <Standing health={health} />
-      <Cards jobs={jobs} health={health} failed={failed} />
+      {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
       {can("jobs:read", "actions:read") && (
         <LastHour jobs={jobs} recent={recent} failed={failed?.items ?? []} />
