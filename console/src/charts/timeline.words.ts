@@ -2,7 +2,6 @@ import { words } from "../words";
 
 export const mine = words({
   en: {
-    next: "next {away}",
     times: { one: "{n} time", other: "{n} times" },
     times_more: "more than {n} times",
     row: "{label}: {times}, first {first}",
@@ -10,12 +9,8 @@ export const mine = words({
     band_on: "from {from} on, many times",
     now: "now",
     as_list: "As a list",
-    first: "First",
-    then: "Then",
-    how_many: "How many",
   },
   fr: {
-    next: "prochaine {away}",
     times: "{n} fois",
     times_more: "plus de {n} fois",
     row: "{label} : {times}, la première {first}",
@@ -23,8 +18,5 @@ export const mine = words({
     band_on: "à partir de {from}, très souvent",
     now: "maintenant",
     as_list: "Sous forme de liste",
-    first: "La première",
-    then: "Ensuite",
-    how_many: "Combien",
   },
 });
