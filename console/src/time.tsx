@@ -27,6 +27,7 @@ const formats = computed(() => {
   return {
     clock: make(clock),
     minute: make({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }),
+    weekday: make({ weekday: "short", day: "numeric" }),
     day: make({ weekday: "short", day: "numeric", month: "short" }),
     date: make({ day: "numeric", month: "short", year: "numeric" }),
     short: make({ day: "numeric", month: "short", ...clock }),

@@ -1,5 +1,117 @@
+// All jobs: when they run, how they fared, and the two things that are done to them most, a pause and a run by hand.
+
+import { go, href, place } from "../route";
+import { Field } from "../ui/act";
 import { Page } from "../ui/page";
+import { Empty, Shown } from "../ui/states";
+import { say } from "../words/shared";
+import { type Group, grouped, type Job, type Jobs, matches, ONLY, type Only, useJobs } from "./jobs.data";
+import { JobRow } from "./jobs.row";
+import { mine } from "./jobs.words";
 
 export function JobsScreen() {
-  return <Page title="Jobs">…</Page>;
+  const jobs = useJobs();
+  return (
+    <Page title={say("jobs")}>
+      <Shown live={jobs} lines={8}>
+        {(value) => (value.items.length === 0 ? <None /> : <Found jobs={value} />)}
+      </Shown>
+    </Page>
+  );
+}
+
+function None() {
+  return (
+    <Empty title={mine("no_jobs")}>
+      <p>{mine("no_jobs_why")}</p>
+    </Empty>
+  );
+}
+
+function Found({ jobs }: { jobs: Jobs }) {
+  const { query } = place.value;
+  const [text, only] = [query.get("q") ?? "", query.get("only") ?? ""];
+  const isMeant = Object.hasOwn(ONLY, only) ? ONLY[only as Only] : () => true;
+  const found = jobs.items.filter((each) => isMeant(each) && matches(each, text));
+  return (
+    <>
+      <Filters jobs={jobs.items} text={text} only={only} />
+      {jobs.more && <p class="stale">{mine("more", { n: jobs.items.length })}</p>}
+      {found.length === 0 && (
+        <Empty title={mine("no_match")}>
+          <a href={href("jobs")}>{mine("show_all")}</a>
+        </Empty>
+      )}
+      {found.length > 0 && <JobTable groups={grouped(found)} />}
+    </>
+  );
+}
+
+function Filters({ jobs, text, only }: { jobs: Job[]; text: string; only: string }) {
+  const choose = (asked: { q?: string; only?: string }) =>
+    go(href("jobs", { q: text, only, ...asked }), { replace: true });
+  return (
+    <search class="filters">
+      <Field label={mine("search")}>
+        <input
+          type="search"
+          value={text}
+          placeholder={mine("search_hint")}
+          onInput={(event) => choose({ q: event.currentTarget.value })}
+        />
+      </Field>
+      <Field label={mine("only")}>
+        <select value={only} onChange={(event) => choose({ only: event.currentTarget.value })}>
+          <option value="">
+            {mine("all")} ({jobs.length})
+          </option>
+          {(Object.keys(ONLY) as Only[]).map((each) => (
+            <option value={each} key={each}>
+              {mine(each)} ({jobs.filter(ONLY[each]).length})
+            </option>
+          ))}
+        </select>
+      </Field>
+    </search>
+  );
+}
+
+function JobTable({ groups }: { groups: Group[] }) {
+  return (
+    <section class="part" aria-label={say("jobs")}>
+      <table class="folds jobs">
+        <thead>
+          <tr>
+            <th scope="col">{say("job")}</th>
+            <th scope="col">{mine("cadence")}</th>
+            <th scope="col">{mine("next")}</th>
+            <th scope="col">{mine("last_runs")}</th>
+            <th scope="col">{mine("last")}</th>
+            <th scope="col">{mine("active")}</th>
+          </tr>
+        </thead>
+        {groups.map((each) => (
+          <GroupRows group={each} key={`${each.kind} ${each.key}`} />
+        ))}
+      </table>
+    </section>
+  );
+}
+
+function GroupRows({ group }: { group: Group }) {
+  const title = group.kind === "category" ? group.key : mine(`group_${group.kind}`);
+  return (
+    <tbody>
+      {group.kind !== "all" && (
+        <tr class="group">
+          <th scope="rowgroup" colSpan={6}>
+            {title} <span>{mine("group_count", { n: group.jobs.length })}</span>
+          </th>
+        </tr>
+      )}
+      {group.jobs.map((each) => (
+        <JobRow job={each} key={`${each.tenant_id} ${each.name}`} />
+      ))}
+    </tbody>
+  );
 }

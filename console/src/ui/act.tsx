@@ -3,9 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { say } from "../words/shared";
-import { change } from "./toasts";
-
-type Result = string | { text: string; undo?: () => Promise<unknown> };
+import { change, type Result } from "./toasts";
 
 interface ActProps {
   label: ComponentChildren;
@@ -16,10 +14,12 @@ interface ActProps {
   /** What will happen, and what else must be known: then it is asked before. May hold fields of a form. */
   ask?: { title: string; body: ComponentChildren; go: string };
   kind?: "plain" | "main" | "danger" | "quiet";
+  /** Makes it a switch, which stands so. */
+  isOn?: boolean;
   disabled?: boolean;
 }
 
-export function Act({ label, name, run, ask, kind = "plain", disabled }: ActProps) {
+export function Act({ label, name, run, ask, kind = "plain", isOn, disabled }: ActProps) {
   const [isBusy, setBusy] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -43,9 +43,11 @@ export function Act({ label, name, run, ask, kind = "plain", disabled }: ActProp
         class={`act is-${kind}`}
         disabled={disabled || isBusy}
         aria-label={name}
+        role={isOn === undefined ? undefined : "switch"}
+        aria-checked={isOn}
         onClick={() => (ask ? open() : void act(new FormData()))}
       >
-        {isBusy && !ask ? say("working") : label}
+        {isBusy && !ask && isOn === undefined ? say("working") : label}
       </button>
       {ask && isAsking && (
         <dialog ref={dialog} class="ask" aria-label={ask.title} onClose={() => setAsking(false)}>

@@ -6,11 +6,16 @@ import { Problem } from "../problem";
 import { say } from "../words/shared";
 import { explained } from "./states";
 
+/** What was done: a text, how it can be undone, and where to see what came of it. */
+export type Result =
+  string | { text: string; undo?: () => Promise<unknown>; link?: { to: string; text: string } };
+
 interface Toast {
   id: number;
   text: string;
   isProblem: boolean;
   undo?: () => Promise<unknown>;
+  link?: { to: string; text: string };
 }
 
 const SHOWN_FOR = 12_000;
@@ -28,9 +33,9 @@ function dismiss(id: number): void {
   toasts.value = toasts.value.filter((each) => each.id !== id);
 }
 
-/** Says what was done, and how to undo it if it can be. */
-export function told(text: string, undo?: () => Promise<unknown>): void {
-  show({ text, isProblem: false, undo });
+/** Says what was done, how to undo it if it can be, and where to see it. */
+export function told(text: string, undo?: () => Promise<unknown>, link?: Toast["link"]): void {
+  show({ text, isProblem: false, undo, link });
 }
 
 /** Says what went wrong. */
@@ -45,13 +50,11 @@ export function refused(error: unknown): void {
 }
 
 /** Changes something: says what was done or what went wrong, and has the page look again. */
-export async function change(
-  run: () => Promise<string | { text: string; undo?: () => Promise<unknown> }>,
-): Promise<boolean> {
+export async function change(run: () => Promise<Result>): Promise<boolean> {
   try {
     const result = await run();
     if (typeof result === "string") told(result);
-    else told(result.text, result.undo);
+    else told(result.text, result.undo, result.link);
     return true;
   } catch (error) {
     refused(error);
@@ -70,7 +73,9 @@ export function Toasts() {
           class={each.isProblem ? "toast is-problem" : "toast"}
           role={each.isProblem ? "alert" : undefined}
         >
-          <p>{each.text}</p>
+          <p>
+            {each.text} {each.link && <a href={each.link.to}>{each.link.text}</a>}
+          </p>
           {each.undo && (
             <button
               type="button"

@@ -1,0 +1,135 @@
+// One job in the list of all.
+
+import { Sparkline } from "../charts/sparkline";
+import { now } from "../live";
+import { canManage, SYSTEM } from "../me";
+import { href } from "../route";
+import { Time, written } from "../time";
+import { StatusBadge } from "../ui/status";
+import type { Status } from "../words/shared";
+import { JobSwitch, RunNow } from "./jobs.acts";
+import { called, type Job } from "./jobs.data";
+import { mine } from "./jobs.words";
+
+export function JobRow({ job }: { job: Job }) {
+  const mayChange = job.enabled && canManage("jobs:manage", job.tenant_id);
+  return (
+    <tr class={job.enabled ? undefined : "is-over"}>
+      <td>
+        <Name job={job} />
+      </td>
+      <td data-label={mine("cadence")}>
+        <Cadences job={job} />
+      </td>
+      <td data-label={mine("next")}>
+        <Next job={job} />
+      </td>
+      <td data-label={mine("last_runs")}>
+        <Sparkline runs={job.recent_runs ?? []} label={mine("runs_of", { job: called(job) })} />
+      </td>
+      <td data-label={mine("last")}>
+        <Last job={job} />
+      </td>
+      <td data-label={mine("active")}>
+        <span class="job-acts">
+          {mayChange ? <JobSwitch job={job} /> : <Standing job={job} />}
+          {mayChange && <RunNow job={job} />}
+        </span>
+      </td>
+    </tr>
+  );
+}
+
+function Name({ job }: { job: Job }) {
+  return (
+    <span class="job-name">
+      <a href={href("jobs", job.name)}>{called(job)}</a>
+      <span class="chips">
+        {job.title && <code class="muted">{job.name}</code>}
+        {job.tenant_id === SYSTEM && <span class="chip">{mine("system")}</span>}
+        {job.origin === "runtime" && <span class="chip">{mine("registered")}</span>}
+        {!job.enabled && <span class="chip">{mine("taken_back")}</span>}
+      </span>
+      {job.paused && <Paused pause={job.paused} />}
+    </span>
+  );
+}
+
+function Cadences({ job }: { job: Job }) {
+  if (job.cadences.length === 0) return <span class="muted">{mine("by_hand")}</span>;
+  return (
+    <ul class="bare">
+      {job.cadences.map((each) => (
+        <li key={each.name} title={each.text}>
+          <span lang="en">{each.words}</span>{" "}
+          {each.paused && <span class="chip is-warned">{mine("paused").toLocaleLowerCase()}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Next({ job }: { job: Job }) {
+  return (
+    <span class="stacked">
+      {job.running && (
+        <a href={href("actions", job.running)}>
+          <StatusBadge status="processing" label={mine("running_now")} />
+        </a>
+      )}
+      {job.next_due_at ? (
+        <>
+          {Date.parse(job.next_due_at) > now.value ? (
+            <Time at={job.next_due_at} as="away" />
+          ) : (
+            mine("due_now")
+          )}
+          <small>
+            <Time at={job.next_due_at} />
+          </small>
+        </>
+      ) : (
+        <span class="muted">{mine("no_next")}</span>
+      )}
+    </span>
+  );
+}
+
+function Paused({ pause }: { pause: NonNullable<Job["paused"]> }) {
+  return (
+    <small class="job-pause">
+      {mine("paused_by", { by: pause.by })}
+      {pause.until && ` ${mine("paused_until", { until: written(pause.until, "short") })}`}
+      {pause.reason && ` · ${pause.reason}`}
+    </small>
+  );
+}
+
+function Last({ job }: { job: Job }) {
+  const last = lastOf(job);
+  if (!last) return <span class="muted">{mine("not_yet")}</span>;
+  const badge = last.status && <StatusBadge status={last.status as Status} />;
+  return (
+    <span class="stacked">
+      {last.id ? <a href={href("actions", last.id)}>{badge}</a> : badge}
+      <small>
+        <Time at={last.at} as="away" />
+      </small>
+      {job.consecutive_failures > 1 && (
+        <small class="job-failing">{mine("in_a_row", { n: job.consecutive_failures })}</small>
+      )}
+    </span>
+  );
+}
+
+/** The run that ended last; of a job that keeps no count of its runs, the newest that has ended. */
+function lastOf(job: Job) {
+  if (job.last_run) return { ...job.last_run, at: job.last_run.started_at };
+  const run = job.recent_runs?.find((each) => each.finished_at !== null);
+  return run && { ...run, at: run.finished_at ?? run.nominal_at };
+}
+
+function Standing({ job }: { job: Job }) {
+  if (!job.enabled) return <span class="muted">–</span>;
+  return <span class="chip">{mine(job.paused ? "paused" : "active").toLocaleLowerCase()}</span>;
+}

@@ -1,0 +1,137 @@
+// What the overview is made of: how things stand, what ran within the last hour, and what will within the next day.
+
+import { api, call, type Schemas } from "../api";
+import { type Live, useLive } from "../live";
+import { can } from "../me";
+import { type Gathered, gather } from "../pages";
+import { dayKey } from "../time";
+
+export type Action = Schemas["ActionSummary"];
+export type Health = Schemas["HealthDetails"];
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+const MINUTE = 60_000;
+const MOST_PAGES = 4;
+const PAGE = 100;
+const SOON = 15_000;
+const SLOW = 30_000;
+
+/** Asked for only if the caller may; what is not asked for is null. */
+function useAllowed<T>(
+  isAllowed: boolean,
+  load: (signal: AbortSignal) => Promise<T>,
+  key: string,
+  every: number,
+): Live<T | null> {
+  return useLive<T | null>(
+    (signal) => (isAllowed ? load(signal) : Promise.resolve(null)),
+    key,
+    isAllowed ? every : Number.POSITIVE_INFINITY,
+  );
+}
+
+type Asked = NonNullable<Parameters<typeof query>[0]>;
+
+function query(
+  asked: { status?: Schemas["Status"][]; due_after?: string; due_until?: string },
+  signal: AbortSignal,
+): Promise<Gathered<Action>> {
+  return gather(
+    (cursor) =>
+      call(api.GET("/scheduling/query", { params: { query: { ...asked, limit: PAGE, cursor } }, signal })),
+    MOST_PAGES,
+  );
+}
+
+const ask = (asked: () => Asked) => (signal: AbortSignal) => query(asked(), signal);
+const away = (milliseconds: number) => new Date(Date.now() + milliseconds).toISOString();
+
+export const useHealth = () =>
+  useAllowed(can("system"), (signal) => call(api.GET("/health/details", { signal })), "health", SOON);
+
+/** What is pending, and has been due for more than a minute; what may rightly wait for a slot is left out. */
+export const useLate = () =>
+  useAllowed(
+    can("actions:read") && !can("system"),
+    async (signal) => {
+      const { items, more } = await query({ status: ["pending"], due_until: away(-MINUTE) }, signal);
+      const late = items.filter((each) => each.concurrency_key === null);
+      return { items: late.sort((a, b) => a.due_at.localeCompare(b.due_at)), more };
+    },
+    "late",
+    SOON,
+  );
+
+/** The one-shots that run. */
+export const useRunning = () =>
+  useAllowed(
+    can("actions:read"),
+    ask(() => ({ status: ["processing"] })),
+    "running",
+    SOON,
+  );
+
+/** What failed today, in the reader's day; the latest first. */
+export const useFailedToday = () =>
+  useAllowed(
+    can("actions:read"),
+    async (signal) => {
+      const isToday = (each: Action | undefined) => !each || dayKey(each.modified_at) === dayKey(Date.now());
+      const found = await gather(
+        (cursor) => call(api.GET("/dead-letters", { params: { query: { limit: PAGE, cursor } }, signal })),
+        MOST_PAGES,
+        (items) => isToday(items.at(-1)),
+      );
+      return { items: found.items.filter(isToday), more: found.more };
+    },
+    "failed today",
+    SOON,
+  );
+
+/** The newest one-shots that were due within the last hour. */
+export const useRecent = () =>
+  useAllowed(
+    can("actions:read"),
+    async (signal) => {
+      const at = Date.now();
+      const found = await query({ due_after: away(-HOUR), due_until: away(0) }, signal);
+      return { ...found, at };
+    },
+    "recent",
+    SLOW,
+  );
+
+/** The one-shots that are due within the next day. */
+export const useComing = () =>
+  useAllowed(
+    can("actions:read"),
+    ask(() => ({ status: ["pending"], due_after: away(0), due_until: away(DAY) })),
+    "coming",
+    SLOW,
+  );
+
+export interface ComingRuns {
+  items: Schemas["ComingView"][];
+  at: number;
+}
+
+/** When each job will run within the next day. */
+export const useComingRuns = () =>
+  useAllowed<ComingRuns>(
+    can("jobs:read"),
+    async (signal) => {
+      const until = away(DAY);
+      const read = (cursor?: string) =>
+        call(
+          api.GET("/background-jobs/coming", {
+            params: { query: { until, most: 200, limit: PAGE, cursor } },
+            signal,
+          }),
+        );
+      const { items } = await gather(read, MOST_PAGES);
+      return { items, at: Date.parse(until) - DAY };
+    },
+    "coming runs",
+    SLOW,
+  );
