@@ -12,6 +12,8 @@ from duetime import instant
 from duetime.action import Action, Ending, SkipReason, Status, Trigger
 from duetime.change import Change
 from duetime.lifecycle import LifecycleEvent, Word
+from duetime.manifest import Route
+from duetime.sensitive import WHOLE, Redacted, redacted
 
 
 def of_action(change: Change, at: datetime) -> Iterator[LifecycleEvent]:
@@ -114,8 +116,20 @@ def told_of_row(row: Action) -> dict[str, Any]:
     }
 
 
-def with_payload(event: LifecycleEvent, row: Action) -> LifecycleEvent:
-    """The event with the payload of its action, where the row carries it: one set apart stays apart."""
+def with_payload(event: LifecycleEvent, row: Action, route: Route) -> LifecycleEvent:
+    """The event with the payload of its action, where the row carries it: one set apart stays apart.
+
+    What is sensitive is told to nobody here. Which fields that are is known of the version in force alone, and nobody
+    here can upcast: of another version nothing is told, if anything is sensitive.
+    """
     if row.payload is None or row.payload_apart:
         return event
-    return replace(event, about={**event.about, "payload": json.loads(row.payload)})
+    told = _told(row.payload, row.payload_version, route)
+    about = {**event.about, "payload": told.payload}
+    return replace(event, about={**about, "redacted": list(told.paths)} if told.paths else about)
+
+
+def _told(written: str, version: int, route: Route) -> Redacted:
+    if version > route.version or (route.sensitive and version != route.version):
+        return WHOLE
+    return redacted(json.loads(written), route.sensitive)

@@ -249,7 +249,9 @@ class App:
         """What a deploy publishes, and reconciles: the types and the jobs that this app's worker runs."""
         types = {name: each.version for name, each in sorted(self._handlers.items())}
         told = frozenset(name for name, each in self._handlers.items() if each.is_told)
-        return Manifest(self.worker, types, tuple(job for _, job in sorted(self.jobs.items())), told)
+        jobs = tuple(job for _, job in sorted(self.jobs.items()))
+        sensitive = {name: paths for name in sorted(told) if (paths := self._handlers[name].sensitive)}
+        return Manifest(self.worker, types, jobs, told, sensitive)
 
     def payload(self, type_name: str, written: str | bytes) -> Payload:
         """Read a payload of a registered type.

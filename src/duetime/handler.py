@@ -68,6 +68,11 @@ class Handler:
         """Whether lifecycle events may tell its payload."""
         return self.payload is not None and self.payload.type_is_told
 
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The paths of what its payload keeps as sensitive."""
+        return self.payload.type_sensitive if self.payload else ()
+
     def read(self, written: str | None, version: int | None = None) -> Payload | None:
         """The payload that a row carries, as the function takes it; None if it takes none.
 

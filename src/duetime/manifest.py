@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ class Manifest:
     jobs: tuple[Definition, ...] = ()
     in_events: frozenset[str] = frozenset()
     """The types whose payloads lifecycle events may tell."""
+    sensitive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of those types, the paths of what they keep as sensitive."""
 
     @property
     def hash(self) -> str:
@@ -34,6 +36,8 @@ class Manifest:
         said: dict[str, object] = {"worker": self.worker, "types": dict(self.types)}
         if self.in_events:
             said["in_events"] = sorted(self.in_events)
+        if self.sensitive:
+            said["sensitive"] = {name: list(paths) for name, paths in self.sensitive.items()}
         return json.dumps(said, sort_keys=True)
 
     def jobs_json(self) -> str:
@@ -48,7 +52,8 @@ class Manifest:
         definitions = tuple(Definition.from_json(json.dumps(each)) for each in json.loads(jobs))
         said = json.loads(written)
         in_events = frozenset(said.get("in_events", ()))
-        return cls(said["worker"], said["types"], jobs=definitions, in_events=in_events)
+        sensitive = {name: tuple(paths) for name, paths in said.get("sensitive", {}).items()}
+        return cls(said["worker"], said["types"], jobs=definitions, in_events=in_events, sensitive=sensitive)
 
 
 class Route(NamedTuple):
@@ -58,6 +63,8 @@ class Route(NamedTuple):
     worker: str
     is_told: bool = False
     """Whether lifecycle events may tell its payload."""
+    sensitive: tuple[str, ...] = ()
+    """Without what these paths lead to."""
 
 
 def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, Route]:
@@ -65,6 +72,9 @@ def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, Route]:
     found = dict[str, Route]()
     for manifest in manifests:
         for type_name, version in manifest.types.items():
-            route = Route(version, manifest.worker, type_name in manifest.in_events)
-            found[type_name] = max(found.get(type_name, route), route)
+            sensitive = manifest.sensitive.get(type_name, ())
+            route = Route(version, manifest.worker, type_name in manifest.in_events, sensitive)
+            standing = found.get(type_name, route)
+            both = tuple(dict.fromkeys((*standing.sensitive, *sensitive)))
+            found[type_name] = max(standing, route)._replace(sensitive=both)
     return found

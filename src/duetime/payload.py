@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import Any, ClassVar, NoReturn, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
+from duetime import sensitive_fields
 from duetime.errors import DeclarationError, InvalidPayload
 
 TYPE_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
@@ -37,19 +39,36 @@ class Payload(BaseModel):
     type_name: ClassVar[str] = ""
     type_version: ClassVar[int] = 1
     type_is_told: ClassVar[bool] = False
+    type_sensitive: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(
-        cls, *, name: str | None = None, version: int = 1, in_events: bool = False, **rest: Any
+        cls,
+        *,
+        name: str | None = None,
+        version: int = 1,
+        in_events: bool = False,
+        sensitive: Collection[str] = (),
+        **rest: Any,
     ) -> None:
         """Give the class its stable name, and with ``in_events=True`` have lifecycle events tell what it holds.
 
+        Args:
+            name: what rows name it by, in kebab-case; the class' own name by default.
+            version: counts the changes of its fields, from 1.
+            in_events: whether lifecycle events tell what it holds, without what is sensitive.
+            sensitive: paths of the fields that are told only to who may read them: ``("email", "card.number")``. Those
+                of its base are sensitive here, too.
+            rest: what pydantic takes.
+
         Raises:
-            DeclarationError: the name is not kebab-case, the version no positive number, or `upcast` no class method.
+            DeclarationError: the name is not kebab-case, the version no positive number, `upcast` no class method, or a
+                path leads nowhere.
         """
         super().__init_subclass__(**rest)
         cls.type_name = kebab(cls.__name__) if name is None else name
         cls.type_version = version
         cls.type_is_told = in_events
+        cls.type_sensitive = sensitive_fields.paths_of(sensitive, cls.type_sensitive, cls.__qualname__)
         if not TYPE_NAME.fullmatch(cls.type_name) or len(cls.type_name) > TYPE_NAME_LIMIT:
             raise DeclarationError(
                 f"{cls.__qualname__}: the payload's name {cls.type_name!r} must be kebab-case, such as"
@@ -61,6 +80,11 @@ class Payload(BaseModel):
             raise DeclarationError(
                 f"{cls.__qualname__}: upcast makes what the payload is read from; say @classmethod above it"
             )
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_said: Any) -> None:
+        """Look at the paths once there are fields."""
+        sensitive_fields.check(cls, cls.type_sensitive)
 
     @classmethod
     def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:

@@ -7,13 +7,14 @@ permission         allows
 ``actions:manage`` schedule, cancel, reschedule and redrive them
 ``jobs:read``      see jobs, their runs and occurrences
 ``jobs:manage``    pause, trigger, set, register and unregister them
+``payloads:read``  see what payloads keep as sensitive
 ``audit:read``     see who asked for which change
-``grants:manage``  grant the tenant's roles the four above, and take that back
+``grants:manage``  grant the tenant's roles the first five, and take that back
 ``system``         all this for code's jobs, and for what queues gave up, too
 ``admin``          everything
 =================  =============================================================
 
-Whoever may manage may read. A grant at run time gives none but the first four: whoever grants rules one tenant alone.
+Whoever may manage may read. A grant at run time gives none but the first five: whoever grants rules one tenant alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Permission(StrEnum):
     MANAGE_ACTIONS = "actions:manage"
     READ_JOBS = "jobs:read"
     MANAGE_JOBS = "jobs:manage"
+    READ_PAYLOADS = "payloads:read"
     READ_AUDIT = "audit:read"
     MANAGE_GRANTS = "grants:manage"
     SYSTEM = "system"
@@ -36,7 +38,13 @@ class Permission(StrEnum):
 
 
 GRANTABLE = frozenset(
-    {Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS, Permission.READ_JOBS, Permission.MANAGE_JOBS}
+    {
+        Permission.READ_ACTIONS,
+        Permission.MANAGE_ACTIONS,
+        Permission.READ_JOBS,
+        Permission.MANAGE_JOBS,
+        Permission.READ_PAYLOADS,
+    }
 )
 """What may be granted at run time."""
 

@@ -18,6 +18,7 @@ from duetime.action import ActionRef
 
 if TYPE_CHECKING:
     from duetime.lifecycle import LifecycleEvent
+    from duetime.manifest import Route
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,8 +119,8 @@ class Routes(Protocol):
         """Every type that has a worker, in order. May lag by a minute."""
         ...
 
-    def is_payload_told(self, type_name: str) -> bool:
-        """Whether the type has its payload told in lifecycle events. May lag by a minute; unknown types have not."""
+    def told_route(self, type_name: str) -> Route | None:
+        """The route of a type that has its payload told in lifecycle events; None of all others. May lag by a minute."""
         ...
 
 

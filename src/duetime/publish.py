@@ -78,7 +78,8 @@ class Tell:
                 yield self._with_payload(event, change.new)
 
     def _with_payload(self, event: LifecycleEvent, row: Action) -> LifecycleEvent:
-        return with_payload(event, row) if self._routes.is_payload_told(row.type) else event
+        route = self._routes.told_route(row.type)
+        return event if route is None else with_payload(event, row, route)
 
     def _of_job(self, change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
         """The streams speak of a job's state; its definition, where that is needed, is the one of now."""

@@ -6,10 +6,10 @@ import pytest
 
 SUMMARY_MEMBERS = {
     "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "enabled", "paused", "running",
-    "next_due_at", "last_run", "consecutive_failures",
+    "next_due_at", "last_run", "consecutive_failures", "recent_runs",
 }  # fmt: skip
 JOB_MEMBERS = SUMMARY_MEMBERS | {
-    "description", "payload", "retry", "overlap", "catch_up", "precision", "failure_threshold", "worker", "since",
+    "description", "payload", "redacted", "retry", "overlap", "catch_up", "precision", "failure_threshold", "worker", "since",
     "disabled_at", "registered_by", "waiting", "tally", "tuning", "next_runs",
 }  # fmt: skip
 ME = "ada@acme.example"

@@ -20,7 +20,7 @@ def test_a_scheduled_action_is_answered_in_full_with_the_place_where_it_is_found
     assert answer.status == 201
     action = answer.json
     assert answer.headers["Location"] == f"/prod/api/v1/scheduling/{action['id']}"
-    assert action.keys() == ACTION_MEMBERS | {"payload"}
+    assert action.keys() == ACTION_MEMBERS | {"payload", "redacted"}
     assert action["type"] == "apply-plan-change"
     assert action["status"] == "pending"
     assert action["due_at"] == "2027-06-01T07:00:00Z"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, daily, every, manual, on_event
+from duetime.action_events import with_payload
 from duetime.errors import DeclarationError
-from duetime.lifecycle import LifecycleEvent
+from duetime.lifecycle import LifecycleEvent, Word
+from duetime.manifest import Route
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
 
@@ -31,6 +34,11 @@ class Shout(Payload, in_events=True):
     text: str
 
 
+class Whisper(Payload, version=2, in_events=True, sensitive=("text", "to.name")):
+    text: str
+    to: tuple[dict[str, Any], ...] = ()
+
+
 def shop() -> App:
     app = App()
 
@@ -43,6 +51,9 @@ def shop() -> App:
 
     @app.action
     def shout(payload: Shout) -> None: ...
+
+    @app.action
+    def whisper(payload: Whisper) -> None: ...
 
     @app.job(daily("03:15"), name="nightly-clean-up")
     def nightly(run: Run) -> None: ...
@@ -154,6 +165,39 @@ def test_a_payload_is_told_only_where_its_type_asks_for_it() -> None:
     scheduled = [each["detail"]["action"] for each in cloud.events("action.scheduled")]
     assert [each.get("payload") for each in scheduled] == [{"text": "hey"}, None, None]
     assert '"number"' not in json.dumps(scheduled)
+
+
+def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
+    cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
+    cloud.scheduler.schedule(Whisper(text="secret", to=({"name": "secret"},)), at=timedelta(minutes=5))
+    cloud.advance(minutes=10)
+    told = [each["detail"]["action"] for each in cloud.events() if "action" in each["detail"]]
+    whispered = [each for each in told if each["type"] == "whisper"]
+    assert whispered
+    for each in whispered:
+        assert each["payload"] == {"text": "[redacted]", "to": [{"name": "[redacted]"}]}
+        assert each["redacted"] == ["text", "to.name"]
+    assert "secret" not in json.dumps(cloud.events())
+    for event in cloud.events():
+        SCHEMA.validate(event["detail"])
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_nothing_is_told_of_a_payload_that_another_version_wrote(version: int) -> None:
+    route = Route(2, "default", is_told=True, sensitive=("text",))
+    cloud = SimulatedCloud(shop())
+    row = cloud.scheduler.schedule(Shout(text="secret"), at=timedelta(minutes=5))
+    event = LifecycleEvent(
+        subject="action",
+        word=Word.SCHEDULED,
+        number="1.0",
+        at=row.due_at,
+        tenant_id=row.tenant_id,
+        name=row.id,
+        about={},
+    )
+    told = with_payload(event, replace(row, payload_version=version), route)
+    assert told.about == {"payload": None, "redacted": ["*"]}
 
 
 def test_a_job_follows_another_by_its_event_once_however_often_that_is_published() -> None:

@@ -23,6 +23,7 @@ from duetime.api.authority import Authority, require
 from duetime.api.background_jobs import BackgroundJobs
 from duetime.api.body import body_text, strict_json
 from duetime.api.caller import Caller
+from duetime.api.coming_runs import ComingRuns
 from duetime.api.desk import Desk
 from duetime.api.envelope import opened
 from duetime.api.health import Health
@@ -88,6 +89,7 @@ def routes_of(desk: Desk, health: Health, access: Access) -> Sequence[Route]:
         Scheduling(desk),
         ManyActions(desk),
         BackgroundJobs(desk),
+        ComingRuns(desk),
         JobOperations(desk),
         UndeliveredThings(desk),
         Notifications(desk),

@@ -125,7 +125,7 @@ class JobOperations:
     def _registered(
         self, job: Job, run: Action | None, request: Request, *, is_new: bool
     ) -> Response[RegisteredView]:
-        told = RegisteredView(**dict(job_view(self.desk, job)), run_id=run.id if run else None)
+        told = RegisteredView(**dict(job_view(self.desk, job, request)), run_id=run.id if run else None)
         status = _NEW if is_new else HTTPStatus.OK
         return Response(status, _JSON, told, headers={"Location": place_of(request, JOBS, job.name)})
 
@@ -172,7 +172,7 @@ class JobOperations:
     def set(self, name: str, said: Annotated[SettingsRequest, Body()], request: Request) -> JobView:
         """Set how runs are retried; what is left out goes by the declared policy again."""
         jobs = self.desk.jobs_for(request, name)
-        return job_view(self.desk, jobs.set(name, **said.model_dump()))
+        return job_view(self.desk, jobs.set(name, **said.model_dump()), request)
 
 
 def _standing(jobs: Jobs, name: str) -> Job | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
@@ -11,11 +10,14 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
+from duetime.action import Action
 from duetime.api.coming import coming
+from duetime.api.run_views import LastRunView, NextRunView, RecentRunView
 from duetime.api.views import Instant
 from duetime.cadence import Cadence
 from duetime.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
 from duetime.retry import RetryPolicy, Tuning
+from duetime.sensitive import Redacted
 from duetime.stacked import Due
 from duetime.tally import Tally
 
@@ -58,33 +60,6 @@ class CadenceView(BaseModel):
         """The cadence as a client sees it."""
         pause = PauseView.of(job.pauses.get(cadence.name))
         return cls(name=cadence.name, text=cadence.text, words=cadence.describe(), paused=pause)
-
-
-class NextRunView(BaseModel):
-    """A nominal time to come, and which cadences have it."""
-
-    at: Instant
-    """The nominal time."""
-    cadences: list[str]
-    """Their names."""
-
-
-class LastRunView(BaseModel):
-    """The run that ended last."""
-
-    id: str | None
-    """The action."""
-    status: str | None
-    """How it ended."""
-    started_at: Instant
-    """When it began."""
-
-    @classmethod
-    def of(cls, tally: Tally) -> Self | None:
-        """The last run, if there was one."""
-        if tally.last_started_at is None:
-            return None
-        return cls(id=tally.last_id, status=tally.last_status, started_at=tally.last_started_at)
 
 
 class RetryView(BaseModel):
@@ -179,11 +154,14 @@ class JobSummary(BaseModel):
     """The run that ended last; null before the first."""
     consecutive_failures: int
     """Since the last success."""
+    recent_runs: list[RecentRunView] | None
+    """The last of its runs, newest first, without those to come; null where they were not asked for."""
 
     @classmethod
-    def of(cls, job: Job, now: datetime) -> Self:
+    def of(cls, job: Job, now: datetime, recent: Iterable[Action] | None = None) -> Self:
         """The job as a client sees it in a list."""
-        return cls(**_summary(job, next(coming(job, now), None)))
+        runs = None if recent is None else [RecentRunView.of(each) for each in recent]
+        return cls(**_summary(job, next(coming(job, now), None)) | {"recent_runs": runs})
 
 
 def _summary(job: Job, following: Due | None) -> dict[str, Any]:
@@ -203,6 +181,7 @@ def _summary(job: Job, following: Due | None) -> dict[str, Any]:
         "next_due_at": following.at if following else None,
         "last_run": LastRunView.of(job.tally),
         "consecutive_failures": job.tally.consecutive_failures,
+        "recent_runs": None,
     }
 
 
@@ -212,7 +191,9 @@ class JobView(JobSummary):
     description: str
     """What it is for; may be empty."""
     payload: Any
-    """What each run is given; null if that is nothing."""
+    """What each run is given; null if that is nothing. What is sensitive is `[redacted]` to who may not see it."""
+    redacted: list[str]
+    """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
     retry: RetryView | None
     """Null where the handler's own policy applies."""
     overlap: Overlap
@@ -241,9 +222,16 @@ class JobView(JobSummary):
     """The next three at most; none while it is paused for good."""
 
     @classmethod
-    def of(cls, job: Job, now: datetime, skipped: Sequence[datetime] = ()) -> Self:
-        """The job as a client sees it; `skipped` are times to come that somebody had skipped."""
-        return cls(**_whole(job, now, skipped))
+    def in_full(cls, job: Job, now: datetime, skipped: Sequence[datetime], told: Redacted) -> Self:
+        """The job as a client sees it.
+
+        Args:
+            job: the job.
+            now: the present.
+            skipped: times to come that somebody had skipped.
+            told: what the client is told of its payload.
+        """
+        return cls(**_whole(job, now, skipped), payload=told.payload, redacted=list(told.paths))
 
 
 def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, Any]:
@@ -252,7 +240,6 @@ def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, An
     return {
         **_summary(job, following[0] if following else None),
         "description": definition.description,
-        "payload": None if definition.payload is None else json.loads(definition.payload),
         "retry": None if definition.retry is None else RetryView.of(RetryPolicy.parse(definition.retry)),
         "overlap": definition.overlap,
         "catch_up": definition.catch_up,

@@ -18,6 +18,7 @@ from duetime.api.desk import SCHEDULING, Desk, place_of
 from duetime.api.filters import ActionQuery, page_view
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import etag_of_action
+from duetime.api.reader import reader_at
 from duetime.api.requests import DueRequest, ScheduleRequest
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
@@ -70,7 +71,8 @@ class Scheduling:
         placed = self.desk.scheduler(request).place(order)
         status = _MADE if placed.is_new else _DONE
         location = {"Location": place_of(request, SCHEDULING, placed.action.id)}
-        return Response(status, _JSON, ActionView.of(placed.action), headers=location)
+        told = ActionView.in_full(placed.action, reader_at(self.desk, request).of_action(placed.action))
+        return Response(status, _JSON, told, headers=location)
 
     def query(self, asked: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
         """A page of the actions that meet all filters: those of a correlation id oldest first, others newest first.
@@ -86,7 +88,8 @@ class Scheduling:
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
         """The action as of now."""
         action = self.desk.scheduler(request).get(action_id)
-        return Response(HTTPStatus.OK, _JSON, ActionView.of(action), headers={"ETag": etag_of_action(action)})
+        told = ActionView.in_full(action, reader_at(self.desk, request).of_action(action))
+        return Response(HTTPStatus.OK, _JSON, told, headers={"ETag": etag_of_action(action)})
 
     def cancel(self, action_id: str, request: Request) -> Response[ActionSummary]:
         """Cancel a pending action (200), or ask a running one to stop (202)."""

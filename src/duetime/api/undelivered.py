@@ -13,11 +13,13 @@ from pydantic import BaseModel, Field
 
 from duetime.api.desk import UNDELIVERED, Desk
 from duetime.api.parameters import refuse_unknown
+from duetime.api.reader import reader_at
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, Route
 from duetime.api.views import Instant
 from duetime.audit import Kind as AuditKind
 from duetime.permissions import Permission
+from duetime.sensitive import Redacted
 from duetime.undelivered import Kind, Undelivered
 from duetime.undelivered_desk import MOST_AT_ONCE, UndeliveredDesk
 
@@ -60,10 +62,18 @@ class UndeliveredSummary(BaseModel):
 class UndeliveredView(UndeliveredSummary):
     """Something undelivered in full."""
 
-    body: str
-    """What was given up, as text."""
+    body: str | None
+    """What was given up, as text; null where it can hold what is sensitive, and the caller may not see that."""
+    redacted: list[str]
+    """`*` where the body is not told to the caller; else empty."""
     is_cut: bool
     """Whether the body is only its beginning: then it cannot be redriven."""
+
+    @classmethod
+    def in_full(cls, thing: Undelivered, told: Redacted) -> Self:
+        """The thing as a client sees it, with what that one is told of its body."""
+        summary = dict(UndeliveredSummary.of(thing))
+        return cls(**summary, body=told.payload, redacted=list(told.paths), is_cut=thing.is_cut)
 
 
 class UndeliveredList(BaseModel):
@@ -124,7 +134,8 @@ class UndeliveredThings:
 
     def get(self, undelivered_id: str, request: Request) -> UndeliveredView:
         """The thing as of now."""
-        return UndeliveredView.of(self._undelivered(request).get(undelivered_id))
+        thing = self._undelivered(request).get(undelivered_id)
+        return UndeliveredView.in_full(thing, reader_at(self.desk, request).of_undelivered(thing))
 
     def redrive(self, undelivered_id: str, request: Request) -> UndeliveredSummary:
         """Have it done again, soon: it is gone then, or stays with the reason why that failed."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, PlainSerializer, WithJsonSchema
 
 from duetime.action import Action, Attempt, SkipReason, Status, Trigger
+from duetime.sensitive import Redacted
 
 
 def instant_text(instant: datetime) -> str:
@@ -114,14 +114,22 @@ class ActionSummary(BaseModel):
     def of(cls, action: Action) -> Self:
         """The action as a client sees it."""
         facts = {name: getattr(action, name) for name in cls.model_fields if name not in _MADE}
-        return cls(**facts, **_made(action, cls.model_fields.keys() & _MADE))
+        return cls(**facts, **_made(action))
 
 
 class ActionView(ActionSummary):
     """An action in full."""
 
     payload: Any
-    """As JSON; null when a large one, kept apart, is gone."""
+    """As JSON; null when a large one, kept apart, is gone. What is sensitive is `[redacted]` to who may not see it."""
+    redacted: list[str]
+    """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
+
+    @classmethod
+    def in_full(cls, action: Action, told: Redacted) -> Self:
+        """The action as a client sees it, with what that one is told of its payload."""
+        summary = dict(ActionSummary.of(action))
+        return cls(**summary, payload=told.payload, redacted=list(told.paths))
 
 
 class ActionPage(BaseModel):
@@ -133,19 +141,16 @@ class ActionPage(BaseModel):
     """The cursor of the next page; null on the last one."""
 
 
-_MADE = {"attempts", "concurrency_limit", "payload"}
+_MADE = {"attempts", "concurrency_limit"}
 
 
-def _made(action: Action, wanted: set[str]) -> dict[str, Any]:
+def _made(action: Action) -> dict[str, Any]:
     """The fields that are not simply an attribute of the action."""
     numbered = action.numbered_attempts()
-    made: dict[str, Any] = {
+    return {
         "attempts": [
             AttemptView.of(number, attempt, is_last=place == len(numbered))
             for place, (number, attempt) in enumerate(numbered, 1)
         ],
         "concurrency_limit": None if action.concurrency_key is None else action.concurrency_limit,
     }
-    if "payload" in wanted:
-        made["payload"] = None if action.payload is None else json.loads(action.payload)
-    return made

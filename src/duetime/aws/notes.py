@@ -43,10 +43,10 @@ class DynamoRoutes:
         self._routes, self._read_at = self._read(), self._clock.now()
         return sorted(self._routes)
 
-    def is_payload_told(self, type_name: str) -> bool:
+    def told_route(self, type_name: str) -> Route | None:
         known = type_name in self._routes
         route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
-        return route is not None and route.is_told
+        return route if route is not None and route.is_told else None
 
     def _no_older_than(self, age: timedelta) -> Mapping[str, Route]:
         now = self._clock.now()

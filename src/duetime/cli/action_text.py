@@ -55,7 +55,7 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if action["recoveries"]:
         yield "recoveries", f"{action['recoveries']}, after its worker died"
     if "payload" in action:
-        yield "payload", _cut(json.dumps(action["payload"], ensure_ascii=False))
+        yield "payload", _cut(payload(action))
 
 
 def _keys(action: Json) -> Iterator[tuple[str, str]]:
@@ -79,6 +79,13 @@ def _of_job(action: Json) -> Iterator[tuple[str, str]]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_PAYLOAD else f"{text[:LONGEST_PAYLOAD]}… (--json shows all)"
+
+
+def payload(told: Json) -> str:
+    """The payload of an action or a job, as far as it is told."""
+    if told["redacted"] == ["*"]:
+        return "[redacted]"
+    return json.dumps(told["payload"], ensure_ascii=False)
 
 
 def attempts(runs: Sequence[Json], now: datetime) -> str:

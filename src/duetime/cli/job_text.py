@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from duetime.cli.action_text import took, why
+from duetime.cli.action_text import payload, took, why
 from duetime.cli.tables import coloured, plain, table
 from duetime.cli.times import both, local, relative, span
 
@@ -81,7 +80,7 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
     if job["paused"]:
         yield "paused", pause(job["paused"], now)
     yield "handler", job["type"]
-    yield "payload", "-" if job["payload"] is None else json.dumps(job["payload"], ensure_ascii=False)
+    yield "payload", "-" if payload(job) == "null" else payload(job)
     yield "retry", "as its handler says" if job["retry"] is None else policy(job["retry"])
     for each in job["tuning"]:
         yield "set", f"{each['cadence'] or 'all cadences'}: {policy(each)}"

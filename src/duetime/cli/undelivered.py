@@ -143,7 +143,7 @@ def _in_full(thing: Mapping[str, Any]) -> str:
         "first kept": both(thing["first_at"], now),
         "last kept": both(thing["last_at"], now),
         "count": thing["count"],
-        "body, cut" if thing["is_cut"] else "body": thing["body"],
+        "body, cut" if thing["is_cut"] else "body": "[redacted]" if thing["body"] is None else thing["body"],
     }
     head = f"{thing['id']}  {_about(thing)}"
     return "\n".join([head, *(f"  {name:<14}  {plain(each)}" for name, each in lines.items())])

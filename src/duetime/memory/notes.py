@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from duetime.manifest import Manifest, routes_by_type
+from duetime.manifest import Manifest, Route, routes_by_type
 
 
 class MemoryRoutes:
@@ -29,9 +29,9 @@ class MemoryRoutes:
     def types(self) -> Sequence[str]:
         return sorted(self._routes)
 
-    def is_payload_told(self, type_name: str) -> bool:
+    def told_route(self, type_name: str) -> Route | None:
         route = self._routes.get(type_name)
-        return route is not None and route.is_told
+        return route if route is not None and route.is_told else None
 
 
 class MemoryBookmarks:

@@ -24,6 +24,7 @@ OPERATIONS: Mapping[str, str] = MappingProxyType(
         "GET /background-jobs": "listJobs",
         "POST /background-jobs": "registerJob",
         "GET /background-jobs/preview": "previewCadence",
+        "GET /background-jobs/coming": "listComingRuns",
         "GET /background-jobs/<name>": "getJob",
         "PUT /background-jobs/<name>": "replaceJob",
         "DELETE /background-jobs/<name>": "unregisterJob",

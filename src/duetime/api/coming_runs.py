@@ -1,0 +1,122 @@
+"""The route of what will run: the times to come of a page of jobs, calculated from their rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice, takewhile
+from typing import Annotated, Self
+
+from aws_lambda_powertools.event_handler.openapi.params import Query
+from aws_lambda_powertools.event_handler.request import Request
+from pydantic import BaseModel
+
+from duetime.api.background_jobs import DAY, LARGEST_PAGE, jobs_page
+from duetime.api.coming import coming
+from duetime.api.desk import JOBS, Desk
+from duetime.api.parameters import instant_of, refuse_unknown
+from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.api.routes import Route
+from duetime.api.views import Instant
+from duetime.job import Job
+from duetime.permissions import Permission
+
+FARTHEST = timedelta(days=7)
+"""How far ahead may be asked."""
+
+MOST_TOLD, MOST_COUNTED = 200, 1_000
+"""Times of a job that are told, and that are counted."""
+
+_TOLD = 50
+
+
+class ComingView(BaseModel):
+    """A job, and when it will run."""
+
+    name: str
+    """Two or more kebab-case segments."""
+    title: str
+    """Its name for people; may be empty."""
+    tenant_id: str
+    """Whose it is; ``system`` for code's."""
+    times: list[Instant]
+    """The first of them; none where nothing is due, or a pause covers all."""
+    count: int
+    """How many there are, as far as they were counted."""
+    more: bool
+    """Whether there are more than were counted."""
+
+    @classmethod
+    def of(cls, job: Job, times: Iterator[datetime], most: int) -> Self:
+        """The job as a client sees it, with so many of its times."""
+        counted = list(islice(times, MOST_COUNTED + 1))
+        return cls(
+            name=job.name,
+            title=job.definition.title,
+            tenant_id=job.ref.tenant_id,
+            times=counted[:most],
+            count=min(len(counted), MOST_COUNTED),
+            more=len(counted) > MOST_COUNTED,
+        )
+
+
+class ComingPage(BaseModel):
+    """What will run, of a page of jobs; `next_cursor` is null on the last one."""
+
+    items: list[ComingView]
+    """At most `limit`, by name; jobs that are no longer declared are left out."""
+    asked_at: Instant
+    """From when on that is."""
+    until: Instant
+    """Up to when that is."""
+    next_cursor: str | None
+    """The cursor of the next page; null on the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComingRuns:
+    """What will run, over HTTP: of the caller's tenant's jobs, and of code's for operators."""
+
+    desk: Desk
+
+    def routes(self) -> Iterable[Route]:
+        """What is served, under the prefix."""
+        return (Route("GET", f"{JOBS}/coming", self.coming, Permission.READ_JOBS),)
+
+    def coming(
+        self,
+        request: Request,
+        *,
+        until: Annotated[
+            str | None, Query(description="an ISO 8601 instant, at most 7 days ahead; a day ahead by default")
+        ] = None,
+        most: Annotated[
+            int, Query(ge=1, le=MOST_TOLD, description="how many times of each job are told")
+        ] = _TOLD,
+        limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
+        cursor: Annotated[str | None, Query()] = None,
+    ) -> ComingPage:
+        """What will run until then, job by job, as a page of the list of jobs.
+
+        Pauses are respected. It reads no more than the list does: what somebody had skipped is among the times, and
+        what is due already, or was triggered, is not.
+        """
+        refuse_unknown(request, ("until", "most", "limit", "cursor"))
+        now = self.desk.clock.now()
+        last = _checked(instant_of(until, now, DAY), now)
+        page = jobs_page(self.desk, request, limit, cursor)
+        items = [ComingView.of(job, _times(job, now, last), most) for job in page if job.dropped_at is None]
+        return ComingPage(items=items, asked_at=now, until=last, next_cursor=page.cursor)
+
+
+def _times(job: Job, now: datetime, last: datetime) -> Iterator[datetime]:
+    return takewhile(lambda at: at <= last, (due.at for due in coming(job, now)))
+
+
+def _checked(last: datetime, now: datetime) -> datetime:
+    if not now < last <= now + FARTHEST:
+        raise InvalidRequest(
+            [Flaw("until", f"must be an instant to come, at most {FARTHEST.days} days ahead")]
+        )
+    return last

@@ -1,0 +1,141 @@
+"""Many jobs at a look: the last runs of each, and what will run."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime.testing import TurnedClock
+from tests.api.conftest import NOW
+from tests.api.office import CLAIMS, Office
+
+
+def of(page, name):
+    (found,) = (each for each in page["items"] if each["name"] == name)
+    return found
+
+
+def test_runs_are_told_only_where_they_are_asked_for(ask):
+    for query in ({}, {"runs": "0"}):
+        assert {each["recent_runs"] for each in ask("GET", query=query or None).json["items"]} == {None}
+    assert of(ask("GET", query={"runs": "3"}).json, "billing-nightly")["recent_runs"] == []
+
+
+def test_the_last_runs_of_each_job_are_told_newest_first_without_those_to_come(ask, run_until, clock):
+    run_until(clock.now() + timedelta(hours=4, minutes=1))
+    page = ask("GET", query={"runs": "3"}).json
+    runs = of(page, "billing-hourly")["recent_runs"]
+    assert [(each["nominal_at"][11:16], each["status"]) for each in runs] == [
+        ("16:00", "executed"),
+        ("15:00", "executed"),
+        ("14:00", "executed"),
+    ]
+    assert runs[0].keys() == {
+        "id", "status", "trigger", "nominal_at", "started_at", "finished_at", "attempts",
+    }  # fmt: skip
+    assert {(each["trigger"], each["attempts"]) for each in runs} == {("cadence", 1)}
+    assert all(each["started_at"] <= each["finished_at"] for each in runs)
+    assert of(page, "billing-nightly")["recent_runs"] == []
+
+
+def test_a_run_that_waits_has_neither_begun_nor_ended(ask):
+    run = ask("POST", "/billing-nightly/trigger").json
+    (told,) = of(ask("GET", query={"runs": "20"}).json, "billing-nightly")["recent_runs"]
+    assert (told["id"], told["status"], told["trigger"]) == (run["id"], "pending", "manual")
+    assert (told["started_at"], told["finished_at"], told["attempts"]) == (None, None, 0)
+
+
+@pytest.mark.parametrize("runs", ["-1", "21", "many", ""])
+def test_runs_that_are_too_many_or_no_number_are_refused(ask, runs):
+    assert ask("GET", query={"runs": runs}).code == "invalid-request"
+
+
+def test_what_will_run_is_told_of_all_jobs_for_a_day(ask):
+    page = ask("GET", "/coming").json
+    assert (page["asked_at"], page["until"]) == ("2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z")
+    assert [each["name"] for each in page["items"]] == [each["name"] for each in ask("GET").json["items"]]
+    assert of(page, "billing-nightly") == {
+        "name": "billing-nightly",
+        "title": "Nightly bills",
+        "tenant_id": "system",
+        "times": ["2026-03-02T01:30:00Z", "2026-03-02T06:00:00Z"],
+        "count": 2,
+        "more": False,
+    }
+    hourly = of(page, "billing-hourly")
+    assert (hourly["count"], hourly["times"][-1]) == (24, "2026-03-02T12:00:00Z")
+    assert of(page, "billing-rebuild")["times"] == []
+
+
+def test_more_than_are_told_are_counted_and_more_than_are_counted_are_said(ask):
+    query = {"until": "2026-03-08T12:00:00Z", "most": "2"}
+    page = ask("GET", "/coming", query=query).json
+    hourly, sweep = of(page, "billing-hourly"), of(page, "duetime-sweep")
+    assert (len(hourly["times"]), hourly["count"], hourly["more"]) == (2, 168, False)
+    assert (len(sweep["times"]), sweep["count"], sweep["more"]) == (2, 1_000, True)
+
+
+def test_what_a_pause_covers_will_not_run(ask):
+    ask("POST", "/billing-hourly/pause", body={"until": "2026-03-02T09:30:00Z"})
+    ask("POST", "/billing-nightly/pause")
+    page = ask("GET", "/coming").json
+    assert [each[11:16] for each in of(page, "billing-hourly")["times"]] == ["10:00", "11:00", "12:00"]
+    assert (of(page, "billing-nightly")["times"], of(page, "billing-nightly")["count"]) == ([], 0)
+
+
+def test_what_will_run_is_told_in_pages(ask):
+    seen, query = [], {"limit": "2"}
+    while True:
+        page = ask("GET", "/coming", query=query).json
+        seen += [each["name"] for each in page["items"]]
+        if page["next_cursor"] is None:
+            break
+        query["cursor"] = page["next_cursor"]
+    assert seen == [each["name"] for each in ask("GET").json["items"]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"until": "2026-03-08T12:00:01Z"},
+        {"until": "2026-03-01T12:00:00Z"},
+        {"until": "2026-02-01T12:00:00Z"},
+        {"most": "0"},
+        {"most": "201"},
+        {"limit": "101"},
+        {"from": "2026-03-01T12:00:00Z"},
+    ],
+)
+def test_a_question_about_what_will_run_that_cannot_be_answered_is_refused(ask, query):
+    assert ask("GET", "/coming", query=query).code == "invalid-request"
+
+
+def test_a_cursor_of_another_list_is_refused(ask):
+    assert ask("GET", "/coming", query={"cursor": "made-up"}).code == "invalid-cursor"
+
+
+def test_a_tenant_sees_its_own_jobs_alone_and_none_of_codes():
+    office = Office(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
+    names = {}
+    for tenant in ("acme", "globex"):
+        claims = CLAIMS | {"custom:tenant_id": tenant, "cognito:groups": "clerks"}
+        body = {"name": f"{tenant}-report", "type": "remark", "cadences": ["every 1h"], "payload": {}}
+        assert office.ask("POST", "/background-jobs", claims=claims, body=body).status == 201
+        office.ask("POST", f"/background-jobs/{tenant}-report/trigger", claims=claims, body=None)
+        names[tenant] = claims
+    for tenant, claims in names.items():
+        for path, query in (("/background-jobs/coming", {}), ("/background-jobs", {"runs": "5"})):
+            page = office.ask("GET", path, claims=claims, query=query).json
+            assert [each["name"] for each in page["items"]] == [f"{tenant}-report"]
+    runs = office.ask("GET", "/background-jobs", claims=names["acme"], query={"runs": "5"}).json["items"][0][
+        "recent_runs"
+    ]
+    assert [each["trigger"] for each in runs] == ["manual"]
+
+
+def test_a_job_that_was_taken_back_will_not_run():
+    office = Office(TurnedClock(NOW), roles={"clerks": "jobs:manage"})
+    body = {"name": "own-report", "type": "remark", "cadences": ["every 1h"], "payload": {}}
+    assert office.ask("POST", "/background-jobs", "clerks", body=body).status == 201
+    assert len(office.ask("GET", "/background-jobs/coming", "clerks").json["items"]) == 1
+    assert office.ask("DELETE", "/background-jobs/own-report", "clerks", body=None).status == 204
+    assert office.ask("GET", "/background-jobs/coming", "clerks").json["items"] == []

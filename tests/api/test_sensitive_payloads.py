@@ -1,0 +1,284 @@
+"""What payloads keep as sensitive is told to nobody who lacks ``payloads:read``, wherever a payload is told."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, field_validator
+
+from duetime import App, Payload, Run
+from duetime.action import ActionRef
+from duetime.api.access import Access
+from duetime.api.desk import Desk
+from duetime.api.door import make_door
+from duetime.api.health import Health
+from duetime.ids import ActionId, TenantId
+from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.cloud import MemoryCloud
+from duetime.settings import Settings
+from duetime.testing import TurnedClock
+from duetime.testing.contract.undelivered import given_up
+from duetime.undelivered import Kind
+from tests.api.conftest import NOW, Client, sample_event
+
+MANAGE = "actions:manage jobs:manage audit:read system"
+SECRET, REDACTED = "secret-4711", "[redacted]"
+
+
+class Card(BaseModel):
+    holder: str = "Ada"
+    number: str
+
+
+class Charge(
+    Payload, version=2, in_events=True, sensitive=("email", "cards.number", "wallet"), serialize_by_alias=True
+):
+    order: str = "o-1"
+    email: str | None = None
+    cards: tuple[Card, ...] = ()
+    wallet: str | None = Field(None, alias="purse")
+
+    @classmethod
+    def upcast(cls, written, version):
+        if version < 2:
+            written["email"] = written.pop("mail")
+        return written
+
+    @field_validator("order")
+    @classmethod
+    def _may_raise(cls, order):
+        if order == "crash":
+            raise RuntimeError(order)
+        return order
+
+
+class Plain(Payload):
+    email: str = ""
+
+
+def app_of_charges():
+    app = App()
+
+    @app.action
+    def charge(payload: Charge, run: Run) -> None: ...
+
+    @app.action
+    def plain(payload: Plain, run: Run) -> None: ...
+
+    @app.job("every 1h", name="charges-hourly", payload=Charge(email=SECRET))
+    def hourly(payload: Charge, run: Run) -> None: ...
+
+    return app
+
+
+class Charges:
+    """An API whose app keeps things as sensitive; readers may see them, clerks all but them."""
+
+    def __init__(self):
+        self.settings = Settings(
+            events="all",
+            roles={
+                "clerks": MANAGE,
+                "readers": f"{MANAGE} payloads:read",
+                "heads": f"{MANAGE} grants:manage",
+            },
+        )
+        self.clock = TurnedClock(NOW)
+        self.cloud = MemoryCloud(app_of_charges(), clock=self.clock, settings=self.settings)
+        desk = Desk(
+            self.cloud.store,
+            self.cloud.job_ports,
+            app_of_charges(),
+            self.clock,
+            self.settings,
+            self.cloud.undelivered_ports,
+        )
+        access = Access(MemoryGrants(), MemoryAuditTrail(), self.clock)
+        self.undelivered = self.cloud.undelivered_ports.store
+        self.client = Client(make_door(desk, Health({}), access))
+
+    def ask(self, method, path, group="clerks", tenant="acme", **changes):
+        claims = {"custom:tenant_id": tenant, "sub": group, "cognito:groups": group}
+        event = sample_event(
+            "cancel", httpMethod=method, path=f"/api/v1{path}", claims=claims, **{"body": None, **changes}
+        )
+        return self.client.send(event)
+
+    def schedule(self, payload, type_="charge", **who):
+        return self.ask("POST", "/scheduling", body={"type": type_, "payload": payload, "in": 60}, **who).json
+
+    def keep(self, action_id, **changes):
+        """Has the row be as somebody else wrote it."""
+        (row,) = (each for each in self.cloud.store.rows() if each.id == action_id)
+        other = replace(row, id=row.id[:-12] + "0" * 12, **changes)
+        self.cloud.store.put(other)
+        return f"/scheduling/{other.id}"
+
+
+@pytest.fixture
+def charges():
+    return Charges()
+
+
+FULL = {"email": SECRET, "cards": [{"number": SECRET}, {"number": SECRET, "holder": "Bob"}]}
+
+
+def test_a_sensitive_value_is_told_to_who_may_see_it_and_redacted_for_all_others(charges):
+    made = charges.schedule(FULL)
+    assert made["payload"]["email"] == REDACTED
+    told = charges.ask("GET", f"/scheduling/{made['id']}").json
+    assert told["payload"] == {
+        "order": "o-1",
+        "email": REDACTED,
+        "cards": [{"holder": "Ada", "number": REDACTED}, {"holder": "Bob", "number": REDACTED}],
+        "wallet": None,
+    }
+    assert told["redacted"] == made["redacted"] == ["email", "cards.number"]
+    seen = charges.ask("GET", f"/scheduling/{made['id']}", "readers").json
+    assert seen["payload"]["cards"] == [
+        {"holder": "Ada", "number": SECRET},
+        {"holder": "Bob", "number": SECRET},
+    ]
+    assert (seen["payload"]["email"], seen["redacted"]) == (SECRET, [])
+
+
+def test_what_is_written_under_an_alias_is_told_under_the_name_of_its_field(charges):
+    made = charges.schedule({"purse": SECRET})
+    assert (made["payload"]["wallet"], made["redacted"]) == (REDACTED, ["wallet"])
+    assert charges.ask("GET", f"/scheduling/{made['id']}", "readers").json["payload"]["purse"] == SECRET
+
+
+def test_nothing_is_named_as_redacted_where_there_is_nothing(charges):
+    made = charges.schedule({})
+    assert (made["payload"]["email"], made["redacted"]) == (None, [])
+
+
+def test_a_type_without_sensitive_fields_is_told_as_it_is_written(charges):
+    made = charges.schedule({"email": SECRET}, "plain")
+    assert (made["payload"], made["redacted"]) == ({"email": SECRET}, [])
+
+
+def test_a_job_is_told_without_what_is_sensitive_by_each_route_that_tells_it(charges):
+    body = {"name": "own-charges", "type": "charge", "cadences": ["every 1h"], "payload": FULL}
+    replacing = {name: value for name, value in body.items() if name != "name"}
+    for answer in (
+        charges.ask("POST", "/background-jobs", body=body),
+        charges.ask("GET", "/background-jobs/own-charges"),
+        charges.ask("PUT", "/background-jobs/own-charges", body=replacing),
+        charges.ask("PUT", "/background-jobs/own-charges/settings", body={"attempts": 3}),
+        charges.ask("GET", "/background-jobs/charges-hourly"),
+    ):
+        assert answer.status < 300, answer.text
+        assert SECRET not in answer.text
+        assert "email" in answer.json["redacted"]
+    assert charges.ask("GET", "/background-jobs/charges-hourly", "readers").json["payload"]["email"] == SECRET
+    triggered = charges.ask("POST", "/background-jobs/charges-hourly/trigger")
+    run = charges.ask("GET", f"/scheduling/{triggered.json['id']}")
+    assert (run.json["payload"]["email"], run.json["redacted"]) == (REDACTED, ["email"])
+    assert SECRET not in charges.ask("GET", "/background-jobs", query={"runs": "5"}).text
+
+
+def test_what_an_older_version_wrote_is_upcast_and_then_redacted(charges):
+    made = charges.schedule({})
+    path = charges.keep(made["id"], payload=json.dumps({"mail": SECRET}), payload_version=1)
+    told = charges.ask("GET", path)
+    assert (told.json["payload"]["email"], told.json["redacted"]) == (REDACTED, ["email"])
+    assert charges.ask("GET", path, "readers").json["payload"] == {"mail": SECRET}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"type": "unknown"},
+        {"payload": json.dumps({"mail": SECRET})},
+        {"payload": json.dumps({"order": "crash", "email": SECRET})},
+        {"payload": json.dumps([SECRET])},
+        {"payload": json.dumps({"email": SECRET}), "payload_version": 3},
+    ],
+)
+def test_nothing_is_told_of_a_payload_that_this_process_cannot_read(charges, changes):
+    made = charges.schedule(FULL)
+    path = charges.keep(made["id"], **changes)
+    told = charges.ask("GET", path)
+    assert told.status == 200
+    assert (told.json["payload"], told.json["redacted"]) == (None, ["*"])
+    assert SECRET in charges.ask("GET", path, "readers").text
+
+
+def test_a_tenants_admin_grants_it_for_that_tenant_alone(charges):
+    made, theirs = charges.schedule(FULL), charges.schedule(FULL, tenant="globex")
+    grant = {"permissions": ["payloads:read"]}
+    assert charges.ask("PUT", "/grants/clerks", "heads", body=grant).status == 200
+    assert charges.ask("GET", f"/scheduling/{made['id']}").json["payload"]["email"] == SECRET
+    other = charges.ask("GET", f"/scheduling/{theirs['id']}", tenant="globex")
+    assert (other.status, other.json["payload"]["email"]) == (200, REDACTED)
+    assert charges.ask("GET", f"/scheduling/{theirs['id']}").status == 404
+
+
+def test_the_permission_alone_lets_nobody_see_an_action(charges):
+    made = charges.schedule(FULL)
+    charges.ask("PUT", "/grants/lone", "heads", body={"permissions": ["payloads:read"]})
+    assert charges.ask("GET", f"/scheduling/{made['id']}", "lone").status == 403
+
+
+@pytest.mark.parametrize(
+    ("kind", "action", "is_told"),
+    [
+        (Kind.EVENT, False, False),
+        (Kind.MESSAGE, False, False),
+        (Kind.MESSAGE, True, True),
+        (Kind.WAKE, True, True),
+    ],
+)
+def test_what_is_undelivered_is_told_unless_it_can_hold_a_payload(charges, kind, action, is_told):
+    thing = replace(given_up("a", NOW), kind=kind, body=SECRET)
+    thing = replace(thing, action=ActionRef(TenantId("acme"), ActionId("a")) if action else None)
+    charges.undelivered.keep(thing, expires_at=NOW + timedelta(days=1))
+    told = charges.ask("GET", f"/undelivered/{thing.id}").json
+    assert (told["body"], told["redacted"]) == ((SECRET, []) if is_told else (None, ["*"]))
+    assert charges.ask("GET", f"/undelivered/{thing.id}", "readers").json["body"] == SECRET
+    assert SECRET not in charges.ask("GET", "/undelivered").text
+
+
+secrets = st.uuids().map(lambda each: f"secret-{each}")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@given(
+    secrets, st.lists(secrets, max_size=3), st.sampled_from(["schedule", "register", "trigger", "replace"])
+)
+def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, numbers, how):
+    charges = Charges()
+    payload = {"email": email, "cards": [{"number": each} for each in numbers]}
+    job = {"type": "charge", "payload": payload, "cadences": ["every 1h"]}
+    answers = [charges.ask("POST", "/background-jobs", body={**job, "name": "own-charges"})]
+    match how:
+        case "schedule":
+            answers.append(
+                charges.ask("POST", "/scheduling", body={"type": "charge", "payload": payload, "in": 60})
+            )
+        case "trigger":
+            answers.append(
+                charges.ask("POST", "/background-jobs/own-charges/trigger", body={"payload": payload})
+            )
+        case "replace":
+            answers.append(charges.ask("PUT", "/background-jobs/own-charges", body=job))
+    assert all(each.status < 300 for each in answers)
+    answers += [
+        charges.ask("GET", path)
+        for path in (
+            "/scheduling/query",
+            "/background-jobs",
+            "/background-jobs/own-charges",
+            "/background-jobs/own-charges/runs",
+            "/background-jobs/own-charges/occurrences",
+            "/background-jobs/coming",
+            "/audit",
+            *(f"/scheduling/{each.id}" for each in charges.cloud.store.rows() if each.tenant_id == "acme"),
+        )
+    ]
+    assert all(each.status < 300 for each in answers)
+    assert not any("secret-" in each.text for each in answers)
