@@ -100,7 +100,6 @@ function ActionTable({ actions }: { actions: Action[] }) {
           <tr>
             <th scope="col">{sayShared("status")}</th>
             <th scope="col">{say("action")}</th>
-            <th scope="col">{sayShared("type")}</th>
             <th scope="col">{say("correlation_id")}</th>
             <th scope="col">{sayShared("due")}</th>
             <th scope="col" class="is-number">
@@ -129,11 +128,11 @@ function ActionRow({ action }: { action: Action }) {
         <StatusBadge status={action.status} />
       </td>
       <td data-label={say("action")}>
-        <ActionLink id={action.id} />
-      </td>
-      <td data-label={sayShared("type")}>
         <div>
           <TypeCell action={action} />
+          <div>
+            <ActionLink id={action.id} />
+          </div>
         </div>
       </td>
       <td data-label={say("correlation_id")} class={id ? undefined : "is-void"}>
