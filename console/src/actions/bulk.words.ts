@@ -4,8 +4,8 @@ export const say = words({
   en: {
     cancel_all: "Cancel all that match…",
     redrive_all: "Redrive all that match…",
-    title_cancel: "Cancel all that match",
-    title_redrive: "Run all that match again",
+    title_cancel: "Cancel all of these",
+    title_redrive: "Run all of these again",
     counting: {
       one: "Counting; nothing is changed yet. {n} so far.",
       other: "Counting; nothing is changed yet. {n} so far.",
@@ -38,8 +38,8 @@ export const say = words({
   fr: {
     cancel_all: "Annuler toutes celles-ci…",
     redrive_all: "Relancer toutes celles-ci…",
-    title_cancel: "Annuler toutes les actions filtrées",
-    title_redrive: "Relancer toutes les actions filtrées",
+    title_cancel: "Annuler toutes ces actions",
+    title_redrive: "Relancer toutes ces actions",
     counting: {
       one: "Décompte ; rien n'est encore modifié. {n} jusqu'ici.",
       other: "Décompte ; rien n'est encore modifié. {n} jusqu'ici.",

@@ -72,7 +72,8 @@ function AskedItem({ entry, at }: { entry: Entry; at: number }) {
     ? say(`asked_${entry.operation as "cancel" | "reschedule" | "redrive"}`)
     : entry.operation;
   const due = entry.result?.due_at;
-  const detail = entry.result?.detail;
+  const isOutdated = entry.status === 412;
+  const detail = isOutdated ? say("outdated") : entry.result?.detail;
   return (
     <Item title={operation} at={at} tone={isDone(entry) ? "is-change" : "is-gap"}>
       <p class="muted">{say("by", { by: entry.by })}</p>

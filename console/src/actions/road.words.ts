@@ -15,6 +15,7 @@ export const say = words({
     asked_redrive: "Redriven",
     unknown: "Nobody knows whether it was done.",
     refused: "Refused: {why}",
+    outdated: "it had changed since it was looked at.",
     cancel_requested: "Asked to stop",
     due: "Due",
     forgotten: {
@@ -62,6 +63,7 @@ export const say = words({
     asked_redrive: "Relancée",
     unknown: "Nul ne sait si cela a été fait.",
     refused: "Refusé : {why}",
+    outdated: "elle avait changé depuis sa lecture.",
     cancel_requested: "Priée de s'arrêter",
     due: "Échéance",
     forgotten: {

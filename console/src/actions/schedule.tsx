@@ -26,12 +26,12 @@ export function ScheduleButton({ types }: { types: string[] }) {
         <>
           <Flawed label={say("type")} flaw={flaws.type}>
             <input name="type" list="schedulable" required autocomplete="off" />
-            <datalist id="schedulable">
-              {known.map((each) => (
-                <option key={each} value={each} />
-              ))}
-            </datalist>
           </Flawed>
+          <datalist id="schedulable">
+            {known.map((each) => (
+              <option key={each} value={each} />
+            ))}
+          </datalist>
           <Flawed label={say("payload")} hint={say("payload_hint")} flaw={flaws.payload}>
             <textarea name="payload" rows={5} class="mono" spellcheck={false} defaultValue="{}" />
           </Flawed>

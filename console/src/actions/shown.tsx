@@ -22,14 +22,22 @@ export function ActionLink({ id }: { id: string }) {
 
 /** The type; of a run its job, which leads there. */
 export function TypeCell({ action }: { action: Pick<Action, "type" | "job"> }) {
-  if (!action.job) return <>{action.type}</>;
+  if (!action.job) return <TypeName type={action.type} />;
   return (
     <>
-      {action.job !== action.type && <div>{action.type}</div>}
-      <a href={href("jobs", action.job)} title={say("of_job", { job: action.job })}>
+      {action.job !== action.type && <TypeName type={action.type} />}
+      <a class="cut" href={href("jobs", action.job)} title={say("of_job", { job: action.job })}>
         {action.job}
       </a>
     </>
+  );
+}
+
+function TypeName({ type }: { type: string }) {
+  return (
+    <div class="cut" title={type}>
+      {type}
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 // A form in a dialog: what the API has against it is told where it is, and the dialog stays until it is done or left.
 
-import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { cloneElement, type ComponentChildren, type VNode } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { refreshAll } from "../live";
 import { Problem, UNREACHABLE } from "../problem";
 import { say } from "../words/shared";
@@ -119,21 +119,29 @@ interface FlawedProps {
   label: string;
   hint?: string;
   flaw?: string;
-  children: ComponentChildren;
+  /** The control. */
+  children: VNode;
 }
 
 /** A field with its label, and what is wrong with what it says. */
 export function Flawed({ label, hint, flaw, children }: FlawedProps) {
+  const id = useId();
+  const told = [hint && `${id}-hint`, flaw && `${id}-flaw`].filter(Boolean).join(" ");
+  const control = cloneElement(children, {
+    id,
+    "aria-describedby": told || undefined,
+    "aria-invalid": flaw ? true : undefined,
+  });
   return (
-    <label class={flaw ? "field is-flawed" : "field"}>
-      <span>{label}</span>
-      {children}
-      {hint && <small>{hint}</small>}
+    <div class={flaw ? "field is-flawed" : "field"}>
+      <label for={id}>{label}</label>
+      {control}
+      {hint && <small id={`${id}-hint`}>{hint}</small>}
       {flaw && (
-        <small class="flaw" role="alert">
+        <small id={`${id}-flaw`} class="flaw" role="alert">
           {flaw}
         </small>
       )}
-    </label>
+    </div>
   );
 }
