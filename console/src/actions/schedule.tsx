@@ -96,6 +96,7 @@ const PLACES: Record<string, string> = {
 };
 
 function placed(problem: Problem): Flaws {
-  const field = PLACES[problem.code];
+  const named = ["correlation_id", "idempotency_key"].find((each) => problem.detail.startsWith(each));
+  const field = PLACES[problem.code] ?? named;
   return field ? { [field]: problem.detail } : {};
 }
