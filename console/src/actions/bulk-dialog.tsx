@@ -1,5 +1,6 @@
 // Changes many actions: says first how many and which, then does it where one can watch and stop it.
 
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { refreshAll } from "../live";
 import { Problem, UNREACHABLE } from "../problem";
@@ -16,22 +17,33 @@ interface BulkButtonProps {
   make: () => Bulk;
 }
 
+/** What the dialog is about; it outlives the button, since what it changes may leave the list. */
+const opened = signal<Bulk | null>(null);
+
 export function BulkButton({ label, name, make }: BulkButtonProps) {
-  const [bulk, setBulk] = useState<Bulk | null>(null);
-  const kind = make().kind;
+  const { kind } = make();
   return (
-    <>
-      <button
-        type="button"
-        class={`act ${kind === "cancel" ? "is-danger" : "is-plain"}`}
-        aria-label={name}
-        onClick={() => setBulk(make())}
-      >
-        {label}
-      </button>
-      {bulk && <BulkDialog bulk={bulk} close={() => setBulk(null)} />}
-    </>
+    <button
+      type="button"
+      class={`act ${kind === "cancel" ? "is-danger" : "is-plain"}`}
+      aria-label={name}
+      onClick={() => {
+        opened.value = make();
+      }}
+    >
+      {label}
+    </button>
   );
+}
+
+/** Where the dialog is: once on a screen that has such buttons. */
+export function BulkPlace() {
+  const bulk = opened.value;
+  const close = () => {
+    opened.value = null;
+  };
+  useEffect(() => close, []);
+  return bulk && <BulkDialog bulk={bulk} close={close} />;
 }
 
 type Phase = "counting" | "counted" | "changing" | "stopped" | "done";

@@ -1,6 +1,6 @@
 // All actions: found by their correlation id or by what else is known of them, and changed one or many at a time.
 
-import { BulkButton } from "../actions/bulk-dialog";
+import { BulkButton, BulkPlace } from "../actions/bulk-dialog";
 import { type BulkKind, byFilters, isPossible } from "../actions/bulk";
 import { say as sayBulk } from "../actions/bulk.words";
 import { FilterForm } from "../actions/filter-form";
@@ -49,6 +49,7 @@ export function ActionsScreen() {
           )}
         </Shown>
       </Part>
+      <BulkPlace />
     </Page>
   );
 }

@@ -21,7 +21,7 @@ export const say = words({
   },
   fr: {
     action: "Action",
-    correlation_id: "Identifiant de corrélation",
+    correlation_id: "Corrélation",
     attempts: "Tentatives",
     by: "Planifiée par",
     message: "Dernier message",

@@ -1,7 +1,7 @@
 // What failed for good, by what went wrong: so that one cause is seen once, and all that it broke is set right at once.
 
 import { useState } from "preact/hooks";
-import { BulkButton } from "../actions/bulk-dialog";
+import { BulkButton, BulkPlace } from "../actions/bulk-dialog";
 import { redrive } from "../actions/changes";
 import { FilterForm } from "../actions/filter-form";
 import { say as sayFilter } from "../actions/filters.words";
@@ -48,6 +48,7 @@ export function DeadLettersScreen() {
           }
         </Shown>
       </Part>
+      <BulkPlace />
     </Page>
   );
 }

@@ -31,7 +31,7 @@ export const say = words({
     since: "du {first} au {last}",
     failed_at: "Échec",
     action: "Action",
-    correlation_id: "Identifiant de corrélation",
+    correlation_id: "Corrélation",
     message: "Message",
     attempts: "Tentatives",
     counted: { one: "{n} échec définitif.", other: "{n} échecs définitifs." },
