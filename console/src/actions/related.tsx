@@ -1,6 +1,5 @@
 // What else belongs to an action: others of its correlation id, and the runs of its job before it.
 
-import { api, call } from "../api";
 import { useLive } from "../live";
 import { href } from "../route";
 import { Part } from "../ui/page";
@@ -35,11 +34,11 @@ export function OfCorrelation({ action, id }: { action: ActionView; id: string }
 export function OfJob({ action, job }: { action: ActionView; job: string }) {
   const live = useLive(
     async (signal) => {
-      const params = { path: { name: job }, query: { until: action.nominal_at, limit: MOST / 2 + 1 } };
-      return (await call(api.GET("/background-jobs/{name}/runs", { params, signal }))).items;
+      const before = await listActions({ job, due_until: action.nominal_at }, undefined, signal);
+      return before.items;
     },
     `runs ${action.id}`,
-    SLOWLY,
+    Number.POSITIVE_INFINITY,
   );
   return (
     <Part title={say("before")} aside={<a href={href("jobs", job)}>{say("the_job")}</a>}>

@@ -6,13 +6,13 @@ export const say = words({
     all_of_id: "Show all",
     before: "Runs of its job before it",
     the_job: "The job",
-    none: "There is no other",
+    none: "None was found",
   },
   fr: {
     same_id: "Même identifiant de corrélation",
     all_of_id: "Tout afficher",
     before: "Exécutions précédentes de sa tâche",
     the_job: "La tâche",
-    none: "Il n'y en a pas d'autre",
+    none: "Aucune n'a été trouvée",
   },
 });

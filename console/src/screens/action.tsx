@@ -142,7 +142,7 @@ function PayloadPart({ action }: { action: ActionView }) {
       }
     >
       {action.payload === null ? (
-        <p class="muted">{say(isWhole ? "withheld" : "gone")}</p>
+        <p class="muted">{say(isWhole ? "withheld" : action.job ? "none_or_gone" : "gone")}</p>
       ) : (
         <Tree value={action.payload} />
       )}

@@ -18,7 +18,8 @@ export const say = words({
     more_in: { one: "and {n} more of this kind", other: "and {n} more of this kind" },
     show_more: "Show them",
     good: "Nothing has failed for good",
-    good_why: "Whatever failed so far was tried again and went well, or is being tried again.",
+    good_why:
+      "What fails is tried again first, and comes here only when that is over. Nothing waits for you.",
     none: "No dead letter matches",
     none_so_far: "None matched in what was read; there may be some further back. Take a narrower filter.",
   },
@@ -40,7 +41,7 @@ export const say = words({
     more_in: { one: "et {n} autre du même genre", other: "et {n} autres du même genre" },
     show_more: "Les afficher",
     good: "Rien n'a échoué définitivement",
-    good_why: "Tout ce qui a échoué jusqu'ici a été réessayé avec succès, ou est en train de l'être.",
+    good_why: "Ce qui échoue est d'abord réessayé, et n'arrive ici qu'ensuite. Rien ne vous attend.",
     none: "Aucun échec définitif ne correspond",
     none_so_far:
       "Aucun dans ce qui a été lu ; il peut y en avoir de plus anciens. Choisissez un filtre plus précis.",
