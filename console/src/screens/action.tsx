@@ -1,5 +1,156 @@
-import { Page } from "../ui/page";
+// One action: what it is, what happened to it, what it carries, and what else belongs to it.
 
-export function ActionScreen({ name }: { name: string }) {
-  return <Page title={name}>…</Page>;
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { ActionButtons } from "../actions/buttons";
+import { type ActionView, lookUp, type Seen } from "../actions/changes";
+import type { Entry } from "../actions/road";
+import { OfCorrelation, OfJob } from "../actions/related";
+import { Road } from "../actions/road-list";
+import { DueCell, shortId } from "../actions/shown";
+import { api, call } from "../api";
+import { useLive } from "../live";
+import { can, me } from "../me";
+import { href } from "../route";
+import { Page, Part } from "../ui/page";
+import { Shown } from "../ui/states";
+import { StatusBadge } from "../ui/status";
+import { told } from "../ui/toasts";
+import { Tree } from "../ui/tree";
+import { say as sayShared } from "../words/shared";
+import { say } from "./action.words";
+
+const SOON = 60_000;
+const MOST_ENTRIES = 50;
+
+interface Told extends Seen {
+  entries: Entry[];
+}
+
+export function ActionScreen({ name: id }: { name: string }) {
+  const [every, setEvery] = useState(5_000);
+  const live = useLive(
+    async (signal): Promise<Told> => {
+      const [seen, entries] = await Promise.all([lookUp(id, signal), entriesOf(id, signal)]);
+      setEvery(pace(seen));
+      return { ...seen, entries };
+    },
+    id,
+    every,
+  );
+  const seen = live.value;
+  const title = seen ? seen.action.type : shortId(id);
+  return (
+    <Page
+      title={title}
+      above={
+        <>
+          <a href={href("actions")}>{sayShared("actions")}</a> / <span class="mono">{id}</span>
+        </>
+      }
+      aside={seen && <ActionButtons seen={seen} />}
+    >
+      <Shown live={live} lines={8}>
+        {({ action, entries }) => (
+          <>
+            <Head action={action} />
+            <div class="columns action-columns">
+              <Part title={say("road")}>
+                <Road action={action} entries={entries} />
+              </Part>
+              <div class="stack">
+                <PayloadPart action={action} />
+                {action.correlation_id && <OfCorrelation action={action} id={action.correlation_id} />}
+                {action.job && can("jobs:read") && <OfJob action={action} job={action.job} />}
+              </div>
+            </div>
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+/** Who changed it and when; for those who may read that. */
+async function entriesOf(id: string, signal: AbortSignal): Promise<Entry[]> {
+  if (!can("audit:read")) return [];
+  const params = { query: { action: id, limit: MOST_ENTRIES } };
+  return (await call(api.GET("/audit", { params, signal }))).items;
+}
+
+/** What may change at any moment is looked at often; what has failed may be redriven; the rest does not change. */
+function pace({ action }: Seen): number {
+  if (action.status === "failed") return 30_000;
+  if (action.status === "pending" && Date.parse(action.due_at) - Date.now() > SOON) return 15_000;
+  return action.status === "pending" || action.status === "processing" ? 5_000 : Number.POSITIVE_INFINITY;
+}
+
+function Head({ action }: { action: ActionView }) {
+  const { correlation_id: id, concurrency_key: key } = action;
+  return (
+    <dl class="card head-facts">
+      <Fact name={sayShared("status")}>
+        <StatusBadge status={action.status} />
+      </Fact>
+      <Fact name={sayShared("due")}>
+        <DueCell action={action} />
+      </Fact>
+      {action.tenant_id !== me.value.tenant_id && <Fact name={say("tenant")}>{action.tenant_id}</Fact>}
+      {id && (
+        <Fact name={say("correlation_id")}>
+          <a href={href("actions", { correlation_id: id })}>{id}</a>
+        </Fact>
+      )}
+      {action.job && (
+        <Fact name={sayShared("job")}>
+          <a href={href("jobs", action.job)}>{action.job}</a>
+        </Fact>
+      )}
+      {action.idempotency_key && <Fact name={say("idempotency_key")}>{action.idempotency_key}</Fact>}
+      {key && (
+        <Fact name={say("concurrency_key")}>{say("slots", { key, n: action.concurrency_limit ?? 1 })}</Fact>
+      )}
+      {action.recoveries > 0 && <Fact name={say("recoveries")}>{say("lost", { n: action.recoveries })}</Fact>}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function PayloadPart({ action }: { action: ActionView }) {
+  const isWhole = action.redacted.includes("*");
+  const copy = async () => {
+    await navigator.clipboard.writeText(JSON.stringify(action.payload, null, 2));
+    told(sayShared("copied"));
+  };
+  return (
+    <Part
+      title={say("payload")}
+      aside={
+        action.payload !== null && (
+          <button type="button" onClick={() => void copy()}>
+            {say("copy_json")}
+          </button>
+        )
+      }
+    >
+      {action.payload === null ? (
+        <p class="muted">{say(isWhole ? "withheld" : action.job ? "none_or_gone" : "gone")}</p>
+      ) : (
+        <Tree value={action.payload} />
+      )}
+      {action.redacted.length > 0 && !isWhole && (
+        <p class="muted">
+          {say("redacted")} <span class="mono">{action.redacted.join(", ")}</span>
+        </p>
+      )}
+    </Part>
+  );
 }

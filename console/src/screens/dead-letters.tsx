@@ -1,5 +1,188 @@
-import { Page } from "../ui/page";
+// What failed for good, by what went wrong: so that one cause is seen once, and all that it broke is set right at once.
+
+import { useState } from "preact/hooks";
+import { BulkButton, BulkPlace } from "../actions/bulk-dialog";
+import { redrive } from "../actions/changes";
+import { FilterForm } from "../actions/filter-form";
+import { say as sayFilter } from "../actions/filters.words";
+import { asked, type Filters, isAny } from "../actions/filters";
+import { failedAt, type Group, grouped, ofGroup } from "../actions/groups";
+import { type Action, listDeadLetters, typesOf, useTypes } from "../actions/lists";
+import { ActionLink, attemptsText, shortId } from "../actions/shown";
+import { useLive } from "../live";
+import { can, canManage } from "../me";
+import { href } from "../route";
+import { brief, Time } from "../time";
+import { Act } from "../ui/act";
+import { Page, Part } from "../ui/page";
+import { Empty, Shown } from "../ui/states";
+import { number } from "../words";
+import { say as sayShared } from "../words/shared";
+import { say } from "./dead-letters.words";
+
+const MOST = 500;
+const EVERY = 30_000;
+const SHOWN = 20;
 
 export function DeadLettersScreen() {
-  return <Page title="DeadLetters">…</Page>;
+  const { filters, key } = asked();
+  const live = useLive((signal) => listDeadLetters(filters, MOST, signal), key, EVERY);
+  const types = typesOf(useTypes(), live.value?.items ?? []);
+  const times = { due_after: sayFilter("failed_after"), due_until: sayFilter("failed_until") };
+  return (
+    <Page title={sayShared("dead_letters")}>
+      <FilterForm at="dead-letters" filters={filters} types={types} times={times} />
+      <Part title={say("by_error")}>
+        <Shown live={live} lines={5}>
+          {({ items, next }) =>
+            items.length === 0 ? (
+              <Nothing filters={filters} isMore={next !== null} />
+            ) : (
+              <>
+                <p class="muted">
+                  {next ? say("bounded", { n: items.length }) : say("counted", { n: items.length })}
+                </p>
+                <Groups actions={items} filters={filters} isAll={next === null} />
+              </>
+            )
+          }
+        </Shown>
+      </Part>
+      <BulkPlace />
+    </Page>
+  );
+}
+
+function Nothing({ filters, isMore }: { filters: Filters; isMore: boolean }) {
+  if (isMore || isAny(filters)) {
+    return (
+      <Empty title={say("none")}>
+        {isMore && <p>{say("none_so_far")}</p>}
+        <a href={href("dead-letters")}>{sayFilter("clear")}</a>
+      </Empty>
+    );
+  }
+  return (
+    <div class="state is-good">
+      <p class="state-title">
+        <span aria-hidden="true">✓</span> {say("good")}
+      </p>
+      <p>{say("good_why")}</p>
+    </div>
+  );
+}
+
+function Groups({ actions, filters, isAll }: { actions: Action[]; filters: Filters; isAll: boolean }) {
+  const groups = grouped(actions);
+  return (
+    <ul class="groups">
+      {groups.map((each) => {
+        const isOnly = isAll && groups.filter(({ type }) => type === each.type).length === 1;
+        return <GroupItem key={each.key} group={each} filters={filters} isOnly={isOnly} />;
+      })}
+    </ul>
+  );
+}
+
+function GroupItem({ group, filters, isOnly }: { group: Group; filters: Filters; isOnly: boolean }) {
+  const [shown, setShown] = useState(SHOWN);
+  const { actions } = group;
+  const n = actions.length;
+  const isManaged = actions.every((each) => canManage("actions:manage", each.tenant_id));
+  return (
+    <li class="group">
+      <details>
+        <summary>
+          <span class="group-count">{number(n)}</span>
+          <span class="group-error">
+            <span class="mono">{group.error || say("no_reason")}</span>
+            <small>
+              {group.type} ·{" "}
+              {n > 1
+                ? say("since", { first: brief(group.first), last: brief(group.last) })
+                : brief(group.last)}
+            </small>
+          </span>
+        </summary>
+        <Letters actions={actions.slice(0, shown)} />
+        {n > shown && (
+          <p class="muted">
+            {say("more_in", { n: n - shown })}{" "}
+            <button type="button" class="link" onClick={() => setShown(n)}>
+              {say("show_more")}
+            </button>
+          </p>
+        )}
+      </details>
+      {isManaged && can("actions:manage") && (
+        <BulkButton label={say("redrive_group", { n })} make={() => ofGroup(group, filters, isOnly)} />
+      )}
+    </li>
+  );
+}
+
+function Letters({ actions }: { actions: Action[] }) {
+  return (
+    <div class="scrolls">
+      <table class="folds action-table">
+        <thead>
+          <tr>
+            <th scope="col">{say("action")}</th>
+            <th scope="col">{say("failed_at")}</th>
+            <th scope="col">{say("correlation_id")}</th>
+            <th scope="col" class="is-number">
+              {say("attempts")}
+            </th>
+            <th scope="col">{say("message")}</th>
+            <th scope="col">
+              <span class="hidden">{say("redrive")}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {actions.map((each) => (
+            <Letter key={each.id} action={each} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Letter({ action }: { action: Action }) {
+  const id = action.correlation_id;
+  return (
+    <tr>
+      <td data-label={say("action")}>
+        <ActionLink id={action.id} />
+      </td>
+      <td data-label={say("failed_at")} class="nowrap">
+        <Time at={failedAt(action)} />
+      </td>
+      <td data-label={say("correlation_id")} class={id ? undefined : "is-void"}>
+        {id && (
+          <a class="cut" href={href("dead-letters", { correlation_id: id })} title={id}>
+            {id}
+          </a>
+        )}
+      </td>
+      <td data-label={say("attempts")} class="is-number">
+        {attemptsText(action)}
+      </td>
+      <td data-label={say("message")}>
+        <div class="message" title={action.failure_reason ?? ""}>
+          {action.failure_reason}
+        </div>
+      </td>
+      <td>
+        {canManage("actions:manage", action.tenant_id) && (
+          <Act
+            label={say("redrive")}
+            name={say("redrive_name", { id: shortId(action.id) })}
+            run={() => redrive(action.id, action.type)}
+          />
+        )}
+      </td>
+    </tr>
+  );
 }

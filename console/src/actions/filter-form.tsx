@@ -1,0 +1,114 @@
+// The filters of a list of actions. They are in the address, so that the way back and a link bring them again; a choice
+// holds at once, a text when one leaves its field or says Show.
+
+import { useEffect, useRef } from "preact/hooks";
+import { go, href } from "../route";
+import { zone } from "../time";
+import { Field } from "../ui/act";
+import { STATUSES, status as sayStatus, type Status } from "../words/shared";
+import { type Filters, inAddress, instantOf, isAny, localOf, TEXTS, TIMES, type TimeName } from "./filters";
+import { say } from "./filters.words";
+
+interface FilterFormProps {
+  /** The place that the filters belong to. */
+  at: string;
+  filters: Filters;
+  /** Names of types, to choose from. */
+  types: string[];
+  /** Which of the times may be said, with their labels. */
+  times: Partial<Record<TimeName, string>>;
+  hasStatus?: boolean;
+}
+
+export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const key = JSON.stringify([filters, zone.value]);
+  useEffect(() => {
+    if (form.current) fill(form.current, filters);
+  }, [key]);
+  const apply = () => form.current && go(href(at, inAddress(read(form.current, filters))));
+  const hasMore = TIMES.some((name) => filters[name]) || filters.job !== undefined;
+  return (
+    <form
+      ref={form}
+      class="filter-form"
+      role="search"
+      aria-label={say("filters")}
+      onChange={apply}
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <div class="filters">
+        <div class="find">
+          <Field label={say("find")}>
+            <input type="search" name="correlation_id" placeholder={say("find_hint")} autocomplete="off" />
+          </Field>
+        </div>
+        <Field label={say("type")}>
+          <input name="type" list="known-types" autocomplete="off" />
+        </Field>
+        <datalist id="known-types">
+          {types.map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
+        <button type="submit" class="is-main">
+          {say("show")}
+        </button>
+      </div>
+      {hasStatus && (
+        <fieldset class="choices">
+          <legend class="hidden">{say("status")}</legend>
+          {STATUSES.map((each) => (
+            <label key={each} class={`choice is-${each}`}>
+              <input type="checkbox" name="status" value={each} /> {sayStatus(each)}
+            </label>
+          ))}
+        </fieldset>
+      )}
+      <details class="more-filters" open={hasMore}>
+        <summary>{say("more")}</summary>
+        <div class="filters">
+          <Field label={say("job")}>
+            <input name="job" autocomplete="off" />
+          </Field>
+          {Object.entries(times).map(([name, label]) => (
+            <Field key={name} label={label}>
+              <input type="datetime-local" name={name} step="1" />
+            </Field>
+          ))}
+          <small>{say("zone", { zone: zone.value })}</small>
+        </div>
+      </details>
+      {isAny(filters) && (
+        <a class="clear" href={href(at)}>
+          {say("clear")}
+        </a>
+      )}
+    </form>
+  );
+}
+
+function fill(form: HTMLFormElement, filters: Filters): void {
+  for (const field of form.elements) {
+    if (!(field instanceof HTMLInputElement)) continue;
+    const name = field.name as keyof Filters;
+    if (name === "status") field.checked = filters.status?.includes(field.value as Status) ?? false;
+    else if (field.type === "datetime-local") field.value = localOf(filters[name] as string | undefined);
+    else field.value = (filters[name] as string | undefined) ?? "";
+  }
+}
+
+/** What the fields say; a time whose field shows it unchanged stays to the millisecond. */
+function read(form: HTMLFormElement, before: Filters): Filters {
+  const said = new FormData(form);
+  const filters: Filters = { status: said.getAll("status") as Status[] };
+  for (const name of TEXTS) filters[name] = String(said.get(name) ?? "").trim();
+  for (const name of TIMES) {
+    const local = String(said.get(name) ?? "");
+    filters[name] = local && local === localOf(before[name]) ? before[name] : instantOf(local);
+  }
+  return filters;
+}

@@ -1,0 +1,160 @@
+// The road of an action as a list from the first to the last, and at its end what happens next, as far as that is known.
+
+import type { ComponentChildren } from "preact";
+import { now } from "../live";
+import { distance, span, Time, written } from "../time";
+import { shown as statusWord } from "./road-status";
+import type { ActionView } from "./changes";
+import { type Attempt, type Entry, isDone, roadOf, type Stop } from "./road";
+import { say } from "./road.words";
+import { say as sayShown } from "./shown.words";
+
+export function Road({ action, entries }: { action: ActionView; entries: Entry[] }) {
+  return (
+    <ol class="road">
+      {roadOf(action, entries).map((stop) => (
+        <StopItem key={`${stop.kind}-${stop.at}`} stop={stop} action={action} />
+      ))}
+      <Next action={action} />
+    </ol>
+  );
+}
+
+interface ItemProps {
+  title: ComponentChildren;
+  at?: number;
+  tone?: string;
+  children?: ComponentChildren;
+}
+
+function Item({ title, at, tone = "", children }: ItemProps) {
+  return (
+    <li class={`stop ${tone}`}>
+      <p class="stop-head">
+        <strong>{title}</strong> {at !== undefined && <Time at={at} />}
+      </p>
+      {children}
+    </li>
+  );
+}
+
+function StopItem({ stop, action }: { stop: Stop; action: ActionView }) {
+  const { at } = stop;
+  switch (stop.kind) {
+    case "scheduled":
+      return (
+        <Item title={say(`made_${action.trigger}`, { by: action.created_by })} at={at}>
+          {stop.due && <p>{say("for", { at: written(stop.due) })}</p>}
+          {action.cadence && <p class="muted">{say("cadence", { cadence: action.cadence })}</p>}
+        </Item>
+      );
+    case "asked":
+      return <AskedItem entry={stop.entry} at={at} />;
+    case "cancel_requested":
+      return <Item title={say("cancel_requested")} at={at} tone="is-cancelled" />;
+    case "due":
+      return <Item title={say("due")} at={at} tone="is-mark" />;
+    case "forgotten":
+      return <Item title={say("forgotten", { n: stop.n })} tone="is-gap" />;
+    case "waited":
+      return (
+        <Item title={say(stop.isLost ? "took_over" : "waited", { span: span(stop.length) })} tone="is-gap" />
+      );
+    case "attempt":
+      return <AttemptItem attempt={stop.attempt} due={stop.due} />;
+    case "settled":
+      return <Settled action={action} at={at} />;
+  }
+}
+
+function AskedItem({ entry, at }: { entry: Entry; at: number }) {
+  const operation = ["cancel", "reschedule", "redrive"].includes(entry.operation)
+    ? say(`asked_${entry.operation as "cancel" | "reschedule" | "redrive"}`)
+    : entry.operation;
+  const due = entry.result?.due_at;
+  const isOutdated = entry.status === 412;
+  const detail = isOutdated ? say("outdated") : entry.result?.detail;
+  return (
+    <Item title={operation} at={at} tone={isDone(entry) ? "is-change" : "is-gap"}>
+      <p class="muted">{say("by", { by: entry.by })}</p>
+      {isDone(entry) && typeof due === "string" && entry.operation !== "cancel" && (
+        <p>{say("for", { at: written(due) })}</p>
+      )}
+      {entry.status === null && <p>{say("unknown")}</p>}
+      {!isDone(entry) && entry.status !== null && (
+        <p>{say("refused", { why: typeof detail === "string" ? detail : String(entry.status) })}</p>
+      )}
+    </Item>
+  );
+}
+
+function AttemptItem({ attempt, due }: { attempt: Attempt; due: number | null }) {
+  const started = Date.parse(attempt.started_at);
+  const ended = attempt.finished_at ? Date.parse(attempt.finished_at) : null;
+  const late = due === null ? null : started - due;
+  const outcome = statusWord(attempt.outcome);
+  return (
+    <Item title={say("attempt", { n: attempt.number })} at={started} tone={outcome.tone}>
+      <p>
+        <span class={`badge ${outcome.tone}`}>{outcome.text}</span>{" "}
+        {ended !== null && <span>{say("took", { span: span(ended - started) })}</span>}
+        {ended === null && attempt.outcome === "running" && <Running since={started} />}
+      </p>
+      {attempt.message && <p class="stop-message mono">{attempt.message}</p>}
+      <p class="muted">
+        {late !== null && late >= 1_000 ? (
+          <span class="is-late">{sayShown("late", { span: span(late) })}</span>
+        ) : (
+          late !== null && sayShown("punctual")
+        )}
+        {late !== null && " · "}
+        {say("queued", { span: span(Math.max(0, started - Date.parse(attempt.queued_at))) })} ·{" "}
+        {say("instance", { instance: attempt.instance })}
+      </p>
+    </Item>
+  );
+}
+
+function Running({ since }: { since: number }) {
+  const length = Math.max(0, Math.round((now.value - since) / 1_000) * 1_000);
+  return <span>{say("runs_for", { span: span(length) })}</span>;
+}
+
+function Settled({ action, at }: { action: ActionView; at: number }) {
+  const status = action.status as "executed" | "failed" | "cancelled" | "skipped";
+  return (
+    <Item title={say(`settled_${status}`)} at={at} tone={`is-${status} is-end`}>
+      {status === "failed" && <p>{say("failed_next")}</p>}
+      {status === "cancelled" && action.cancelled_by && (
+        <p class="muted">{say("by", { by: action.cancelled_by })}</p>
+      )}
+      {status === "skipped" && action.skip_reason && <p>{sayShown(`skip_${action.skip_reason}`)}</p>}
+      {action.note && <p>{action.note}</p>}
+    </Item>
+  );
+}
+
+/** Where it stands and what comes: nothing that the row does not say. */
+function Next({ action }: { action: ActionView }) {
+  if (action.status === "processing") {
+    const key = action.cancel_requested_at ? "stopping" : "running";
+    return (
+      <Item title={say(key)} tone="is-processing is-now">
+        <p class="muted">{say("taken_over")}</p>
+      </Item>
+    );
+  }
+  if (action.status !== "pending") return null;
+  const tried = action.attempts.at(-1)?.number ?? 0;
+  const isDue = Date.parse(action.due_at) <= now.value;
+  const values = { n: tried + 1, when: distance(action.due_at) };
+  const title = isDue ? "any_moment" : tried > 0 ? "tries_again" : "runs";
+  return (
+    <Item title={say(title, values)} at={Date.parse(action.due_at)} tone="is-pending is-now">
+      {isDue && action.concurrency_key && (
+        <p class="muted">{say("slot", { key: action.concurrency_key, n: action.concurrency_limit ?? 1 })}</p>
+      )}
+      {isDue && action.job && <p class="muted">{say("lock")}</p>}
+    </Item>
+  );
+}

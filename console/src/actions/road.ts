@@ -1,0 +1,108 @@
+// The road of an action: what happened to it, in order, as its row tells it and, for who may read it, the audit trail.
+
+import type { Schemas } from "../api";
+import type { ActionView } from "./changes";
+
+export type Attempt = Schemas["AttemptView"];
+export type Entry = Schemas["AuditEntryView"];
+
+export type Stop = { at: number } & (
+  | { kind: "scheduled"; due: string | null }
+  | { kind: "asked"; entry: Entry }
+  | { kind: "cancel_requested" }
+  | { kind: "due" }
+  | { kind: "forgotten"; n: number }
+  | { kind: "waited"; length: number; isLost: boolean }
+  | { kind: "attempt"; attempt: Attempt; due: number | null }
+  | { kind: "settled" }
+);
+
+const ORDER: Stop["kind"][] = [
+  "scheduled",
+  "asked",
+  "cancel_requested",
+  "due",
+  "forgotten",
+  "waited",
+  "attempt",
+  "settled",
+];
+const SHORTEST_WAIT = 1_000;
+
+/** Whether a change that was asked for was made. */
+export function isDone({ status }: Entry): boolean {
+  return status !== null && status < 300;
+}
+
+/** All stops by time; those of one instant in the order of a life. */
+export function roadOf(action: ActionView, entries: Entry[]): Stop[] {
+  const asked = entries.filter((each) => each.operation !== "schedule");
+  const stops: Stop[] = [
+    { kind: "scheduled", at: Date.parse(action.created_at), due: firstDue(action, entries) },
+    ...asked.map((entry): Stop => ({ kind: "asked", at: Date.parse(entry.asked_at), entry })),
+    ...attemptStops(action, asked),
+  ];
+  const nominal = Date.parse(action.nominal_at);
+  const isWaitedFor = action.attempts.length > 0 || action.status === "pending";
+  if (isWaitedFor && nominal <= Date.now()) stops.push({ kind: "due", at: nominal });
+  const isTold = asked.some((each) => each.operation === "cancel" && isDone(each));
+  if (action.cancel_requested_at && !isTold) {
+    stops.push({ kind: "cancel_requested", at: Date.parse(action.cancel_requested_at) });
+  }
+  if (action.status !== "pending" && action.status !== "processing") {
+    const ended = action.attempts.at(-1)?.finished_at;
+    const isByRun = action.status === "executed" || action.status === "failed" || action.cancel_requested_at;
+    stops.push({ kind: "settled", at: Date.parse((isByRun && ended) || action.modified_at) });
+  }
+  return stops.sort((a, b) => a.at - b.at || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+}
+
+/** When it was first due: the row forgets that when it is rescheduled, the audit trail does not. */
+function firstDue(action: ActionView, entries: Entry[]): string | null {
+  const told = entries.find((each) => each.operation === "schedule" && isDone(each))?.result?.due_at;
+  if (typeof told === "string") return told;
+  const isMoved = entries.some((each) => each.operation === "reschedule" && isDone(each));
+  return isMoved ? null : action.nominal_at;
+}
+
+function attemptStops(action: ActionView, asked: Entry[]): Stop[] {
+  const stops: Stop[] = [];
+  action.attempts.forEach((attempt, place) => {
+    const at = Date.parse(attempt.started_at);
+    const before = action.attempts[place - 1];
+    if (!before && attempt.number > 1) stops.push({ kind: "forgotten", at, n: attempt.number - 1 });
+    const ended = before && Date.parse(before.finished_at ?? before.started_at);
+    const isAgain = asked.some(
+      (each) =>
+        each.operation === "redrive" &&
+        ended &&
+        Date.parse(each.asked_at) >= ended &&
+        Date.parse(each.asked_at) <= at,
+    );
+    if (before && ended && !isAgain && at - ended >= SHORTEST_WAIT) {
+      stops.push({ kind: "waited", at, length: at - ended, isLost: before.finished_at === null });
+    }
+    stops.push({ kind: "attempt", at, attempt, due: dueOf(action, asked, place) });
+  });
+  return stops;
+}
+
+/** When an attempt was due, where that is known: of the last one, of the first, and of one that somebody set. */
+function dueOf(action: ActionView, asked: Entry[], place: number): number | null {
+  const attempt = action.attempts[place] as Attempt;
+  const before = action.attempts[place - 1];
+  const started = Date.parse(attempt.started_at);
+  const known: (string | undefined)[] = [];
+  if (place === action.attempts.length - 1 && action.status !== "pending") known.push(action.due_at);
+  if (attempt.number === 1 && before === undefined) known.push(action.nominal_at);
+  const set = asked.filter(
+    (each) =>
+      isDone(each) &&
+      Date.parse(each.asked_at) <= started &&
+      (!before || Date.parse(each.asked_at) > Date.parse(before.started_at)),
+  );
+  const last = set.sort((a, b) => a.asked_at.localeCompare(b.asked_at)).at(-1)?.result?.due_at;
+  if (typeof last === "string") known.push(last);
+  const due = known.map((each) => Date.parse(each ?? "")).find((each) => each <= started);
+  return due ?? null;
+}

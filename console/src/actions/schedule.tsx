@@ -1,0 +1,102 @@
+// Schedules one action: its type, what it carries, and when it is due.
+
+import { api, call } from "../api";
+import type { Problem } from "../problem";
+import { written } from "../time";
+import { Flawed, type Flaws, FormDialog, Unusable } from "../ui/dialog";
+import { cancelAction } from "./changes";
+import { say } from "./schedule.words";
+import { WHEN_FIELDS, WhenFields, whenOf } from "./when-fields";
+
+const FIELDS = ["type", "payload", "correlation_id", "idempotency_key", ...WHEN_FIELDS];
+
+export function ScheduleButton({ types }: { types: string[] }) {
+  return (
+    <FormDialog
+      label={say("schedule")}
+      title={say("title")}
+      go={say("go")}
+      kind="main"
+      over={types}
+      run={schedule}
+      place={placed}
+      fields={FIELDS}
+    >
+      {(flaws, known) => (
+        <>
+          <Flawed label={say("type")} flaw={flaws.type}>
+            <input name="type" list="schedulable" required autocomplete="off" />
+          </Flawed>
+          <datalist id="schedulable">
+            {known.map((each) => (
+              <option key={each} value={each} />
+            ))}
+          </datalist>
+          <Flawed label={say("payload")} hint={say("payload_hint")} flaw={flaws.payload}>
+            <textarea name="payload" rows={5} class="mono" spellcheck={false} defaultValue="{}" />
+          </Flawed>
+          <WhenFields flaws={flaws} ways={["in", "at"]} />
+          <Flawed label={say("correlation_id")} hint={say("correlation_hint")} flaw={flaws.correlation_id}>
+            <input name="correlation_id" autocomplete="off" />
+          </Flawed>
+          <Flawed label={say("idempotency_key")} hint={say("key_hint")} flaw={flaws.idempotency_key}>
+            <input name="idempotency_key" autocomplete="off" />
+          </Flawed>
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+async function schedule(form: FormData) {
+  const text = (name: string) => String(form.get(name) ?? "").trim();
+  const optional = (name: string) => (text(name) ? { [name]: text(name) } : {});
+  const body = {
+    type: text("type"),
+    payload: readPayload(text("payload")),
+    ...whenOf(form),
+    ...optional("correlation_id"),
+    ...optional("idempotency_key"),
+  };
+  let isNew = true;
+  // Fields that the API would fill by itself may be left out; the types made of its document do not know that.
+  const asked = api.POST("/scheduling", { body: body as never });
+  const action = await call(
+    asked.then((answer) => {
+      isNew = answer.response.status === 201;
+      return answer;
+    }),
+  );
+  if (!isNew) return say("repeated", { type: action.type, at: written(action.created_at) });
+  return {
+    text: say("scheduled", { type: action.type, at: written(action.due_at) }),
+    undo: () => cancelAction(action.id),
+  };
+}
+
+function readPayload(text: string): Record<string, unknown> {
+  let payload: unknown;
+  try {
+    payload = JSON.parse(text || "{}");
+  } catch (error) {
+    throw new Unusable({ payload: say("no_json", { why: (error as Error).message }) });
+  }
+  if (typeof payload !== "object" || payload === null || Array.isArray(payload)) {
+    throw new Unusable({ payload: say("no_object") });
+  }
+  return payload as Record<string, unknown>;
+}
+
+const PLACES: Record<string, string> = {
+  "unknown-type": "type",
+  "invalid-payload": "payload",
+  "payload-too-large": "payload",
+  "idempotency-conflict": "idempotency_key",
+  "invalid-time": "at",
+};
+
+function placed(problem: Problem): Flaws {
+  const named = ["correlation_id", "idempotency_key"].find((each) => problem.detail.startsWith(each));
+  const field = PLACES[problem.code] ?? named;
+  return field ? { [field]: problem.detail } : {};
+}

@@ -1,0 +1,36 @@
+import { words } from "../words";
+
+export const say = words({
+  en: {
+    schedule: "Schedule an action",
+    title: "Schedule an action",
+    go: "Schedule it",
+    type: "Type",
+    payload: "Payload",
+    payload_hint: "A JSON object, as the type's model takes it.",
+    correlation_id: "Correlation id (may be left out)",
+    correlation_hint: "What it belongs to, to find it by later.",
+    idempotency_key: "Idempotency key (may be left out)",
+    key_hint: "The same key again makes no second action.",
+    scheduled: "Scheduled: {type}, due {at}.",
+    repeated: "That key was seen before: nothing new was scheduled. Its {type} is of {at}.",
+    no_json: "This is not JSON: {why}",
+    no_object: "A payload is an object, in braces.",
+  },
+  fr: {
+    schedule: "Planifier une action",
+    title: "Planifier une action",
+    go: "Planifier",
+    type: "Type",
+    payload: "Charge utile",
+    payload_hint: "Un objet JSON, tel que le modèle du type l'accepte.",
+    correlation_id: "Identifiant de corrélation (facultatif)",
+    correlation_hint: "Ce à quoi elle se rattache, pour la retrouver.",
+    idempotency_key: "Clé d'idempotence (facultative)",
+    key_hint: "La même clé ne crée pas de deuxième action.",
+    scheduled: "Planifiée : {type}, échéance {at}.",
+    repeated: "Cette clé est déjà connue : rien de nouveau n'a été planifié. Son action {type} date de {at}.",
+    no_json: "Ce n'est pas du JSON : {why}",
+    no_object: "Une charge utile est un objet, entre accolades.",
+  },
+});

@@ -1,0 +1,96 @@
+// Parts of an action as lists show them.
+
+import { now } from "../live";
+import { href } from "../route";
+import { distance, span, Time } from "../time";
+import type { Action } from "./lists";
+import { say } from "./shown.words";
+
+/** The end of an id, which tells actions apart: of a run its nominal time. */
+export function shortId(id: string): string {
+  const last = id.split(".").at(-1) ?? id;
+  return last === id ? `…${id.slice(-8)}` : last;
+}
+
+export function ActionLink({ id }: { id: string }) {
+  return (
+    <a class="mono short-id" href={href("actions", id)} title={id}>
+      {shortId(id)}
+    </a>
+  );
+}
+
+/** The type; of a run its job, which leads there. */
+export function TypeCell({ action }: { action: Pick<Action, "type" | "job"> }) {
+  if (!action.job) return <TypeName type={action.type} />;
+  return (
+    <>
+      {action.job !== action.type && <TypeName type={action.type} />}
+      <a class="cut" href={href("jobs", action.job)} title={say("of_job", { job: action.job })}>
+        {action.job}
+      </a>
+    </>
+  );
+}
+
+function TypeName({ type }: { type: string }) {
+  return (
+    <div class="cut" title={type}>
+      {type}
+    </div>
+  );
+}
+
+const PUNCTUAL = 1_000;
+
+/** By how much the last run began late, in milliseconds; null where nothing is known of that. */
+export function lateness(action: Action): number | null {
+  const last = action.attempts.at(-1);
+  if (!last || action.status === "pending") return null;
+  const late = Date.parse(last.started_at) - Date.parse(action.due_at);
+  return late < 0 ? null : late;
+}
+
+/** When it is due, and how far that is: a countdown, how long it has waited, or how late it began. */
+export function DueCell({ action }: { action: Action }) {
+  return (
+    <>
+      <div class="nowrap">
+        <Time at={action.due_at} />
+      </div>
+      <DueNote action={action} />
+    </>
+  );
+}
+
+function DueNote({ action }: { action: Action }) {
+  if (action.status === "pending") {
+    const waited = now.value - Date.parse(action.due_at);
+    return waited > 2_000 ? (
+      <small class="is-late">{say("waits", { span: span(Math.round(waited / 1_000) * 1_000) })}</small>
+    ) : (
+      <small>{distance(action.due_at)}</small>
+    );
+  }
+  const late = lateness(action);
+  if (late === null) return null;
+  return late < PUNCTUAL ? (
+    <small>{say("punctual")}</small>
+  ) : (
+    <small class="is-late">{say("late", { span: span(late) })}</small>
+  );
+}
+
+/** What was said of it last: why it failed, why it was skipped, what its last run ended with. */
+export function lastMessage(action: Action): string {
+  const skipped = action.skip_reason ? say(`skip_${action.skip_reason}`) : "";
+  const ended = action.attempts.at(-1)?.message ?? "";
+  return action.failure_reason ?? ([skipped, action.note].filter(Boolean).join(": ") || ended);
+}
+
+/** Runs so far, and those that were lost with their worker. */
+export function attemptsText(action: Action): string {
+  const count = action.attempts.at(-1)?.number ?? 0;
+  if (action.recoveries === 0) return count === 0 ? "–" : String(count);
+  return say("with_lost", { count, n: action.recoveries });
+}
