@@ -11,6 +11,7 @@ type Left = Schemas["LeftView"];
 
 export interface Found {
   n: number;
+  ids: string[];
   /** Whether there are more than were counted. */
   isMore: boolean;
   types: Record<string, number>;
@@ -82,11 +83,12 @@ export function byFilters(kind: BulkKind, filters: Filters): Bulk {
 }
 
 export function nothing(): Found {
-  return { n: 0, isMore: false, types: {}, statuses: {}, examples: [] };
+  return { n: 0, ids: [], isMore: false, types: {}, statuses: {}, examples: [] };
 }
 
 export function add(found: Found, action: Action): void {
   found.n += 1;
+  found.ids.push(action.id);
   found.types[action.type] = (found.types[action.type] ?? 0) + 1;
   found.statuses[action.status] = (found.statuses[action.status] ?? 0) + 1;
   if (found.examples.length < EXAMPLES) found.examples.push(action);

@@ -71,21 +71,16 @@ export function ofGroup(group: Group, filters: Filters, isOnly: boolean): Bulk {
   }
   let chosen: Bulk["change"] | undefined;
   async function* change() {
-    chosen ??= isOnly && (await meansJust(many, ids, group)) ? many.change : single;
+    chosen ??= isOnly && (await meansJust(many, ids)) ? many.change : single;
     yield* chosen();
   }
   return { kind: "redrive", count, change };
 }
 
-async function meansJust(many: Bulk, ids: Set<string>, group: Group): Promise<boolean> {
-  let n = 0;
-  let isJust = true;
-  for await (const found of many.count()) {
-    n = found.n;
-    isJust &&= Object.keys(found.types).every((each) => each === group.type);
-    isJust &&= found.examples.every((each) => ids.has(each.id));
-  }
-  return isJust && n === ids.size;
+async function meansJust(many: Bulk, ids: Set<string>): Promise<boolean> {
+  let seen: string[] = [];
+  for await (const found of many.count()) seen = found.ids;
+  return seen.length === ids.size && seen.every((each) => ids.has(each));
 }
 
 function oneByOne(actions: Action[]): Bulk["change"] {
