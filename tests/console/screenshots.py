@@ -38,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", nargs="?", default=".cache/screens", type=Path)
     parser.add_argument("--app", default="examples.shop:app")
-    parser.add_argument("--job", default="ingestion-refresh")
+    parser.add_argument("--job", default="shop-count-stock")
     parser.add_argument("--seconds", type=float, default=75, help="how long the app runs before")
     parser.add_argument("--readme", action="store_true", help="put the README's into docs/images")
     asked = parser.parse_args()
