@@ -1,8 +1,9 @@
 // A button that changes something. It says first what will happen where that is not plain or cannot be taken back.
 
 import type { ComponentChildren } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { say } from "../words/shared";
+import { Dialog, type Flaws } from "./dialog";
 import { change, type Result } from "./toasts";
 
 interface ActProps {
@@ -12,7 +13,13 @@ interface ActProps {
   /** Does it, and tells what was done. */
   run: (form: FormData) => Promise<Result>;
   /** What will happen, and what else must be known: then it is asked before. May hold fields of a form. */
-  ask?: { title: string; body: ComponentChildren; go: string };
+  ask?: {
+    title: string;
+    body: ComponentChildren | ((flaws: Flaws) => ComponentChildren);
+    go: string;
+    /** The fields of the body that show what is wrong with them. */
+    fields?: string[];
+  };
   kind?: "plain" | "main" | "danger" | "quiet";
   /** Makes it a switch, which stands so. */
   isOn?: boolean;
@@ -22,18 +29,11 @@ interface ActProps {
 export function Act({ label, name, run, ask, kind = "plain", isOn, disabled }: ActProps) {
   const [isBusy, setBusy] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  const dialog = useRef<HTMLDialogElement>(null);
 
-  const act = async (form: FormData) => {
+  const act = async () => {
     setBusy(true);
-    const isDone = await change(() => run(form));
+    await change(() => run(new FormData()));
     setBusy(false);
-    if (isDone) dialog.current?.close();
-  };
-
-  const open = () => {
-    setAsking(true);
-    requestAnimationFrame(() => dialog.current?.showModal());
   };
 
   return (
@@ -45,34 +45,21 @@ export function Act({ label, name, run, ask, kind = "plain", isOn, disabled }: A
         aria-label={name}
         role={isOn === undefined ? undefined : "switch"}
         aria-checked={isOn}
-        onClick={() => (ask ? open() : void act(new FormData()))}
+        onClick={() => (ask ? setAsking(true) : void act())}
       >
-        {isBusy && !ask && isOn === undefined ? say("working") : label}
+        {isBusy && isOn === undefined ? say("working") : label}
       </button>
       {ask && isAsking && (
-        <dialog ref={dialog} class="ask" aria-label={ask.title} onClose={() => setAsking(false)}>
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              void act(new FormData(event.currentTarget));
-            }}
-          >
-            <h2>{ask.title}</h2>
-            {ask.body}
-            <div class="ask-end">
-              <button type="button" onClick={() => dialog.current?.close()}>
-                {say("cancel")}
-              </button>
-              <button
-                type="submit"
-                class={`act is-${kind === "danger" ? "danger" : "main"}`}
-                disabled={isBusy}
-              >
-                {isBusy ? say("working") : ask.go}
-              </button>
-            </div>
-          </form>
-        </dialog>
+        <Dialog
+          title={ask.title}
+          go={ask.go}
+          fields={ask.fields}
+          isDanger={kind === "danger"}
+          run={run}
+          close={() => setAsking(false)}
+        >
+          {ask.body}
+        </Dialog>
       )}
     </>
   );

@@ -6,11 +6,10 @@ import { refreshAll } from "../live";
 import { Problem, UNREACHABLE } from "../problem";
 import { say } from "../words/shared";
 import { explained } from "./states";
-import { told } from "./toasts";
+import { type Result, toldOf } from "./toasts";
 
 /** What is wrong with a field, by its name. */
 export type Flaws = Record<string, string>;
-type Result = string | { text: string; undo?: () => Promise<unknown> };
 
 /** Something that the page itself finds wrong with fields, before the API is asked. */
 export class Unusable extends Error {
@@ -19,40 +18,25 @@ export class Unusable extends Error {
   }
 }
 
-interface FormDialogProps<T> {
-  /** Of the button that opens it. */
-  label: string;
+interface DialogProps {
   title: string;
+  /** What the button says that does it. */
   go: string;
-  kind?: "plain" | "main" | "danger" | "quiet";
-  /** What the form is filled over: `run` is given it as it was when the dialog was opened. */
-  over: T;
-  run: (form: FormData, over: T) => Promise<Result>;
+  isDanger?: boolean;
+  run: (form: FormData) => Promise<Result>;
   /** The fields of which a problem tells, where it is not told field by field. */
   place?: (problem: Problem) => Flaws;
-  /** The fields; flaws whose name is none of `fields` are told above them. */
-  fields: string[];
-  children: (flaws: Flaws, over: T) => ComponentChildren;
+  /** The fields that show their own flaws; flaws of others are told above them. */
+  fields?: string[];
+  close: () => void;
+  children: ComponentChildren | ((flaws: Flaws) => ComponentChildren);
 }
 
-export function FormDialog<T>({ label, kind = "plain", ...form }: FormDialogProps<T>) {
-  const [opened, setOpened] = useState<{ over: T } | null>(null);
-  return (
-    <>
-      <button type="button" class={`act is-${kind}`} onClick={() => setOpened({ over: form.over })}>
-        {label}
-      </button>
-      {opened && <Opened {...form} over={opened.over} close={() => setOpened(null)} />}
-    </>
-  );
-}
-
-type OpenedProps<T> = Omit<FormDialogProps<T>, "label" | "kind"> & { close: () => void };
-
-function Opened<T>({ title, go, over, run, place, fields, children, close }: OpenedProps<T>) {
+/** What will happen, and the fields for what else must be known; it is there from being made until it closes. */
+export function Dialog({ title, go, isDanger, run, place, fields = [], close, children }: DialogProps) {
   const [isBusy, setBusy] = useState(false);
   const [flaws, setFlaws] = useState<Flaws>({});
-  const [trouble, setTrouble] = useState<{ title: string; why: string } | null>(null);
+  const [trouble, setTrouble] = useState<Trouble | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
 
@@ -61,14 +45,12 @@ function Opened<T>({ title, go, over, run, place, fields, children, close }: Ope
     setFlaws({});
     setTrouble(null);
     try {
-      const result = await run(form, over);
-      if (typeof result === "string") told(result);
-      else told(result.text, result.undo);
+      toldOf(await run(form));
       dialog.current?.close();
     } catch (error) {
       const found = flawsOf(error, place);
       setFlaws(found);
-      if (!fields.some((each) => found[each])) setTrouble(troubleOf(error));
+      if (!fields.some((each) => found[each])) setTrouble(troubleOf(error, found));
     } finally {
       setBusy(false);
       refreshAll();
@@ -90,17 +72,45 @@ function Opened<T>({ title, go, over, run, place, fields, children, close }: Ope
             {trouble.why !== trouble.title && <p>{trouble.why}</p>}
           </div>
         )}
-        {children(flaws, over)}
+        {typeof children === "function" ? children(flaws) : children}
         <div class="ask-end">
           <button type="button" onClick={() => dialog.current?.close()}>
             {say("cancel")}
           </button>
-          <button type="submit" class="act is-main" disabled={isBusy}>
+          <button type="submit" class={`act is-${isDanger ? "danger" : "main"}`} disabled={isBusy}>
             {isBusy ? say("working") : go}
           </button>
         </div>
       </form>
     </dialog>
+  );
+}
+
+interface FormDialogProps<T> extends Pick<DialogProps, "title" | "go" | "place"> {
+  /** Of the button that opens it. */
+  label: string;
+  kind?: "plain" | "main" | "danger" | "quiet";
+  /** What the form is filled over: `run` is given it as it was when the dialog was opened. */
+  over: T;
+  run: (form: FormData, over: T) => Promise<Result>;
+  fields: string[];
+  children: (flaws: Flaws, over: T) => ComponentChildren;
+}
+
+/** A button whose dialog is filled over something that may change meanwhile. */
+export function FormDialog<T>({ label, kind = "plain", over, run, children, ...form }: FormDialogProps<T>) {
+  const [opened, setOpened] = useState<{ over: T } | null>(null);
+  return (
+    <>
+      <button type="button" class={`act is-${kind}`} onClick={() => setOpened({ over })}>
+        {label}
+      </button>
+      {opened && (
+        <Dialog {...form} run={(said) => run(said, opened.over)} close={() => setOpened(null)}>
+          {(flaws) => children(flaws, opened.over)}
+        </Dialog>
+      )}
+    </>
   );
 }
 
@@ -111,8 +121,17 @@ function flawsOf(error: unknown, place?: (problem: Problem) => Flaws): Flaws {
   return { ...told, ...place?.(error) };
 }
 
-function troubleOf(error: unknown): { title: string; why: string } {
-  return explained(error instanceof Problem ? error : new Problem(UNREACHABLE, "page", "", String(error)));
+interface Trouble {
+  title: string;
+  why: string;
+}
+
+/** What went wrong as a whole; with it what is wrong with fields that nobody shows. */
+function troubleOf(error: unknown, flaws: Flaws): Trouble {
+  const problem = error instanceof Problem ? error : new Problem(UNREACHABLE, "page", "", String(error));
+  const { title, why } = explained(problem);
+  const named = Object.entries(flaws).map(([field, flaw]) => `${field}: ${flaw}`);
+  return { title, why: named.length > 0 ? named.join("; ") : why };
 }
 
 interface FlawedProps {

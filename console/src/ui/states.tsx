@@ -50,6 +50,8 @@ export function Failure({ problem, retry }: { problem: Problem; retry?: () => vo
   );
 }
 
+const CHANGED = 412;
+
 /** A problem as people read it: the page's words for what it knows, the API's own for the rest. */
 export function explained(problem: Problem): { title: string; why: string } {
   if (problem.status === UNREACHABLE) {
@@ -61,6 +63,7 @@ export function explained(problem: Problem): { title: string; why: string } {
     return { title: say("forbidden"), why: say("forbidden_why", { actor, tenant, roles }) };
   }
   if (problem.isMissing) return { title: say("missing"), why: say("missing_why") };
+  if (problem.status === CHANGED) return { title: say("failed"), why: say("changed") };
   if (problem.status === 429) return { title: say("failed"), why: say("throttled") };
   if (problem.status >= 500)
     return { title: say("unreachable"), why: problem.detail || say("unreachable_why") };

@@ -49,12 +49,16 @@ export function refused(error: unknown): void {
   }
 }
 
+/** Says what a change said of itself. */
+export function toldOf(result: Result): void {
+  if (typeof result === "string") told(result);
+  else told(result.text, result.undo, result.link);
+}
+
 /** Changes something: says what was done or what went wrong, and has the page look again. */
 export async function change(run: () => Promise<Result>): Promise<boolean> {
   try {
-    const result = await run();
-    if (typeof result === "string") told(result);
-    else told(result.text, result.undo, result.link);
+    toldOf(await run());
     return true;
   } catch (error) {
     refused(error);

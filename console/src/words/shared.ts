@@ -43,6 +43,7 @@ export const say = words({
     missing_why:
       "It may be another tenant's, have been removed at the end of its retention, or never have been.",
     failed: "That did not work",
+    changed: "Somebody has changed it since this was opened. Close this, look at it again, then decide.",
     throttled: "The API is asked too often just now; it is tried again soon.",
     read_only: "You may look, and change nothing",
     unit_attempts: { one: "{n} attempt", other: "{n} attempts" },
@@ -94,6 +95,8 @@ export const say = words({
     missing_why:
       "L'élément appartient peut-être à une autre organisation, a été supprimé au terme de sa conservation, ou n'a jamais existé.",
     failed: "L'opération n'a pas abouti",
+    changed:
+      "Quelqu'un l'a modifié depuis l'ouverture de ce formulaire. Fermez-le, regardez à nouveau, puis décidez.",
     throttled: "L'API reçoit trop de demandes en ce moment ; nouvel essai sous peu.",
     read_only: "Consultation seule",
     unit_attempts: { one: "{n} tentative", other: "{n} tentatives" },

@@ -6,7 +6,6 @@ import { Time, written } from "../../time";
 import { Act } from "../../ui/act";
 import type { Job } from "./accounts";
 import { say } from "./acts.words";
-import { FlawText, useFlaw } from "./flaw";
 import { PauseAct } from "./pauses";
 import { RunNow } from "./trigger";
 
@@ -23,7 +22,6 @@ export function Acts({ job }: { job: Job }) {
 }
 
 function SkipNext({ job }: { job: Job }) {
-  const { text, guard } = useFlaw();
   const [next, then] = job.next_runs;
   // What a paused cadence has planned already comes before it, and is not what is meant.
   const isPaused = job.cadences.some((each) => each.paused);
@@ -42,22 +40,19 @@ function SkipNext({ job }: { job: Job }) {
               <dd>{then ? <Instant at={then.at} /> : say("skip_none")}</dd>
             </dl>
             <p class="muted">{say("skip_once")}</p>
-            <FlawText text={text} />
           </>
         ),
         go: say("skip_go"),
       }}
-      run={() =>
-        guard(async () => {
-          const skipped = await call(
-            api.POST("/background-jobs/{name}/skip-next", {
-              params: { path: { name: job.name } },
-              body: { cadence },
-            }),
-          );
-          return say("skipped", { at: written(skipped.nominal_at) });
-        })
-      }
+      run={async () => {
+        const skipped = await call(
+          api.POST("/background-jobs/{name}/skip-next", {
+            params: { path: { name: job.name } },
+            body: { cadence },
+          }),
+        );
+        return say("skipped", { at: written(skipped.nominal_at) });
+      }}
     />
   );
 }
@@ -74,7 +69,6 @@ function Instant({ at }: { at: string }) {
 }
 
 function Unregister({ job }: { job: Job }) {
-  const { text, guard } = useFlaw();
   return (
     <Act
       label={say("unregister")}
@@ -84,17 +78,14 @@ function Unregister({ job }: { job: Job }) {
         body: (
           <>
             <p>{say("unregister_what")}</p>
-            <FlawText text={text} />
           </>
         ),
         go: say("unregister"),
       }}
-      run={() =>
-        guard(async () => {
-          await call(api.DELETE("/background-jobs/{name}", { params: { path: { name: job.name } } }));
-          return say("unregistered", { name: job.name });
-        })
-      }
+      run={async () => {
+        await call(api.DELETE("/background-jobs/{name}", { params: { path: { name: job.name } } }));
+        return say("unregistered", { name: job.name });
+      }}
     />
   );
 }

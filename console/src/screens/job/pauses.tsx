@@ -6,7 +6,6 @@ import { Act, Field } from "../../ui/act";
 import type { Job } from "./accounts";
 import { say } from "./acts.words";
 import { instantOf } from "./days";
-import { FlawText, useFlaw } from "./flaw";
 
 type Pause = Schemas["PauseView"];
 
@@ -27,7 +26,6 @@ export function PauseAct({ job, cadence }: Which) {
 }
 
 function PauseIt({ job, cadence }: Which) {
-  const { text, guard } = useFlaw();
   const name = cadence?.name ?? job.name;
   return (
     <Act
@@ -45,22 +43,19 @@ function PauseIt({ job, cadence }: Which) {
             <Field label={say("until")} hint={say("until_hint", { zone: zone.value })}>
               <input name="until" type="datetime-local" />
             </Field>
-            <FlawText text={text} />
           </>
         ),
         go: say("pause"),
       }}
-      run={(form) =>
-        guard(async () => {
-          const field = String(form.get("until") ?? "");
-          const until = field ? instantOf(field) : null;
-          await pause(job.name, cadence?.name, String(form.get("reason") ?? ""), until);
-          return {
-            text: until ? say("paused_until", { name, at: written(until) }) : say("paused", { name }),
-            undo: () => resume(job.name, cadence?.name),
-          };
-        })
-      }
+      run={async (form) => {
+        const field = String(form.get("until") ?? "");
+        const until = field ? instantOf(field) : null;
+        await pause(job.name, cadence?.name, String(form.get("reason") ?? ""), until);
+        return {
+          text: until ? say("paused_until", { name, at: written(until) }) : say("paused", { name }),
+          undo: () => resume(job.name, cadence?.name),
+        };
+      }}
     />
   );
 }

@@ -4,10 +4,10 @@ import { useState } from "preact/hooks";
 import { api, call, type Schemas } from "../../api";
 import { canManage } from "../../me";
 import { span } from "../../time";
-import { Act, Field } from "../../ui/act";
+import { Act } from "../../ui/act";
+import { Flawed, type Flaws } from "../../ui/dialog";
 import { Part } from "../../ui/page";
 import type { Job } from "./accounts";
-import { FlawText, useFlaw } from "./flaw";
 import { say } from "./settings.words";
 import { fallback, fallbackText, readForm, SETTINGS, type Setting, shown, tuningOf, written } from "./tuning";
 
@@ -91,7 +91,6 @@ function Value({ job, cadence, setting }: Which & { setting: Setting }) {
 }
 
 function Change({ job, cadence, etag }: Which & { etag: string | null }) {
-  const { text, guard } = useFlaw();
   const name = cadence ?? say("whole");
   return (
     <Act
@@ -99,29 +98,29 @@ function Change({ job, cadence, etag }: Which & { etag: string | null }) {
       name={say("change_of", { name })}
       ask={{
         title: say("ask", { name }),
-        body: <Fields job={job} cadence={cadence} etag={etag} flaw={text} />,
+        body: (flaws) => <Fields job={job} cadence={cadence} etag={etag} flaws={flaws} />,
         go: say("save"),
+        fields: [...SETTINGS],
       }}
-      run={(form) =>
-        guard(async () => {
-          const { cadence: _, ...before } = tuningOf(job, cadence);
-          await put(job.name, { cadence, ...readForm(form) }, String(form.get("etag") ?? ""));
-          return {
-            text: say("saved", { name: cadence ?? job.name }),
-            undo: () => put(job.name, { cadence, ...before }),
-          };
-        })
-      }
+      run={async (form) => {
+        const { cadence: _, ...before } = tuningOf(job, cadence);
+        await put(job.name, { cadence, ...readForm(form) }, String(form.get("etag") ?? ""));
+        return {
+          text: say("saved", { name: cadence ?? job.name }),
+          undo: () => put(job.name, { cadence, ...before }),
+        };
+      }}
     />
   );
 }
 
 /** As they were when the form was opened: what has changed since is not written over. */
-function Fields({ job, cadence, etag, flaw }: Which & { etag: string | null; flaw: string | null }) {
+function Fields({ job, cadence, etag, flaws }: Which & { etag: string | null; flaws: Flaws }) {
   const [seen] = useState({ tuning: tuningOf(job, cadence), etag });
   const field = (setting: Setting, inputMode: "numeric" | "decimal" | "text") => (
-    <Field
+    <Flawed
       label={say(setting)}
+      flaw={flaws[setting]}
       hint={say(`${setting}_hint`, { fallback: fallbackText(job, cadence, setting) })}
     >
       <input
@@ -130,7 +129,7 @@ function Fields({ job, cadence, etag, flaw }: Which & { etag: string | null; fla
         autoComplete="off"
         defaultValue={written(seen.tuning[setting])}
       />
-    </Field>
+    </Flawed>
   );
   return (
     <>
@@ -138,7 +137,6 @@ function Fields({ job, cadence, etag, flaw }: Which & { etag: string | null; fla
       {field("attempts", "numeric")}
       {field("backoff", "text")}
       {field("jitter", "decimal")}
-      <FlawText text={flaw} />
     </>
   );
 }

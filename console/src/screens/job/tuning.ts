@@ -4,7 +4,7 @@ import { span } from "../../time";
 import { number } from "../../words";
 import type { Schemas } from "../../api";
 import type { Job } from "./accounts";
-import { Flawed } from "./flaw";
+import { Unusable } from "../../ui/dialog";
 import { say } from "./settings.words";
 
 export const SETTINGS = ["attempts", "backoff", "jitter"] as const;
@@ -50,11 +50,11 @@ export function written(value: number | number[] | null): string {
 /** The settings that a form says; what is empty is null, and goes by what was declared. */
 export function readForm(form: FormData): Pick<Schemas["SettingsRequest"], Setting> {
   const text = (name: Setting) => String(form.get(name) ?? "").trim();
-  const one = (name: Setting) => (text(name) ? numberOf(text(name)) : null);
+  const one = (name: Setting) => (text(name) ? numberOf(text(name), name) : null);
   const waits = text("backoff")
     .split(/[,;\s]+/)
     .filter(Boolean)
-    .map(numberOf);
+    .map((each) => numberOf(each, "backoff"));
   return {
     attempts: one("attempts"),
     backoff: waits.length === 0 ? null : waits,
@@ -62,8 +62,8 @@ export function readForm(form: FormData): Pick<Schemas["SettingsRequest"], Setti
   };
 }
 
-function numberOf(text: string): number {
+function numberOf(text: string, setting: Setting): number {
   const value = Number(text);
-  if (!Number.isFinite(value)) throw new Flawed(say("not_number", { text }));
+  if (!Number.isFinite(value)) throw new Unusable({ [setting]: say("not_number", { text }) });
   return value;
 }
