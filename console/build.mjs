@@ -2,7 +2,7 @@
 // With --types only the types of the API are made, from its OpenAPI document.
 
 import { execFileSync } from "node:child_process";
-import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -27,6 +27,7 @@ if (!process.argv.includes("--types")) {
 }
 
 async function makePage() {
+  await refuseTwoMeanings(join(here, "src/style"));
   await rm(built, { recursive: true, force: true });
   await mkdir(join(built, "assets"), { recursive: true });
   const result = await build({
@@ -50,4 +51,20 @@ async function makePage() {
   await writeFile(join(built, "index.html"), filled);
   const bytes = Object.values(result.metafile.outputs).reduce((sum, each) => sum + each.bytes, 0);
   console.log(`the console: ${Math.round(bytes / 1024)} KB in ${join("src/duetime/console/built")}`);
+}
+
+/** A class that begins a selector belongs to one file, or two screens would dress each other. */
+async function refuseTwoMeanings(styles) {
+  const owners = new Map();
+  for (const file of await readdir(styles)) {
+    const text = (await readFile(join(styles, file), "utf8")).replace(/\/\*.*?\*\//gs, "");
+    const selectors = [...text.matchAll(/([^{}]+)\{/g)].flatMap(([, each]) => each.split(","));
+    for (const selector of selectors) {
+      const name = /^\s*\.([a-z-]+)(?=[\s:[]*$)/.exec(selector)?.[1];
+      if (!name) continue;
+      const owner = owners.get(name) ?? file;
+      if (owner !== file) throw new Error(`.${name} is dressed in ${owner} and in ${file}`);
+      owners.set(name, file);
+    }
+  }
 }

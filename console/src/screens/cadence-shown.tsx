@@ -84,7 +84,7 @@ function Calendar({ weeks, first }: { weeks: Preview; first: string }) {
   return (
     <>
       <Days first={first} count={DAYS} due={due} marked={marked} known={known} />
-      <p class="legend muted">
+      <p class="days-legend muted">
         <span class="legend-due" aria-hidden="true" /> {say("days_legend")}
         {marked.size > 0 && (
           <>

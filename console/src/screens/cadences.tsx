@@ -102,7 +102,7 @@ const EXAMPLES = [
 
 function Examples({ tz }: { tz: string }) {
   return (
-    <ul class="examples" aria-label={say("examples")}>
+    <ul class="cadence-examples" aria-label={say("examples")}>
       {EXAMPLES.map(([cadence, word]) => (
         <li key={cadence}>
           <a href={href("cadences", { cadence, tz })}>

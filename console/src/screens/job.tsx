@@ -57,7 +57,7 @@ function Standing({ live }: { live: Live<Seen> }) {
           <Notices job={job} />
           <Glance job={job} />
           <div class="columns">
-            <div class="stacked">
+            <div class="job-side">
               <Cadences job={job} />
               <About job={job} />
             </div>

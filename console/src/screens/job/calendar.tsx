@@ -182,7 +182,7 @@ function useCounts(
 
 function Legend() {
   return (
-    <ul class="legend" aria-label={say("legend")}>
+    <ul class="calendar-legend" aria-label={say("legend")}>
       {GROUPS.map((each) => (
         <li key={each}>
           <span class={`mark-of is-${each}`} aria-hidden="true">

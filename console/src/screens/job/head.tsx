@@ -76,7 +76,7 @@ export function Glance({ job }: { job: Job }) {
       <Card label={say("next")}>
         {next ? (
           <>
-            <p class="glance">
+            <p class="job-glance">
               <Time at={next} as="away" />
             </p>
             <small>
@@ -84,18 +84,18 @@ export function Glance({ job }: { job: Job }) {
             </small>
           </>
         ) : (
-          <p class="glance muted">{say("nothing")}</p>
+          <p class="job-glance muted">{say("nothing")}</p>
         )}
       </Card>
       <Card label={say("running")}>
         {job.running ? (
-          <p class="glance">
+          <p class="job-glance">
             <a href={href("actions", job.running)} title={job.running}>
               {say("open")}
             </a>
           </p>
         ) : (
-          <p class="glance muted">{say("nothing")}</p>
+          <p class="job-glance muted">{say("nothing")}</p>
         )}
         {job.waiting && (
           <small>
@@ -109,7 +109,7 @@ export function Glance({ job }: { job: Job }) {
       <Card label={say("last")}>
         {last ? (
           <>
-            <p class="glance">{status ? <StatusBadge status={status} /> : last.status}</p>
+            <p class="job-glance">{status ? <StatusBadge status={status} /> : last.status}</p>
             <small>
               {last.id ? (
                 <a href={href("actions", last.id)} title={last.id}>
@@ -121,7 +121,7 @@ export function Glance({ job }: { job: Job }) {
             </small>
           </>
         ) : (
-          <p class="glance muted">{say("nothing")}</p>
+          <p class="job-glance muted">{say("nothing")}</p>
         )}
       </Card>
       <Card label={say("tally")}>

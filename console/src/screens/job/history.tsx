@@ -168,7 +168,7 @@ function Row({ run }: { run: Run }) {
         <span>
           {run.skip_reason && reasonOf(run.skip_reason)}
           {message && (
-            <small class="note message" lang="en" title={message}>
+            <small class="note run-message" lang="en" title={message}>
               {message}
             </small>
           )}
