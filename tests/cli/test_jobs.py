@@ -200,6 +200,16 @@ def test_runs_of_a_status_are_found_behind_others(duetime, failed):
     assert len(found["items"]) == 1
 
 
+def test_runs_of_a_window_are_found_and_the_next_page_keeps_it(duetime, failed):
+    window = ("--from", "2020-01-01T00:00Z", "--to", "2100-01-01T00:00Z")
+    other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
+    _, printed, _ = duetime("jobs", "history", "billing-rebuild", *window, "--limit", "1")
+    assert "--from 2020-01-01T00:00:00Z --to 2100-01-01T00:00:00Z" in printed
+    assert {other in printed, failed in printed} == {True, False}
+    before = duetime("jobs", "history", "billing-rebuild", "--to", "2020-01-01T00:00Z")
+    assert before == (0, "no runs\n", "")
+
+
 def test_the_next_page_of_a_history_is_a_command_to_paste(duetime, failed):
     other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
     _, printed, _ = duetime("jobs", "history", "billing-rebuild", "--limit", "1")

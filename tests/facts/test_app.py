@@ -1,5 +1,5 @@
 import types
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -26,6 +26,17 @@ def test_a_handler_stays_the_plain_function_that_it_was():
 
     ping(Ping(n=1), fake_run(attempt=2))
     assert seen == [(1, 2)]
+
+
+def test_a_handler_is_tested_at_whatever_time_the_test_says():
+    midnight, seen = datetime(2027, 6, 1, tzinfo=UTC), []
+
+    @App().action
+    def ping(payload: Ping, run: Run) -> None:
+        seen.append((run.due_at, run.now(), run.deadline))
+
+    ping(Ping(), fake_run(now=midnight, timeout=timedelta(minutes=1)))
+    assert seen == [(midnight, midnight, midnight + timedelta(minutes=1))]
 
 
 def test_the_run_may_be_left_out_and_the_order_is_free():

@@ -36,6 +36,16 @@ def test_with_queue_one_the_first_waits_and_starts_the_moment_the_other_ends():
     assert diary.job.waiting is None
 
 
+def test_one_whose_wake_was_lost_holds_up_no_later_one_and_runs_after_them():
+    diary = Diary(every(minutes=1))
+    diary.cloud.advance(seconds=70)
+    diary.lose(
+        min((each for each in diary.rows if each.status is Status.PENDING), key=lambda each: each.due_at).ref
+    )
+    diary.cloud.advance(minutes=9)
+    assert diary.begun == at(1, 3, 4, 5, 6, 7, 2, 8, 9, 10)
+
+
 def test_the_one_that_waits_is_not_missed_however_long_the_other_runs():
     diary = Diary(every(minutes=10), overlap="queue_one", lasts=[2 * HOUR])
     diary.cloud.advance(hours=3)

@@ -53,14 +53,9 @@ def _add_show(verbs: Commands) -> None:
         description="A TIME is 2027-06-01T09:00 on this machine's clock, or has an offset: 2027-06-01T07:00Z.",
     )
     add_job(parser)
-    parser.add_argument(
-        "--from",
-        dest="start",
-        metavar="TIME",
-        type=instant,
-        help="account for its times from then on (default: 24 h ago)",
+    _add_window(
+        parser, "account for its times from then on (default: 24 h ago)", "and up to then (default: in 24 h)"
     )
-    parser.add_argument("--to", metavar="TIME", type=instant, help="and up to then (default: in 24 h)")
     add_connection(parser)
     add_watch(parser, show)
 
@@ -71,9 +66,15 @@ def _add_history(verbs: Commands) -> None:
     parser.add_argument(
         "--status", help="only those that are executed, failed, skipped, cancelled, pending or processing"
     )
+    _add_window(parser, "only those whose nominal time is later", "and not later than this")
     _add_page(parser)
     add_connection(parser)
     parser.set_defaults(run=list_runs)
+
+
+def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
+    parser.add_argument("--from", dest="start", metavar="TIME", type=instant, help=start)
+    parser.add_argument("--to", metavar="TIME", type=instant, help=end)
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -127,6 +128,8 @@ def list_runs(arguments: argparse.Namespace) -> int:
     if found["next_cursor"]:
         given = {
             "--status": arguments.status,
+            "--from": arguments.start,
+            "--to": arguments.to,
             "--limit": arguments.limit,
             "--cursor": found["next_cursor"],
         }
@@ -139,7 +142,13 @@ def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
     items: list[Any] = []
     cursor = arguments.cursor
     for _ in range(_MOST_PAGES):
-        query = {"limit": str(arguments.limit - len(items)), "cursor": cursor, "status": arguments.status}
+        query = {
+            "limit": str(arguments.limit - len(items)),
+            "cursor": cursor,
+            "status": arguments.status,
+            "from": arguments.start,
+            "until": arguments.to,
+        }
         page = client.ask("GET", JOBS, arguments.name, "runs", query=query)
         items += page["items"]
         cursor = page["next_cursor"]

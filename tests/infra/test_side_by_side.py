@@ -1,0 +1,38 @@
+"""Two versions of one app, deployed beside each other in one account under different prefixes."""
+
+from duetime.settings import Settings
+from tests.infra.synthesis import Synthesised, stack
+
+NAMED = (
+    "TableName",
+    "FunctionName",
+    "QueueName",
+    "TopicName",
+    "AlarmName",
+    "DashboardName",
+    "LogGroupName",
+    "UserPoolName",
+)
+"""What must be unique in an account and region. Schedules are named within their group."""
+
+
+def names(synthesised):
+    """Each name that AWS would refuse a second time, with its kind."""
+    resources = [(each["Type"], each["Properties"]) for each in synthesised.resources.values()]
+    told = {
+        (kind, said[name]) for kind, said in resources for name in NAMED if isinstance(said.get(name), str)
+    }
+    return told | {(kind, said["Name"]) for kind, said in resources if kind.endswith("::ScheduleGroup")}
+
+
+def test_deployments_of_different_prefixes_share_no_name(synthesised):
+    made, _ = stack(settings=Settings(prefix="green-"))
+    blue, green = names(synthesised), names(Synthesised.of(made))
+    assert blue.isdisjoint(green)
+    assert len(blue) == len(green)
+    assert {kind for kind, _ in blue} >= {
+        "AWS::DynamoDB::Table",
+        "AWS::Lambda::Function",
+        "AWS::SQS::Queue",
+        "AWS::Scheduler::ScheduleGroup",
+    }

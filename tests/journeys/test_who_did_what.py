@@ -1,0 +1,65 @@
+"""What an action keeps of its own past: who made, changed and ended it, and when; and what its run is told of it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from duetime import App, Run
+from duetime.testing import SimulatedCloud
+from tests.journeys.conftest import NOON, Charge, Flaky
+
+HOUR = timedelta(hours=1)
+
+
+def test_an_action_tells_who_made_it_and_who_changed_it_last_and_when(cloud):
+    made = cloud.scheduler.schedule(Charge(), at=2 * HOUR)
+    assert (made.created_by, made.created_at) == ("simulation", NOON)
+    assert (made.modified_by, made.modified_at) == ("simulation", NOON)
+
+    cloud.advance(minutes=30)
+    moved = cloud.scheduler.reschedule(made.id, HOUR)
+    assert (moved.created_at, moved.modified_at) == (NOON, NOON + HOUR / 2)
+
+    cloud.advance(minutes=15)
+    cancelled = cloud.scheduler.cancel(made.id)
+    assert (cancelled.cancelled_by, cancelled.modified_at) == ("simulation", NOON + HOUR * 3 / 4)
+    assert (cancelled.executed_at, cancelled.failure_reason) == (None, None)
+
+
+def test_an_action_that_ran_tells_when_and_on_which_machine(cloud):
+    made = cloud.scheduler.schedule(Charge(), at=HOUR)
+    cloud.advance(hours=2)
+    ran = cloud.scheduler.get(made.id)
+    assert (ran.executed_at, ran.modified_at) == (NOON + HOUR, NOON + HOUR)
+    assert ran.modified_by == ran.attempts[-1].instance
+    assert (ran.created_by, ran.cancelled_by, ran.failure_reason) == ("simulation", None, None)
+
+
+def test_an_action_that_failed_tells_why_and_each_attempt_when_it_was_queued_begun_and_ended(cloud):
+    made = cloud.scheduler.schedule(Flaky(fails=3), at=HOUR)
+    cloud.advance(hours=5)
+    failed = cloud.scheduler.get(made.id)
+    assert (failed.failure_reason, failed.executed_at) == ("ConnectionError: the bank did not answer", None)
+    begun = [NOON + HOUR, NOON + HOUR + timedelta(minutes=1), NOON + 2 * HOUR + timedelta(minutes=1)]
+    assert [each.started_at for each in failed.attempts] == begun
+    assert [each.finished_at for each in failed.attempts] == begun
+    assert all(each.queued_at <= each.started_at for each in failed.attempts)
+
+
+def test_a_run_is_told_whose_it_is_which_attempt_and_for_whom_it_acts():
+    app, told = App(), list[Run]()
+
+    @app.action
+    def charge(payload: Charge, run: Run) -> None:
+        told.append(run)
+
+    cloud = SimulatedCloud(app, start=NOON)
+    made = cloud.scheduler.schedule(Charge(), at=HOUR, correlation_id="order:1")
+    cloud.advance(hours=2)
+
+    (run,) = told
+    assert (run.id, run.idempotency_key, run.type) == (made.id, made.id, "charge")
+    assert (run.tenant_id, run.actor, run.correlation_id) == (made.tenant_id, "simulation", "order:1")
+    assert (run.attempt, run.fence, run.trigger) == (1, 1, "scheduled")
+    assert (run.nominal_at, run.due_at, run.deadline) == (NOON + HOUR, NOON + HOUR, NOON + HOUR + HOUR / 12)
+    assert (run.job, run.cadence) == (None, None)
