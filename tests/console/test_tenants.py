@@ -175,4 +175,5 @@ def test_what_a_tenant_grants_holds_for_its_own_people_alone(reader_of, cloud, a
     expect(page.get_by_role("button", name="Schedule an action")).to_have_count(0)
     assert admin.delete(url).ok
     eventually(lambda: not may_manage(ours), "the end of the grant")
-    expect(ours.go("#/actions").get_by_text("You may look, and change nothing")).to_be_visible()
+    ours.page.reload()
+    expect(ours.page.get_by_text("You may look, and change nothing")).to_be_visible(timeout=PATIENCE)

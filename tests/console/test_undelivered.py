@@ -187,7 +187,7 @@ def test_what_was_cut_cannot_be_redriven_and_what_is_no_json_is_shown_as_it_is(r
 def test_operators_are_not_shown_what_may_be_sensitive_nor_another_tenants_action(reader_of, cloud, keep):
     ref = ActionRef("globex", "019ca932-7c00-735e-a389-6f2fb6b5d775")
     body = json.dumps({"street": "Elm Street 3"})
-    thing = keep("secret", body=body, action=ref)
+    thing = keep("secret", kind=Kind.EVENT, body=body, action=ref)
     page = reader_of(cloud.url, **signed_in("op", groups="operators")).go(f"#/undelivered/{thing.id}")
     expect(page.get_by_text("the permission payloads:read shows it")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("globex")).to_be_visible()
