@@ -11,7 +11,7 @@ from tests.console.browser import flaws, scrolls_sideways, signed_in
 PLACES = [
     "#/",
     "#/jobs",
-    "#/jobs/watch-ramp",
+    "#/jobs/shop-watch-ramp",
     "#/actions",
     "#/dead-letters",
     "#/undelivered",
@@ -77,7 +77,7 @@ def test_it_is_in_french_for_who_reads_french_and_stays_so(reader_of, cloud):
 
 
 def test_times_are_the_readers_with_utc_on_hover_or_all_in_utc(reader):
-    page = reader.go("#/jobs/count-stock")
+    page = reader.go("#/jobs/shop-count-stock")
     first = page.locator("time").first
     expect(first).to_have_attribute("title", re.compile(r"Europe/Paris\)\n\d{4}-\d\d-\d\dT.*Z$"))
     page.get_by_label("Times in").select_option("UTC")

@@ -49,7 +49,7 @@ def test_a_reload_asks_the_pool_again(people, pool, reader_of):
 def test_a_token_is_renewed_before_it_ends(people, pool, reader_of):
     pool.lifetime = 30
     page = reader_of(people.url).go("#/jobs")
-    expect(page.get_by_text("Watch the ramp")).to_be_visible()
+    expect(page.get_by_text("There is no job yet")).to_be_visible()
     assert pool.asked.count("/oauth2/token") > 1
     assert pool.asked.count("/oauth2/authorize") == 1
     assert people.unsigned == []

@@ -39,7 +39,7 @@ UNLUCKY = 12
 WORDS = {
     LYON: (
         "lyon : échec de lose-parcel",
-        "L’action «\u00a0lose-parcel\u00a0» du locataire lyon a échoué définitivement",
+        "L’action «\u00a0lose-parcel\u00a0» de l’organisation lyon a échoué définitivement",
         "Motif\u00a0: ",
         '<html lang="fr"',
     ),

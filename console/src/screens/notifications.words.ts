@@ -30,8 +30,8 @@ export const say = words({
     marked_none: "Nothing was unread.",
     in_full: "In full",
     read_by: "read by {actor}",
-    unread_count: { one: ", {n} unread", other: ", {n} unread" },
-    unread_at_least: ", at least {n} unread",
+    unread_count: { one: "({n} unread)", other: "({n} unread)" },
+    unread_at_least: "(at least {n} unread)",
     new_ones: { one: "{n} unread notification", other: "{n} unread notifications" },
   },
   fr: {
@@ -66,8 +66,8 @@ export const say = words({
     marked_none: "Il n'y avait rien à lire.",
     in_full: "Texte complet",
     read_by: "lue par {actor}",
-    unread_count: { one: ", {n} non lue", other: ", {n} non lues" },
-    unread_at_least: ", au moins {n} non lues",
+    unread_count: { one: "({n} non lue)", other: "({n} non lues)" },
+    unread_at_least: "(au moins {n} non lues)",
     new_ones: { one: "{n} notification non lue", other: "{n} notifications non lues" },
   },
 });

@@ -45,7 +45,7 @@ export function refused(error: unknown): void {
     const flaws = error.errors.map((each) => `${each.where}: ${each.problem}`);
     show({ text: [title, why, ...flaws].join(". ").replace(/\.\./g, "."), isProblem: true });
   } else {
-    show({ text: String(error), isProblem: true });
+    show({ text: error instanceof Error ? error.message : String(error), isProblem: true });
   }
 }
 

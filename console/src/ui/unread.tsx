@@ -41,7 +41,7 @@ export function Unread() {
             {number(n)}
             {value?.isMore && "+"}
           </span>
-          <span class="hidden">{say(value?.isMore ? "unread_at_least" : "unread_count", { n })}</span>
+          <span class="hidden"> {say(value?.isMore ? "unread_at_least" : "unread_count", { n })}</span>
         </>
       )}
       <span class="hidden" role="status" aria-live="polite">

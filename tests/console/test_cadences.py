@@ -1,0 +1,188 @@
+"""Trying a cadence: what it means, when it is due, what the clocks do to it, and where it cannot be read."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
+
+SPRING = "#/cadences?cadence=30 2 * * *&tz=Europe/Paris&from=2027-03-26"
+GAP = "2027-03-28"
+
+
+def field(page, name="Cadence"):
+    return page.get_by_role("textbox", name=name)
+
+
+def part(page, name):
+    return page.get_by_role("region", name=name)
+
+
+def rows(page):
+    return page.locator("table.occurrences tbody tr")
+
+
+def test_what_is_typed_is_told_in_words_and_times_and_kept_in_the_address(reader):
+    page = reader.go("#/cadences")
+    expect(page.get_by_text("Write a cadence")).to_be_visible()
+    field(page).fill("0 9 * * mon-fri")
+    meaning = part(page, "What it means")
+    expect(meaning).to_contain_text("at 09:00, on Monday to Friday, Europe/Paris time", timeout=PATIENCE)
+    expect(meaning).to_contain_text("cron 0 9 * * MON-FRI tz=Europe/Paris")
+    expect(part(page, "The next 20 times").get_by_role("row")).to_have_count(21)
+    expect(rows(page).first).to_contain_text("09:00:00")
+    expect(page.get_by_role("img", name=re.compile("Due on 25 of 35 days"))).to_be_visible()
+    expect(page).to_have_url(re.compile(r"cadence=0\+9.*mon-fri&tz=Europe%2FParis"))
+    page.reload()
+    expect(field(page)).to_have_value("0 9 * * mon-fri")
+    expect(meaning).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("cadence", "at_fault", "why"),
+    [
+        ("0 9 * * zzz", "zzz", "day-of-week: 'ZZZ' is not one of its values; use 0-7 or SUN-SAT"),
+        ("daily 09:00 tz=Mars/X", "Mars/X", "there is no time zone 'Mars/X'"),
+    ],
+)
+def test_what_cannot_be_read_is_shown_at_its_place_with_what_would_do(reader, cadence, at_fault, why):
+    reader.expected = ("400",)
+    page = reader.go("#/cadences")
+    field(page).fill(cadence)
+    refusal = page.get_by_role("status").filter(has_text="This cannot be read")
+    expect(refusal).to_contain_text(why, timeout=PATIENCE)
+    expect(refusal.get_by_label("The place at fault")).to_have_text(at_fault)
+    expect(refusal.locator("pre")).to_have_text(cadence)
+    field(page).fill("daily 09:00")
+    expect(part(page, "What it means")).to_be_visible(timeout=PATIENCE)
+    expect(refusal).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("cadence", "day", "mark", "note"),
+    [
+        ("30 2 * * *", "2027-03-28", "moved", "02:30 did not exist; the clocks went forward to 03:00"),
+        ("30 2 * * *", "2027-10-31", "once", "02:30 comes twice; only the first pass runs"),
+        ("0 * * * *", "2027-10-31", "doubled", "02:00 came twice; this is the second pass"),
+        ("30 2 * * * dst=eventbridge", "2027-03-28", "skipped", "and it is not due"),
+    ],
+)
+def test_what_a_change_of_the_clocks_does_is_marked_and_told(reader, cadence, day, mark, note):
+    page = reader.go(f"#/cadences?cadence={cadence}&tz=Europe/Paris&from={day}")
+    told = rows(page).filter(has_text=note)
+    expect(told).to_contain_text(mark, timeout=PATIENCE)
+    expect(page.locator("svg.days title").filter(has_text="the clocks are changed")).to_have_count(1)
+
+
+def test_the_day_leads_to_the_next_change_of_the_clocks_and_back_to_now(reader):
+    page = reader.go("#/cadences?cadence=30 2 * * *&tz=Europe/Paris&from=2027-03-01")
+    day = page.get_by_label("From", exact=True)
+    for found in ("2027-03-27", "2027-10-30"):
+        page.get_by_role("button", name="Next clock change").click()
+        expect(day).to_have_value(found)
+    expect(page.get_by_text("only the first pass runs")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="From now").click()
+    expect(day).to_have_value("")
+    expect(page.get_by_role("button", name="From now")).to_be_disabled()
+    expect(page).not_to_have_url(re.compile("from="))
+
+
+def test_a_zone_without_changes_says_so(reader):
+    page = reader.go("#/cadences")
+    page.get_by_role("combobox", name="Zone").fill("Asia/Tokyo")
+    page.get_by_role("button", name="Next clock change").click()
+    expect(
+        page.get_by_text("The clocks of Asia/Tokyo are not changed within the next 400 days")
+    ).to_be_visible()
+
+
+def test_another_zone_tells_the_readers_time_beside_its_own(reader):
+    page = reader.go("#/cadences?cadence=daily 09:00&tz=Asia/Tokyo&from=2027-01-10")
+    expect(page.get_by_role("columnheader", name="In Asia/Tokyo")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("columnheader", name="For you, in Europe/Paris")).to_be_visible()
+    expect(rows(page).first).to_contain_text("09:00:00")
+    expect(rows(page).first).to_contain_text("01:00:00")
+    expect(rows(page).first).to_contain_text("+09:00")
+
+
+def test_the_zone_of_the_expression_goes_before_the_field(reader):
+    page = reader.go("#/cadences")
+    field(page).fill("daily 09:00 tz=Asia/Tokyo")
+    expect(page.get_by_text("The expression names its own zone, Asia/Tokyo")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="In Asia/Tokyo")).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("cadence", ["manual", "once 2020-01-01T00:00"])
+def test_what_is_never_due_again_says_so(reader, cadence):
+    page = reader.go(f"#/cadences?cadence={cadence}")
+    expect(page.get_by_text("No next time")).to_be_visible(timeout=PATIENCE)
+
+
+def test_each_example_is_read(reader):
+    page = reader.go("#/cadences")
+    examples = page.get_by_role("list", name="Examples").get_by_role("link")
+    expect(examples).to_have_count(6)
+    for each in range(6):
+        written = examples.nth(each).inner_text()
+        examples.nth(each).click()
+        expect(field(page)).to_have_value(written)
+        expect(page.locator(".cadence-result[aria-busy=false]")).to_be_visible(timeout=PATIENCE)
+        expect(rows(page)).to_have_count(20)
+
+
+def test_the_normal_form_is_copied(reader):
+    page = reader.go("#/cadences?cadence=0 9 * * mon-fri&tz=UTC")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy the normal form").click()
+    expect(page.get_by_text("Copied.")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == "cron 0 9 * * MON-FRI tz=UTC"
+
+
+def test_a_browser_that_does_not_let_copy_is_told_of(reader):
+    page = reader.go("#/cadences?cadence=manual")
+    page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')) }")
+    page.get_by_role("button", name="Copy the normal form").click()
+    expect(page.get_by_role("alert").get_by_role("paragraph")).to_have_text(
+        "The browser does not let this page copy."
+    )
+
+
+def test_too_many_times_are_counted_up_to_a_day_that_is_told(reader):
+    page = reader.go("#/cadences?cadence=every 5m&tz=UTC&from=2027-01-10")
+    expect(page.get_by_text("More than 500 times: counted up to 11 Jan")).to_be_visible(timeout=PATIENCE)
+
+
+def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud):
+    reader = reader_of(cloud.url, **signed_in("eve", groups="nobody"))
+    reader.expected = ("403",)
+    page = reader.go("#/cadences?cadence=daily 09:00")
+    expect(page.get_by_text("Your roles do not allow this")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("link", name="Try a cadence")).to_have_count(0)
+
+
+def test_it_is_in_french(reader_of, cloud):
+    page = reader_of(cloud.url, locale="fr-FR").go(SPRING)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Essai de cadence")
+    expect(page.get_by_role("heading", name="Les 20 prochaines échéances")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("déplacée")).to_be_visible()
+    expect(page.get_by_text("02:30 n’existait pas")).to_be_visible()
+    expect(page.get_by_role("button", name="Prochain changement d’heure")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_times_and_refusals_have_no_flaws(reader_of, cloud, scheme):
+    reader = reader_of(cloud.url, color_scheme=scheme)
+    reader.expected = ("400",)
+    page = reader.go(SPRING)
+    expect(rows(page)).to_have_count(20, timeout=PATIENCE)
+    assert flaws(page) == []
+    field(page).fill("0 9 * * zzz")
+    expect(page.get_by_text("This cannot be read")).to_be_visible(timeout=PATIENCE)
+    assert flaws(page) == []
+
+
+def test_it_fits_a_phone(reader_of, cloud):
+    page = reader_of(cloud.url, viewport={"width": 360, "height": 800}).go(SPRING)
+    expect(rows(page)).to_have_count(20, timeout=PATIENCE)
+    assert not scrolls_sideways(page)

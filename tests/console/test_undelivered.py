@@ -1,0 +1,249 @@
+"""What is undelivered: what was given up, why, and having it done again."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from duetime.action import ActionRef
+from duetime.aws import undelivered_ports
+from duetime.aws.messages import to_json
+from duetime.clock import SystemClock
+from duetime.errors import UndeliveredNotFound
+from duetime.local import LocalCloud, Options
+from duetime.testing.contract.undelivered import given_up
+from duetime.undelivered import Kind, undelivered_id
+from duetime.wakes import message_of
+from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
+from tests.console.shop import Parcel, app
+from tests.local.conftest import eventually
+
+WORDS = {
+    Kind.MESSAGE: "message of a queue",
+    Kind.RECORD: "record of the stream",
+    Kind.WAKE: "wake",
+    Kind.EVENT: "event that starts a job",
+    Kind.PASS: "sweep or catch-up",
+    Kind.LIFECYCLE: "lifecycle event",
+    Kind.NOTIFICATION: "notification",
+}
+HASTY = Options(retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)))
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    with LocalCloud(app, HASTY) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def began(cloud):
+    """When it was."""
+    return SystemClock().now()
+
+
+@pytest.fixture(scope="module")
+def keep(cloud):
+    """Keeps a thing as it is when somebody gave it up just now."""
+    store = undelivered_ports(cloud.settings).store
+
+    def kept(name, **more):
+        now = SystemClock().now()
+        thing = given_up(name, now, **({"first_at": now, "last_at": now} | more))
+        store.keep(thing, expires_at=now + timedelta(days=1))
+        return thing
+
+    return kept
+
+
+@pytest.fixture
+def each_kind(keep, began):
+    """One thing of each kind, whatever became of it before."""
+    return {
+        kind: keep(f"one {kind}", id=undelivered_id(began, kind), kind=kind, source=f"by-{kind}")
+        for kind in Kind
+    }
+
+
+def row(page, source):
+    return page.get_by_role("row").filter(has_text=source)
+
+
+def redrive(page, kind, source):
+    page.get_by_role("button", name=f"Redrive: {WORDS[kind]} of {source}").click()
+    return page.get_by_role("dialog", name="Redrive this?")
+
+
+def is_gone(cloud, thing):
+    try:
+        cloud.scheduler().undelivered.get(thing.id)
+    except UndeliveredNotFound:
+        return True
+    return False
+
+
+def test_each_kind_is_told_with_who_gave_it_up_and_why(reader, each_kind):
+    page = reader.go("#/undelivered")
+    for kind, thing in each_kind.items():
+        told = row(page, f"by {thing.source}")
+        expect(told.get_by_role("link", name=WORDS[kind], exact=True)).to_be_visible(timeout=PATIENCE)
+        expect(told).to_contain_text("no worker took it")
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_what_a_redrive_does_is_told_before_it_is_done(reader, each_kind, kind):
+    page = reader.go(f"#/undelivered/{each_kind[kind].id}")
+    does = page.locator("dd").last.inner_text()
+    dialog = redrive(page, kind, f"by-{kind}")
+    expect(dialog).to_contain_text("It will be done soon.")
+    assert dialog.locator("p").nth(1).inner_text() in does
+    dialog.get_by_role("button", name="Leave it").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_the_dead_message_of_an_action_leads_to_it_and_its_redrive_takes_it_away(reader, cloud):
+    action = cloud.scheduler().schedule(Parcel(order="5"), at=timedelta(hours=2))
+    queue = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
+    cloud.client("sqs").send_message(QueueUrl=queue, MessageBody=to_json(message_of(action)))
+    (thing,) = eventually(
+        lambda: [each for each in cloud.scheduler().undelivered.list() if each.action == action.ref],
+        "the dead message",
+    )
+    page = reader.go("#/undelivered")
+    told = page.get_by_role("row").filter(has=page.get_by_role("link", name=action.id))
+    told.get_by_role("link", name="message of a queue").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Message of a queue · due-default")
+    expect(page.get_by_text(f'"{action.id}"').first).to_be_visible(timeout=PATIENCE)
+    page.go_back()
+    told.get_by_role("button", name="Redrive").click()
+    dialog = page.get_by_role("dialog", name="Redrive this?")
+    expect(dialog).to_contain_text("Sends the action's wake at once")
+    dialog.get_by_role("button", name="Redrive").click()
+    expect(page.get_by_text("It will be redriven soon: gone from here then, or back")).to_be_visible()
+    eventually(lambda: is_gone(cloud, thing), "the redrive")
+    expect(told).to_have_count(0, timeout=PATIENCE)
+    page.goto(f"{cloud.url}/#/undelivered/{thing.id}")
+    reader.expected = ("404",)
+    expect(page.get_by_text("It is not there")).to_be_visible(timeout=PATIENCE)
+
+
+def test_what_fails_again_stays_with_the_new_reason(reader, cloud, keep):
+    thing = keep("gibberish", kind=Kind.WAKE, source="dispatch-again", body='{"no": "wake"}')
+    page = reader.go(f"#/undelivered/{thing.id}")
+    redrive(page, Kind.WAKE, thing.source).get_by_role("button", name="Redrive").click()
+    expect(page.get_by_text("2 times")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("no worker took it")).to_have_count(0)
+    assert cloud.scheduler().undelivered.get(thing.id).count == 2
+
+
+def test_many_are_redriven_once_it_was_seen_which(reader, cloud, keep):
+    passes = [keep(f"pass {each}", kind=Kind.PASS, source="sweep", body="{}") for each in range(12)]
+    page = reader.go("#/undelivered")
+    many = page.get_by_role("region", name="Redrive many")
+    many.get_by_role("combobox", name="Which").select_option(WORDS[Kind.PASS])
+    many.get_by_role("button", name="Show what would be redriven").click()
+    would = many.get_by_role("status")
+    expect(would).to_contain_text("would be redriven, the newest first:", timeout=PATIENCE)
+    n = int(would.inner_text().split()[0])
+    assert n in (12, 13)  # with the one of each kind, or without
+    expect(would.get_by_role("listitem")).to_have_count(11)
+    expect(would).to_contain_text(f"…and {n - 10} more")
+    assert not is_gone(cloud, passes[0])
+    many.get_by_role("button", name=f"Redrive these {n}").click()
+    dialog = page.get_by_role("dialog", name=f"Redrive {n}?")
+    expect(dialog).to_contain_text(f"The newest {n} of that sort are taken")
+    assert flaws(page) == []
+    dialog.get_by_role("button", name=f"Redrive these {n}").click()
+    expect(page.get_by_text(f"{n} will be redriven soon")).to_be_visible(timeout=PATIENCE)
+    eventually(lambda: all(is_gone(cloud, each) for each in passes), "the redrives")
+    many.get_by_role("button", name="Show what would be redriven").click()
+    expect(would).to_contain_text("There is nothing of this sort to redrive.", timeout=PATIENCE)
+
+
+def test_another_sort_is_looked_for_anew(reader, each_kind):
+    page = reader.go("#/undelivered")
+    page.get_by_role("button", name="Show what would be redriven").click()
+    would = page.get_by_role("region", name="Redrive many").get_by_role("status")
+    expect(would).to_contain_text("would be redriven", timeout=PATIENCE)
+    page.get_by_role("combobox", name="Which").select_option(WORDS[Kind.LIFECYCLE])
+    expect(would).to_be_empty()
+    page.get_by_role("button", name="Show what would be redriven").click()
+    expect(would.get_by_role("listitem")).to_have_count(1, timeout=PATIENCE)
+    expect(would.get_by_role("button", name="Redrive 1")).to_be_visible()
+
+
+def test_what_was_cut_cannot_be_redriven_and_what_is_no_json_is_shown_as_it_is(reader, keep):
+    thing = keep("cut", body="beginning of poison", is_cut=True)
+    page = reader.go(f"#/undelivered/{thing.id}")
+    expect(page.get_by_text("This is only its beginning, so it cannot be redriven.")).to_be_visible(
+        timeout=PATIENCE
+    )
+    expect(page.get_by_role("group", name="Body")).to_have_text("beginning of poison")
+    expect(page.get_by_text("1 time", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Redrive")).to_have_count(0)
+
+
+def test_operators_are_not_shown_what_may_be_sensitive_nor_another_tenants_action(reader_of, cloud, keep):
+    ref = ActionRef("globex", "019ca932-7c00-735e-a389-6f2fb6b5d775")
+    body = json.dumps({"street": "Elm Street 3"})
+    thing = keep("secret", kind=Kind.EVENT, body=body, action=ref)
+    page = reader_of(cloud.url, **signed_in("op", groups="operators")).go(f"#/undelivered/{thing.id}")
+    expect(page.get_by_text("the permission payloads:read shows it")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("globex")).to_be_visible()
+    expect(page.get_by_text(ref.id)).to_be_visible()
+    expect(page.get_by_role("link", name=ref.id)).to_have_count(0)
+    expect(page.get_by_text("Elm Street")).to_have_count(0)
+
+
+def test_a_long_list_comes_in_pages(reader, keep):
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+    for each in range(55):
+        at = now - timedelta(minutes=each)
+        keep(f"old {each}", id=undelivered_id(at, str(each)), source=f"old-{each}-end")
+    page = reader.go("#/undelivered")
+    expect(page.get_by_role("button", name="Show more")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Show more").click()
+    expect(row(page, "old-54-end")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("link", name="Back to the first page").click()
+    expect(row(page, "old-54-end")).to_have_count(0)
+
+
+def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud, each_kind):
+    reader = reader_of(cloud.url, **signed_in("mo", groups="members"))
+    reader.expected = ("403",)
+    page = reader.go("#/undelivered")
+    expect(page.get_by_text("Your roles do not allow this")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Redrive")).to_have_count(0)
+    page = reader.go(f"#/undelivered/{each_kind[Kind.WAKE].id}")
+    expect(page.get_by_text("Your roles do not allow this")).to_be_visible(timeout=PATIENCE)
+
+
+def test_it_is_in_french(reader_of, cloud, each_kind):
+    page = reader_of(cloud.url, locale="fr-FR").go("#/undelivered")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Non distribués")
+    expect(page.get_by_role("link", name="enregistrement du flux").first).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("toutes organisations confondues")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_list_thing_and_dialog_have_no_flaws(reader_of, cloud, each_kind, scheme):
+    page = reader_of(cloud.url, color_scheme=scheme).go("#/undelivered")
+    expect(row(page, "by-wake")).to_be_visible(timeout=PATIENCE)
+    assert flaws(page) == []
+    expect(redrive(page, Kind.WAKE, "by-wake")).to_be_visible()
+    assert flaws(page) == []
+    page.keyboard.press("Escape")
+    page.goto(f"{cloud.url}/#/undelivered/{each_kind[Kind.WAKE].id}")
+    expect(page.get_by_role("region", name="Body")).to_be_visible(timeout=PATIENCE)
+    assert flaws(page) == []
+
+
+def test_it_fits_a_phone(reader_of, cloud, each_kind):
+    reader = reader_of(cloud.url, viewport={"width": 360, "height": 800})
+    page = reader.go("#/undelivered")
+    expect(row(page, "by-wake")).to_be_visible(timeout=PATIENCE)
+    assert not scrolls_sideways(page)
+    page = reader.go(f"#/undelivered/{each_kind[Kind.WAKE].id}")
+    expect(page.get_by_role("region", name="Body")).to_be_visible(timeout=PATIENCE)
+    assert not scrolls_sideways(page)
