@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.console.browser import ZONE, signed_in
 from tests.console.tenants import EVENING, MONDAYS, SOON, fits_a_phone, flaws_in_either_scheme, register
 
-PARCELS = "acme-evening-parcel"
+PARCELS, WEEKLY = "acme-evening-parcel", "Weekly_mon_08_00_Europe_Paris"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,7 +57,9 @@ def test_a_job_tells_when_it_runs_and_how_it_fared(reader):
     expect(evening).to_contain_text("no run yet")
     ramp = row(page, "Watch the ramp")
     expect(ramp.get_by_text("✓ executed")).to_be_visible(timeout=SOON)
-    expect(ramp.get_by_role("img")).to_have_attribute("aria-label", re.compile("^Last runs of Watch the ramp"))
+    expect(ramp.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile("^Last runs of Watch the ramp")
+    )
     lost = row(page, "Lost parcels")
     expect(lost.get_by_text("✕ failed")).to_be_visible(timeout=SOON)
     expect(lost).to_contain_text("only when it is triggered")
@@ -113,11 +115,11 @@ def test_those_that_fail_are_shown_alone(reader):
 
 
 def test_those_that_are_paused_are_shown_alone_also_by_one_cadence(reader, jobs):
-    jobs.pause(PARCELS, cadence="Weekly_mon_08_00")
+    jobs.pause(PARCELS, cadence=WEEKLY)
     page = reader.go("#/jobs?only=paused")
     expect(row(page, "Evening parcels").get_by_text("paused")).to_be_visible()
     expect(row(page, "Watch the ramp")).to_have_count(0)
-    jobs.resume(PARCELS, cadence="Weekly_mon_08_00")
+    jobs.resume(PARCELS, cadence=WEEKLY)
 
 
 def test_pausing_says_what_it_does_then_does_it_and_can_be_undone(reader, jobs, job):
@@ -136,7 +138,7 @@ def test_pausing_says_what_it_does_then_does_it_and_can_be_undone(reader, jobs, 
         "Paused by developer@localhost · the van is broken"
     )
     expect(switch(page, job)).to_have_attribute("aria-checked", "false")
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
     expect(page.get_by_text("Undone.")).to_be_visible()
     assert not jobs.get(job.name).pauses
 
@@ -159,7 +161,7 @@ def test_a_pause_that_would_have_ended_already_is_refused_and_the_dialog_stays(r
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Until").fill("2020-01-01T12:00")
     dialog.get_by_role("button", name="Pause it").click()
-    expect(page.get_by_text("a pause ends in the future")).to_be_visible()
+    expect(page.get_by_text("a pause ends in the future").first).to_be_visible()
     expect(dialog).to_be_visible()
     assert not jobs.get(job.name).pauses
 
@@ -171,7 +173,7 @@ def test_resuming_is_one_click_and_its_undo_pauses_for_the_same_reason(reader, j
     expect(page.get_by_text(f"{job.definition.title} is active again.")).to_be_visible()
     expect(switch(page, job)).to_have_attribute("aria-checked", "true")
     assert not jobs.get(job.name).pauses
-    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Undo", exact=True).click()
     expect(switch(page, job)).to_have_attribute("aria-checked", "false")
     (paused,) = jobs.get(job.name).pauses.values()
     assert paused.reason == "stocktaking"

@@ -118,7 +118,9 @@ def test_the_last_hour_tells_how_runs_ended_and_how_late_they_began(reader):
     outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
     expect(outcomes).to_have_attribute("aria-label", re.compile(r"[1-9]\d* executed, [1-9]\d* failed"))
     lateness = part(page, "The last hour: how late they began")
-    expect(lateness.get_by_role("img")).to_have_attribute("aria-label", re.compile(r"How late \d+ runs began"))
+    expect(lateness.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile(r"How late \d+ runs began")
+    )
     lateness.get_by_role("link", name=re.compile("^the latest .* late$")).click()
     expect(page).to_have_url(re.compile("#/actions/"))
 
