@@ -213,7 +213,7 @@ def test_it_is_paused_and_resumed_and_either_can_be_undone(reader, jobs, job):
     expect(page.get_by_text(f"{job} runs again.")).to_be_visible()
     assert not jobs.get(job).pauses
     page.get_by_role("button", name="Undo", exact=True).last.click()
-    expect(page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
+    expect(page.get_by_text("Undone.")).to_be_visible()
     (paused,) = jobs.get(job).pauses.values()
     assert paused.reason == "no vans"
 
@@ -244,7 +244,7 @@ def test_retries_are_set_and_that_can_be_undone(reader, jobs, job):
     expect(page.get_by_text(f"The retries of {job} are set.")).to_be_visible()
     tuning = jobs.get(job).tuning[""]
     assert (tuning.attempts, tuning.backoff) == (5, (30, 300))
-    expect(part(page, "Retries").get_by_text("30s, 5 mins")).to_be_visible()
+    expect(part(page, "Retries").get_by_text("30s, 5 mins", exact=True)).to_be_visible()
     undo(page)
     expect(part(page, "Retries").get_by_text("set by operators")).to_have_count(0)
 
@@ -277,7 +277,10 @@ def test_a_registration_is_taken_back_after_it_was_told_what_that_means(reader, 
     assert flaws_in_either_scheme(reader) == []
     dialog.get_by_role("button", name="Unregister").click()
     expect(page.get_by_text(f"{job} is unregistered. Its history is kept.")).to_be_visible()
-    assert jobs.get(job).dropped_at
+    with pytest.raises(JobNotFound):
+        jobs.get(job)
+    expect(page.get_by_text("The job was taken back")).to_be_visible()
+    expect(part(page, "Runs").get_by_label("Status")).to_be_visible()
     expect(page.get_by_role("button", name="Run now")).to_have_count(0)
 
 
