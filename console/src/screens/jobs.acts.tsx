@@ -62,7 +62,7 @@ function PauseFields({ isOwn }: { isOwn: boolean }) {
       <p>{mine("pause_body")}</p>
       {isOwn && <p class="stale">{mine("pause_own")}</p>}
       <Field label={mine("pause_reason")} hint={mine("pause_reason_hint")}>
-        <input name="reason" required maxLength={200} />
+        <input name="reason" maxLength={200} autoComplete="off" />
       </Field>
       <Field label={mine("pause_until")} hint={mine("pause_until_hint", { zone: zone.value })}>
         <input name="until" type="datetime-local" />

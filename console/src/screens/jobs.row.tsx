@@ -2,7 +2,7 @@
 
 import { Sparkline } from "../charts/sparkline";
 import { now } from "../live";
-import { canManage, SYSTEM } from "../me";
+import { canManage } from "../me";
 import { href } from "../route";
 import { Time, written } from "../time";
 import { StatusBadge } from "../ui/status";
@@ -43,13 +43,12 @@ export function JobRow({ job }: { job: Job }) {
 function Name({ job }: { job: Job }) {
   return (
     <span class="job-name">
-      <a href={href("jobs", job.name)}>{called(job)}</a>
       <span class="chips">
-        {job.title && <code class="muted">{job.name}</code>}
-        {job.tenant_id === SYSTEM && <span class="chip">{mine("system")}</span>}
+        <a href={href("jobs", job.name)}>{called(job)}</a>
         {job.origin === "runtime" && <span class="chip">{mine("registered")}</span>}
         {!job.enabled && <span class="chip">{mine("taken_back")}</span>}
       </span>
+      {job.title && <code class="muted">{job.name}</code>}
       {job.paused && <Paused pause={job.paused} />}
     </span>
   );
@@ -71,7 +70,7 @@ function Cadences({ job }: { job: Job }) {
 
 function Next({ job }: { job: Job }) {
   return (
-    <span class="stacked">
+    <span class="job-cell">
       {job.running && (
         <a href={href("actions", job.running)}>
           <StatusBadge status="processing" label={mine("running_now")} />
@@ -110,7 +109,7 @@ function Last({ job }: { job: Job }) {
   if (!last) return <span class="muted">{mine("not_yet")}</span>;
   const badge = last.status && <StatusBadge status={last.status as Status} />;
   return (
-    <span class="stacked">
+    <span class="job-cell">
       {last.id ? <a href={href("actions", last.id)}>{badge}</a> : badge}
       <small>
         <Time at={last.at} as="away" />

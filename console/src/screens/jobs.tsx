@@ -1,16 +1,28 @@
 // All jobs: when they run, how they fared, and the two things that are done to them most, a pause and a run by hand.
 
+import { can } from "../me";
+import { Problem } from "../problem";
 import { go, href, place } from "../route";
 import { Field } from "../ui/act";
 import { Page } from "../ui/page";
-import { Empty, Shown } from "../ui/states";
+import { Empty, Failure, Shown } from "../ui/states";
 import { say } from "../words/shared";
 import { type Group, grouped, type Job, type Jobs, matches, ONLY, type Only, useJobs } from "./jobs.data";
 import { JobRow } from "./jobs.row";
 import { mine } from "./jobs.words";
 
+/** As the API would answer: it is not asked, since it is known here. */
+const FORBIDDEN = new Problem(403, "forbidden", "", "");
+
 export function JobsScreen() {
   const jobs = useJobs();
+  if (!can("jobs:read")) {
+    return (
+      <Page title={say("jobs")}>
+        <Failure problem={FORBIDDEN} />
+      </Page>
+    );
+  }
   return (
     <Page title={say("jobs")}>
       <Shown live={jobs} lines={8}>

@@ -21,7 +21,7 @@ export function Cards({ jobs, health, failed }: CardsProps) {
   const all = jobs.value?.items;
   const kept = health.value?.undelivered;
   return (
-    <section class="cards glance" aria-label={mine("at_a_glance")}>
+    <section class="cards counts" aria-label={mine("at_a_glance")}>
       {can("actions:read", "jobs:read") && <Running jobs={jobs.value} />}
       {can("actions:read") && (
         <Card

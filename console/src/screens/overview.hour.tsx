@@ -46,14 +46,14 @@ function Hour({ jobs, recent, failed }: HourProps) {
   const actions = recent?.items ?? [];
   const ended = endedOf(jobs, actions, failed);
   const begun = begunOf(jobs, actions, at - HOUR);
-  const source = <Source jobs={jobs} recent={recent} at={at} />;
+  const source = (besides: string) => <Source jobs={jobs} recent={recent} at={at} besides={besides} />;
   const worst = begun.at(-1);
   return (
     <>
       <div class="columns">
         <Part title={mine("outcomes")}>
           <Outcomes at={at} ended={ended} />
-          {source}
+          {source("")}
         </Part>
         <Part title={mine("lateness")}>
           <Lateness from={at - HOUR} until={at} dots={begun} />
@@ -63,8 +63,7 @@ function Hour({ jobs, recent, failed }: HourProps) {
               <a href={href("actions", worst.id)}>{mine("worst", { span: span(worst.late) })}</a>
             </p>
           )}
-          {source}
-          <p class="chart-note">{mine("first_only")}</p>
+          {source(mine("first_only"))}
         </Part>
       </div>
       <Latest ended={latestOf(ended, MOST_LATEST)} />
@@ -72,7 +71,12 @@ function Hour({ jobs, recent, failed }: HourProps) {
   );
 }
 
-function Source({ jobs, recent, at }: { jobs: Job[]; recent: Recent | null; at: number }) {
+function Source({
+  jobs,
+  recent,
+  at,
+  besides,
+}: Pick<HourProps, "jobs" | "recent"> & { at: number; besides: string }) {
   const values = { runs: RUNS, n: recent?.items.length ?? 0 };
   const key = !recent
     ? "made_of_jobs"
@@ -91,7 +95,7 @@ function Source({ jobs, recent, at }: { jobs: Job[]; recent: Recent | null; at: 
   return (
     <p class="chart-note">
       {mine(key, values)}
-      {reach}
+      {reach} {besides}
     </p>
   );
 }

@@ -35,7 +35,7 @@ export const say = words({
     some_coming: "some to come",
     legend: "What the marks mean",
     none: "Nothing was due then",
-    none_why: "No cadence of the job names a time in it, and nobody triggered a run.",
+    none_why: "No cadence of the job names a time in it. What people or events started is among the runs.",
     local: "Due at",
     account: "What became of it",
     why: "Why",
@@ -80,7 +80,8 @@ export const say = words({
     some_coming: "certaines à venir",
     legend: "Signification des marques",
     none: "Aucune échéance à ce moment",
-    none_why: "Aucune cadence de la tâche n'y a d'échéance, et personne ne l'a lancée.",
+    none_why:
+      "Aucune cadence de la tâche n'y a d'échéance. Ce que quelqu'un ou un événement a lancé figure parmi les exécutions.",
     local: "Échéance",
     account: "Ce qu'il en est",
     why: "Pourquoi",

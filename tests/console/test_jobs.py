@@ -1,0 +1,251 @@
+"""The list of jobs: when they run, how they fared, what is found in it, and the two things that are done to them most."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser import ZONE, signed_in
+from tests.console.tenants import EVENING, MONDAYS, SOON, fits_a_phone, flaws_in_either_scheme, register
+
+PARCELS, WEEKLY = "acme-evening-parcel", "Weekly_mon_08_00_Europe_Paris"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def jobs(cloud):
+    """Jobs of acme's beside those of the shop; one of them has failed, and one has not run yet."""
+    register(cloud, PARCELS, EVENING, MONDAYS, title="Evening parcels", category="parcels")
+    register(cloud, "acme-lost-parcel", fails=9, title="Lost parcels", category="parcels")
+    jobs = cloud.scheduler(tenant_id="acme").jobs
+    jobs.trigger("acme-lost-parcel")
+    return jobs
+
+
+@pytest.fixture
+def job(cloud, jobs, request):
+    """A job of acme's for one test alone, by the name that people call it."""
+    name = re.sub("[^a-z]+", "-", request.node.name.removeprefix("test_").lower())[:40].strip("-")
+    register(cloud, f"acme-{name}", EVENING, title=f"Of {name}")
+    yield jobs.get(f"acme-{name}")
+    jobs.unregister(f"acme-{name}")
+
+
+def row(page, title):
+    return page.get_by_role("row").filter(has=page.get_by_role("link", name=title, exact=True))
+
+
+def switch(page, job):
+    return page.get_by_role("switch", name=f"{job.definition.title} is active", exact=True)
+
+
+def pause(page, job, why="", until=""):
+    """Pause it by its switch; the dialog is closed once it is."""
+    switch(page, job).click()
+    dialog = page.get_by_role("dialog", name=f"Pause {job.definition.title}?")
+    dialog.get_by_label("Why").fill(why)
+    dialog.get_by_label("Until").fill(until)
+    dialog.get_by_role("button", name="Pause it").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_a_job_tells_when_it_runs_and_how_it_fared(reader):
+    page = reader.go("#/jobs")
+    evening = row(page, "Evening parcels")
+    expect(evening).to_contain_text("every day at 18:00")
+    expect(evening).to_contain_text("every week on Monday at 08:00")
+    expect(evening).to_contain_text(re.compile(r"in \d+ hr"))
+    expect(evening).to_contain_text("no run yet")
+    ramp = row(page, "Watch the ramp")
+    expect(ramp.get_by_text("✓ executed")).to_be_visible(timeout=SOON)
+    expect(ramp.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile("^Last runs of Watch the ramp")
+    )
+    lost = row(page, "Lost parcels")
+    expect(lost.get_by_text("✕ failed")).to_be_visible(timeout=SOON)
+    expect(lost).to_contain_text("only when it is triggered")
+
+
+def test_jobs_stand_by_category_and_duetimes_own_come_last(reader):
+    page = reader.go("#/jobs")
+    groups = page.get_by_role("rowheader")
+    expect(groups.first).to_have_text(re.compile("^parcels"))
+    expect(groups.last).to_have_text("duetime's own 2 jobs")
+
+
+def test_a_tenants_own_job_is_marked_and_codes_are_not(reader):
+    page = reader.go("#/jobs")
+    expect(row(page, "Evening parcels").get_by_text("registered")).to_be_visible()
+    expect(row(page, "Nightly count").locator(".chip")).to_have_count(0)
+
+
+def test_its_name_leads_to_it_and_its_outcome_to_the_run(reader, jobs):
+    page = reader.go("#/jobs")
+    row(page, "Lost parcels").get_by_role("link", name="failed").click(timeout=SOON)
+    (run,) = jobs.history("acme-lost-parcel")
+    expect(page).to_have_url(f"{reader.url}/#/actions/{run.id}")
+    page.go_back()
+    row(page, "Evening parcels").get_by_role("link", name="Evening parcels").click()
+    expect(page).to_have_url(f"{reader.url}/#/jobs/{PARCELS}")
+
+
+@pytest.mark.parametrize("text", ["evening", PARCELS, "PARCELS"])
+def test_the_search_finds_by_title_name_and_category(reader, text):
+    page = reader.go("#/jobs")
+    page.get_by_role("searchbox", name="Search").fill(text)
+    expect(row(page, "Evening parcels")).to_be_visible()
+    expect(row(page, "Nightly count")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("searchbox", name="Search")).to_have_value(text)
+
+
+def test_a_search_that_finds_nothing_leads_back_to_all(reader):
+    page = reader.go("#/jobs?q=nowhere")
+    expect(page.get_by_text("No job meets the search and the filter")).to_be_visible()
+    page.get_by_role("link", name="Show all jobs").click()
+    expect(row(page, "Nightly count")).to_be_visible()
+
+
+def test_those_that_fail_are_shown_alone(reader):
+    page = reader.go("#/jobs")
+    expect(row(page, "Lost parcels").get_by_text("✕ failed")).to_be_visible(timeout=SOON)
+    page.get_by_role("combobox", name="Show").select_option("failing")
+    expect(row(page, "Lost parcels")).to_be_visible()
+    expect(row(page, "Evening parcels")).to_have_count(0)
+    expect(page).to_have_url(f"{reader.url}/#/jobs?only=failing")
+
+
+def test_those_that_are_paused_are_shown_alone_also_by_one_cadence(reader, jobs):
+    jobs.pause(PARCELS, cadence=WEEKLY)
+    page = reader.go("#/jobs?only=paused")
+    expect(row(page, "Evening parcels").get_by_text("paused")).to_be_visible()
+    expect(row(page, "Watch the ramp")).to_have_count(0)
+    jobs.resume(PARCELS, cadence=WEEKLY)
+
+
+def test_pausing_says_what_it_does_then_does_it_and_can_be_undone(reader, jobs, job):
+    page = reader.go("#/jobs")
+    switch(page, job).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("what falls due meanwhile is recorded as skipped")
+    assert flaws_in_either_scheme(reader) == []
+    dialog.get_by_role("button", name="Leave it").click()
+    assert not jobs.get(job.name).pauses
+    pause(page, job, "the van is broken")
+    expect(page.get_by_text(f"{job.definition.title} is paused.")).to_be_visible()
+    (paused,) = jobs.get(job.name).pauses.values()
+    assert (paused.reason, paused.by, paused.until) == ("the van is broken", "developer@localhost", None)
+    expect(row(page, job.definition.title)).to_contain_text(
+        "Paused by developer@localhost · the van is broken"
+    )
+    expect(switch(page, job)).to_have_attribute("aria-checked", "false")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    assert not jobs.get(job.name).pauses
+
+
+def test_a_pause_ends_when_it_was_told_to_in_the_readers_zone(reader, jobs, job):
+    page = reader.go("#/jobs")
+    switch(page, job).click()
+    expect(page.get_by_role("dialog")).to_contain_text(f"Times in {ZONE}")
+    page.get_by_role("button", name="Leave it").click()
+    pause(page, job, until="2099-01-31T12:00")
+    expect(page.get_by_text(f"{job.definition.title} is paused until 31 Jan")).to_be_visible()
+    (paused,) = jobs.get(job.name).pauses.values()
+    assert paused.until.isoformat() == "2099-01-31T11:00:00+00:00"
+
+
+def test_a_pause_that_would_have_ended_already_is_refused_and_the_dialog_stays(reader, jobs, job):
+    reader.expected = ("422",)
+    page = reader.go("#/jobs")
+    switch(page, job).click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Until").fill("2020-01-01T12:00")
+    dialog.get_by_role("button", name="Pause it").click()
+    expect(page.get_by_text("a pause ends in the future").first).to_be_visible()
+    expect(dialog).to_be_visible()
+    assert not jobs.get(job.name).pauses
+
+
+def test_resuming_is_one_click_and_its_undo_pauses_for_the_same_reason(reader, jobs, job):
+    jobs.pause(job.name, reason="stocktaking")
+    page = reader.go("#/jobs")
+    switch(page, job).click()
+    expect(page.get_by_text(f"{job.definition.title} is active again.")).to_be_visible()
+    expect(switch(page, job)).to_have_attribute("aria-checked", "true")
+    assert not jobs.get(job.name).pauses
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(switch(page, job)).to_have_attribute("aria-checked", "false")
+    (paused,) = jobs.get(job.name).pauses.values()
+    assert paused.reason == "stocktaking"
+
+
+def test_pausing_one_of_duetimes_own_says_what_is_lost_by_it(reader):
+    page = reader.go("#/jobs")
+    page.get_by_role("switch", name="Sweep is active").click()
+    expect(page.get_by_role("dialog")).to_contain_text("what a lost wake or a dead worker left behind")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_a_job_is_run_by_hand_at_once_and_the_run_is_led_to(reader, jobs, job):
+    page = reader.go("#/jobs")
+    page.get_by_role("button", name=f"Run now: {job.definition.title}").click()
+    expect(page.get_by_text(f"{job.definition.title} runs now.")).to_be_visible()
+    run = next(each for each in jobs.history(job.name) if each.trigger == "manual")
+    assert run.created_by == "developer@localhost"
+    page.get_by_role("link", name="See the run").click()
+    expect(page).to_have_url(f"{reader.url}/#/actions/{run.id}")
+
+
+def test_running_a_paused_job_is_asked_first_and_leaves_it_paused(reader, jobs, job):
+    jobs.pause(job.name)
+    page = reader.go("#/jobs")
+    page.get_by_role("button", name=f"Run now: {job.definition.title}").click()
+    dialog = page.get_by_role("dialog", name=f"Run {job.definition.title} now?")
+    expect(dialog).to_contain_text("It is paused. This one run goes ahead all the same, and the pause stays.")
+    dialog.get_by_role("button", name="Run it now").click()
+    expect(page.get_by_text(f"{job.definition.title} runs now.")).to_be_visible()
+    assert any(each.trigger == "manual" for each in jobs.history(job.name))
+    assert jobs.get(job.name).pauses
+
+
+def test_a_member_sees_the_tenants_own_jobs_and_may_change_them(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("mel", groups="members")).go("#/jobs")
+    expect(row(page, "Evening parcels").get_by_role("switch")).to_be_visible()
+    expect(row(page, "Nightly count")).to_have_count(0)
+
+
+def test_who_may_only_look_sees_the_same_without_buttons(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go("#/jobs")
+    expect(row(page, "Evening parcels").get_by_text("active", exact=True)).to_be_visible()
+    expect(page.get_by_role("switch")).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^Run now"))).to_have_count(0)
+
+
+def test_another_tenant_has_none_of_them_and_is_told_where_jobs_come_from(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("gus", "globex", "members")).go("#/jobs")
+    expect(page.get_by_text("There is no job yet")).to_be_visible()
+    expect(page.get_by_text("Jobs are declared in code, or registered")).to_be_visible()
+    expect(page.get_by_text("Evening parcels")).to_have_count(0)
+
+
+def test_whose_roles_do_not_allow_it_is_told_so(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("mia", groups="guests")).go("#/jobs")
+    expect(page.get_by_text("Your roles do not allow this")).to_be_visible()
+    expect(page.get_by_text("mia@localhost of acme, with guests")).to_be_visible()
+
+
+def test_it_is_in_french(reader_of, cloud):
+    page = reader_of(cloud.url, locale="fr-FR").go("#/jobs")
+    expect(page.get_by_role("columnheader", name="Prochaine exécution")).to_be_visible()
+    page.get_by_role("switch", name="Evening parcels est active").click()
+    dialog = page.get_by_role("dialog", name="Mettre Evening parcels en pause")
+    expect(dialog.get_by_role("button", name="Mettre en pause")).to_be_visible()
+    expect(dialog.get_by_label("Motif")).to_be_visible()
+
+
+def test_nothing_is_wrong_with_it_for_screen_readers_and_it_fits_a_phone(reader):
+    page = reader.go("#/jobs")
+    expect(row(page, "Lost parcels").get_by_text("✕ failed")).to_be_visible(timeout=SOON)
+    assert flaws_in_either_scheme(reader) == []
+    assert fits_a_phone(reader)

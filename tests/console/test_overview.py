@@ -1,0 +1,191 @@
+"""The overview: whether all is on time, what to look at, what comes, and how the last hour went."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.browser import signed_in
+from tests.console.shop import Parcel, Wait
+from tests.console.tenants import EVENING, SOON, fits_a_phone, flaws_in_either_scheme, register
+
+
+@pytest.fixture(scope="module", autouse=True)
+def day(cloud):
+    """One-shots and jobs of acme: some ended well, one did not, one runs, one is paused, and some are to come."""
+    acme = cloud.scheduler(tenant_id="acme")
+    acme.schedule(Parcel(order="a-1"), at=timedelta(0))
+    acme.schedule(Parcel(order="a-2", fails=9), at=timedelta(0))
+    acme.schedule(Parcel(order="a-3"), at=timedelta(hours=3))
+    runs = acme.schedule(Wait(seconds=110), at=timedelta(0))
+    register(cloud, "acme-evening-parcel", EVENING, title="Evening parcels")
+    acme.jobs.trigger("shop-order-more")
+    acme.jobs.pause("shop-count-stock", reason="stocktaking")
+    yield acme
+    acme.cancel(runs.id)
+
+
+def shown(reader):
+    """The overview, once the failures are in it."""
+    page = reader.go()
+    latest = part(page, "What happened last")
+    expect(latest.get_by_text("no driver for order a-2")).to_be_visible(timeout=SOON)
+    expect(latest.get_by_text("the supplier does not answer")).to_be_visible(timeout=SOON)
+    return page
+
+
+def part(page, title):
+    return page.locator("section.part").filter(has=page.get_by_role("heading", name=title, exact=True))
+
+
+def card(page, title):
+    glance = page.get_by_role("region", name="At a glance")
+    return glance.locator(".card").filter(has=page.get_by_role("heading", name=title, exact=True))
+
+
+def test_it_says_that_all_is_on_time_and_when_that_was_looked_at(reader):
+    standing = reader.go().locator(".standing")
+    expect(standing).to_contain_text("All on time")
+    expect(standing).to_contain_text("Every due shard was swept")
+
+
+def test_its_numbers_are_those_of_the_cloud(reader):
+    page = shown(reader)
+    numbers = {"Failed today": "2", "Undelivered": "0", "Jobs failing": "1", "Jobs paused": "1"}
+    for title, number in numbers.items():
+        expect(card(page, title).locator(".figure")).to_have_text(number, timeout=SOON)
+    expect(card(page, "Running now").get_by_role("link", name="1 one-shot")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("title", "place"),
+    [
+        ("Failed today", "#/dead-letters"),
+        ("Undelivered", "#/undelivered"),
+        ("Jobs failing", "#/jobs?only=failing"),
+        ("Jobs paused", "#/jobs?only=paused"),
+    ],
+)
+def test_each_number_leads_to_what_it_counts(reader, title, place):
+    page = reader.go()
+    card(page, title).click(position={"x": 5, "y": 5})
+    expect(page).to_have_url(f"{reader.url}/{place}")
+
+
+def test_what_runs_is_led_to_by_its_kind(reader):
+    page = reader.go()
+    running = card(page, "Running now")
+    expect(running.get_by_role("link", name="one-shot")).to_have_attribute(
+        "href", "#/actions?status=processing"
+    )
+    running.get_by_role("link", name=re.compile("jobs?$")).click()
+    expect(page).to_have_url(f"{reader.url}/#/jobs?only=running")
+
+
+def test_what_it_counts_stands_small_below_its_number(reader):
+    hint = card(reader.go(), "Failed today").get_by_text("dead letters since midnight")
+    size, weight = hint.evaluate(
+        "(e) => [parseFloat(getComputedStyle(e).fontSize), getComputedStyle(e).fontWeight]"
+    )
+    assert size < 14
+    assert weight == "400"
+
+
+def test_the_coming_day_has_a_line_of_time_for_each_job_and_one_for_one_shots(reader):
+    coming = part(reader.go(), "The coming 24 hours")
+    evening = coming.get_by_role("img", name=re.compile("^Evening parcels: 1 time, first"))
+    expect(evening).to_be_visible(timeout=SOON)
+    expect(coming.get_by_role("img", name=re.compile("^Watch the ramp: more than"))).to_be_visible()
+    expect(coming.get_by_role("img", name=re.compile("^One-shot actions: 1 time"))).to_be_visible()
+    expect(coming.get_by_role("link", name="Nightly count")).to_have_count(0)
+    expect(coming.get_by_text("1 job has no run within them")).to_be_visible()
+
+
+def test_the_coming_day_can_be_read_as_a_list(reader):
+    coming = part(reader.go(), "The coming 24 hours")
+    coming.get_by_text("As a list").click()
+    expect(coming.locator("details").get_by_text("Evening parcels")).to_be_visible()
+
+
+def test_duetimes_own_passes_are_left_out(reader):
+    page = shown(reader)
+    expect(page.get_by_role("main").get_by_role("link", name="Sweep")).to_have_count(0)
+
+
+def test_the_last_hour_tells_how_runs_ended_and_how_late_they_began(reader):
+    page = shown(reader)
+    outcomes = part(page, "The last hour: how runs ended").get_by_role("img")
+    expect(outcomes).to_have_attribute("aria-label", re.compile(r"[1-9]\d* executed, [1-9]\d* failed"))
+    lateness = part(page, "The last hour: how late they began")
+    expect(lateness.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile(r"How late \d+ runs began")
+    )
+    lateness.get_by_role("link", name=re.compile("^the latest .* late$")).click()
+    expect(page).to_have_url(re.compile("#/actions/"))
+
+
+def test_what_happened_last_says_why_and_leads_to_it(reader, day):
+    page = shown(reader)
+    row = part(page, "What happened last").get_by_role("row").filter(has_text="a-2")
+    expect(row.get_by_text("failed")).to_be_visible()
+    failed = next(each for each in day.list(status="failed") if each.type == "parcel")
+    row.get_by_role("link", name="parcel").click()
+    expect(page).to_have_url(f"{reader.url}/#/actions/{failed.id}")
+
+
+def test_another_tenant_sees_nothing_of_it(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("gus", "globex", "members")).go()
+    expect(page.locator(".standing")).to_contain_text("All on time")
+    expect(page.locator(".standing")).to_contain_text("Judged by the actions of your own")
+    expect(card(page, "Failed today").locator(".figure")).to_have_text("0")
+    expect(card(page, "Undelivered")).to_have_count(0)
+    expect(page.get_by_text("Nothing is due within the coming 24 hours")).to_be_visible()
+    expect(page.get_by_text("Nothing ran lately")).to_be_visible()
+
+
+def test_who_may_only_look_sees_the_same_of_the_tenants_own(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("eve", groups="viewers")).go()
+    expect(part(page, "The coming 24 hours").get_by_role("link", name="Evening parcels")).to_be_visible()
+    expect(page.get_by_text("no driver for order a-2")).to_be_visible(timeout=SOON)
+    expect(card(page, "Undelivered")).to_have_count(0)
+    expect(card(page, "Jobs paused").locator(".figure")).to_have_text("0")
+
+
+def test_whose_roles_tell_nothing_is_told_so(reader_of, cloud):
+    page = reader_of(cloud.url, **signed_in("mia", groups="guests")).go()
+    expect(page.locator(".standing")).to_contain_text("Your roles do not tell whether all is on time")
+    expect(page.get_by_role("region", name="At a glance")).to_have_count(0)
+
+
+def test_a_global_switch_that_is_off_is_told_first(reader, cloud):
+    cloud.redeploy(enabled=False)
+    try:
+        expect(reader.go().locator(".standing")).to_contain_text("The global switch is off: nothing fires")
+    finally:
+        cloud.redeploy(enabled=True)
+
+
+def test_an_overview_that_is_not_answered_says_so_and_asks_again(reader):
+    reader.expected = ("503",)
+    ill = {"title": "Ill", "status": 503, "detail": "DynamoDB does not answer"}
+    reader.page.route("**/background-jobs/coming*", lambda route: route.fulfill(status=503, json=ill))
+    coming = part(reader.go(), "The coming 24 hours")
+    expect(coming.get_by_text("DynamoDB does not answer")).to_be_visible()
+    reader.page.unroute("**/background-jobs/coming*")
+    coming.get_by_role("button", name="Try again").click()
+    expect(coming.get_by_role("link", name="Evening parcels")).to_be_visible()
+
+
+def test_it_is_in_french(reader_of, cloud):
+    page = reader_of(cloud.url, locale="fr-FR").go()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Vue d’ensemble")
+    expect(page.locator(".standing")).to_contain_text("Tout est à l’heure")
+    for title in ("Échecs du jour", "Les prochaines 24 heures", "Ce qui vient de se passer"):
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+
+
+def test_nothing_is_wrong_with_it_for_screen_readers_and_it_fits_a_phone(reader):
+    shown(reader)
+    assert flaws_in_either_scheme(reader) == []
+    assert fits_a_phone(reader)
