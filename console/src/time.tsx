@@ -31,6 +31,7 @@ const formats = computed(() => {
     day: make({ weekday: "short", day: "numeric", month: "short" }),
     date: make({ day: "numeric", month: "short", year: "numeric" }),
     short: make({ day: "numeric", month: "short", ...clock }),
+    dated: make({ day: "numeric", month: "short", year: "numeric", ...clock }),
     full: make({ weekday: "short", day: "numeric", month: "short", year: "numeric", ...clock }),
     key: new Intl.DateTimeFormat("en-CA", { timeZone: zone.value }),
     utc: make({ dateStyle: "medium", timeStyle: "medium" }, "UTC"),
@@ -50,10 +51,11 @@ export function dayKey(at: Moment): string {
   return formats.value.key.format(new Date(at));
 }
 
-/** An instant of today as its time, another with its day. */
+/** An instant of today as its time, another with its day, and one of another year with that. */
 export function brief(at: Moment): string {
-  const isToday = dayKey(at) === dayKey(now.value);
-  return written(at, isToday ? "clock" : "short");
+  const [day, today] = [dayKey(at), dayKey(now.value)];
+  if (day === today) return written(at, "clock");
+  return written(at, day.slice(0, 4) === today.slice(0, 4) ? "short" : "dated");
 }
 
 const UNITS = [

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 ARGS = [
     "--no-sandbox",
@@ -23,6 +23,7 @@ AXE = Path(__file__).parents[2] / "node_modules/axe-core/axe.min.js"
 ZONE = "Europe/Paris"
 PATIENCE = 30_000
 """Milliseconds, for what comes at once: generous, since a busy machine is no fault."""
+expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager

@@ -22,12 +22,14 @@ interface FilterFormProps {
 
 export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormProps) {
   const form = useRef<HTMLFormElement>(null);
+  const more = useRef<HTMLDetailsElement>(null);
   const key = JSON.stringify([filters, zone.value]);
+  const hasMore = TIMES.some((name) => filters[name]) || filters.job !== undefined;
   useEffect(() => {
     if (form.current) fill(form.current, filters);
+    if (more.current && hasMore) more.current.open = true; // it is closed by its reader alone
   }, [key]);
   const apply = () => form.current && go(href(at, inAddress(read(form.current, filters))));
-  const hasMore = TIMES.some((name) => filters[name]) || filters.job !== undefined;
   return (
     <form
       ref={form}
@@ -68,7 +70,7 @@ export function FilterForm({ at, filters, types, times, hasStatus }: FilterFormP
           ))}
         </fieldset>
       )}
-      <details class="more-filters" open={hasMore}>
+      <details ref={more} class="more-filters">
         <summary>{say("more")}</summary>
         <div class="filters">
           <Field label={say("job")}>

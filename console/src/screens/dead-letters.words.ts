@@ -5,7 +5,7 @@ export const say = words({
     by_error: "By what went wrong",
     redrive: "Redrive",
     redrive_name: "Redrive {id}",
-    redrive_group: { one: "Redrive this {n}…", other: "Redrive these {n}…" },
+    redrive_group: { one: "Redrive it…", other: "Redrive these {n}…" },
     no_reason: "No reason was told",
     since: "{first} to {last}",
     failed_at: "Failed",

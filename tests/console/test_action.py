@@ -1,0 +1,230 @@
+"""One action: what happened to it, what it carries and who sees that, and what may be done to it as it stands."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from duetime import Status
+from tests.console.browser import flaws, scrolls_sideways, signed_in
+from tests.console.shop import Parcel, Wait
+
+AT_LAST = 60_000
+"""Milliseconds, for what the cloud must run first."""
+FAR, NOW = timedelta(days=40), timedelta(0)
+
+
+@pytest.fixture(scope="module")
+def acme(cloud):
+    return cloud.scheduler()
+
+
+@pytest.fixture(scope="module")
+def failed(acme):
+    """An action that fails at its attempts, and the next two."""
+    return acme.schedule(Parcel(order="9", fails=3), at=NOW, correlation_id="order:9")
+
+
+@pytest.fixture(scope="module")
+def kept(acme):
+    """A pending action that stays as it is."""
+    return acme.schedule(
+        Parcel(order="7", street="Long Lane 1", lines=("tea", "milk")), at=FAR, correlation_id="order:9"
+    )
+
+
+@pytest.fixture
+def pending(acme):
+    return acme.schedule(Parcel(order="8"), at=FAR)
+
+
+def go(reader, action):
+    page = reader.go(f"#/actions/{action.id}")
+    expect(status(page)).to_be_visible()
+    return page
+
+
+def status(page):
+    return page.locator(".head-facts .badge")
+
+
+def road(page):
+    return part(page, "What happened")
+
+
+def part(page, title):
+    return page.locator("section").filter(has=page.get_by_role("heading", name=title, exact=True))
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def test_what_happened_is_told_from_the_first_to_the_last(reader, failed):
+    page = go(reader, failed)
+    expect(status(page)).to_contain_text("failed", timeout=AT_LAST)
+    stops = road(page).locator("li.stop")
+    expect(stops.first).to_contain_text("Scheduled by local")
+    expect(road(page)).to_contain_text("Attempt 1")
+    expect(road(page)).to_contain_text("Attempt 2")
+    expect(road(page).get_by_text("no driver for order 9")).to_have_count(2)
+    expect(stops.last).to_contain_text("Failed for good")
+
+
+def test_what_belongs_to_the_same_is_beside_it(reader, kept, failed):
+    page = go(reader, kept)
+    page.get_by_role("link", name=f"…{failed.id[-8:]}").click()
+    expect(page).to_have_url(re.compile(failed.id))
+    expect(road(page)).to_contain_text("Scheduled by local")
+
+
+def test_an_admin_sees_what_it_carries_and_copies_it(reader_of, cloud, kept):
+    page = go(reader_of(cloud.url, permissions=["clipboard-read", "clipboard-write"]), kept)
+    expect(part(page, "Payload")).to_contain_text("Long Lane 1")
+    button(page, "Copy as JSON").click()
+    expect(page.get_by_text("Copied")).to_be_visible()
+    copied = json.loads(page.evaluate("navigator.clipboard.readText()"))
+    assert copied == {"order": "7", "fails": 0, "street": "Long Lane 1", "lines": ["tea", "milk"]}
+
+
+def test_a_member_sees_what_it_carries_without_what_is_sensitive(reader_of, cloud, kept):
+    page = go(reader_of(cloud.url, **signed_in("max", groups="members")), kept)
+    payload = part(page, "Payload")
+    expect(payload).to_contain_text("tea")
+    expect(payload.get_by_text("[redacted]")).to_be_visible()
+    expect(payload).to_contain_text(re.compile("Your roles do not let you see:.*street"))
+    assert "Long Lane" not in page.content()
+
+
+def test_another_tenant_does_not_see_it(reader_of, cloud, kept):
+    reader = reader_of(cloud.url, **signed_in("gil", tenant="globex"))
+    reader.expected = ("404",)
+    page = reader.go(f"#/actions/{kept.id}")
+    expect(page.get_by_text("It is not there")).to_be_visible()
+
+
+def test_who_may_only_look_has_no_button_that_changes(reader_of, cloud, kept):
+    page = go(reader_of(cloud.url, **signed_in("eve", groups="viewers")), kept)
+    expect(page.get_by_role("button", name=re.compile("Reschedule|Cancel|Redrive|Ask it"))).to_have_count(0)
+    expect(part(page, "Payload").get_by_text("[redacted]")).to_be_visible()
+
+
+def test_it_is_rescheduled_and_put_back(reader, acme, pending):
+    page = go(reader, pending)
+    button(page, "Reschedule…").click()
+    dialog = page.get_by_role("dialog", name="Give it another due time")
+    dialog.get_by_label("Date and time").fill("2098-01-01T12:00:00")
+    button(dialog, "Reschedule it").click()
+    expect(page.get_by_text("parcel is now due")).to_be_visible()
+    assert acme.get(pending.id).due_at == datetime(2098, 1, 1, 11, tzinfo=UTC)
+    expect(road(page)).to_contain_text("Rescheduled")
+    expect(road(page)).to_contain_text("by developer@localhost")
+    button(page, "Undo").click()
+    expect(page.get_by_text("Undone.")).to_be_visible()
+    assert acme.get(pending.id).due_at == pending.due_at
+
+
+def test_it_is_rescheduled_in_a_while_and_runs(reader, acme, pending):
+    page = go(reader, pending)
+    button(page, "Reschedule…").click()
+    dialog = page.get_by_role("dialog", name="Give it another due time")
+    dialog.get_by_role("radio", name="in a while").check()
+    dialog.get_by_label("In", exact=True).fill("1")
+    dialog.get_by_label("Unit").select_option("seconds")
+    button(dialog, "Reschedule it").click()
+    expect(status(page)).to_contain_text("executed", timeout=AT_LAST)
+    assert acme.get(pending.id).status is Status.EXECUTED
+
+
+def test_who_decides_on_what_is_no_more_so_is_told_and_changes_nothing(reader, acme, pending):
+    reader.expected = ("412",)
+    page = go(reader, pending)
+    button(page, "Reschedule…").click()
+    dialog = page.get_by_role("dialog", name="Give it another due time")
+    dialog.get_by_label("Date and time").fill("2098-01-01T12:00:00")
+    meanwhile = acme.reschedule(pending.id, timedelta(days=50))
+    button(dialog, "Reschedule it").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("It has changed since you looked")
+    assert acme.get(pending.id).due_at == meanwhile.due_at
+    button(dialog, "Leave it").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_it_is_cancelled_once_that_was_confirmed(reader, acme, pending):
+    page = go(reader, pending)
+    dialog = page.get_by_role("dialog", name="Cancel this action?")
+    button(page, "Cancel it…").click()
+    expect(dialog).to_contain_text("that cannot be undone")
+    button(dialog, "Leave it").click()
+    assert acme.get(pending.id).status is Status.PENDING
+    button(page, "Cancel it…").click()
+    button(dialog, "Cancel it").click()
+    expect(page.get_by_text("Cancelled: parcel will not run.")).to_be_visible()
+    assert acme.get(pending.id).status is Status.CANCELLED
+    expect(road(page)).to_contain_text("Cancelled")
+    expect(button(page, "Cancel it…")).to_have_count(0)
+    expect(button(page, "Undo")).to_have_count(0)
+
+
+def test_what_runs_is_asked_to_stop(reader, acme):
+    running = acme.schedule(Wait(seconds=110), at=NOW)
+    page = go(reader, running)
+    expect(status(page)).to_contain_text("running", timeout=AT_LAST)
+    button(page, "Ask it to stop…").click()
+    dialog = page.get_by_role("dialog", name="Ask this action to stop?")
+    expect(dialog).to_contain_text("This cannot be taken back.")
+    button(dialog, "Ask it to stop").click()
+    expect(page.get_by_text("wait was asked to stop")).to_be_visible()
+    expect(status(page)).to_contain_text("cancelled", timeout=AT_LAST)
+    assert acme.get(running.id).status is Status.CANCELLED
+
+
+def test_what_failed_is_run_again_with_all_its_attempts(reader, acme):
+    again = acme.schedule(Parcel(order="12", fails=2), at=NOW)
+    page = go(reader, again)
+    button(page, "Redrive…").click(timeout=AT_LAST)
+    dialog = page.get_by_role("dialog", name="Run it again")
+    expect(dialog.get_by_role("radio", name="now")).to_be_checked()
+    expect(dialog).to_contain_text("The attempts before stay in its history.")
+    button(dialog, "Run it again").click()
+    expect(page.get_by_text("parcel runs again now, with all its attempts.")).to_be_visible()
+    expect(status(page)).to_contain_text("executed", timeout=AT_LAST)
+    expect(road(page)).to_contain_text("Redriven")
+    expect(road(page)).to_contain_text("Attempt 3")
+    assert acme.get(again.id).status is Status.EXECUTED
+
+
+def test_it_is_in_french(reader_of, cloud, kept):
+    page = go(reader_of(cloud.url, locale="fr-FR"), kept)
+    expect(status(page)).to_contain_text("en attente")
+    expect(part(page, "Charge utile")).to_contain_text("Long Lane 1")
+    button(page, "Annuler…").click()
+    expect(page.get_by_role("dialog", name=re.compile("Annuler cette action"))).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, kept, failed, scheme):
+    page = go(reader_of(cloud.url, color_scheme=scheme), failed)
+    expect(road(page)).to_contain_text("Failed for good", timeout=AT_LAST)
+    assert flaws(page) == []
+    button(page, "Redrive…").click()
+    assert flaws(page) == []
+    page.goto(f"{cloud.url}/#/actions/{kept.id}")
+    page.reload()
+    for each in ("Reschedule…", "Cancel it…"):
+        button(page, each).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert flaws(page) == []
+        button(page.get_by_role("dialog"), "Leave it").click()
+
+
+def test_it_fits_a_phone(reader_of, cloud, kept, failed):
+    reader = reader_of(cloud.url, viewport={"width": 360, "height": 740})
+    page = go(reader, failed)
+    expect(road(page)).to_contain_text("Failed for good", timeout=AT_LAST)
+    assert not scrolls_sideways(page)
+    page = go(reader, kept)
+    button(page, "Reschedule…").click()
+    assert not scrolls_sideways(page)

@@ -1,0 +1,153 @@
+"""A tenant with ten thousand actions: what one looks at and changes stays a page at a time."""
+
+import time
+from contextlib import contextmanager
+from datetime import timedelta
+from inspect import signature
+from unittest.mock import patch
+
+import pytest
+from moto.dynamodb.models.table import Table
+from playwright.sync_api import expect
+
+from duetime import Order, Status
+from duetime.local import LocalCloud, Options
+from duetime.settings import Settings
+from tests.console.browser import signed_in
+from tests.console.shop import Parcel, app
+
+AT_LAST = 120_000
+"""Milliseconds: the local cloud's tables are Python lists, and machines are busy."""
+ALL, OF_ONE, PAGE, COUNTED = 10_000, 300, 50, 5_000
+FACTOR = 20
+
+
+@contextmanager
+def quick_queries():
+    """moto sorts the whole table for each query of one partition, and looks at each row; here it looks at the partition's."""
+    query, all_items = Table.query, Table.all_items
+
+    said = signature(query)
+
+    def of_partition(table, hash_key, *args, **named):
+        asked = said.bind(table, hash_key, *args, **named).arguments
+        if asked.get("index_name"):
+            wanted = {name: value.value for name, value in asked.get("hash_key_conditions") or ()}
+            rows = [
+                row
+                for rows in table.items.values()
+                for row in (rows.values() if table.range_key_attr else [rows])
+                if all(name in row.attrs and row.attrs[name].value == wanted[name] for name in wanted)
+            ]
+        else:
+            rows = list(table.items.get(hash_key, {}).values()) if table.range_key_attr else all_items(table)
+        table.all_items = lambda: rows
+        try:
+            return query(table, hash_key, *args, **named)
+        finally:
+            del table.all_items
+
+    with patch.object(Table, "query", of_partition):
+        yield
+
+
+@pytest.fixture(scope="module")
+def cloud():
+    with quick_queries(), LocalCloud(app, Options(settings=Settings(timers="wheel"))) as started:
+        acme, globex = started.scheduler(), started.scheduler(tenant_id="globex")
+        globex.schedule(Parcel(order="1"), at=timedelta(days=40))
+        acme.schedule_many(
+            Order(Parcel(order=str(n)), timedelta(days=40, seconds=n), correlation_id=belonging(n))
+            for n in range(ALL)
+        )
+        yield started
+
+
+def belonging(n):
+    """The first hundreds belong to one campaign; the others three by three to an order."""
+    return "campaign:1" if n < OF_ONE else f"order:{n // 3}"
+
+
+def rows(page):
+    return page.get_by_role("table", name="Actions").locator("tbody").get_by_role("row")
+
+
+def ids(page):
+    return rows(page).locator("a.short-id").evaluate_all("each => each.map((link) => link.title)")
+
+
+def counted(page):
+    page.get_by_role("button", name="Cancel all that match…").click()
+    return page.get_by_role("dialog", name="Cancel all of these")
+
+
+def test_a_page_is_shown_of_them_and_the_next_and_the_first_again(reader):
+    page = reader.go("#/actions")
+    expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
+    assert page.locator("tbody tr").count() == PAGE
+    seen = ids(page)
+    for _ in range(2):
+        before = ids(page)
+        page.get_by_role("button", name="Show more").click()
+        expect(rows(page).locator(f"a[title='{before[0]}']")).to_have_count(0, timeout=AT_LAST)
+        expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
+        assert not set(ids(page)) & set(seen)
+        seen += ids(page)
+    page.get_by_role("link", name="Back to the first page").click()
+    expect(rows(page).locator(f"a[title='{seen[0]}']")).to_be_visible(timeout=AT_LAST)
+    assert ids(page) == seen[:PAGE]
+
+
+def test_few_are_found_among_them_by_what_they_belong_to(reader, cloud):
+    page = reader.go("#/actions")
+    page.get_by_label("Find by correlation id").fill("order:2000")
+    page.get_by_role("button", name="Show", exact=True).click()
+    expect(rows(page)).to_have_count(3, timeout=AT_LAST)
+    assert set(ids(page)) == {each.id for each in cloud.scheduler().list(correlation_id="order:2000")}
+
+
+def test_hundreds_of_one_kind_are_cancelled_and_no_other(reader, cloud):
+    acme = cloud.scheduler()
+    page = reader.go("#/actions?correlation_id=campaign:1")
+    expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
+    dialog = counted(page)
+    dialog.get_by_role("button", name=f"Cancel {OF_ONE} actions").click(timeout=AT_LAST)
+    expect(dialog.get_by_role("progressbar")).to_be_visible()
+    dialog.get_by_role("button", name="Stop").click()
+    expect(dialog).to_contain_text("Stopped before the end", timeout=AT_LAST)
+    assert acme.list(correlation_id="campaign:1", status=Status.CANCELLED).actions
+    dialog.get_by_role("button", name="Go on").click()
+    expect(dialog).to_contain_text(f"{OF_ONE} actions are cancelled", timeout=AT_LAST)
+    assert not acme.list(correlation_id="campaign:1", status=Status.PENDING, limit=200).actions
+    assert not acme.list(status=Status.CANCELLED, correlation_id="order:2000").actions
+    dialog.get_by_role("button", name="Close").click()
+    expect(rows(page).first).to_contain_text("cancelled", timeout=AT_LAST)
+
+
+def test_a_count_of_all_ends_before_the_end_and_says_so(reader, cloud):
+    page = reader.go("#/actions?type=parcel")
+    expect(rows(page)).to_have_count(PAGE, timeout=AT_LAST)
+    dialog = counted(page)
+    expect(dialog.get_by_text(f"{COUNTED:,} actions at least.")).to_be_visible(timeout=AT_LAST)
+    expect(dialog.get_by_role("button", name=f"Cancel all, {COUNTED:,} at least")).to_be_visible()
+    dialog.get_by_role("button", name="Leave it").click()
+    assert len(cloud.scheduler().list(status=Status.PENDING, limit=200)) == 200
+
+
+def test_the_overview_comes_up(reader):
+    page = reader.go("#/")
+    page.get_by_role("heading", level=2).first.wait_for()
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0, timeout=AT_LAST)
+    expect(page.get_by_text("The API does not answer")).to_have_count(0)
+
+
+def test_a_page_of_many_takes_not_much_longer_than_one_of_few(reader_of, cloud):
+    def took(tenant, shown):
+        reader = reader_of(cloud.url, **signed_in(tenant=tenant))
+        began = time.perf_counter()
+        expect(rows(reader.go("#/actions"))).to_have_count(shown, timeout=AT_LAST)
+        return time.perf_counter() - began
+
+    took("globex", 1)
+    few = min(took("globex", 1) for _ in range(2))
+    assert min(took("acme", PAGE) for _ in range(2)) < FACTOR * few + 1
