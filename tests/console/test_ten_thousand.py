@@ -1,13 +1,9 @@
 """A tenant with ten thousand actions: what one looks at and changes stays a page at a time."""
 
 import time
-from contextlib import contextmanager
 from datetime import timedelta
-from inspect import signature
-from unittest.mock import patch
 
 import pytest
-from moto.dynamodb.models.table import Table
 from playwright.sync_api import expect
 
 from duetime import Order, Status
@@ -22,38 +18,9 @@ ALL, OF_ONE, PAGE, COUNTED = 10_000, 300, 50, 5_000
 FACTOR = 20
 
 
-@contextmanager
-def quick_queries():
-    """moto sorts the whole table for each query of one partition, and looks at each row; here it looks at the partition's."""
-    query, all_items = Table.query, Table.all_items
-
-    said = signature(query)
-
-    def of_partition(table, hash_key, *args, **named):
-        asked = said.bind(table, hash_key, *args, **named).arguments
-        if asked.get("index_name"):
-            wanted = {name: value.value for name, value in asked.get("hash_key_conditions") or ()}
-            rows = [
-                row
-                for rows in table.items.values()
-                for row in (rows.values() if table.range_key_attr else [rows])
-                if all(name in row.attrs and row.attrs[name].value == wanted[name] for name in wanted)
-            ]
-        else:
-            rows = list(table.items.get(hash_key, {}).values()) if table.range_key_attr else all_items(table)
-        table.all_items = lambda: rows
-        try:
-            return query(table, hash_key, *args, **named)
-        finally:
-            del table.all_items
-
-    with patch.object(Table, "query", of_partition):
-        yield
-
-
 @pytest.fixture(scope="module")
 def cloud():
-    with quick_queries(), LocalCloud(app, Options(settings=Settings(timers="wheel"))) as started:
+    with LocalCloud(app, Options(settings=Settings(timers="wheel"))) as started:
         acme, globex = started.scheduler(), started.scheduler(tenant_id="globex")
         globex.schedule(Parcel(order="1"), at=timedelta(days=40))
         acme.schedule_many(

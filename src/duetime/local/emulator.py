@@ -17,6 +17,7 @@ from werkzeug.wrappers import Request
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
 from duetime.local.gate import Call, Gate, without_long_poll
+from duetime.local.queries import by_partition
 from duetime.local.transactions import undoing
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Emulator:
         vars(botocore_stubber)["process_request"] = let_in  # of this one object, not of its class
         self._patched.enter_context(patch.object(sqs, "unix_time_millis", self._milliseconds))
         self._patched.enter_context(undoing())
+        self._patched.enter_context(by_partition())
 
     def stop(self) -> None:
         """Forget everything, and let clients reach AWS again."""
