@@ -52,4 +52,6 @@ def _of_index(table: Any, asked: dict[str, Any]) -> list[Any]:
         for partition in table.items.values()
         for row in (partition.values() if table.range_key_attr else (partition,))
     )
-    return [row for row in rows if all(row.attrs.get(name) == value for name, value in wanted)]
+    return [
+        row for row in rows if all(name in row.attrs and row.attrs[name] == value for name, value in wanted)
+    ]
