@@ -5,6 +5,7 @@ a nominal time                      is
 ==================================  =======================================================================
 with a row                          what the row says, whatever anything else says; unless it was retired,
                                     as rows are after a drop, and something else explains it
+with a row that never ran           skipped: paused, disabled, where that is what its claim would come to now
 past, under a span                  skipped or missed, as the span says
 under a pause, or after the drop    skipped: paused, disabled
 to come                             upcoming
@@ -103,10 +104,9 @@ class Known:
             return self._excuse(at, cadences) or self._without_row(at)
         if row.skip_reason is SkipReason.RETIRED and (excuse := self._excuse(at, cadences)):
             return excuse
-        verdict = verdict_of(row)
-        if row.status is Status.PENDING and not verdict.note and (excuse := self._excuse(at, cadences)):
-            return verdict._replace(note=excuse.note)
-        return verdict
+        if row.status is Status.PENDING and row.attempt == 0 and (refusal := self._refusal(at, cadences)):
+            return refusal
+        return verdict_of(row)
 
     def turns(self) -> Sequence[datetime]:
         """The instants between which times without a row have one account."""
@@ -140,21 +140,33 @@ class Known:
             return None
         return max(excuses, key=lambda each: each.account is Account.MISSED)
 
+    def _refusal(self, at: datetime, cadences: Sequence[str]) -> Verdict | None:
+        """Why what is planned for these cadences will not run, as things stand; None if one of them has it run."""
+        found = [self._standing(at, each, is_planned=True) for each in cadences]
+        return found[0] if found and all(found) else None
+
     def _excuse_of(self, at: datetime, cadence: str) -> Verdict | None:
         """Why one cadence made no row; that somebody wanted it so counts more than that nobody planned."""
-        is_past, job = at <= self.now, self.job
+        is_past = at <= self.now
         covering = [each for each in self.spans if is_past and _covers(each, at, cadence)]
         span = min(covering, key=lambda each: each.kind is SpanKind.MISSED, default=None)
         if span is not None and span.kind is not SpanKind.MISSED:
             return _skipped(SkipReason(span.kind), span.by, span.reason)
-        for name in (WHOLE_JOB, cadence):
-            pause = job.pauses.get(name)
-            if pause and pause.since < at and (pause.until is None or at <= pause.until):
+        if standing := self._standing(at, cadence):
+            return standing
+        if span is not None:
+            return Verdict(Account.MISSED, SkipReason.MISSED, span.reason or "nobody planned it in time")
+        return None
+
+    def _standing(self, at: datetime, cadence: str, *, is_planned: bool = False) -> Verdict | None:
+        """The pause or the drop that one cadence's time falls under; what is planned may run once a pause is over."""
+        job = self.job
+        for pause in (job.pauses[name] for name in (WHOLE_JOB, cadence) if name in job.pauses):
+            is_under = pause.since < at and (pause.until is None or at <= pause.until)
+            if is_under and not (is_planned and pause.is_over(self.now)):
                 return _skipped(SkipReason.PAUSED, pause.by, pause.reason)
         if job.dropped_at is not None and job.dropped_at < at:
             return Verdict(Account.SKIPPED, SkipReason.DISABLED, f"{job.name} is no longer declared")
-        if span is not None:
-            return Verdict(Account.MISSED, SkipReason.MISSED, span.reason or "nobody planned it in time")
         return None
 
 

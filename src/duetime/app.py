@@ -11,22 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from duetime.declare import Home, JobOptions, job_handler_of, stacked_on
 from duetime.errors import DeclarationError, UnknownType
-from duetime.handler import Function, Handler, handler_of, where_of
+from duetime.handler import Function, Handler, handler_of, timeout_of
 from duetime.ids import JobName
 from duetime.job import Definition, Overlap, Precision
 from duetime.manifest import DEFAULT_WORKER, Manifest
 from duetime.payload import Payload
 from duetime.resources import Factories, Factory, Resources, factory_of
-from duetime.retry import Duration, RetryPolicy, duration, policy
+from duetime.retry import Duration, RetryPolicy, policy
 
 if TYPE_CHECKING:
     from duetime.cadence import Cadence
     from duetime.scheduler import Scheduler
 
 F = TypeVar("F", bound=Function)
-
-LONGEST_RUN = timedelta(minutes=15)
-"""Lambda ends a function after 15 minutes."""
 
 OverlapWord = Literal["skip", "queue_one", "allow", "cancel_running"]
 
@@ -82,7 +79,7 @@ class App:
         """
 
         def register(registered: F) -> F:
-            self.add(handler_of(registered, policy(retry), _checked(timeout, registered)))
+            self.add(handler_of(registered, policy(retry), timeout_of(registered, timeout)))
             return registered
 
         return register if function is None else register(function)
@@ -136,7 +133,7 @@ class App:
         """
 
         def register(registered: F) -> F:
-            said = JobOptions(timeout=_checked(timeout, registered), **options)
+            said = JobOptions(timeout=timeout_of(registered, timeout), **options)
             self._declare(registered, () if bare else cadences, said)
             return registered
 
@@ -280,18 +277,6 @@ class App:
         from duetime.memory.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
         return embedded(self.with_resources(resources or {}), tenant_id=tenant_id, actor=actor)
-
-
-def _checked(timeout: Duration, function: Function) -> timedelta:
-    try:
-        limit = duration("timeout", timeout)
-    except DeclarationError as refused:
-        raise DeclarationError(f"{where_of(function)}: {refused}") from None
-    if not timedelta(0) < limit <= LONGEST_RUN:
-        raise DeclarationError(
-            f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
-        )
-    return limit
 
 
 def _apps_in(module: ModuleType) -> list[App]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.errors import DeclarationError, InvalidPayload
 from duetime.payload import Payload
-from duetime.retry import RetryPolicy
+from duetime.retry import Duration, RetryPolicy, duration
 from duetime.run import Run, RunTimedOut
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 _NOTHING: Mapping[str, object] = MappingProxyType({})
+
+LONGEST_RUN = timedelta(minutes=15)
+"""Lambda ends a function after 15 minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,23 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
         timeout=timeout,
         wants=takes.wants,
     )
+
+
+def timeout_of(function: Function, said: Duration) -> timedelta:
+    """How long a run of a function may take, as its decorator says.
+
+    Raises:
+        DeclarationError: it is no span of time, or none that Lambda leaves it.
+    """
+    try:
+        limit = duration("timeout", said)
+    except DeclarationError as refused:
+        raise DeclarationError(f"{where_of(function)}: {refused}") from None
+    if not timedelta(0) < limit <= LONGEST_RUN:
+        raise DeclarationError(
+            f"{where_of(function)}: timeout is {said!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
+        )
+    return limit
 
 
 def returned_by(function: Function) -> object:

@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from duetime import ids, instant, transition
-from duetime.action import Action, SkipReason, Status
+from duetime.action import Action, ActionRef, SkipReason
 from duetime.action_ports import ActionStore
+from duetime.admission import is_first
 from duetime.attend import changed, resumed
 from duetime.clock import Clock
+from duetime.coming import coming
 from duetime.errors import BackendUnavailable, InvalidTime, JobConflict, cut
 from duetime.ids import TenantId
 from duetime.job import WHOLE_JOB, Job, Pause
 from duetime.job_ports import JobStore
-from duetime.lookup import LARGEST_PAGE, JobLookup, When
+from duetime.lookup import JobLookup, When
 from duetime.plan import Plan
 from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
 from duetime.settings import Settings
@@ -27,6 +30,9 @@ LONGEST_REASON = 200
 """Characters of why somebody paused a job."""
 
 _RACES = 10
+_SKIP = "skip the next run of"
+_LOOKED_AT = 100
+"""Runs to come of which one may be skipped; those before it are skipped already."""
 
 
 class JobOperations(JobLookup):
@@ -104,22 +110,27 @@ class JobOperations(JobLookup):
         raise BackendUnavailable("the jobs table", f"job {name} kept changing")
 
     def skip_next(self, name: str, *, cadence: str | None = None) -> Action:
-        """Skip the next planned occurrence; the one after it runs.
+        """Skip the next occurrence that would run, be it planned or not; the one after it runs.
+
+        Args:
+            name: the job.
+            cadence: the next that is run for this one of its stacked cadences, by name.
 
         Returns:
             The skipped one.
 
         Raises:
             JobNotFound: there is no such job.
-            JobConflict: nothing is planned, or it has no such cadence.
+            JobConflict: none is to come, as things stand, or it has no such cadence.
         """
         self._plan(self.get(name).ref)
         for _ in range(_RACES):
             job, now = self.get(name), self._clock.now()
-            which = self._cadence(job, cadence, "skip the next run of")
+            self._refuse_dropped(job, _SKIP)
+            which = self._cadence(job, cadence, _SKIP)
             row = self._next_row(job, which, now)
             if row is None:
-                raise JobConflict(name, asked="skip the next run of", problem="none is planned")
+                raise JobConflict(name, asked=_SKIP, problem=_why_none(job, which, now))
             ended = transition.skipped(
                 row,
                 SkipReason.ASKED,
@@ -160,24 +171,15 @@ class JobOperations(JobLookup):
         return self._change(name, tuned)
 
     def _next_row(self, job: Job, cadence: str, now: datetime) -> Action | None:
-        cursor = None
-        while True:
-            page = self._actions.occurrences(
-                job.ref.tenant_id,
-                job.name,
-                job.version,
-                after=now,
-                until=max(job.cursor, now),
-                limit=LARGEST_PAGE,
-                cursor=cursor,
-            )
-            for row in page:
-                is_planned = row.status is Status.PENDING and not ids.is_manual_run(row.id)
-                if is_planned and row.attempt == 0 and cadence in {WHOLE_JOB, row.cadence}:
-                    return row
-            cursor = page.cursor
-            if cursor is None:
-                return None
+        """The next that is still to run; its row is put here where nobody has planned it yet."""
+        if job.definition.runs_itself:
+            return None
+        for due in islice(coming(job, now, cadence), _LOOKED_AT):
+            ref = ActionRef(job.ref.tenant_id, ids.occurrence_id(job.name, job.version, due.at))
+            row = self._actions.get(ref) or self._plan.ahead(job, due)
+            if is_first(row):
+                return row
+        return None
 
     def _change(self, name: str, change: Callable[[Job], Job]) -> Job:
         for _ in range(_RACES):
@@ -209,3 +211,14 @@ class JobOperations(JobLookup):
                 job.name, asked=asked, problem=f"it has no cadence {cadence!r}; its cadences are {known}"
             )
         return cadence
+
+
+def _why_none(job: Job, cadence: str, now: datetime) -> str:
+    """Why no run of it can be skipped, and what can be done instead."""
+    if job.definition.runs_itself:
+        return "the clock runs it, and nothing of it is planned"
+    if next(coming(job, now, cadence), None) is not None:
+        return f"its next {_LOOKED_AT} are skipped already; pause it instead"
+    if job.pauses:
+        return "none is to come while it is paused; resume it first"
+    return "none is to come; what a trigger or an event has started can be cancelled"

@@ -96,6 +96,15 @@ class Plan:
             job = replace(job, cursor=step.cursor, attend_at=step.attend_at)
         return done
 
+    def ahead(self, job: Job, due: Due) -> Action:
+        """Put the row of one nominal time beyond the cursor, which stays: whoever plans up to there finds it.
+
+        A planner that stops between its rows and the cursor leaves no more, and no less.
+        """
+        row = replace(self._row(job, due, self._clock.now()), cadence=due.cadences[0])
+        self._actions.put(row)
+        return row
+
     def _write(self, job: Job, step: _Step) -> bool:
         for row in step.rows:
             self._actions.put(row)

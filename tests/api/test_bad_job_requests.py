@@ -109,7 +109,7 @@ BODIES = {
         None,
         409,
         "job-conflict",
-        "none is planned",
+        "none is to come",
     ),
     "skip the next of another cadence": (
         "POST",

@@ -105,6 +105,8 @@ def test_a_job_is_taken_back_and_its_history_kept(tenant):
     assert tenant("GET", "/acme-report").code == "job-not-found"
     assert tenant("GET").json["items"] == []
     assert run in [each["id"] for each in tenant("GET", "/acme-report/runs").json["items"]]
+    ahead = tenant("GET", "/acme-report/occurrences", query={"until": "2026-03-09T06:00:00Z"}).json["items"]
+    assert {(each["account"], each["reason"]) for each in ahead} == {("skipped", "disabled")}
     assert tenant("DELETE", "/acme-report").code == "job-not-found"
     assert tenant("POST", body=REPORT).status == 201
 

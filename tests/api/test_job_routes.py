@@ -136,6 +136,20 @@ def test_the_next_run_is_skipped_and_the_one_after_it_is_next(ask):
     assert len(following) == 3
 
 
+def test_what_is_skipped_is_the_first_of_the_next_runs_however_often(ask):
+    for _ in range(6):
+        following = ask("GET", "/billing-nightly").json["next_runs"]
+        skipped = ask("POST", "/billing-nightly/skip-next").json
+        assert skipped["nominal_at"] == following[0]["at"]
+        assert ask("GET", "/billing-nightly").json["next_runs"][:2] == following[1:]
+
+
+def test_a_pass_of_the_system_cannot_be_skipped_and_the_refusal_says_why(ask):
+    refused = ask("POST", "/duetime-sweep/skip-next")
+    assert (refused.status, refused.code) == (409, "job-conflict")
+    assert "the clock runs it" in refused.json["detail"]
+
+
 def test_retries_are_set_on_top_of_the_declared_policy(ask):
     answer = ask("PUT", "/billing-hourly/settings", body={"attempts": 9, "backoff": 30})
     assert answer.status == 200

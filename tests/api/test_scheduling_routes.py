@@ -157,6 +157,16 @@ def test_a_settled_action_is_not_changed_and_the_conflict_says_why(call, failed,
     assert "it is failed" in answer.json["detail"]
 
 
+def test_an_empty_body_redrives_at_once_as_none_does(call, failed):
+    answer = call("redrive", action_id=failed, body={})
+    assert (answer.status, answer.json["status"]) == (200, "pending")
+    assert answer.json["due_at"] == "2026-03-01T12:00:00Z"
+
+
+def test_a_zone_alone_says_no_time_to_redrive_at(call, failed):
+    assert call("redrive", action_id=failed, body={"tz": "Europe/Paris"}).status == 422
+
+
 def test_an_action_that_has_not_failed_is_not_redriven(call):
     answer = call("redrive", action_id=call.schedule()["id"])
     assert (answer.status, answer.code) == (409, "action-conflict")

@@ -15,6 +15,7 @@ from duetime.api.access import Access
 from duetime.api.desk import Desk
 from duetime.api.door import make_door
 from duetime.api.health import Health
+from duetime.api.reader import Reader
 from duetime.ids import ActionId, TenantId
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.cloud import MemoryCloud
@@ -179,6 +180,36 @@ def test_a_job_is_told_without_what_is_sensitive_by_each_route_that_tells_it(cha
     run = charges.ask("GET", f"/scheduling/{triggered.json['id']}")
     assert (run.json["payload"]["email"], run.json["redacted"]) == (REDACTED, ["email"])
     assert SECRET not in charges.ask("GET", "/background-jobs", query={"runs": "5"}).text
+
+
+def test_a_field_that_the_class_no_longer_has_is_told_to_nobody_who_may_not_see_it(charges):
+    class Slim(Payload, version=2, sensitive=("name",), name="slim"):
+        name: str = ""
+
+        @classmethod
+        def upcast(cls, written, version):
+            del version, written["email"]
+            return written
+
+    class Strict(Payload, version=2, sensitive=("name",), name="strict"):
+        name: str = ""
+
+    app = App()
+    app.action(_taking(Slim))
+    app.action(_taking(Strict))
+    made = charges.schedule({})
+    (row,) = (each for each in charges.cloud.store.rows() if each.id == made["id"])
+    old = replace(row, payload=json.dumps({"email": SECRET, "name": SECRET}), payload_version=1)
+    clerks = Reader(app, sees_all=False)
+    assert clerks.of_action(replace(old, type="slim")) == ({"name": REDACTED}, ("name",))
+    assert clerks.of_action(replace(old, type="strict")) == (None, ("*",))
+
+
+def _taking(payload_type):
+    def handler(payload) -> None: ...
+
+    handler.__annotations__["payload"] = payload_type
+    return handler
 
 
 def test_what_an_older_version_wrote_is_upcast_and_then_redacted(charges):

@@ -2,8 +2,11 @@
 
 import io
 import shlex
+from datetime import UTC, datetime
 
 import pytest
+
+from duetime.cli.job_text import listed
 
 NIGHTLY = "Daily_02_30_Europe_Paris"
 REPORT = (
@@ -41,6 +44,16 @@ def test_jobs_are_listed_in_aligned_columns(duetime):
     assert line.index("every day") == head.index("CADENCE")
     assert line.endswith("enabled")
     assert "\033" not in printed
+
+
+def test_a_job_that_keeps_no_tally_shows_the_latest_of_its_runs(duetime):
+    (job, *_) = duetime.json("jobs", "list")["items"]
+    assert job["recent_runs"] == []
+    now = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    run = {"status": "executed", "started_at": "2026-03-01T11:59:00Z", "nominal_at": "2026-03-01T11:00:00Z"}
+    shown = [listed([job | {"last_run": None, "recent_runs": each}], now) for each in ([run], [])]
+    assert "executed 60 s ago" in shown[0]
+    assert " -  " in shown[1]
 
 
 def test_the_next_page_is_a_command_to_paste(duetime):
@@ -255,7 +268,7 @@ def test_a_registered_job_is_taken_back(duetime, registered):
         (("trigger", "billing-nightly", "--payload", "{}"), "takes none"),
         (("trigger", "billing-rebuild"), "there is none"),
         (("trigger", "billing-rebuild", "--payload", '{"txet": 1}'), "txet: Extra inputs are not permitted"),
-        (("skip-next", "billing-rebuild"), "none is planned"),
+        (("skip-next", "billing-rebuild"), "none is to come"),
         (("set", "billing-nightly", "--attempts", "0"), "1 to 100"),
         (("set", "billing-nightly", "--jitter", "2"), "0 to 1"),
         (("unregister", "billing-nightly"), "code declares it"),

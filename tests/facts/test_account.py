@@ -123,11 +123,32 @@ class TestARow:
         assert entry.account is Account.EXECUTED
         assert entry.note == "missed at first, and made up for: it ran at 2026-03-27T12:00:00Z"
 
-    def test_that_waits_under_a_pause_tells_of_it(self):
+    def test_that_a_pause_holds_is_skipped_as_its_claim_would_find(self):
         later = NINE + DAY
         paused = daily(pauses={"": Pause(since=NOON, by="ana", reason="audit")})
         entry = only(paused, row(later, Status.PENDING), at=later)
-        assert (entry.account, entry.note) == (Account.PENDING, "paused by ana: audit")
+        assert (entry.account, entry.reason, entry.note) == (
+            Account.SKIPPED,
+            "paused",
+            "paused by ana: audit",
+        )
+        assert entry.action_id == row(later).id
+
+    def test_that_waits_for_its_retry_runs_in_spite_of_a_pause(self):
+        paused = daily(pauses={"": Pause(since=NINE - HOUR, by="ana", reason="audit")})
+        entry = only(paused, row(NINE, Status.PENDING, attempt=1))
+        assert (entry.account, entry.note) == (Account.PENDING, "")
+
+    def test_is_pending_once_the_pause_over_it_has_ended_by_itself(self):
+        over = Pause(since=NINE - HOUR, by="ana", reason="audit", until=NOON - MINUTE)
+        entry = only(daily(pauses={"": over}), row(NINE, Status.PENDING))
+        assert entry.account is Account.PENDING
+
+    def test_is_pending_where_only_one_of_its_cadences_is_paused(self):
+        later = NINE + DAY
+        pauses = {"Daily_09_00": Pause(since=NOON, by="ana", reason="audit")}
+        paused = daily("daily 09:00", "every 1h", pauses=pauses)
+        assert only(paused, row(later, Status.PENDING), at=later).account is Account.PENDING
 
     def test_of_a_time_that_its_cadence_does_not_have_is_told_too(self):
         stray = NINE + MINUTE

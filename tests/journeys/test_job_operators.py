@@ -277,8 +277,44 @@ class TestSkippingTheNext:
         diary = Diary(daily("09:00", months="jan"))
         assert diary.cloud.jobs.skip_next(diary.name).nominal_at.year == 2027
 
+    def test_once_more_than_is_planned_skips_on(self):
+        diary = Diary(daily("09:00"))
+        skipped = [diary.cloud.jobs.skip_next(diary.name).nominal_at for _ in range(5)]
+        assert skipped == [MIDNIGHT + 9 * HOUR + each * DAY for each in range(5)]
+        diary.cloud.advance(days=6)
+        assert diary.begun == [MIDNIGHT + 9 * HOUR + 5 * DAY]
+        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1, "asked": 5}
+
+    def test_passes_over_what_a_pause_holds(self, diary):
+        diary.cloud.advance(minutes=1)
+        diary.cloud.jobs.pause(diary.name, until=timedelta(minutes=24))
+        assert diary.cloud.jobs.skip_next(diary.name).nominal_at == MIDNIGHT + 30 * MINUTE
+        diary.cloud.advance(minutes=54)
+        assert diary.begun == at(40, 50)
+        assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 2, "paused": 2, "asked": 1}
+
+    def test_finds_what_is_due_behind_a_cadence_that_is_paused(self):
+        diary = Diary(every(minutes=10), daily("09:00"))
+        diary.cloud.advance(minutes=1)
+        diary.cloud.jobs.pause(diary.name, cadence="Every_10m")
+        assert diary.cloud.jobs.skip_next(diary.name).nominal_at == MIDNIGHT + 9 * HOUR
+        diary.cloud.advance(days=2)
+        assert diary.begun == [MIDNIGHT + 33 * HOUR]
+
+    def test_of_a_cadence_skips_none_that_runs_for_another(self):
+        diary = Diary(every(minutes=10), every(minutes=15))
+        diary.cloud.advance(minutes=16)
+        assert (
+            diary.cloud.jobs.skip_next(diary.name, cadence="Every_15m").nominal_at == MIDNIGHT + 45 * MINUTE
+        )
+
+    def test_under_a_pause_without_end_says_what_to_do(self, diary):
+        diary.cloud.jobs.pause(diary.name)
+        with pytest.raises(JobConflict, match="resume it first"):
+            diary.cloud.jobs.skip_next(diary.name)
+
     def test_where_nothing_is_planned_is_refused(self, diary):
-        with pytest.raises(JobConflict, match="none is planned"):
+        with pytest.raises(JobConflict, match="none is to come"):
             Diary().cloud.jobs.skip_next("press-print")
         with pytest.raises(JobConflict, match="no cadence"):
             diary.cloud.jobs.skip_next(diary.name, cadence="Daily_09_00")

@@ -14,14 +14,14 @@ QUERIES = [
     {"KeyConditionExpression": Key("p").eq("a"), "Limit": 3, "ExclusiveStartKey": {"p": "a", "s": "4"}},
     {"KeyConditionExpression": Key("p").eq("a"), "FilterExpression": Attr("n").gt(5)},
     {"KeyConditionExpression": Key("p").eq("none")},
-    {"IndexName": "i", "KeyConditionExpression": Key("g").eq("odd")},
+    {"IndexName": "by-g", "KeyConditionExpression": Key("g").eq("odd")},
     {
-        "IndexName": "i",
+        "IndexName": "by-g",
         "KeyConditionExpression": Key("g").eq("odd") & Key("n").lt(9),
         "ScanIndexForward": False,
     },
-    {"IndexName": "i", "KeyConditionExpression": Key("g").eq("odd"), "Limit": 2},
-    {"IndexName": "i", "KeyConditionExpression": Key("g").eq("none")},
+    {"IndexName": "by-g", "KeyConditionExpression": Key("g").eq("odd"), "Limit": 2},
+    {"IndexName": "by-g", "KeyConditionExpression": Key("g").eq("none")},
 ]
 
 
@@ -33,7 +33,7 @@ def table(monkeypatch):
     monkeypatch.setenv("AWS_ACCOUNT_ID_ENDPOINT_MODE", "disabled")
     with mock_aws():
         made = boto3.resource("dynamodb").create_table(
-            TableName="t",
+            TableName="table",
             BillingMode="PAY_PER_REQUEST",
             KeySchema=[{"AttributeName": "p", "KeyType": "HASH"}, {"AttributeName": "s", "KeyType": "RANGE"}],
             AttributeDefinitions=[
@@ -42,7 +42,7 @@ def table(monkeypatch):
             ],
             GlobalSecondaryIndexes=[
                 {
-                    "IndexName": "i",
+                    "IndexName": "by-g",
                     "KeySchema": [
                         {"AttributeName": "g", "KeyType": "HASH"},
                         {"AttributeName": "n", "KeyType": "RANGE"},

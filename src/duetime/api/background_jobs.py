@@ -37,7 +37,7 @@ MOST_RECENT = 20
 DAY = timedelta(days=1)
 _COUNT = 10
 _PLANNED = 50
-"""Rows to come that are looked at for those that somebody had skipped."""
+"""Rows to come that are looked at for those that somebody had skipped, some of them ahead of the planners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ def _skipped_ahead(desk: Desk, job: Job, now: datetime) -> list[datetime]:
         job.name,
         job.version,
         after=now,
-        until=max(job.cursor, now),
+        until=instant.LATEST,
         limit=_PLANNED,
         cursor=None,
     )

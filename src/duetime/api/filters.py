@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self, cast
+from typing import Annotated, Self, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field
 
 from duetime.action import Status
 from duetime.action_ports import Page
-from duetime.api.requests import DUE_AT, DUE_IN, NOT_SAID, DueTime, RequestBody, read_time
+from duetime.api.requests import RedriveRequest, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary
 from duetime.many import Many
 from duetime.selection import Filters
@@ -82,16 +81,8 @@ class ManyRequest(Filtering):
     cursor: Cursor = None
 
 
-class RedriveManyRequest(ManyRequest, DueTime):
-    """A redrive: at once, if neither `at` nor `in` is said."""
-
-    model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN, NOT_SAID]})
-
-    @model_validator(mode="before")
-    @classmethod
-    def _at_once(cls, sent: Any) -> Any:
-        says_when = not isinstance(sent, Mapping) or sent.keys() & {"at", "in"}
-        return sent if says_when else {**sent, "in": 0}
+class RedriveManyRequest(ManyRequest, RedriveRequest):
+    """A redrive of all that meet the filters: at once, if neither `at` nor `in` is said."""
 
 
 class LeftView(BaseModel):

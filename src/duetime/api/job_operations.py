@@ -130,7 +130,10 @@ class JobOperations:
         return Response(status, _JSON, told, headers={"Location": place_of(request, JOBS, job.name)})
 
     def unregister(self, name: str, request: Request) -> Response[None]:
-        """Take back a registered job; its history is kept."""
+        """Take back a registered job; its history is kept.
+
+        The job itself is not found from then on; its runs and occurrences are told as long as they are kept.
+        """
         jobs = self.desk.jobs_for(request, name)
         jobs.unregister(jobs.get(name).name)
         return _done()
@@ -165,7 +168,7 @@ class JobOperations:
     def skip_next(
         self, name: str, request: Request, said: Annotated[CadenceRequest | None, Body()] = None
     ) -> ActionSummary:
-        """Skip the next planned occurrence; the one after it runs."""
+        """Skip the next occurrence that would run, planned or not; the one after it runs."""
         jobs = self.desk.jobs_for(request, name)
         return ActionSummary.of(jobs.skip_next(name, cadence=said.cadence if said else None))
 

@@ -11,10 +11,10 @@ from typing import Any, Self
 from pydantic import BaseModel
 
 from duetime.action import Action
-from duetime.api.coming import coming
 from duetime.api.run_views import LastRunView, NextRunView, RecentRunView
 from duetime.api.views import Instant
 from duetime.cadence import Cadence
+from duetime.coming import coming
 from duetime.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
 from duetime.retry import RetryPolicy, Tuning
 from duetime.sensitive import Redacted
@@ -151,7 +151,7 @@ class JobSummary(BaseModel):
     next_due_at: Instant | None
     """The next nominal time; null if there is none."""
     last_run: LastRunView | None
-    """The run that ended last; null before the first."""
+    """The run that was counted last; null before the first, and where none is: of events' runs only failures are counted."""
     consecutive_failures: int
     """Since the last success."""
     recent_runs: list[RecentRunView] | None

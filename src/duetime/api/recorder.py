@@ -16,6 +16,7 @@ from duetime import ids
 from duetime.access_ports import AuditTrail
 from duetime.api.body import body_text, strict_json
 from duetime.api.caller import Caller
+from duetime.api.known_fields import Fields, fields_of, kept
 from duetime.api.requests import IDENTITY
 from duetime.api.routes import Found, Operation
 from duetime.audit import AuditEntry, Kind, Target
@@ -85,7 +86,7 @@ class Recorder:
             roles=tuple(sorted(caller.roles)),
             address=caller.address,
             asked_at=now,
-            asked=_asked(event, body),
+            asked=_asked(event, body, fields_of(found.route)),
         )
 
     def begin(self, entry: AuditEntry | None, found: Found) -> None:
@@ -127,15 +128,15 @@ def _masked(addresses: Any) -> Any:
     return addresses and masked(addresses)
 
 
-def _asked(event: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    """The body's and the query's fields, without payloads; and what named who asks, and was ignored."""
+def _asked(event: Mapping[str, Any], body: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    """What the route knows of body and query, without payloads; and what named who asks, and was ignored."""
     said = {**event["queryStringParameters"], **body}
-    kept = [
+    shown = [
         (name, _masked(value) if name in _ADDRESSES else value)
-        for name, value in said.items()
+        for name, value in kept(said, fields).items()
         if name not in IDENTITY and name != _PAYLOAD
     ]
-    asked = {cut(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in kept[:_MOST]}
+    asked = {cut(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in shown[:_MOST]}
     named = {name.lower() for name in (*event["headers"], *event["multiValueHeaders"])}
     if ignored := sorted(IDENTITY & said.keys()) + sorted(_NAMING_HEADERS & named):
         asked["ignored"] = ignored
@@ -144,8 +145,8 @@ def _asked(event: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _without_payloads(value: Any, levels: int = _DEEPEST) -> Any:
     if isinstance(value, Mapping):
-        kept = {name: each for name, each in value.items() if name != _PAYLOAD and levels}
-        return {name: _without_payloads(each, levels - 1) for name, each in kept.items()}
+        left = {name: each for name, each in value.items() if name != _PAYLOAD and levels}
+        return {name: _without_payloads(each, levels - 1) for name, each in left.items()}
     if isinstance(value, list):
         return [_without_payloads(each, levels - 1) for each in value if levels]
     return value

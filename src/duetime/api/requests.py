@@ -143,6 +143,18 @@ class DueRequest(DueTime):
     """Another due time, for an action that exists."""
 
 
+class RedriveRequest(DueTime):
+    """A redrive: at once, if neither `at` nor `in` is said."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN, NOT_SAID]})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _at_once(cls, sent: Any) -> Any:
+        says_when = not isinstance(sent, Mapping) or sent.keys() & {"at", "in"}
+        return sent if says_when else {**sent, "in": 0}
+
+
 _WORDS = {
     "missing": "is required",
     "extra_forbidden": "is not known here",

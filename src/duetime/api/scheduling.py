@@ -19,7 +19,7 @@ from duetime.api.filters import ActionQuery, page_view
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import etag_of_action
 from duetime.api.reader import reader_at
-from duetime.api.requests import DueRequest, ScheduleRequest
+from duetime.api.requests import DueRequest, RedriveRequest, ScheduleRequest
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
 from duetime.audit import Kind
@@ -106,7 +106,7 @@ class Scheduling:
         )
 
     def redrive(
-        self, action_id: str, request: Request, due: Annotated[DueRequest | None, Body()] = None
+        self, action_id: str, request: Request, due: Annotated[RedriveRequest | None, Body()] = None
     ) -> ActionSummary:
         """Run a failed action again: at once, or when the body says."""
         scheduler = self.desk.scheduler_for(request, action_id)

@@ -9,8 +9,6 @@ Every refusal carries the text, the place in it, what is wrong there and what wo
 
 from __future__ import annotations
 
-from typing import Self
-
 from duetime.errors import DuetimeError
 
 _SHOWN = 120
@@ -39,13 +37,6 @@ class InvalidText(DuetimeError, ValueError):
         self.start = start
         self.width = max(1, len(text) - start if width is None else width)
         super().__init__(f"{problem}; {remedy}\n{_pointed_at(text, self.start, self.width)}")
-
-    def within(self, whole: str) -> Self:
-        """The same refusal, pointing into the longer text that this one's text was a part of."""
-        at = whole.lower().find(self.text.lower())
-        if at < 0 or whole == self.text:
-            return self
-        return type(self)(whole, self.problem, self.remedy, start=at + self.start, width=self.width)
 
 
 class InvalidCadence(InvalidText):

@@ -123,7 +123,7 @@ def nth_weekday(
     """
     scope = scope_of(**options)
     which = weeks_mask([nth] if isinstance(nth, int) else nth, "nth_weekday")
-    return NthWeekday(scope=scope, at=second_of_day(at), nth=which, on=weekdays_mask(on, "nth_weekday"))
+    return NthWeekday(scope=scope, at=second_of_day(at), nth=which, on=weekdays_mask(on, "weekday"))
 
 
 def _month_days(given: Words | int) -> MonthDays:

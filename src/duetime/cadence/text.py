@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.places import Part, Token, option_of, placed, tokens_of, word_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import datetime
 
     from duetime.cadence.cadence import Cadence
@@ -22,30 +23,30 @@ _SCOPE = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "windo
 
 
 class _Kind(NamedTuple):
-    """A kind of cadence: the module it lives in, how many words follow it (None: any), an example, and its options."""
+    """A kind of cadence: the module it lives in, what refusals call the words behind it (None: any), an example, its options."""
 
     home: str
-    words: int | None
+    words: tuple[str, ...] | None
     example: str
     options: frozenset[str]
 
 
 _KINDS = {
     "cron": _Kind("crontab", None, "cron 30 2 * * *", _SCOPE | {"day_rule"}),
-    "daily": _Kind("at_a_time", 1, "daily 09:00", _SCOPE),
-    "every": _Kind("spaced", 1, "every 10m", _SCOPE | {"anchor"}),
-    "interval": _Kind("elapsed", 1, "interval 7m", (_SCOPE | {"start"}) - {"dst"}),
-    "weekly": _Kind("weeks", 2, "weekly mon,fri 06:00", _SCOPE | {"every", "anchor"}),
-    "monthly": _Kind("months", 2, "monthly 1,last 00:30", _SCOPE),
-    "nth_weekday": _Kind("months", 3, "nth_weekday first mon 06:00", _SCOPE),
-    "once": _Kind("single", 1, "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
+    "daily": _Kind("at_a_time", ("time",), "daily 09:00", _SCOPE),
+    "every": _Kind("spaced", ("length",), "every 10m", _SCOPE | {"anchor"}),
+    "interval": _Kind("elapsed", ("length",), "interval 7m", (_SCOPE | {"start"}) - {"dst"}),
+    "weekly": _Kind("weeks", ("weekly", "time"), "weekly mon,fri 06:00", _SCOPE | {"every", "anchor"}),
+    "monthly": _Kind("months", ("monthly", "time"), "monthly 1,last 00:30", _SCOPE),
+    "nth_weekday": _Kind("months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _SCOPE),
+    "once": _Kind("single", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
     "on_event": _Kind(
         "triggers",
-        2,
+        ("source", "type"),
         "on_event orders OrderPlaced",
         frozenset({"match", "tenant", "no_tenant", "default_tz"}),
     ),
-    "manual": _Kind("triggers", 0, "manual", frozenset({"default_tz"})),
+    "manual": _Kind("triggers", (), "manual", frozenset({"default_tz"})),
 }
 
 
@@ -56,56 +57,69 @@ def parse(text: str) -> Cadence:
         InvalidCadence: it says none; a caret shows where it goes wrong.
     """
     kind, words, options = _split(text)
-    default_tz = options.pop("default_tz", None)
+    parts = [*words, *(each for each in options if each.label != "default_tz")]
+    default_tz = [each for each in options if each.label == "default_tz"]
     try:
-        cadence = _made(kind, words, options)
-        return cadence if default_tz is None else cadence.with_default_tz(default_tz)
+        cadence = _made(kind, [each.value for each in words], _said(parts))
     except InvalidCadence as refused:
-        raise refused.within(text) from None
+        raise placed(refused, text, parts) from None
+    try:
+        return cadence.with_default_tz(default_tz[0].value) if default_tz else cadence
+    except InvalidCadence as refused:
+        raise placed(refused, text, [each._replace(label="tz") for each in default_tz]) from None
 
 
-def _split(text: str) -> tuple[str, list[str], dict[str, str]]:
+def _said(parts: Sequence[Part]) -> dict[str, str]:
+    return {each.label: each.value for each in parts if not each.is_word}
+
+
+def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     """The kind, the words behind it, and the options."""
-    tokens = text.split()
-    kind = tokens[0].lower().replace("-", "_") if tokens else "cron"
+    tokens = tokens_of(text)
+    kind = tokens[0].text.lower().replace("-", "_") if tokens else "cron"
     if kind in _KINDS:
         tokens = tokens[1:]
-    elif tokens and tokens[0][0].isalpha() and "=" not in tokens[0]:
+    elif tokens and tokens[0].text[0].isalpha() and "=" not in tokens[0].text:
         raise InvalidCadence(
             text,
-            f"there is no cadence {tokens[0][:20]!r}",
+            f"there is no cadence {tokens[0].text[:20]!r}",
             f"use one of {', '.join(_KINDS)}, or a cron expression",
-            width=len(tokens[0]),
+            start=tokens[0].start,
+            width=len(tokens[0].text),
         )
     else:
         kind = "cron"
     known = _KINDS[kind]
-    if kind == "once" and len(tokens) > 1 and "=" not in tokens[1]:
-        tokens[:2] = ["T".join(tokens[:2])]
+    if kind == "once" and len(tokens) > 1 and "=" not in tokens[1].text:
+        day, time = tokens[:2]
+        tokens[:2] = [Token(f"{day.text}T{time.text}", day.start, time.end)]
     words = [token for token in tokens if not _is_option(token)]
-    if known.words not in (None, len(words)):
+    if known.words is not None and len(known.words) != len(words):
         raise InvalidCadence(
-            text, f"{kind}: {len(words)} words where {known.words} belong", f"write it as in {known.example}"
+            text,
+            f"{kind}: {len(words)} words where {len(known.words)} belong",
+            f"write it as in {known.example}",
         )
-    return kind, words, _options(text, [token for token in tokens if _is_option(token)], kind, known.options)
+    labels = known.words or [kind] * len(words)
+    options = [option_of(token) for token in tokens if _is_option(token)]
+    _check(text, options, kind, known.options)
+    return kind, [word_of(*each) for each in zip(labels, words, strict=True)], options
 
 
-def _is_option(token: str) -> bool:
-    return token.partition("=")[0].replace("_", "").isalpha() and "=" in token
+def _is_option(token: Token) -> bool:
+    return token.text.partition("=")[0].replace("_", "").isalpha() and "=" in token.text
 
 
-def _options(text: str, tokens: list[str], kind: str, allowed: frozenset[str]) -> dict[str, str]:
-    options: dict[str, str] = {}
-    for token in tokens:
-        key, _, value = token.partition("=")
-        if key not in allowed or key in options or not value:
+def _check(text: str, options: Sequence[Part], kind: str, allowed: frozenset[str]) -> None:
+    """Refuse options that the kind does not have, and those that are said twice or say nothing."""
+    for place, (key, value, _, end, begins) in enumerate(options):
+        is_said = any(each.label == key for each in options[:place])
+        if key not in allowed or is_said or not value:
             problem = (
-                f"{kind}: {key}= is said twice" if key in options else f"{kind}: it takes no {token[:40]}"
+                f"{kind}: {key}= is said twice" if is_said else f"{kind}: it takes no {key}={value}"[:60]
             )
             remedy = f"its options are {', '.join(sorted(allowed))}" if allowed else "it takes no options"
-            raise InvalidCadence(text, problem, remedy, start=text.index(token), width=len(token))
-        options[key] = value
-    return options
+            raise InvalidCadence(text, problem, remedy, start=begins, width=end - begins)
 
 
 def _made(kind: str, words: list[str], options: dict[str, str]) -> Cadence:
@@ -115,7 +129,7 @@ def _made(kind: str, words: list[str], options: dict[str, str]) -> Cadence:
     if kind == "cron":
         return _maker(kind)(" ".join(words), **arguments)
     if kind == "on_event":
-        return _maker(kind)(*(_json(word) if word[0] == '"' else word for word in words), **arguments)
+        return _maker(kind)(*(_json(word, kind) if word[0] == '"' else word for word in words), **arguments)
     return _maker(kind)(*words, **arguments)
 
 
@@ -146,13 +160,18 @@ def _number(value: str) -> int:
     return int(value)
 
 
-def _json(value: str) -> Any:
+def _json(value: str, told: str = "match") -> Any:
     import json  # noqa: PLC0415
 
     try:
         return json.loads(value)
     except ValueError:
-        raise InvalidCadence(value, "match: not JSON", 'write it as in match={"kind":["invoice"]}') from None
+        remedy = (
+            'write it as in match={"kind":["invoice"]}'
+            if told == "match"
+            else 'write it as in "a\\u0020name"'
+        )
+        raise InvalidCadence(value, f"{told}: not JSON", remedy) from None
 
 
 def _instant(value: str) -> datetime:

@@ -16,7 +16,7 @@ Json = Mapping[str, Any]
 def listed(jobs: Sequence[Json], now: datetime) -> str:
     """One line a job."""
     rows = [
-        [each["name"], words(each), local(each["next_due_at"], now), _last_run(each, now), state(each, now)]
+        [each["name"], words(each), local(each["next_due_at"], now), _latest(each, now), state(each, now)]
         for each in jobs
     ]
     return table(["NAME", "CADENCE", "NEXT RUN", "LAST RUN", "STATE"], rows)
@@ -25,6 +25,14 @@ def listed(jobs: Sequence[Json], now: datetime) -> str:
 def words(job: Json) -> str:
     """Its cadences in words."""
     return "; ".join(each["words"] for each in job["cadences"])
+
+
+def _latest(job: Json, now: datetime) -> str:
+    """Its last run; of a job that keeps no tally, the latest of its runs that are told beside it."""
+    recent = None if job["last_run"] else next(iter(job["recent_runs"] or ()), None)
+    if recent is None:
+        return _last_run(job, now)
+    return f"{recent['status']} {_ago(recent['started_at'] or recent['nominal_at'], now)}"
 
 
 def _last_run(job: Json, now: datetime) -> str:

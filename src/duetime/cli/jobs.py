@@ -84,7 +84,7 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
 
 def list_all(arguments: argparse.Namespace) -> int:
     """List a page of jobs."""
-    query = {"limit": str(arguments.limit), "cursor": arguments.cursor}
+    query = {"limit": str(arguments.limit), "cursor": arguments.cursor, "runs": "1"}
     page = client_of(arguments).ask("GET", JOBS, query=query)
     if arguments.json:
         print_json(page)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from duetime.app import LONGEST_RUN, App
+from duetime.app import App
+from duetime.handler import LONGEST_RUN
 from duetime.lambdas import api, arm, dispatch, notify, passes, publish, salvage, work
 from duetime.lambdas.gathering import HandOver
 from duetime.local.addresses import Names

@@ -1,0 +1,146 @@
+"""A refusal points at the very part that it is about, wherever it stands and whatever else looks like it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from duetime.cadence import parse
+from duetime.cadence.errors import InvalidCadence
+
+CLOCK = st.sampled_from(["09:00", "9:00", "00:30", "10:00:05"])
+BAD_CLOCK = st.sampled_from(["a", "9", "09", "25:00", "10:0", "0", "mon", "e", "UTC"])
+WEEKDAY = st.sampled_from(["mon", "tue", "sat", "mon-fri"])
+BAD_WORD = st.sampled_from(["mo", "m", "d", "0", "09:00", "daily", "e", "fry", "mon-fr", "on"])
+SPACE = st.sampled_from([" ", "  ", "\t"])
+
+
+def mixed(good, bad, between=","):
+    """A value of several items, one of which is bad; which, and where in the value it begins."""
+
+    def joined(drawn):
+        before, fault, after = drawn
+        value = between.join([*before, fault, *after])
+        return value, fault, sum(len(each) + len(between) for each in before)
+
+    some = st.lists(good, max_size=2)
+    return st.tuples(some, bad, some).map(joined)
+
+
+def whole(bad):
+    """A value that is bad as one."""
+    return bad.map(lambda value: (value, value, 0))
+
+
+def window(good, bad):
+    """A window of two ends, the first or the second of which is bad."""
+    pairs = st.tuples(good, bad)
+    opens = pairs.map(lambda each: (f"{each[1]}-{each[0]}", each[1], 0))
+    shuts = pairs.map(lambda each: (f"{each[0]}-{each[1]}", each[1], len(each[0]) + 1))
+    return opens | shuts | whole(st.sampled_from(["a", "09:00", "9"]))
+
+
+WORDS = {
+    "daily": [(CLOCK, whole(BAD_CLOCK))],
+    "every": [(st.sampled_from(["10m", "1h"]), whole(st.sampled_from(["10", "m", "0m", "ten", "36h30m"])))],
+    "interval": [(st.sampled_from(["7m", "90s"]), whole(st.sampled_from(["7", "s", "0s", "in"])))],
+    "weekly": [(WEEKDAY, mixed(WEEKDAY, BAD_WORD)), (CLOCK, whole(BAD_CLOCK))],
+    "monthly": [(st.sampled_from(["1", "last"]), whole(st.sampled_from(["32", "0", "lst", "m"]))), (CLOCK, whole(BAD_CLOCK))],
+    "nth_weekday": [
+        (st.sampled_from(["first", "last", "1"]), mixed(st.sampled_from(["first", "2"]), st.sampled_from(["las", "6", "mon"]))),
+        (WEEKDAY, mixed(WEEKDAY, BAD_WORD | st.just("last"))),
+        (CLOCK, whole(BAD_CLOCK)),
+    ],
+}  # fmt: skip
+"""The words of each kind: what is right there, and what is not."""
+
+OPTIONS = {
+    "days": (st.just("mon-sun"), mixed(WEEKDAY, BAD_WORD)),
+    "months": (st.just("jan-dec"), mixed(st.sampled_from(["jan", "2"]), st.sampled_from(["ja", "13", "mon", "e"]))),
+    "weeks": (st.just("1-5"), mixed(st.just("first"), st.sampled_from(["fir", "6", "e"]))),
+    "window": (st.just("00:00-23:59"), window(CLOCK, BAD_CLOCK)),
+    "tz": (st.sampled_from(["UTC", "Europe/Paris"]), whole(st.sampled_from(["Mars/X", "d", "UT", "daily"]))),
+    "default_tz": (st.just("Asia/Tokyo"), whole(st.sampled_from(["Mars/X", "d", "UT"]))),
+    "calendar": (
+        st.just("exclude:2026-12-25"),
+        whole(st.sampled_from(["silence:sat", "a"]))
+        | st.just(("exclude:12-24,2026-13-01;name:x", "2026-13-01", 14))
+        | st.just(("name:a;exclude:12-24;instead:skp", "skp", 29)),
+    ),
+}  # fmt: skip
+
+
+@st.composite
+def faulty(draw):
+    """A cadence's text with one thing wrong, and the place of it."""
+    kind = draw(st.sampled_from(sorted(WORDS)))
+    options = draw(st.lists(st.sampled_from(sorted(OPTIONS)), unique=True))
+    arguments = [("", *each) for each in WORDS[kind]] + [(f"{name}=", *OPTIONS[name]) for name in options]
+    wrong = draw(st.integers(0, len(arguments) - 1))
+    text, place = draw(st.sampled_from(["", " "])) + kind, (0, 0)
+    for number, (name, good, bad) in enumerate(arguments):
+        text += draw(SPACE) + name
+        value, fault, at = draw(bad) if number == wrong else (draw(good), "", 0)
+        if number == wrong:
+            place = (len(text) + at, len(fault))
+        text += value
+    return text, place
+
+
+@given(faulty())
+def test_what_is_wrong_is_what_the_carets_stand_under(case):
+    text, (start, width) = case
+    with pytest.raises(InvalidCadence) as caught:
+        parse(text)
+    assert (caught.value.text, caught.value.start, caught.value.width) == (text, start, width), caught.value
+
+
+@given(
+    st.lists(st.sampled_from(["*", "1", "1-5", "*/2"]), min_size=5, max_size=5), st.integers(0, 4), st.data()
+)
+def test_in_a_cron_expression_it_is_the_field_however_it_is_spaced(fields, wrong, data):
+    fields = [*fields[:wrong], data.draw(st.sampled_from(["99", "x", "1-", "*/0"])), *fields[wrong + 1 :]]
+    text = data.draw(st.sampled_from(["", " ", "cron "]))
+    start = 0
+    for number, field in enumerate(fields):
+        text += data.draw(SPACE) if number else ""
+        start = len(text) if number == wrong else start
+        text += field
+    text += data.draw(st.sampled_from(["", " tz=UTC", "  days=mon"]))
+    with pytest.raises(InvalidCadence) as caught:
+        parse(text)
+    assert (caught.value.start, caught.value.width) == (start, len(fields[wrong])), caught.value
+
+
+def refusal_of(text):
+    try:
+        parse(text)
+    except InvalidCadence as refused:
+        return refused
+    return None
+
+
+@given(st.text(st.sampled_from('daily every 09:mon=tzwin-,*/5 \t"{}'), max_size=30))
+def test_whatever_is_written_a_refusal_points_into_it(text):
+    refused = refusal_of(text)
+    assume(text and refused)
+    assert refused.text == text
+    assert 0 <= refused.start < refused.start + refused.width <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "under"),
+    [
+        ("daily 09:00 window=a", 19),
+        ("weekly mon mon", 11),
+        ("on_event drop drop tenant=a no_tenant=a", 38),
+        ("nth_weekday last last 06:00", 17),
+        ("daily 09:00 days=mon tz=UTC days=mon", 28),
+        ("weekly mon 06:00 every=2 tz=UTC", 17),
+    ],
+)
+def test_a_part_that_is_like_another_is_not_mistaken_for_it(text, under):
+    with pytest.raises(InvalidCadence) as caught:
+        parse(text)
+    assert caught.value.start == under

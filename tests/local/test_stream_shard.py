@@ -1,0 +1,88 @@
+"""The stream that the local cloud reads tells each write once, as DynamoDB's does, also where moto makes two steps of it."""
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from duetime.aws.tables import ACTIONS, create_table_request
+from duetime.local.gate import Gate
+from duetime.local.stream_shard import StreamShard
+
+
+@pytest.fixture
+def dynamodb(monkeypatch):
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with mock_aws():
+        client = boto3.client("dynamodb")
+        client.create_table(**create_table_request(ACTIONS, "actions"))
+        yield client
+
+
+def key(sort):
+    return {"pk": {"S": "acme#1"}, "sk": {"S": sort}}
+
+
+def update(client, sort):
+    client.update_item(
+        TableName="actions",
+        Key=key(sort),
+        UpdateExpression="SET n = if_not_exists(n, :zero) + :one",
+        ExpressionAttributeValues={":zero": {"N": "0"}, ":one": {"N": "1"}},
+    )
+
+
+def told(records):
+    return [
+        (
+            each["eventName"],
+            each["dynamodb"]["Keys"]["sk"]["S"],
+            each["dynamodb"].get("NewImage", {}).get("n"),
+        )
+        for each in records
+    ]
+
+
+def written(client):
+    update(client, "a")
+    update(client, "a")
+    client.put_item(TableName="actions", Item=key("b"))
+    update(client, "c")
+    client.delete_item(TableName="actions", Key=key("b"))
+    client.put_item(TableName="actions", Item=key("b"))
+    update(client, "d")
+
+
+WRITTEN = [
+    ("INSERT", "a", {"N": "1"}),
+    ("MODIFY", "a", {"N": "2"}),
+    ("INSERT", "b", None),
+    ("INSERT", "c", {"N": "1"}),
+    ("REMOVE", "b", None),
+    ("INSERT", "b", None),
+    ("INSERT", "d", {"N": "1"}),
+]
+
+
+def test_an_item_that_an_update_makes_is_one_record_of_the_whole_item(dynamodb):
+    shard = StreamShard(Gate(), "actions")
+    written(dynamodb)
+    assert told(shard.read(1_000)) == WRITTEN
+    assert shard.read(1_000) == []
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4])
+def test_so_it_is_however_the_stream_is_cut_into_pages(dynamodb, most):
+    shard, found = StreamShard(Gate(), "actions"), []
+    written(dynamodb)
+    while page := shard.read(most):
+        assert len(page) <= most
+        found += told(page)
+    assert found == WRITTEN
+
+
+def test_what_is_written_while_it_is_read_comes_after(dynamodb):
+    shard = StreamShard(Gate(), "actions")
+    update(dynamodb, "a")
+    assert told(shard.read(10)) == WRITTEN[:1]
+    update(dynamodb, "a")
+    assert told(shard.read(10)) == WRITTEN[1:2]
