@@ -58,14 +58,26 @@ check: setup ## formatting, lint, types, import rules, and the stack can be synt
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	$(PY) -m tests.docs.site
 	npm run --silent check
 	npx --no-install cdk synth --quiet
 
-lock: .venv/.ready ## compile requirements/dev.txt anew from pyproject.toml
+docs: .venv/.ready ## the documentation as a site, in site/; a link that leads nowhere is refused
+	$(PY) -m tests.docs.site
+
+package: setup ## build the wheel and the sdist into dist/, and try each (TRIALS='wheel[local,cdk] …': only those)
+	$(PY) -m tests.supply.try_packages $(TRIALS)
+
+pythons: ## the fast part of the suite on each Python that is supported and here
+	python3 -m tests.supply.try_pythons
+
+lock: .venv/.ready ## compile requirements/dev.txt and package-lock.json anew
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
+	npm install --package-lock-only --silent
+	node -e 'const fs = require("fs"), file = "package-lock.json", lock = JSON.parse(fs.readFileSync(file)); for (const each of Object.values(lock.packages)) delete each.resolved; fs.writeFileSync(file, JSON.stringify(lock, null, 2) + "\n")'
 
 clean: ## remove what was made
-	rm -rf .venv node_modules cdk.out .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
+	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test browser screenshots proof contract e2e synth bench check lock clean
+.PHONY: help setup console run test browser screenshots proof contract e2e synth bench check docs package pythons lock clean

@@ -41,6 +41,7 @@ async function makePage() {
     jsxImportSource: "preact",
     minify: true,
     metafile: true,
+    banner: { js: "/* The licences of what is in here: licences.txt */" },
     logLevel: "warning",
   });
   const made = Object.keys(result.metafile.outputs).map((each) => basename(each));
@@ -49,8 +50,24 @@ async function makePage() {
   const filled = page.replace("{{style}}", named(".css")).replace("{{script}}", named(".js"));
   await copyFile(join(here, "mark.svg"), join(built, "assets/mark.svg"));
   await writeFile(join(built, "index.html"), filled);
+  await writeFile(join(built, "assets/licences.txt"), await licences(Object.keys(result.metafile.inputs)));
   const bytes = Object.values(result.metafile.outputs).reduce((sum, each) => sum + each.bytes, 0);
   console.log(`the console: ${Math.round(bytes / 1024)} KB in ${join("src/duetime/console/built")}`);
+}
+
+/** The notice of each package that the page carries: their licences ask that it goes with every copy. */
+async function licences(inputs) {
+  const carried = new Set(
+    inputs.flatMap((each) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(each)?.[1] ?? []),
+  );
+  const notices = [...carried].sort().map(async (name) => {
+    const home = join(root, "node_modules", name);
+    const { version, license } = JSON.parse(await readFile(join(home, "package.json"), "utf8"));
+    const file = (await readdir(home)).find((each) => /^licen[cs]e/i.test(each));
+    if (!file) throw new Error(`${name} is in the page, and has no licence that could go with it`);
+    return `${name} ${version} (${license})\n\n${(await readFile(join(home, file), "utf8")).trim()}\n`;
+  });
+  return (await Promise.all(notices)).join(`\n${"-".repeat(72)}\n\n`);
 }
 
 /** A class that begins a selector belongs to one file, or two screens would dress each other. */

@@ -51,11 +51,13 @@ export function dayKey(at: Moment): string {
   return formats.value.key.format(new Date(at));
 }
 
+const today = computed(() => dayKey(now.value));
+
 /** An instant of today as its time, another with its day, and one of another year with that. */
 export function brief(at: Moment): string {
-  const [day, today] = [dayKey(at), dayKey(now.value)];
-  if (day === today) return written(at, "clock");
-  return written(at, day.slice(0, 4) === today.slice(0, 4) ? "short" : "dated");
+  const day = dayKey(at);
+  if (day === today.value) return written(at, "clock");
+  return written(at, day.slice(0, 4) === today.value.slice(0, 4) ? "short" : "dated");
 }
 
 const UNITS = [

@@ -11,7 +11,7 @@ from duetime.api.openapi.refusals import PROBLEM, problem_schema, responses
 from duetime.api.openapi.schemas import Mode, Model, Schema, schemas_of
 from duetime.api.routes import Route
 
-VERSION = "0.1.0.dev0"
+VERSION = "0.1.0"
 """The package's; a bundle of a function has no metadata that would tell it."""
 
 _ABOUT = """\

@@ -1,0 +1,162 @@
+"""What an installed duetime is asked to do, by its extras; it knows of the checkout only what its pages and examples say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import urllib.request
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.supply.project import ROOT, VERSION
+
+IMPORTED = {"cli": "rich", "trace": "opentelemetry.trace", "local": "moto", "cdk": "duetime.cdk"}
+
+
+class NotAsPromised(Exception):
+    """What is installed does not do what was asked of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """An environment that has duetime, and a directory to work in."""
+
+    directory: Path
+    environment: Mapping[str, str]
+
+    def run(self, *command: str | Path) -> str:
+        """What a command prints.
+
+        Raises:
+            NotAsPromised: it failed.
+        """
+        done = subprocess.run(  # noqa: S603 - our own commands
+            command, cwd=self.directory, env=self.environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise NotAsPromised(f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def python(self, *words: str | Path) -> str:
+        """The same, of its Python."""
+        return self.run(self.directory / "venv/bin/python", *words)
+
+
+def look(installed: Installed, extras: Collection[str]) -> Iterator[str]:
+    """Ask for everything that these extras promise; says each once it was seen."""
+    _imports(installed, extras)
+    yield "imports"
+    _plays_the_readme(installed)
+    yield "README's example"
+    _has_a_command(installed, extras)
+    yield "duetime --help"
+    if "local" in extras:
+        _runs_locally(installed)
+        yield "local cloud with console"
+    if "cdk" in extras:
+        _synthesises(installed)
+        yield "a stack of one's own"
+
+
+def _imports(installed: Installed, extras: Collection[str]) -> None:
+    of_extras = "".join(f"import {IMPORTED[each]}\n" for each in extras)
+    said = installed.python(
+        "-c",
+        f"import duetime, importlib.metadata as m\n{of_extras}print(duetime.__file__, m.version('duetime'))",
+    )
+    file, _, version = said.strip().rpartition(" ")
+    if not Path(file).is_relative_to(installed.directory) or version != VERSION:
+        raise NotAsPromised(f"{said!r} is not what was installed")
+
+
+def _plays_the_readme(installed: Installed) -> None:
+    [example, *_] = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    (installed.directory / "readme.py").write_text(example)
+    said = installed.python("readme.py")
+    if "is now on plan" not in said:
+        raise NotAsPromised(f"the README's example printed {said!r}")
+
+
+def _has_a_command(installed: Installed, extras: Collection[str]) -> None:
+    command = installed.directory / "venv/bin/duetime"
+    if "schedule" not in installed.run(command, "--help"):
+        raise NotAsPromised("duetime --help does not tell the commands")
+    if "local" in extras:
+        return
+    try:
+        installed.run(command, "local", "--app", "readme:app")
+    except NotAsPromised as error:
+        if "duetime[local]" not in str(error):
+            raise
+    else:
+        raise NotAsPromised("duetime local runs without the extra")
+
+
+def _runs_locally(installed: Installed) -> None:
+    shutil.copy(ROOT / "examples/billing.py", installed.directory)
+    with _local_cloud(installed) as url:
+        page = _at(f"{url}/")
+        script, *_ = re.findall(r'src="(?:\./|/)?(assets/[^"]+\.js)"', page)
+        licences = _at(f"{url}/assets/licences.txt")
+        if len(_at(f"{url}/{script}")) < 10_000 or "preact" not in licences:
+            raise NotAsPromised("the console is not served whole")
+        if '"items"' not in _at(f"{url}/api/v1/background-jobs"):
+            raise NotAsPromised("the API does not list jobs")
+
+
+@contextmanager
+def _local_cloud(installed: Installed) -> Iterator[str]:
+    command = [installed.directory / "venv/bin/duetime", "local", "--app", "billing:app", "--port", "0"]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command,
+        cwd=installed.directory,
+        env={**installed.environment, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as cloud:
+        said = ""
+        for line in cloud.stdout or ():
+            said += line
+            if "Ctrl-C" in line:
+                break
+        found = re.search(r"(http://\S+?)/ is the console", said)
+        try:
+            if not found:
+                raise NotAsPromised(f"duetime local said:\n{said}")
+            yield found[1]
+        finally:
+            cloud.send_signal(signal.SIGINT)
+            cloud.communicate()
+
+
+def _at(url: str) -> str:
+    with urllib.request.urlopen(url) as answer:  # noqa: S310 - the local cloud's
+        return str(answer.read().decode())
+
+
+def _synthesises(installed: Installed) -> None:
+    """The page's own app, whose functions' code is what was installed."""
+    marked = (ROOT / "docs/deploy.md").read_text().partition("<!-- own-app -->\n```py\n")[2]
+    (installed.directory / "app.py").write_text(marked.partition("```")[0])
+    for name in ("billing", "checkout"):
+        (installed.directory / "src" / name).mkdir(parents=True)
+    shutil.copy(ROOT / "examples/billing.py", installed.directory / "src/billing/handlers.py")
+    (installed.directory / "src/checkout/checkout.py").write_text("def handler(event, context): ...\n")
+    installed.python("app.py")
+    out = installed.directory / "out"
+    for part in (
+        "duetime/functions/work.py",
+        "duetime/functions/console.py",
+        "duetime/console/built/index.html",
+    ):
+        if not [*out.glob(f"asset.*/{part}")]:
+            raise NotAsPromised(f"no asset of the stack has {part}")
+    if not (out / "Billing.template.json").is_file():
+        raise NotAsPromised("there is no template")

@@ -1,0 +1,71 @@
+"""The page on dependencies: each is told of with its reason, and none that is not there."""
+
+import re
+
+import pytest
+
+from tests.supply.licences import of_distribution, of_npm
+from tests.supply.project import EXTRAS, NPM_LOCK, PACKAGE, PYPROJECT, ROOT, names, supported_pythons
+
+PAGE = (ROOT / "docs/dependencies.md").read_text()
+
+
+def told(heading):
+    """Name to (why, licence, where), of one of the page's tables."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
+    assert len({name for name, *_ in rows}) == len(rows)
+    return {name: (why, licence, where) for name, why, licence, where in rows}
+
+
+def places(heading):
+    return {name: where for name, (_, _, where) in told(heading).items()}
+
+
+def test_every_python_dependency_is_told_of_where_it_goes_and_no_other():
+    groups = {
+        "runtime": PYPROJECT["project"]["dependencies"],
+        **EXTRAS,
+        "development": PYPROJECT["dependency-groups"]["dev"],
+    }
+    assert places("Python") == {name: where for where, wanted in groups.items() for name in names(wanted)}
+
+
+def test_every_npm_dependency_is_told_of_where_it_goes_and_no_other():
+    groups = {"in the page": PACKAGE["dependencies"], "at build time": PACKAGE["devDependencies"]}
+    assert places("npm") == {name: where for where, wanted in groups.items() for name in wanted}
+
+
+@pytest.mark.parametrize("heading", ["Python", "npm"])
+def test_each_has_a_reason_and_the_licence_that_it_says_itself(heading):
+    npm = of_npm()
+    for name, (why, licence, _) in told(heading).items():
+        assert len(why.split()) > 1, name
+        assert licence == (of_distribution(name) if heading == "Python" else npm[name])
+
+
+def test_what_is_held_back_is_locked_as_the_page_says():
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", (ROOT / "requirements/dev.txt").read_text(), re.MULTILINE))
+    locked |= PACKAGE["devDependencies"]
+    held = re.findall(r"^- `([\w-]+)` stays at ([\d.]+\d)", PAGE, re.MULTILINE)
+    assert held
+    for name, version in held:
+        assert f"{locked[name]}.".startswith(f"{version}."), name
+
+
+def test_every_direct_dependency_is_locked():
+    locked = names((ROOT / "requirements/dev.txt").read_text().splitlines())
+    assert set(told("Python")) <= locked
+
+
+def test_the_lock_of_npm_names_no_index_and_is_made_of_package_json():
+    assert not [path for path, entry in NPM_LOCK["packages"].items() if "resolved" in entry]
+    root = NPM_LOCK["packages"][""]
+    assert {**root["dependencies"], **root["devDependencies"]} == {
+        **PACKAGE["dependencies"],
+        **PACKAGE["devDependencies"],
+    }
+
+
+def test_the_oldest_python_that_is_supported_is_the_one_that_is_required():
+    assert PYPROJECT["project"]["requires-python"] == f">={supported_pythons()[0]}"
