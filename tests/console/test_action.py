@@ -146,7 +146,7 @@ def test_who_decides_on_what_is_no_more_so_is_told_and_changes_nothing(reader, a
     dialog.get_by_label("Date and time").fill("2098-01-01T12:00:00")
     meanwhile = acme.reschedule(pending.id, timedelta(days=50))
     button(dialog, "Reschedule it").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("It has changed since you looked")
+    expect(dialog.get_by_role("alert")).to_contain_text("Somebody has changed it since this was opened")
     assert acme.get(pending.id).due_at == meanwhile.due_at
     button(dialog, "Leave it").click()
     expect(dialog).to_have_count(0)

@@ -140,7 +140,8 @@ def test_they_are_found_by_when_they_are_due_and_when_they_were_scheduled(reader
     page.get_by_text("Job and times").click()
     between = f"{actions['pending'].created_at + timedelta(days=300):%Y-%m-%dT%H:%M}"
     page.get_by_label("Due after").fill(between)
-    shows_just(page, actions["pending"])
+    expect(row(page, actions["failed"])).to_have_count(0)
+    expect(row(page, actions["pending"])).to_be_visible()
     page.get_by_label("Due after").fill("")
     page.get_by_label("Due until").fill(between)
     expect(row(page, actions["failed"])).to_be_visible()
@@ -190,7 +191,9 @@ def test_one_is_scheduled_in_a_while_and_taken_back(reader, cloud):
     made = cloud.scheduler().get(made.id)
     assert (json.loads(made.payload)["street"], made.idempotency_key) == ("Long Lane", "key:31")
     assert made.created_by == "developer@localhost"
-    assert made.due_at - made.created_at == timedelta(days=2)
+    assert abs(made.due_at - made.created_at - timedelta(days=2)) < timedelta(
+        milliseconds=1
+    )  # an id's own precision
     expect(row(page, made)).to_contain_text("pending")
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Undone.")).to_be_visible()

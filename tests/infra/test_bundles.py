@@ -13,7 +13,12 @@ from duetime.cdk.requirements import LAMBDA_HAS, Requirements
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 
 HERE = Target(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
-CONSOLE_KNOWS = {"API_PREFIX": "/api/v1", "SIGN_IN_URL": "https://a.example.com", "SIGN_IN_CLIENT": "4h1c"}
+CONSOLE_KNOWS = {
+    "API_PREFIX": "/api/v1",
+    "SIGN_IN_URL": "https://a.example.com",
+    "SIGN_IN_ISSUER": "https://pool.example.com",
+    "SIGN_IN_CLIENT": "4h1c",
+}
 STEPS = ("arm", "catch_up", "deploy", "dispatch", "salvage", "sweep")
 
 ENVIRONMENT = {

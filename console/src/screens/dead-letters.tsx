@@ -21,7 +21,7 @@ import { say as sayShared } from "../words/shared";
 import { say } from "./dead-letters.words";
 
 const MOST = 500;
-const EVERY = 30_000;
+const EVERY = 10_000;
 const SHOWN = 20;
 
 export function DeadLettersScreen() {
