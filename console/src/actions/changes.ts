@@ -1,7 +1,6 @@
 // What can be done to one action. What was seen is said with it, so that nobody changes what has changed meanwhile.
 
 import { api, call, type Schemas } from "../api";
-import { Problem } from "../problem";
 import { written } from "../time";
 import { say } from "./changes.words";
 
@@ -35,24 +34,15 @@ function of(id: string, etag?: string) {
   return { path: { action_id: id }, header: etag ? { "If-Match": etag } : {} };
 }
 
-async function unlessChanged<T>(asked: Promise<T>): Promise<T> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (!(error instanceof Problem) || error.status !== 412) throw error;
-    throw new Problem(412, error.code, say("changed"), say("changed"));
-  }
-}
-
 /** Cancels what is pending; asks what runs to stop. Neither can be taken back. */
 export async function cancelAction(id: string, etag?: string): Promise<string> {
-  const after = await unlessChanged(call(api.DELETE("/scheduling/{action_id}", { params: of(id, etag) })));
+  const after = await call(api.DELETE("/scheduling/{action_id}", { params: of(id, etag) }));
   return say(after?.status === "processing" ? "asked_to_stop" : "cancelled", { type: after?.type ?? "" });
 }
 
 export async function reschedule({ action, etag }: Seen, when: When): Promise<Done> {
   const put = (body: When, tag?: string) =>
-    unlessChanged(call(api.PUT("/scheduling/{action_id}/reschedule", { params: of(action.id, tag), body })));
+    call(api.PUT("/scheduling/{action_id}/reschedule", { params: of(action.id, tag), body }));
   const after = await put(when, etag);
   return {
     text: say("rescheduled", { type: action.type, at: written(after.due_at) }),
@@ -66,9 +56,7 @@ export async function redrive(
   when: When = { in: 0 },
   etag?: string,
 ): Promise<string> {
-  const after = await unlessChanged(
-    call(api.POST("/scheduling/{action_id}/redrive", { params: of(id, etag), body: when })),
-  );
+  const after = await call(api.POST("/scheduling/{action_id}/redrive", { params: of(id, etag), body: when }));
   const isNow = "in" in when && when.in === 0;
   return say(isNow ? "redriven" : "redriven_at", { type, at: written(after.due_at) });
 }

@@ -2,7 +2,6 @@ import { words } from "../words";
 
 export const say = words({
   en: {
-    changed: "It has changed since you looked. What is shown now is how it stands: look again, then decide.",
     cancelled: "Cancelled: {type} will not run.",
     asked_to_stop: "{type} was asked to stop; it stops when its handler looks.",
     rescheduled: "{type} is now due {at}.",
@@ -10,8 +9,6 @@ export const say = words({
     redriven_at: "{type} runs again {at}, with all its attempts.",
   },
   fr: {
-    changed:
-      "Elle a changé depuis votre lecture. La page montre maintenant son état actuel : vérifiez, puis décidez.",
     cancelled: "Annulée : {type} ne sera pas exécutée.",
     asked_to_stop: "{type} a été priée de s'arrêter ; elle s'arrête dès que son code le constate.",
     rescheduled: "{type} a maintenant pour échéance {at}.",
