@@ -104,7 +104,12 @@ def test_the_page_is_at_the_address_of_the_api_and_runs_its_own_scripts_alone(co
 
 def test_the_page_is_told_the_client_and_where_its_pool_signs_people_in(config, bench):
     outputs = bench.deployment.outputs
-    assert config["sign_in"] == {"url": outputs["SignIn"], "client_id": outputs["UserPoolClient"]}
+    region = outputs["UserPool"].partition("_")[0]
+    assert config["sign_in"] == {
+        "url": outputs["SignIn"],
+        "issuer": f"https://cognito-idp.{region}.amazonaws.com/{outputs['UserPool']}",
+        "client_id": outputs["UserPoolClient"],
+    }
     assert outputs["SignIn"].startswith("https://duetime-")
 
 
