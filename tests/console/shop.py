@@ -30,7 +30,7 @@ def send_parcel(payload: Parcel, run: Run) -> None:
         raise ConnectionError(f"no driver for order {payload.order}")
 
 
-@app.action(timeout=timedelta(seconds=120))
+@app.action(timeout=timedelta(seconds=840))
 def wait(payload: Wait, run: Run) -> None:
     """Run until the time is over, or somebody asks to stop."""
     for _ in range(int(payload.seconds * 5)):

@@ -169,7 +169,7 @@ def test_it_is_cancelled_once_that_was_confirmed(reader, acme, pending):
 
 
 def test_what_runs_is_asked_to_stop(reader, acme):
-    running = acme.schedule(Wait(seconds=110), at=NOW)
+    running = acme.schedule(Wait(seconds=800), at=NOW)
     page = go(reader, running)
     expect(status(page)).to_contain_text("running", timeout=AT_LAST)
     button(page, "Ask it to stop…").click()

@@ -18,7 +18,7 @@ def day(cloud):
     acme.schedule(Parcel(order="a-1"), at=timedelta(0))
     acme.schedule(Parcel(order="a-2", fails=9), at=timedelta(0))
     acme.schedule(Parcel(order="a-3"), at=timedelta(hours=3))
-    runs = acme.schedule(Wait(seconds=110), at=timedelta(0))
+    runs = acme.schedule(Wait(seconds=800), at=timedelta(0))
     register(cloud, "acme-evening-parcel", EVENING, title="Evening parcels")
     acme.jobs.trigger("shop-order-more")
     acme.jobs.pause("shop-count-stock", reason="stocktaking")
