@@ -145,3 +145,7 @@ SELDOM = {
     "1: whoever loses the lock is fenced off": without_fencing_off,
     "3: no nominal time is run under two versions": without_looking_at_former_versions,
 }
+
+BEGIN = {"1: whoever loses the lock is fenced off": 30_500}
+"""From which world on to look for one that needs a guard, where the first ones do not; such a world moves whenever what
+operators can do does, and is looked for anew then."""
