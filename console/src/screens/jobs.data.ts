@@ -15,8 +15,8 @@ const EVERY = 10_000;
 
 export type Jobs = Gathered<Job>;
 
-/** All jobs that the caller may see; none where no job may be seen. */
-export function useJobs(): Live<Jobs> {
+/** All jobs that the caller may see, each with so many of its last runs; none where no job may be seen. */
+export function useJobs(runs = RUNS): Live<Jobs> {
   const isAllowed = can("jobs:read");
   return useLive(
     (signal) =>
@@ -25,14 +25,14 @@ export function useJobs(): Live<Jobs> {
             (cursor) =>
               call(
                 api.GET("/background-jobs", {
-                  params: { query: { limit: PAGE, runs: RUNS, cursor } },
+                  params: { query: { limit: PAGE, runs, cursor } },
                   signal,
                 }),
               ),
             MOST_PAGES,
           )
         : Promise.resolve({ items: [], more: false }),
-    "jobs",
+    `jobs ${runs}`,
     isAllowed ? EVERY : Number.POSITIVE_INFINITY,
   );
 }

@@ -6,23 +6,26 @@ import { say } from "../words/shared";
 import { useJobs } from "./jobs.data";
 import { Cards } from "./overview.cards";
 import { Coming } from "./overview.coming";
-import { useFailedToday, useHealth, useRecent } from "./overview.data";
+import { type Action, useFailedToday, useHealth, useRecent } from "./overview.data";
 import { LastHour } from "./overview.hour";
 import { Standing } from "./overview.standing";
 
 export function OverviewScreen() {
-  const jobs = useJobs();
+  const jobs = useJobs(0);
   const health = useHealth();
-  const recent = useRecent();
   const failed = useFailedToday().value;
+  const isBegun = jobs.value !== undefined || jobs.problem !== undefined;
   return (
     <Page title={say("overview")}>
       <Standing health={health} />
       {can("jobs:read", "actions:read", "system") && <Cards jobs={jobs} health={health} failed={failed} />}
       {can("jobs:read", "actions:read") && <Coming />}
-      {can("jobs:read", "actions:read") && (
-        <LastHour jobs={jobs} recent={recent} failed={failed?.items ?? []} />
-      )}
+      {isBegun && can("jobs:read", "actions:read") && <Lately failed={failed?.items ?? []} />}
     </Page>
   );
+}
+
+/** What was; it is asked for after what is and what comes, since the runs of all jobs take the longest to tell. */
+function Lately({ failed }: { failed: Action[] }) {
+  return <LastHour jobs={useJobs()} recent={useRecent()} failed={failed} />;
 }
