@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
 export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION := 1
+unexport PYTHONDONTWRITEBYTECODE  # the tests start many Pythons
 SEEDS ?= 20000
 SOURCES := src tests functions examples bench infra app.py
 
@@ -30,7 +31,7 @@ run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin 
 	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example
 
 test: setup ## the suite: memory back ends and moto
-	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2
+	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal
 
 proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
 	$(PY) -m pytest -m long -n 2 tests/proof --seeds $(SEEDS)

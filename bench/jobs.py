@@ -12,14 +12,13 @@ from bench.meter import Bill, metered
 from bench.result import Result, at_most
 from bench.stand import Stand, app, emulated, made
 from duetime.action import ActionRef
-from duetime.attend import Attend
+from duetime.attend import Attend, AttendDue
 from duetime.aws.tables import ACTIONS, JOBS
 from duetime.ids import SYSTEM_TENANT, job_name, occurrence_id
 from duetime.job import Definition, JobRef
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.plan import Plan
 from duetime.reconcile import Reconcile, Reconciled
-from duetime.tend import Tend
 from duetime.testing.simulated import TurnedClock
 
 STORED = 1_000
@@ -47,7 +46,7 @@ class _Town:
         wakes = MemoryJobWakes(self.clock)
         self.plan = Plan(self.stand.store, store, clock=self.clock, settings=settings)
         attend = Attend(self.plan, store, wakes, clock=self.clock, settings=settings)
-        self.tend = Tend(store, attend, clock=self.clock, settings=settings)
+        self.attend_due = AttendDue(store, attend, clock=self.clock, settings=settings)
         self._reconcile = Reconcile(
             self.stand.store, store, wakes, attend, clock=self.clock, settings=settings
         )
@@ -114,7 +113,7 @@ def _due_only(few: _Town, many: _Town) -> Iterator[Result]:
     bills = []
     for town in (many, few):
         with metered(town.stand.client) as bill:
-            town.tend(stop_at=town.clock.now() + timedelta(hours=1))
+            town.attend_due(stop_at=town.clock.now() + timedelta(hours=1))
         bills.append(bill)
     yield Result(
         bench="jobs", name=f"a sweep's look after {STORED:,} jobs, none due: read units",

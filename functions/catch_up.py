@@ -3,9 +3,10 @@
 from duetime.lambdas.cold_start import cold_start
 
 with cold_start():
+    from duetime.environment import instance_name
     from duetime.lambdas.logs import write_json_logs
     from duetime.lambdas.passes import make_catch_up_handler
-    from duetime.settings import Settings, instance_name
+    from duetime.settings import Settings
 
     write_json_logs()
     handler = make_catch_up_handler(Settings.from_env(), instance=instance_name())

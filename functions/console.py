@@ -3,7 +3,7 @@
 from duetime.lambdas.cold_start import cold_start
 
 with cold_start():
+    from duetime.environment import ConsolePlace
     from duetime.lambdas.console import make_handler
-    from duetime.settings import ConsolePlace
 
     handler = make_handler(ConsolePlace.from_env())

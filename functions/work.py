@@ -3,10 +3,11 @@
 from duetime.lambdas.cold_start import cold_start
 
 with cold_start():
+    from duetime.environment import instance_name
     from duetime.lambdas.loading import load_app
     from duetime.lambdas.logs import write_json_logs
     from duetime.lambdas.work import make_handler
-    from duetime.settings import Settings, instance_name
+    from duetime.settings import Settings
 
     write_json_logs()
     settings = Settings.from_env()

@@ -1,34 +1,29 @@
 """*Attend* to a job: end a pause that is over, plan, and have EventBridge wake it as its row says.
 
-The sweep does it for each job whose `attend_at` has come: because something was changed, because a pause ends, or because two wakes in a
-row were lost. So what callers change needs the tables alone; EventBridge follows within a minute, and what it
-wakes meanwhile is judged by the row.
+Each minute the sweep does it for each job whose `attend_at` has come, every six hours the catch-up: because something was changed, because
+a pause ends, or because two wakes in a row were lost. So what callers change needs the tables alone; EventBridge follows
+within a minute, and what it wakes meanwhile is judged by the row.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable
-from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
+from duetime.errors import BackendUnavailable, DuetimeError, cut
 from duetime.job import WHOLE_JOB, Job, JobRef, Pause, Span, SpanKind
-from duetime.job_ports import JobStore, JobWake, JobWakes
-from duetime.plan import STALE, Plan, Planned, attend_at_of
+from duetime.job_ports import JobStore, JobWakes
+from duetime.plan import LEAD, STALE, Plan, Planned, attend_at_of
 from duetime.settings import Settings
+from duetime.wanted_wakes import former_wakes, short_of, wakes_of
 
-if TYPE_CHECKING:
-    from duetime.cadence.triggers import OnEvent
+log = logging.getLogger(__name__)
 
 _RACES = 5
-_NAME_LIMIT = 64
-_ROOM = 4
-"""Characters of a name that are kept for the number of a job's further wakes."""
+_PAGE = 100
 
 
 class Attend:
@@ -72,13 +67,58 @@ class Attend:
             wanted = tuple(wakes_of(job, self._clock.now(), self._settings))
             for wake in wanted:
                 self._wakes.put(wake)
-            for kind, name in _former(job, self._settings):
+            for kind, name in former_wakes(job, self._settings):
                 if (kind, name) not in {(each.kind, each.name) for each in wanted}:
                     self._wakes.remove(kind, name)
             settled = replace(job, wakes=short_of(wanted))
             if self._jobs.change(job, replace(settled, attend_at=attend_at_of(settled, settled.cursor))):
                 return
         raise BackendUnavailable("the jobs table", f"job {ref.name} kept changing")
+
+
+@dataclass(frozen=True, slots=True)
+class Attended:
+    """What one pass did."""
+
+    attended: int = 0
+    planned: int = 0
+    failed: tuple[str, ...] = ()
+    """Names of jobs that are left for the next pass."""
+
+
+class AttendDue:
+    """Attends to all jobs whose time for that has come, soonest first.
+
+    It reads the index of jobs by when they must be attended to, so it costs what is due and not what is stored. A job that cannot
+    be attended to holds up no other; it stays in the index, and the next pass tries again.
+    """
+
+    def __init__(self, jobs: JobStore, attend: Attend, *, clock: Clock, settings: Settings) -> None:
+        self._jobs, self._attend = jobs, attend
+        self._clock, self._settings = clock, settings
+
+    def __call__(self, *, stop_at: datetime) -> Attended:
+        """Attend until done, or until `stop_at`; then the next pass finds the rest."""
+        attended, planned, failed = 0, 0, list[str]()
+        for ref in self._due():
+            if self._clock.now() >= stop_at:
+                break
+            try:
+                planned += self._attend(ref).made
+                attended += 1
+            except DuetimeError as error:
+                log.warning("job not attended to", extra={"job": ref.name, "reason": cut(error)})
+                failed.append(ref.name)
+        return Attended(attended, planned, tuple(failed))
+
+    def _due(self) -> list[JobRef]:
+        """All that are due now, read before any is attended to: that moves them in the index."""
+        found, cursor, until = list[JobRef](), None, self._clock.now() + LEAD
+        while True:
+            refs, cursor = self._jobs.to_attend(until, limit=_PAGE, cursor=cursor)
+            found += refs
+            if cursor is None:
+                return found
 
 
 def changed(job: Job, now: datetime) -> Job:
@@ -108,81 +148,3 @@ def _span_of(cadence: str, pause: Pause, end: datetime) -> Span:
         by=pause.by,
         reason=pause.reason,
     )
-
-
-def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
-    """What EventBridge should have for a job: a schedule for each of its wakes, a rule for each of its triggers.
-
-    A paused job's schedules are disabled; its rules are not: an event is no wake, and is recorded as skipped.
-    """
-    if job.dropped_at is not None or job.definition.runs_itself:
-        return
-    told = job.definition.title or job.name
-    coming = [each for each in job.stacked.wakes if each.parsed().next_after(now) is not None]
-    for place, each in enumerate(coming):
-        yield JobWake(
-            kind="schedule",
-            name=name_of(job.ref, place, settings),
-            ref=job.ref,
-            description=f"duetime: wakes {told}, {' and '.join(job.definition.cadences)}"[:500],
-            is_enabled=not job.is_paused,
-            expression=each.expression,
-            tz=each.tz,
-        )
-    for place, trigger in enumerate(job.stacked.triggers):
-        yield JobWake(
-            kind="rule",
-            name=name_of(job.ref, place, settings),
-            ref=job.ref,
-            description=f"duetime: starts {told} {trigger.describe()}"[:500],
-            is_enabled=True,
-            cadence=trigger.name,
-            pattern=_pattern_of(trigger, settings),
-        )
-
-
-def _pattern_of(trigger: OnEvent, settings: Settings) -> dict[str, Any]:
-    """Of duetime's own events those of this deployment: several may share a bus."""
-    pattern = trigger.pattern()
-    if trigger.source != EVENT_SOURCE:
-        return pattern
-    return pattern | {"detail": {**pattern.get("detail", {}), "deployment": [settings.prefix]}}
-
-
-def short_of(wakes: tuple[JobWake, ...]) -> str:
-    """What a job's row keeps of them: how many schedules, how many rules, and a hash of all they say."""
-    kinds = [each.kind for each in wakes]
-    said = [
-        [each.kind, each.name, each.is_enabled, each.expression, each.tz, each.pattern, each.description]
-        for each in wakes
-    ]
-    digest = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:12]
-    return f"{kinds.count('schedule')} {kinds.count('rule')} {digest}" if wakes else ""
-
-
-def _former(job: Job, settings: Settings) -> Iterator[tuple[str, str]]:
-    """Kind and name of what was last set for the job."""
-    counts = job.wakes.removeprefix(STALE).split()[:2]
-    for kind, count in zip(("schedule", "rule"), counts, strict=False):
-        for place in range(int(count)):
-            yield kind, name_of(job.ref, place, settings)
-
-
-def name_of(ref: JobRef, place: int, settings: Settings) -> str:
-    """What a job's wake is called: as the job, so that it is found in the console; the second ends with ``.2``."""
-    base = base_of(ref, settings)
-    return base if not place else f"{base}.{place + 1}"
-
-
-def base_of(ref: JobRef, settings: Settings) -> str:
-    """The job's name, after its tenant's where it is not code's; its end is a hash where EventBridge allows no more."""
-    plain = ref.name if ref.tenant_id == SYSTEM_TENANT else f"{ref.tenant_id}.{ref.name}"
-    limit = _NAME_LIMIT - _ROOM - len(settings.prefix)
-    if len(plain) <= limit and _is_sayable(plain):
-        return plain
-    digest = sha256(f"{ref.tenant_id}#{ref.name}".encode()).hexdigest()[:10]
-    return f"{ref.name[: limit - len(digest) - 1]}_{digest}"
-
-
-def _is_sayable(name: str) -> bool:
-    return name.isascii() and name.replace("-", "").replace("_", "").replace(".", "").isalnum()

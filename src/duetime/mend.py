@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duetime import instant
-from duetime.attend import Attend, base_of, changed, wakes_of
+from duetime.attend import Attend, changed
 from duetime.clock import Clock
 from duetime.job import JobRef
 from duetime.job_ports import JobStore, JobWakes
 from duetime.settings import Settings
+from duetime.wanted_wakes import base_of, wakes_of
 
 _PAGE = 200
 

@@ -1,4 +1,4 @@
-"""Settings: the one typed place for what a deployment may choose, and the one place that reads the environment.
+"""Settings: the one typed place for what a deployment may choose.
 
 Each field's metadata says what it means and which values AWS or the protocol admit; contradictions between fields
 are refused together, before anything is built on them. It is long because it is the one place.
@@ -7,17 +7,15 @@ are refused together, before anything is built on them. It is long because it is
 from __future__ import annotations
 
 import json
-import os
 import re
-import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import timedelta
 from typing import Any, Literal, Self
 
+from duetime.environment import PREFIX, SWITCH, environment
 from duetime.errors import SettingsError
 
-PREFIX = "DUETIME_"
 DUE_SHARDS = 16
 """What every writer may assume; a deployment may raise it, never lower it, so no row is out of a sweep's sight."""
 
@@ -53,7 +51,6 @@ _SWEEP_EVERY = timedelta(minutes=1)
 _LEAST_WITH_WHEEL = timedelta(minutes=3)
 _KINDS = {timedelta: "a timedelta", int: "a whole number", bool: "True or False", str: "text"}
 _WRITTEN = {timedelta: "a number of seconds", int: "a whole number", bool: "true or false", str: "text"}
-_SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +308,7 @@ class Settings:
         Raises:
             SettingsError: a value cannot be read, is out of its range, or two contradict each other.
         """
-        source = os.environ if environ is None else environ  # noqa: TID251 - this is the one place that reads it
+        source = environment(environ)
         given: dict[str, Any] = {}
         problems: list[str] = []
         for each in fields(cls):
@@ -337,79 +334,10 @@ class Settings:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolePlace:
-    """What the environment tells the console's function, which serves files and needs no more."""
-
-    api_prefix: str
-    sign_in_url: str
-    sign_in_issuer: str
-    sign_in_client: str
-
-    @classmethod
-    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_API_PREFIX``, ``_SIGN_IN_URL``, ``_SIGN_IN_ISSUER`` and ``_SIGN_IN_CLIENT``.
-
-        Raises:
-            SettingsError: one of them is missing.
-        """
-        source = os.environ if environ is None else environ  # noqa: TID251 - this is the one place that reads it
-        if missing := [name for name in map(_variable, fields(cls)) if name not in source]:
-            raise SettingsError([f"{name} is missing; the stack tells it" for name in missing])
-        return cls(**{each.name: source[_variable(each)] for each in fields(cls)})
-
-    def to_env(self) -> dict[str, str]:
-        """The environment from which `from_env` makes it again."""
-        return {_variable(each): getattr(self, each.name) for each in fields(self)}
-
-
-def instance_name(environ: Mapping[str, str] | None = None) -> str:
-    """What names this process in an action's attempts: the end of its log stream's name, or host and process."""
-    source = os.environ if environ is None else environ  # noqa: TID251 - as above
-    stream = source.get("AWS_LAMBDA_LOG_STREAM_NAME")
-    return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandLine:
-    """What the environment tells the command line; None, or False, where it says nothing."""
-
-    url: str | None = None
-    token: str | None = None
-    signs: bool = False
-    profile: str | None = None
-    api_prefix: str | None = None
-    config: str = "~/.config/duetime/config.toml"
-    no_colour: bool = False
-
-    @classmethod
-    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``, and ``NO_COLOR``.
-
-        What is empty is unsaid.
-
-        Raises:
-            SettingsError: ``DUETIME_SIGN`` is neither true nor false.
-        """
-        source = os.environ if environ is None else environ  # noqa: TID251 - as above
-        signs = source.get(PREFIX + "SIGN") or "false"
-        if signs.lower() not in _SWITCH:
-            raise SettingsError([f"{PREFIX}SIGN is {signs!r}, which cannot be read; say true or false"])
-        return cls(
-            url=source.get(PREFIX + "URL") or None,
-            token=source.get(PREFIX + "TOKEN") or None,
-            signs=_SWITCH[signs.lower()],
-            profile=source.get(PREFIX + "PROFILE") or None,
-            api_prefix=source.get(PREFIX + "API_PREFIX") or None,
-            config=source.get(PREFIX + "CONFIG") or "~/.config/duetime/config.toml",
-            no_colour=bool(source.get("NO_COLOR")),
-        )
-
-
 def _read(each: Field[Any], written: str) -> Any:
     match each.default:
         case bool():
-            return _SWITCH[written.lower()]
+            return SWITCH[written.lower()]
         case timedelta():
             return timedelta(seconds=float(written))
         case int():
@@ -430,10 +358,6 @@ def _written(value: Any) -> str:
             return json.dumps(dict(value), sort_keys=True)
         case _:
             return str(value)
-
-
-def _variable(each: Field[Any]) -> str:
-    return PREFIX + each.name.upper()
 
 
 def _default(each: Field[Any]) -> Any:

@@ -52,12 +52,17 @@ class Passed:
 
     def plus(self, other: Passed) -> Passed:
         """Both together."""
+        if other == _NOTHING:
+            return self
         return Passed(
             self.sent + other.sent,
             tuple(sorted({*self.failed_shards, *other.failed_shards})),
             self.is_whole and other.is_whole,
             max(self.oldest_due_age, other.oldest_due_age),
         )
+
+
+_NOTHING = Passed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +125,14 @@ class Waker:
         while self._clock.now() < stop_at:
             page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
             cursor = page.cursor
-            yield self._send(page), instant.text(window.until) if cursor is None else _CURSOR + cursor
+            sent = self._send(page) if page.entries else _NOTHING
+            yield sent, instant.text(window.until) if cursor is None else _CURSOR + cursor
             if cursor is None:
                 return
 
     def _send(self, page: DuePage) -> Passed:
         now = self._clock.now()
-        rows = self._store.get_rows([entry.ref for entry in page.entries]) if page.entries else ()
+        rows = self._store.get_rows([entry.ref for entry in page.entries])
         waiting = [row for row in rows if self._needs_a_wake(row, now)]
         send_wakes([message_of(row) for row in waiting], self._queues, self._routes, self._clock)
         late = [

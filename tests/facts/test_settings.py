@@ -2,8 +2,9 @@ from datetime import timedelta
 
 import pytest
 
+from duetime.environment import ConsolePlace, instance_name
 from duetime.errors import SettingsError
-from duetime.settings import ConsolePlace, Settings, instance_name
+from duetime.settings import Settings
 
 
 def test_the_defaults_hold_together_and_name_everything_by_the_prefix():

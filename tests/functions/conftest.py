@@ -70,7 +70,7 @@ def answers():
             """Nothing is told."""
 
     server = HTTPServer(("127.0.0.1", 0), Catch)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/answer", caught
     server.shutdown()

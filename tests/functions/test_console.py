@@ -5,9 +5,9 @@ import json
 import pytest
 
 from duetime.console import BUILT
+from duetime.environment import ConsolePlace
 from duetime.errors import SettingsError
 from duetime.lambdas.console import make_handler
-from duetime.settings import ConsolePlace
 from tests.functions.conftest import Context, sample
 
 PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"

@@ -6,7 +6,8 @@ import pytest
 
 from duetime.cdk import Deployment
 from duetime.cdk.console import ConsoleNotBuilt
-from duetime.settings import ConsolePlace, Settings
+from duetime.environment import ConsolePlace
+from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, stack, text
 
 CONSOLE = "https://console.example.com"

@@ -7,7 +7,6 @@ import pytest
 
 from duetime import App, RetryPolicy, Run, daily, every, interval
 from duetime.action import Status
-from duetime.attend import wakes_of
 from duetime.errors import BackendUnavailable, DeclarationError
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.job import JobRef
@@ -16,6 +15,7 @@ from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.plan import Plan
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from duetime.wanted_wakes import wakes_of
 from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, grid
 
 REF = JobRef(SYSTEM_TENANT, JobName("press-print"))

@@ -7,10 +7,10 @@ from random import Random
 from duetime import DuetimeError
 from duetime.account import Account
 from duetime.action import Status
-from duetime.attend import wakes_of
 from duetime.errors import ActionNotFound
 from duetime.settings import Settings
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
+from duetime.wanted_wakes import wakes_of
 from tests.proof.keys import Keys
 from tests.proof.ledger import Ledger
 from tests.proof.operations import OPERATIONS, WEIGHTS

@@ -26,7 +26,8 @@ from duetime.cdk.handlers import Handlers
 from duetime.cdk.rules import accept
 from duetime.cdk.tables import Tables
 from duetime.cdk.user_pool import Users
-from duetime.settings import ConsolePlace, Settings
+from duetime.environment import ConsolePlace
+from duetime.settings import Settings
 
 _TIMEOUT = timedelta(seconds=29)
 """API Gateway waits no longer."""

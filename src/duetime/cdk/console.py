@@ -13,9 +13,9 @@ from duetime.cdk.functions import Duty, Function
 from duetime.cdk.gateway import Gateway
 from duetime.console import BUILT, ConsoleConfig, Site
 from duetime.console.site import ASSETS, CONFIG, PAGE
+from duetime.environment import ConsolePlace
 from duetime.errors import DuetimeError
 from duetime.lambdas.console import FILE
-from duetime.settings import ConsolePlace
 
 _TIMEOUT = timedelta(seconds=10)
 _OPEN = "The console's files, the same for everybody: nothing of any tenant. Whoever sees them signs in to see more."

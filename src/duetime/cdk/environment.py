@@ -10,8 +10,8 @@ from aws_cdk import Stack
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from duetime.environment import PREFIX
 from duetime.errors import SettingsError
-from duetime.settings import PREFIX
 
 LARGEST = 4_096
 """Bytes of all variables together, as JSON: Lambda's quota."""

@@ -20,9 +20,10 @@ from duetime.cdk.queues import NOTIFY_TIMEOUT, RetriedQueue
 from duetime.cdk.rights import keep_notified, may, send, take_from
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
+from duetime.environment import PREFIX
 from duetime.ids import EVENT_SOURCE
 from duetime.notification import TOLD
-from duetime.settings import PREFIX, Settings
+from duetime.settings import Settings
 
 _AT_ONCE = 2
 """The least that an event source takes: whatever fails at once, few are told at once."""

@@ -12,7 +12,8 @@ from typing import Any
 
 from duetime.cdk.context import KEY, MADE_BY_THE_STACK, allowed, chosen, default_of
 from duetime.cdk.deployment import Deployment
-from duetime.settings import PREFIX, Settings
+from duetime.environment import PREFIX
+from duetime.settings import Settings
 
 _HEAD = f"""# Settings
 

@@ -10,7 +10,7 @@ from duetime.cli.client import Client
 from duetime.cli.exchange import is_loopback
 from duetime.cli.failures import BadUsage
 from duetime.cli.profiles import Profile, profile_named
-from duetime.settings import CommandLine
+from duetime.environment import CommandLine
 
 LOCAL = "http://127.0.0.1:8080"
 """Where the local cloud is, unless it was told otherwise."""

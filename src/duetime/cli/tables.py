@@ -48,7 +48,7 @@ def has_colours() -> bool:
     """Whether a person looks who wants colours: at a terminal, without ``NO_COLOR``."""
     if not sys.stdout.isatty():
         return False
-    from duetime.settings import CommandLine  # noqa: PLC0415 - `duetime --help` needs no settings
+    from duetime.environment import CommandLine  # noqa: PLC0415 - `duetime --help` needs no settings
 
     return not CommandLine.from_env().no_colour
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from duetime.console import BUILT, ConsoleConfig, SignIn, Site
 from duetime.console.site import PAGE
-from duetime.settings import ConsolePlace
+from duetime.environment import ConsolePlace
 
 Event = Mapping[str, Any]
 

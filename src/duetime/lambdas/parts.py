@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from duetime.arm import Arm
-from duetime.attend import Attend
+from duetime.attend import Attend, AttendDue
 from duetime.aws.backends import Backends
 from duetime.catch_up import CatchUp
 from duetime.clock import Clock
@@ -20,7 +20,6 @@ from duetime.meter import Meter
 from duetime.plan import Plan
 from duetime.settings import Settings
 from duetime.sweep import Sweep
-from duetime.tend import Tend
 from duetime.waking import Waker
 from duetime.wheel import HandOver, Wheel
 
@@ -41,11 +40,11 @@ class Passes:
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
         """What is due soon or was left behind, what is overdue, and the jobs to attend to."""
-        return in_turn((self._ahead, self._swept, self._tended), stop_at, self._clock)
+        return in_turn((self._ahead, self._swept, self._attended), stop_at, self._clock)
 
     def catch_up(self, stop_at: datetime) -> Mapping[str, Any]:
         """All that is overdue, the jobs to attend to, and strays between them and EventBridge."""
-        return in_turn((self._caught_up, self._tended, self._mended), stop_at, self._clock)
+        return in_turn((self._caught_up, self._attended, self._mended), stop_at, self._clock)
 
     @cached_property
     def _waker(self) -> Waker:
@@ -92,15 +91,15 @@ class Passes:
         return Attend(plan, backends.jobs, backends.job_wakes, clock=clock, settings=settings)
 
     @cached_property
-    def _tended(self) -> Part:
-        tend = Tend(self._backends.jobs, self._attend, clock=self._clock, settings=self._settings)
+    def _attended(self) -> Part:
+        attend_due = AttendDue(self._backends.jobs, self._attend, clock=self._clock, settings=self._settings)
 
         def run(stop_at: datetime) -> Mapping[str, Any]:
-            tended = tend(stop_at=stop_at)
+            looked = attend_due(stop_at=stop_at)
             return {
-                "attended": tended.attended,
-                "planned": tended.planned,
-                "failed_jobs": tended.failed,
+                "attended": looked.attended,
+                "planned": looked.planned,
+                "failed_jobs": looked.failed,
             }
 
         return run

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import TextIO
 
+from duetime.environment import PREFIX
 from duetime.local.addresses import REGION
-from duetime.settings import PREFIX, Settings
+from duetime.settings import Settings
 
 _AWS: Mapping[str, str | None] = {
     "AWS_ACCESS_KEY_ID": "local",

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from duetime.app import App
+from duetime.environment import instance_name
 from duetime.handler import LONGEST_RUN
 from duetime.lambdas import api, arm, dispatch, notify, passes, publish, salvage, work
 from duetime.lambdas.gathering import HandOver
 from duetime.local.addresses import Names
 from duetime.local.functions import Function
-from duetime.settings import Settings, instance_name
+from duetime.settings import Settings
 
 _SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
 SALVAGE_TIMEOUT = NOTIFY_TIMEOUT = _SHORT

@@ -15,7 +15,7 @@ from functools import partial
 from duetime import system_jobs
 from duetime.app import App
 from duetime.arm import Arm
-from duetime.attend import Attend
+from duetime.attend import Attend, AttendDue
 from duetime.catch_up import CatchUp
 from duetime.change import Change
 from duetime.clock import Clock
@@ -42,7 +42,6 @@ from duetime.reconcile import Reconcile, Reconciled
 from duetime.settings import Settings
 from duetime.sweep import Sweep
 from duetime.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, Journal
-from duetime.tend import Tend
 from duetime.undelivered_ports import UndeliveredPorts
 from duetime.waking import Waker
 from duetime.wheel import TURN, HandOver, Wheel, WheelTimers
@@ -133,7 +132,7 @@ class MemoryCloud:
         plan = Plan(store, jobs, clock=clock, settings=settings, meter=self.meter)
         attend = Attend(plan, jobs, wakes, clock=clock, settings=settings)
         self.dispatch_jobs = DispatchJobs(store, jobs, clock=clock, settings=settings, meter=self.meter)
-        self.tend = Tend(jobs, attend, clock=clock, settings=settings)
+        self.attend_due = AttendDue(jobs, attend, clock=clock, settings=settings)
         self.mend = Mend(jobs, wakes, attend, clock=clock, settings=settings)
         self.reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
         self.journal = Journal(store, clock=clock, settings=settings, instance=self._instance)
@@ -191,14 +190,14 @@ class MemoryCloud:
     def _sweep(self, stop_at: datetime) -> str:
         ahead = self.wheel if self.settings.timers == "wheel" else self.hand_over
         ahead(stop_at=stop_at)
-        sent, tended = self.sweep(stop_at=stop_at).sent, self.tend(stop_at=stop_at)
-        return f"sent {sent}, attended to {tended.attended} jobs"
+        sent, looked = self.sweep(stop_at=stop_at).sent, self.attend_due(stop_at=stop_at)
+        return f"sent {sent}, attended to {looked.attended} jobs"
 
     def _catch_up(self, stop_at: datetime) -> str:
-        sent, tended = self.catch_up(stop_at=stop_at).sent, self.tend(stop_at=stop_at)
+        sent, looked = self.catch_up(stop_at=stop_at).sent, self.attend_due(stop_at=stop_at)
         mended = self.mend(stop_at=stop_at)
         return (
-            f"sent {sent}, attended to {tended.attended} jobs, mended {len(mended.removed) + len(mended.set)}"
+            f"sent {sent}, attended to {looked.attended} jobs, mended {len(mended.removed) + len(mended.set)}"
         )
 
     def _tell(self, told: Told) -> None:

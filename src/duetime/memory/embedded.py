@@ -10,10 +10,11 @@ from contextlib import contextmanager
 
 from duetime.app import App
 from duetime.clock import SystemClock
+from duetime.environment import instance_name
 from duetime.memory.cloud import MemoryCloud
 from duetime.ports import Delivery
 from duetime.scheduler import Scheduler
-from duetime.settings import Settings, instance_name
+from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 

@@ -1,0 +1,92 @@
+"""The environment: the one place that reads it. What else it tells than a deployment's `settings` is read here, too."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
+from typing import Any, Self
+
+from duetime.errors import SettingsError
+
+PREFIX = "DUETIME_"
+SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
+
+
+def environment(given: Mapping[str, str] | None = None) -> Mapping[str, str]:
+    """What is `given`, or else what the process has."""
+    return os.environ if given is None else given  # noqa: TID251 - this is the one place that reads it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolePlace:
+    """What the environment tells the console's function, which serves files and needs no more."""
+
+    api_prefix: str
+    sign_in_url: str
+    sign_in_issuer: str
+    sign_in_client: str
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read ``DUETIME_API_PREFIX``, ``_SIGN_IN_URL``, ``_SIGN_IN_ISSUER`` and ``_SIGN_IN_CLIENT``.
+
+        Raises:
+            SettingsError: one of them is missing.
+        """
+        source = environment(environ)
+        if missing := [name for name in map(_variable, fields(cls)) if name not in source]:
+            raise SettingsError([f"{name} is missing; the stack tells it" for name in missing])
+        return cls(**{each.name: source[_variable(each)] for each in fields(cls)})
+
+    def to_env(self) -> dict[str, str]:
+        """The environment from which `from_env` makes it again."""
+        return {_variable(each): getattr(self, each.name) for each in fields(self)}
+
+
+def instance_name(environ: Mapping[str, str] | None = None) -> str:
+    """What names this process in an action's attempts: the end of its log stream's name, or host and process."""
+    source = environment(environ)
+    stream = source.get("AWS_LAMBDA_LOG_STREAM_NAME")
+    return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandLine:
+    """What the environment tells the command line; None, or False, where it says nothing."""
+
+    url: str | None = None
+    token: str | None = None
+    signs: bool = False
+    profile: str | None = None
+    api_prefix: str | None = None
+    config: str = "~/.config/duetime/config.toml"
+    no_colour: bool = False
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``, and ``NO_COLOR``.
+
+        What is empty is unsaid.
+
+        Raises:
+            SettingsError: ``DUETIME_SIGN`` is neither true nor false.
+        """
+        source = environment(environ)
+        signs = source.get(PREFIX + "SIGN") or "false"
+        if signs.lower() not in SWITCH:
+            raise SettingsError([f"{PREFIX}SIGN is {signs!r}, which cannot be read; say true or false"])
+        return cls(
+            url=source.get(PREFIX + "URL") or None,
+            token=source.get(PREFIX + "TOKEN") or None,
+            signs=SWITCH[signs.lower()],
+            profile=source.get(PREFIX + "PROFILE") or None,
+            api_prefix=source.get(PREFIX + "API_PREFIX") or None,
+            config=source.get(PREFIX + "CONFIG") or "~/.config/duetime/config.toml",
+            no_colour=bool(source.get("NO_COLOR")),
+        )
+
+
+def _variable(each: Field[Any]) -> str:
+    return PREFIX + each.name.upper()
