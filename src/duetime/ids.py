@@ -87,6 +87,11 @@ def manual_run_id(job: JobName, version: int, at: datetime, entropy: Entropy = o
     return ActionId(f"{occurrence_id(job, version, at)}.m{entropy(4).hex()}")
 
 
+def registered_run_id(job: JobName, version: int, at: datetime, key: str) -> ActionId:
+    """The id of the run that is triggered with a registration under a key; a repeated call makes the same."""
+    return ActionId(f"{occurrence_id(job, version, at)}.m{sha256(key.encode()).hexdigest()[:8]}")
+
+
 def event_run_id(job: JobName, event_at: datetime, event_id: str) -> ActionId:
     """The id of the run that an event starts; a doubled event makes the same."""
     return ActionId(f"{job}.e{_second(event_at)}.{sha256(event_id.encode()).hexdigest()[:16]}")

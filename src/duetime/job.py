@@ -194,8 +194,12 @@ class Job:
     wakes: str = ""
     """What `duetime.attend` last set on EventBridge for it, in short."""
     registered_by: str = ""
+    registered_at: datetime | None = None
+    """Of a runtime job: when its last registration was made."""
     idempotency_key: str | None = None
     """Of a runtime job: the key of its last registration."""
+    idempotency_until: datetime | None = None
+    """Up to when that key holds."""
 
     @property
     def name(self) -> JobName:
@@ -216,6 +220,11 @@ class Job:
     def is_live(self) -> bool:
         """Whether its occurrences are planned and run."""
         return not self.is_paused and self.dropped_at is None
+
+    def holds_key(self, key: str | None, now: datetime) -> bool:
+        """Whether `key` is that of its last registration, and its time has not passed."""
+        until = self.idempotency_until
+        return key is not None and key == self.idempotency_key and until is not None and now < until
 
     def pause_of(self, cadence: str | None) -> Pause | None:
         """The pause that holds a cadence, its own or the whole job's."""

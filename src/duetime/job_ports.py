@@ -100,8 +100,8 @@ class JobStore(Protocol):
     def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
         """Write what reconcile or an operator changed, with the next revision; False if the revision is not `old`'s.
 
-        Writes the definition, version, since, cursor, attend_at, ends, pauses, dropped_at, tuning, wakes, registered_by and
-        idempotency_key of `new`, never who runs nor the tally. A new version is kept beside the former ones, and the
+        Writes the definition, version, since, cursor, attend_at, ends, pauses, dropped_at, tuning, wakes, registered_by,
+        registered_at, idempotency_key and idempotency_until of `new`, never who runs nor the tally. A new version is kept beside the former ones, and the
         former one's end is noted; a changed definition of the same version replaces it. The spans are kept in the same
         transaction. A row that stands as this very call would have left it was changed by its first try: True.
         """
@@ -212,3 +212,5 @@ class JobPorts:
 
     jobs: JobStore
     routes: Routes
+    precision: Precision = "second"
+    """The finest that the back end honours, as its `JobWakes` say; a registration that asks for more is refused."""

@@ -20,6 +20,8 @@ MOST_CAUGHT_UP = 100
 PAYLOAD_LIMIT = 2_048
 """Bytes: what a row carries without an item of its own; see `duetime.schedule.IN_ROW_LIMIT`."""
 
+TOO_FINE = "precision is 'second', and this back end's timers honour minutes only; say precision='minute'"
+
 _TEXT_LIMITS = {"title": 100, "category": 50, "description": 500}
 
 
@@ -92,6 +94,11 @@ def refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[st
             f"its payload has {size:,} bytes as JSON; each occurrence's row carries it, so at most {PAYLOAD_LIMIT:,}"
             " are allowed: store it elsewhere, and pass a reference to it"
         )
+
+
+def is_too_fine(definition: Definition, finest: Precision) -> bool:
+    """Whether it asks for more than a back end honours whose timers are no finer than this; `TOO_FINE` says so."""
+    return finest == "minute" and definition.precision == "second"
 
 
 def _name_refusals(definition: Definition) -> Iterator[str]:

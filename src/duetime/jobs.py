@@ -10,15 +10,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from duetime import ids, trace
-from duetime.action import Action
+from duetime.action import Action, ActionRef
 from duetime.action_ports import ActionStore
 from duetime.clock import Clock
 from duetime.errors import JobConflict, PayloadTooLarge, cut
-from duetime.ids import TenantId
+from duetime.ids import ActionId, TenantId
 from duetime.job import Job, Overlap
 from duetime.job_ports import JobPorts
 from duetime.operate import JobOperations
-from duetime.register import Register, Registration
+from duetime.register import Register, Registered, Registration
 from duetime.schedule import IN_ROW_LIMIT, PAYLOAD_LIMIT
 from duetime.settings import Settings
 
@@ -51,18 +51,40 @@ class Jobs(JobOperations):
             sees_system=sees_system,
         )
         self._entropy = entropy
-        self._register = Register(actions, ports.jobs, ports.routes, clock=clock, settings=settings)
+        self._register = Register(actions, ports, clock=clock, settings=settings)
 
     def register(self, job: Registration) -> Job:
         """Declare a job of this tenant's own, for a handler that code registered; it is planned at once.
 
         Raises:
-            DeclarationError: it cannot work as it was said.
+            DeclarationError: it cannot work as it was said, or asks for what this back end cannot honour.
             InvalidCadence: a cadence's text is mistyped, or it never fires.
+            InvalidTime: its key's time to live is none.
             UnknownType: no deployed worker has a handler of that name.
             JobNameTaken: the name is code's, or this tenant's and `replace` was not said.
         """
         return self._register(job, self._tenant_id, self._actor)
+
+    def register_and_trigger(self, job: Registration) -> Registered:
+        """Declare a job as `register` does, and run it now as `trigger` does.
+
+        The same idempotency key again, while it holds, is the same registration and the same run. So a call that got no
+        answer is repeated, and does what is missing.
+
+        Returns:
+            The job and the run: the first one of its key, as it is then.
+
+        Raises:
+            JobConflict: it was registered, and not triggered: a run of the job whose place it took has not ended.
+            DuetimeError: as `register`, and as `trigger`.
+        """
+        registered, key = self.register(job), job.idempotency_key
+        at = registered.registered_at
+        if key is None or at is None or not registered.holds_key(key, self._clock.now()):
+            return Registered(registered, self.trigger(registered.name))
+        run_id = ids.registered_run_id(registered.name, registered.version, at, key)
+        first = self._actions.get(ActionRef(registered.ref.tenant_id, run_id))
+        return Registered(registered, first or self._trigger(registered.name, None, run_id))
 
     def unregister(self, name: str) -> None:
         """Take back a job that `register` declared: nothing of it runs any more; its history is kept.
@@ -84,14 +106,18 @@ class Jobs(JobOperations):
             JobConflict: it is running, and its policy is to skip; or it is dropped.
             PayloadTooLarge: the payload does not fit one DynamoDB item.
         """
+        return self._trigger(name, payload)
+
+    def _trigger(self, name: str, payload: Payload | None, run_id: ActionId | None = None) -> Action:
         with trace.span(trace.TRIGGER, lambda: self._asked(name)) as told:
             job, now = self.get(name), self._clock.now()
             self._refuse_dropped(job, "trigger")
-            if job.running is not None and job.definition.overlap is Overlap.SKIP and self._is_running(job):
+            other = job.running if job.running and job.running.id != run_id else None
+            if other is not None and job.definition.overlap is Overlap.SKIP and self._is_running(other):
                 raise JobConflict(
-                    name, asked="trigger", problem=f"{job.running.id} is running, and its overlap is 'skip'"
+                    name, asked="trigger", problem=f"{other.id} is running, and its overlap is 'skip'"
                 )
-            action = self._manual_run(job, payload, now)
+            action = self._manual_run(job, payload, now, run_id)
             self._actions.put(action)
             told.about(action)
         return action
@@ -99,16 +125,18 @@ class Jobs(JobOperations):
     def _asked(self, name: str) -> trace.Attributes:
         return {trace.JOB: cut(name, 100), trace.TENANT: self._tenant_id, trace.TRIGGERED_BY: self._actor}
 
-    def _is_running(self, job: Job) -> bool:
-        holder = self._actions.get(job.running) if job.running else None
+    def _is_running(self, ref: ActionRef) -> bool:
+        holder = self._actions.get(ref)
         return holder is not None and not holder.status.is_final
 
-    def _manual_run(self, job: Job, payload: Payload | None, now: datetime) -> Action:
+    def _manual_run(
+        self, job: Job, payload: Payload | None, now: datetime, run_id: ActionId | None
+    ) -> Action:
         written = job.definition.payload if payload is None else payload.to_json()
         size = len((written or "").encode())
         if size > PAYLOAD_LIMIT:
             raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
-        action_id = ids.manual_run_id(job.name, job.version, now, self._entropy)
+        action_id = run_id or ids.manual_run_id(job.name, job.version, now, self._entropy)
         return Action(
             tenant_id=job.ref.tenant_id,
             id=action_id,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
+from duetime.action import Status
 from duetime.action_ports import ActionStore, Page
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor, InvalidIdentifier, JobNotFound
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.job import Job, JobRef, Origin
 from duetime.job_ports import JobPage, JobStore
+from duetime.selection import RunSelection
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -77,22 +79,46 @@ class JobLookup:
             return JobPage(shown + rest.jobs, rest.cursor)
         return JobPage(shown, following)
 
-    def history(self, name: str, *, limit: int = 50, cursor: str | None = None) -> Page:
+    def history(
+        self,
+        name: str,
+        *,
+        status: Status | str | Collection[Status | str] | None = None,
+        nominal_after: When | None = None,
+        nominal_until: When | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page:
         """A page of its runs, newest first, without their payloads: executed, failed, skipped, and those planned.
+
+        What is said of them is looked up in the runs that were read: a page may then be short, or empty, and have a
+        cursor.
+
+        Args:
+            name: the job.
+            status: only those with this status, or with one of these.
+            nominal_after: only those for a time after this one.
+            nominal_until: only those for a time at or before this one.
+            limit: how many at most, 1 to 200.
+            cursor: the `cursor` of the page before, with the same filters.
 
         Raises:
             JobNotFound: there is no such job.
             InvalidCursor: the cursor belongs to another list.
+            InvalidSelection: there is no such status, or the span ends before it begins.
+            InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
         _check_limit(limit)
+        wanted = RunSelection.of(status, nominal_after, nominal_until, self._clock.now())
         job = self._known(name)
-        return self._actions.of_job(
+        page = self._actions.of_job(
             job.ref.tenant_id,
             job.name,
             limit=limit,
             cursor=cursor,
             has_events=bool(job.stacked.triggers),
         )
+        return Page(tuple(filter(wanted.admits, page)), page.cursor)
 
     def explain(self, name: str, start: When, end: When, *, limit: int = 500) -> Explanation:
         """Account for each nominal time in (start, end]: ran, skipped, missed, not yet due, and why.

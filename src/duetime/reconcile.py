@@ -24,7 +24,7 @@ from duetime.errors import BackendUnavailable, DeclarationError
 from duetime.ids import PLANNER, SYSTEM_TENANT
 from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Span, SpanKind
 from duetime.job_ports import JobStore, JobWakes
-from duetime.job_rules import read_cadences
+from duetime.job_rules import TOO_FINE, is_too_fine, read_cadences
 from duetime.plan import STALE
 from duetime.settings import Settings
 
@@ -78,14 +78,9 @@ class Reconcile:
         return replace(definition, cadences=tuple(each.text for each in read))
 
     def _refuse_precision(self, definitions: Iterable[Definition]) -> None:
-        if self._wakes.precision == "second":
-            return
-        fine = [each.name for each in definitions if each.precision == "second"]
+        fine = [each.name for each in definitions if is_too_fine(each, self._wakes.precision)]
         if fine:
-            raise DeclarationError(
-                f"{', '.join(fine)}: precision is 'second', and this back end's timers honour minutes only;"
-                " say precision='minute'"
-            )
+            raise DeclarationError(f"{', '.join(fine)}: {TOO_FINE}")
 
     def _listed(self) -> Iterator[Job]:
         cursor = None

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
-from duetime.action import SkipReason
+from duetime.action import Action, SkipReason
 from duetime.action_ports import ActionStore
 from duetime.attend import changed
 from duetime.clock import Clock
@@ -23,12 +23,12 @@ from duetime.errors import (
     JobNotFound,
     UnknownType,
 )
+from duetime.idempotency import KeyTerms, key_terms
 from duetime.ids import SYSTEM_TENANT, TenantId, job_name
 from duetime.job import Definition, Job, JobRef, Origin, Precision
-from duetime.job_ports import JobStore
-from duetime.job_rules import RESERVED, overlap_of, read_cadences, refusals
+from duetime.job_ports import JobPorts
+from duetime.job_rules import RESERVED, TOO_FINE, is_too_fine, overlap_of, read_cadences, refusals
 from duetime.plan import STALE, Plan
-from duetime.ports import Routes
 from duetime.reconcile import anchor_of, redefined, retire
 from duetime.retry import RetryPolicy, policy
 from duetime.settings import Settings
@@ -50,7 +50,8 @@ class Registration:
         handler: the payload that each run gets, whose type has a handler; or the name of a handler that takes none.
         cadences: when it runs, as cadences or their texts; none for a job that is only triggered.
         retry: how often a run is tried; the handler's own policy by default.
-        idempotency_key: the same key again is the same registration, and changes nothing.
+        idempotency_key: the same key again is the same registration, and changes nothing, while it holds.
+        idempotency_ttl: for how long it holds: 1 minute to 30 days, the settings' by default.
         replace: take the place of a job of this name that was registered before.
     """
 
@@ -66,7 +67,15 @@ class Registration:
     category: str = ""
     description: str = ""
     idempotency_key: str | None = None
+    idempotency_ttl: timedelta | None = None
     replace: bool = False
+
+
+class Registered(NamedTuple):
+    """A job that was registered, and the run that was triggered with it."""
+
+    job: Job
+    run: Action
 
 
 class Register:
@@ -75,32 +84,34 @@ class Register:
     def __init__(
         self,
         actions: ActionStore,
-        jobs: JobStore,
-        routes: Routes,
+        ports: JobPorts,
         *,
         clock: Clock,
         settings: Settings,
     ) -> None:
-        self._actions, self._jobs, self._routes = actions, jobs, routes
+        self._actions, self._jobs, self._routes = actions, ports.jobs, ports.routes
+        self._precision = ports.precision
         self._clock, self._settings = clock, settings
-        self._plan = Plan(actions, jobs, clock=clock, settings=settings)
+        self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings)
 
     def __call__(self, said: Registration, tenant_id: TenantId, actor: str) -> Job:
         """Register a job, and plan it at once.
 
         Raises:
-            DeclarationError: it cannot work as it was said.
+            DeclarationError: it cannot work as it was said, or asks for what this back end cannot honour.
             InvalidCadence: a cadence's text is mistyped, or it never fires.
+            InvalidTime: its key's time to live is none.
             UnknownType: no deployed worker has a handler of that name.
             JobNameTaken: the name is code's, or this tenant's and `replace` was not said.
         """
         definition, now = self._definition(said, tenant_id), self._clock.now()
+        terms = key_terms(said.idempotency_key, said.idempotency_ttl, now=now, settings=self._settings)
         ref = JobRef(tenant_id, definition.name)
         self._refuse_codes(ref)
-        fresh = _new(ref, definition, now, actor, said.idempotency_key)
+        fresh = _keyed(_new(ref, definition, now, actor), said.idempotency_key, terms)
         for _ in range(_RACES):
             job = None if self._jobs.add(fresh) else self._jobs.get(ref)
-            if job is None or self._stands(job, said, definition) or self._redefine(job, fresh):
+            if job is None or self._stands(job, said, fresh) or self._redefine(job, fresh):
                 self._plan(ref)
                 return self._jobs.get(ref) or fresh
         raise BackendUnavailable("the jobs table", f"job {ref.name} kept changing")
@@ -124,7 +135,12 @@ class Register:
             description=said.description,
             worker=tenant_id,
         )
-        problems = [*refusals(definition, cadences), *_tenant_problems(cadences), *_key_problems(said)]
+        problems = [
+            *refusals(definition, cadences),
+            *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
+            *_tenant_problems(cadences),
+            *_key_problems(said),
+        ]
         if problems:
             raise DeclarationError(f"job {said.name!r}: {'; '.join(problems)}")
         if handler.startswith(RESERVED) or self._routes.queue_for(handler) is None:
@@ -136,19 +152,19 @@ class Register:
         if code is not None:
             raise JobNameTaken(ref.name, "a job that code declares")
 
-    def _stands(self, job: Job, said: Registration, definition: Definition) -> bool:
-        """Whether this registration was made already.
+    def _stands(self, job: Job, said: Registration, fresh: Job) -> bool:
+        """Whether this registration was made already. One with a key of its own is kept, even if nothing else is new.
 
         Raises:
             JobNameTaken: another one stands, and is not to be replaced.
         """
         if job.dropped_at is not None:
             return False
-        if said.idempotency_key is not None and said.idempotency_key == job.idempotency_key:
+        if job.holds_key(said.idempotency_key, self._clock.now()):
             return True
         if not said.replace:
             raise JobNameTaken(job.name, "another job of this tenant; say replace to replace it")
-        return job.definition == definition
+        return said.idempotency_key is None and job.definition == fresh.definition
 
     def _redefine(self, job: Job, fresh: Job) -> bool:
         """Take the place of a former registration; False if it has changed meanwhile."""
@@ -157,7 +173,13 @@ class Register:
             job = self._jobs.get(job.ref) or job
         now = self._clock.now()
         after, spans = redefined(job, fresh.definition, now)
-        after = replace(after, registered_by=fresh.registered_by, idempotency_key=fresh.idempotency_key)
+        after = replace(
+            after,
+            registered_by=fresh.registered_by,
+            registered_at=fresh.registered_at,
+            idempotency_key=fresh.idempotency_key,
+            idempotency_until=fresh.idempotency_until,
+        )
         if not self._jobs.change(job, after, spans=spans):
             return False
         if after.version != job.version:
@@ -203,7 +225,7 @@ class Register:
             )
 
 
-def _new(ref: JobRef, definition: Definition, now: datetime, actor: str, key: str | None) -> Job:
+def _new(ref: JobRef, definition: Definition, now: datetime, actor: str) -> Job:
     return Job(
         ref=ref,
         definition=definition,
@@ -214,8 +236,12 @@ def _new(ref: JobRef, definition: Definition, now: datetime, actor: str, key: st
         attend_at=now,
         wakes=STALE,
         registered_by=actor,
-        idempotency_key=key,
+        registered_at=now,
     )
+
+
+def _keyed(job: Job, key: str | None, terms: KeyTerms | None) -> Job:
+    return replace(job, idempotency_key=key, idempotency_until=terms.until if terms else None)
 
 
 def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:

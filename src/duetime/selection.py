@@ -95,6 +95,44 @@ class Selection:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSelection:
+    """Runs of one job that meet all that is said; their span is one of nominal times."""
+
+    statuses: frozenset[Status] = frozenset(Status)
+    nominal_after: datetime | None = None
+    nominal_until: datetime | None = None
+
+    @classmethod
+    def of(
+        cls,
+        status: Status | str | Collection[Status | str] | None,
+        nominal_after: Bound | None,
+        nominal_until: Bound | None,
+        now: datetime,
+    ) -> Self:
+        """Check what a caller says; what is None says nothing.
+
+        Raises:
+            InvalidSelection: there is no such status, or the span ends before it begins.
+            InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
+        """
+        return cls(
+            statuses=_statuses(status),
+            nominal_after=None if nominal_after is None else instant.resolve(nominal_after, now=now),
+            nominal_until=None if nominal_until is None else instant.resolve(nominal_until, now=now),
+        )
+
+    def __post_init__(self) -> None:
+        start, end = self.nominal_after, self.nominal_until
+        if start is not None and end is not None and start >= end:
+            raise InvalidSelection("the span of nominal times must begin before it ends")
+
+    def admits(self, row: Action) -> bool:
+        """Whether a run is one of those meant."""
+        return row.status in self.statuses and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
+
+
 _EQUAL = ("type", "correlation_id", "job")
 _SPANS = (("due_after", "due_until"), ("created_after", "created_until"))
 _BOUNDS = tuple(name for span in _SPANS for name in span)

@@ -127,7 +127,7 @@ class Settings:
     )
     idempotency_ttl: timedelta = _seconds(
         _DAY,
-        "How long an idempotency key holds at least, unless it is scheduled with a time to live of its own.",
+        "How long an idempotency key holds at least, unless the call says a time to live of its own.",
         low=SHORTEST_KEY_TTL.total_seconds(),
         high=LONGEST_KEY_TTL.total_seconds(),
     )
@@ -195,6 +195,13 @@ class Settings:
         "Begins every route of the admin API, its version included.",
         like=r"(/[A-Za-z0-9._~-]+){1,8}",
         told="segments such as /api/v1",
+    )
+    api_tag: str = _text(
+        "",
+        "The one tag of every operation in the API's OpenAPI document, to group them where it is merged into a larger"
+        " one. Empty: a tag for each subject, such as actions and jobs.",
+        like=r"(\S(.{0,58}\S)?)?",
+        told="text of 1 to 60 characters in one line, or none",
     )
     authorization: Literal["roles", "allow-all"] = field(
         default="roles",

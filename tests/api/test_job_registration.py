@@ -1,6 +1,10 @@
 """Jobs that a tenant registers over HTTP."""
 
+from datetime import timedelta
+
 import pytest
+
+from duetime.memory.job_wakes import MemoryJobWakes
 
 ADA = {"custom:tenant_id": "acme", "sub": "1", "email": "ada@acme.example"}
 REPORT = {
@@ -69,6 +73,17 @@ def test_the_same_idempotency_key_again_changes_nothing_and_triggers_nothing(ten
     assert again.json == first.json
     assert again.headers["Location"] == first.headers["Location"]
     assert [each.id for each in cloud.store.rows() if each.trigger == "manual"] == [first.json["run_id"]]
+
+
+def test_a_key_holds_for_its_time_to_live(tenant, clock):
+    said = REPORT | {"idempotency_key": "k-1", "idempotency_ttl": 3600, "trigger": True}
+    first = tenant("POST", body=said).json
+    clock.wait_until(clock.now() + timedelta(minutes=59))
+    assert tenant("POST", body=said).json["run_id"] == first["run_id"]
+    clock.wait_until(clock.now() + timedelta(minutes=1))
+    assert tenant("POST", body=said).code == "job-name-taken"
+    replaced = {name: value for name, value in said.items() if name not in {"name", "trigger"}}
+    assert tenant("PUT", "/acme-report", body=replaced).status == 200
 
 
 def test_a_run_that_was_lost_between_the_two_is_triggered_when_the_call_is_repeated(tenant):
@@ -172,6 +187,19 @@ REFUSED = {
     "jitter": ({"retry": {"jitter": 2}}, 422, "bad-declaration", "0 to 1"),
     "retry member": ({"retry": {"tries": 2}}, 422, "invalid-request", "retry.tries is not known here"),
     "title": ({"title": "t" * 101}, 422, "bad-declaration", "at most 100"),
+    "key's time too short": (
+        {"idempotency_key": "k-1", "idempotency_ttl": 59},
+        422,
+        "invalid-request",
+        "idempotency_ttl must be greater than or equal to 60",
+    ),
+    "key's time as text": (
+        {"idempotency_key": "k-1", "idempotency_ttl": "60"},
+        422,
+        "invalid-request",
+        "idempotency_ttl must be a number",
+    ),
+    "time of no key": ({"idempotency_ttl": 60}, 422, "invalid-time", "no key"),
     "key": ({"idempotency_key": ""}, 422, "bad-declaration", "1 to 128"),
     "trigger": ({"trigger": "yes"}, 422, "invalid-request", "trigger must be"),
     "unknown member": ({"schedule": "daily"}, 422, "invalid-request", "schedule is not known here"),
@@ -195,6 +223,19 @@ def test_what_cannot_work_is_refused_and_told_before_anything_is_written(tenant,
     assert len(answer.text) < 5_000
     assert cloud.store.rows() == rows
     assert tenant("GET").json["items"] == []
+
+
+class TestOverABackEndOfMinutes:
+    @pytest.fixture
+    def cloud(self, cloud, monkeypatch):
+        monkeypatch.setattr(MemoryJobWakes, "precision", "minute")
+        return cloud
+
+    def test_a_job_that_wants_seconds_is_refused(self, tenant):
+        answer = tenant("POST", body=REPORT)
+        assert (answer.status, answer.code) == (422, "bad-declaration")
+        assert "honour minutes only; say precision='minute'" in answer.json["detail"]
+        assert tenant("POST", body=REPORT | {"precision": "minute"}).status == 201
 
 
 def test_a_refused_cadence_is_pointed_at(tenant):

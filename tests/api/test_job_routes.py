@@ -188,6 +188,9 @@ def test_history_is_filtered_by_status_and_time(ask, run_until, clock):
     window = {"from": "2026-03-01T13:00:00Z", "until": "2026-03-01T14:00:00Z"}
     items = ask("GET", "/billing-hourly/runs", query=window).json["items"]
     assert [each["nominal_at"] for each in items] == ["2026-03-01T14:00:00Z"]
+    backwards = {"from": window["until"], "until": window["from"]}
+    refused = ask("GET", "/billing-hourly/runs", query=backwards)
+    assert (refused.status, refused.code) == (422, "invalid-selection")
 
 
 def test_occurrences_are_explained_a_day_back_and_a_day_ahead(ask, run_until, clock):

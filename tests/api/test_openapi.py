@@ -12,6 +12,7 @@ from duetime.api.openapi import names
 from duetime.api.openapi.document import VERSION
 from duetime.api.openapi.whole import every_route, whole
 from duetime.permissions import Permission
+from duetime.settings import Settings
 from tests.api.conftest import sample_event
 
 ROOT = Path(__file__).parents[2]
@@ -125,6 +126,30 @@ def test_it_tells_the_prefix_that_the_deployment_chose(call_over, store, documen
     answer = ask_for_it(call_over(store, prefix="/admin"), "/admin")
     assert answer.json["servers"][0]["url"].endswith("/admin")
     assert answer.json["paths"] == document["paths"]
+
+
+class TestWithATagOfItsOwn:
+    @pytest.fixture
+    def settings(self):
+        return Settings(api_tag="Our scheduler")
+
+    def test_all_operations_are_grouped_under_it(self, call, document):
+        told = ask_for_it(call).json
+        validate(told)
+        assert {tag for each in operations(told).values() for tag in each["tags"]} == {"Our scheduler"}
+        assert [each["name"] for each in told["tags"]] == ["Our scheduler"]
+        assert told["components"] == document["components"]
+
+    def test_it_tells_nothing_else_otherwise(self, call, document):
+        told = operations(ask_for_it(call).json)
+        others = {name: {**each, "tags": ["Our scheduler"]} for name, each in operations(document).items()}
+        assert told == others
+
+
+def test_without_one_each_operation_has_the_tag_of_its_subject(document):
+    described = {each["name"] for each in document["tags"]}
+    assert {tag for each in operations(document).values() for tag in each["tags"]} == described
+    assert operations(document)["POST /scheduling"]["tags"] == ["actions"]
 
 
 def test_the_page_of_the_api_has_every_route_with_its_permission(document):

@@ -95,7 +95,7 @@ def test_everything_that_can_be_said_of_a_job_is_registered(duetime):
     options = (
         "--overlap", "queue_one", "--catch-up", "2", "--precision", "minute", "--title", "Report", "--category", "r",
         "--description", "weekly", "--failure-threshold", "5", "--jitter", "0", "--give-up-after", "1h",
-        "--idempotency-key", "k-1",
+        "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
     )  # fmt: skip
     job = duetime.json("jobs", "register", *REPORT, "--cadence", "daily 07:00", *options)
     assert duetime.json("jobs", "register", *REPORT, "--idempotency-key", "k-1") == job
@@ -109,6 +109,14 @@ def test_a_job_is_registered_and_triggered(duetime):
     _, printed, _ = duetime("jobs", "register", *REPORT, "--trigger")
     run = printed.splitlines()[1].removeprefix("triggered ")
     assert duetime.json("actions", "show", run)["job"] == "acme-report"
+
+
+def test_a_job_that_is_registered_and_triggered_again_under_one_key_has_one_run(duetime):
+    keyed = (*REPORT, "--trigger", "--idempotency-key", "k-1", "--idempotency-ttl", "1h")
+    first = duetime("jobs", "register", *keyed)
+    assert duetime("jobs", "register", *keyed) == first
+    runs = duetime.json("jobs", "history", "acme-report")["items"]
+    assert [each["trigger"] for each in runs].count("manual") == 1
 
 
 def test_a_job_is_replaced(duetime, registered):

@@ -1,6 +1,7 @@
 """Each role allows what its function calls: the functions run on moto, and what they call is held against the template."""
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import boto3
@@ -275,6 +276,8 @@ def test_who_manages_jobs_may_do_what_the_sdk_calls(deploy, with_jobs, recorder,
     mine = Registration(name="acme-receipts", handler=SendReceipt(order="o-1"), cadences=["every 1h"])
     with recorder.acting("operator"):
         jobs.register(mine)
+        jobs.register_and_trigger(replace(mine, idempotency_key="k-1", replace=True))
+        jobs.register_and_trigger(replace(mine, idempotency_key="k-1", replace=True))
         jobs.list()
         for name in ["acme-receipts", *([] if tenants else ["billing-clean-up"])]:
             jobs.pause(name)

@@ -16,14 +16,16 @@ from aws_lambda_powertools.event_handler.request import Request
 from duetime import ids, instant
 from duetime.action import Action, Status
 from duetime.api.desk import JOBS, Desk
+from duetime.api.filters import page_view
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPage, JobSummary, JobView
 from duetime.api.parameters import Start, Until, instant_of, refuse_unknown
 from duetime.api.preconditions import etag_of_job
 from duetime.api.reader import reader_at
+from duetime.api.requests import read_time
 from duetime.api.routes import Route
 from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView, PreviewView
-from duetime.api.views import ActionPage, ActionSummary
+from duetime.api.views import ActionPage
 from duetime.cadence import Cadence, Interval, explained, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
 from duetime.job import Job
@@ -108,12 +110,15 @@ class BackgroundJobs:
         `next_cursor` leads on to more.
         """
         refuse_unknown(request, ("limit", "cursor", "status", "from", "until"))
-        now = self._now()
-        after = instant.EARLIEST if start is None else instant_of(start, now)
-        last = instant.LATEST if until is None else instant_of(until, now)
-        page = self.desk.scheduler(request).jobs.history(name, limit=limit, cursor=cursor)
-        kept = [each for each in page if after < each.nominal_at <= last and status in {None, each.status}]
-        return ActionPage(items=[ActionSummary.of(each) for each in kept], next_cursor=page.cursor)
+        page = self.desk.scheduler(request).jobs.history(
+            name,
+            status=status,
+            nominal_after=None if start is None else read_time(start),
+            nominal_until=None if until is None else read_time(until),
+            limit=limit,
+            cursor=cursor,
+        )
+        return page_view(page)
 
     def occurrences(
         self,

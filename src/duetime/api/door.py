@@ -98,7 +98,7 @@ def routes_of(desk: Desk, health: Health, access: Access) -> Sequence[Route]:
         health,
     )
     routes = [route for each in served for route in each.routes()]
-    return [*routes, *Description(routes).routes()]
+    return [*routes, *Description(routes, desk.settings.api_tag).routes()]
 
 
 def _base(event: Event, prefix: str) -> str:

@@ -13,7 +13,6 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime import ids
 from duetime.action import Action
 from duetime.api.background_jobs import job_view
 from duetime.api.desk import JOBS, SCHEDULING, Desk, caller_at, place_of
@@ -43,8 +42,6 @@ from duetime.register import Registration
 _MANAGE, _DONE, _NEW = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT, HTTPStatus.CREATED
 _operation = partial(Operation, about=Kind.JOB)
 _JSON = "application/json"
-_FIRST_RUNS = 50
-"""Rows since a registration that are looked at for the run that was triggered with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +80,11 @@ class JobOperations:
         """Register a job (201), and trigger it if asked to; 200 where its idempotency key was seen before."""
         jobs = self.desk.scheduler(request).jobs
         handler = self._handler(said, request, is_triggered=said.trigger)
-        standing = _standing(jobs, said.name)
-        job = jobs.register(_registration(said.name, handler, said))
-        earlier = self._first_run(job) if standing and said.trigger else None
-        run = earlier or (jobs.trigger(job.name) if said.trigger else None)
-        return self._registered(job, run, request, is_new=standing is None)
+        standing, wanted = _standing(jobs, said.name), _registration(said.name, handler, said)
+        if said.trigger:
+            job, run = jobs.register_and_trigger(wanted)
+            return self._registered(job, run, request, is_new=standing is None)
+        return self._registered(jobs.register(wanted), None, request, is_new=standing is None)
 
     def replace(
         self, name: str, said: Annotated[ReplaceRequest, Body()], request: Request
@@ -107,20 +104,6 @@ class JobOperations:
         if said.payload is None and not must_be_there:
             return said.type
         return payload_of(handler, said.payload) or said.type
-
-    def _first_run(self, job: Job) -> Action | None:
-        """The run that was triggered when the job was registered, so that repeating the call triggers no second one."""
-        since = job.since - timedelta(seconds=1)
-        page = self.desk.store.occurrences(
-            job.ref.tenant_id,
-            job.name,
-            job.version,
-            after=since,
-            until=self.desk.clock.now(),
-            limit=_FIRST_RUNS,
-            cursor=None,
-        )
-        return next((each for each in page if ids.is_manual_run(each.id)), None)
 
     def _registered(
         self, job: Job, run: Action | None, request: Request, *, is_new: bool
@@ -201,6 +184,7 @@ def _registration(
         category=said.category,
         description=said.description,
         idempotency_key=said.idempotency_key,
+        idempotency_ttl=None if said.idempotency_ttl is None else timedelta(seconds=said.idempotency_ttl),
         replace=replace,
     )
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from duetime.api.requests import FARTHEST, RequestBody
+from duetime.api.requests import FARTHEST, KeyTtl, RequestBody
 from duetime.job import Overlap, Precision
 from duetime.retry import RetryPolicy
 
@@ -83,8 +83,9 @@ class JobRequest(RequestBody):
     description: Annotated[str, Field(max_length=_LONG)] = ""
     """What it is for."""
     idempotency_key: Annotated[
-        str | None, Field(description="the same key again changes nothing", max_length=_LONG)
+        str | None, Field(description="the same key again changes nothing, while it holds", max_length=_LONG)
     ] = None
+    idempotency_ttl: KeyTtl = None
 
 
 class RegisterRequest(JobRequest):

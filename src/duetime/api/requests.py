@@ -93,6 +93,18 @@ def read_time(written: str, *, remedy: str = "", is_local: bool = False) -> date
     return at
 
 
+KeyTtl = Annotated[
+    float | None,
+    Field(
+        description="seconds for which the key holds at least",
+        strict=True,
+        ge=SHORTEST_KEY_TTL.total_seconds(),
+        le=LONGEST_KEY_TTL.total_seconds(),
+    ),
+]
+"""The time to live of an idempotency key."""
+
+
 class ScheduleRequest(DueTime):
     """An action to schedule."""
 
@@ -102,15 +114,7 @@ class ScheduleRequest(DueTime):
     idempotency_key: Annotated[
         str | None, Field(description="the same key again is answered with the first action")
     ] = None
-    idempotency_ttl: Annotated[
-        float | None,
-        Field(
-            description="seconds for which the key holds at least",
-            strict=True,
-            ge=SHORTEST_KEY_TTL.total_seconds(),
-            le=LONGEST_KEY_TTL.total_seconds(),
-        ),
-    ] = None
+    idempotency_ttl: KeyTtl = None
     concurrency_key: Annotated[
         str | None, Field(description="of the actions that share it only so many run at once")
     ] = None

@@ -64,11 +64,16 @@ def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
 
 def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
     """The jobs' back ends as the SDK uses them; over `client`, if one is given."""
-    from duetime.job_ports import JobPorts  # noqa: PLC0415 - who only schedules needs no jobs
-
     dynamodb = client or boto3.client("dynamodb", config=_PATIENT)
     routes = DynamoRoutes(dynamodb, settings.jobs_table, clock=clock)
-    return JobPorts(job_store(settings, dynamodb), routes)
+    return _job_ports(job_store(settings, dynamodb), routes)
+
+
+def _job_ports(jobs: DynamoJobStore, routes: DynamoRoutes) -> JobPorts:
+    from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - who only schedules needs no jobs
+    from duetime.job_ports import JobPorts  # noqa: PLC0415 - as above
+
+    return JobPorts(jobs, routes, EventBridgeJobWakes.precision)
 
 
 def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPorts:
@@ -101,6 +106,11 @@ class Backends:
     def jobs(self) -> DynamoJobStore:
         """The jobs table."""
         return job_store(self._settings, self._dynamodb)
+
+    @property
+    def job_ports(self) -> JobPorts:
+        """The jobs' back ends as operators' calls use them."""
+        return _job_ports(self.jobs, self.routes)
 
     @cached_property
     def job_wakes(self) -> EventBridgeJobWakes:

@@ -49,7 +49,7 @@ _OUTLIVES = timedelta(days=400)
 
 DECLARED = (
     *("version", "since", "cursor", "attend_at", "ends", "pauses", "dropped_at", "tuning", "wakes"),
-    *("registered_by", "idempotency_key"),
+    *("registered_by", "registered_at", "idempotency_key", "idempotency_until"),
 )
 """The attributes of the state that `JobStore.change` writes."""
 
@@ -105,10 +105,12 @@ def declared(job: Job) -> Item:
         "ends": _packed({str(number): instant.text(end) for number, end in job.ends.items()}),
         "pauses": _packed({name: _pause(each) for name, each in job.pauses.items()}),
         "tuning": _packed({name: asdict(each) for name, each in job.tuning.items()}),
-        "dropped_at": instant.text(job.dropped_at) if job.dropped_at else "",
+        "dropped_at": _instant_text(job.dropped_at),
         "wakes": job.wakes,
         "registered_by": job.registered_by,
+        "registered_at": _instant_text(job.registered_at),
         "idempotency_key": job.idempotency_key or "",
+        "idempotency_until": _instant_text(job.idempotency_until),
     }
     return said | {name: {"S": text} for name, text in texts.items() if text}
 
@@ -189,7 +191,9 @@ def _read(state: Item, definition: Item) -> Job:
         tally=_to_tally(state),
         wakes=_text(state, "wakes") or "",
         registered_by=_text(state, "registered_by") or "",
+        registered_at=_instant(_text(state, "registered_at")),
         idempotency_key=_text(state, "idempotency_key"),
+        idempotency_until=_instant(_text(state, "idempotency_until")),
     )
 
 
@@ -262,6 +266,10 @@ def _holder_of(text: str | None) -> ActionRef | None:
 
 def _text(item: Item, name: str) -> str | None:
     return item[name]["S"] if name in item else None
+
+
+def _instant_text(when: datetime | None) -> str:
+    return "" if when is None else instant.text(when)
 
 
 def _instant(text: str | None) -> datetime | None:

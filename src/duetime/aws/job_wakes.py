@@ -45,13 +45,11 @@ class EventBridgeJobWakes:
     Of a bus' rules, ours are those that wake our own dispatcher: another deployment's prefix may begin with ours.
     """
 
+    precision: Precision = "second"
+    """See `duetime.job_ports.JobWakes`, here and below: the queue's delay carries the seconds."""
+
     def __init__(self, scheduler: EventBridgeSchedulerClient, events: Any, settings: Settings) -> None:
         self._scheduler, self._events, self._settings = scheduler, events, settings
-
-    @property
-    def precision(self) -> Precision:
-        """See `duetime.job_ports.JobWakes`, here and below: the queue's delay carries the seconds."""
-        return "second"
 
     def known(self) -> Sequence[tuple[str, str]]:
         return [*self._schedules(), *self._rules()]

@@ -31,6 +31,7 @@ _SAID = (
     "description",
     "failure_threshold",
     "idempotency_key",
+    "idempotency_ttl",
 )
 
 
@@ -59,7 +60,12 @@ def add_parsers(verbs: Commands) -> None:
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--replace", action="store_true", help="take the place of your job of this name")
     choice.add_argument("--trigger", action="store_true", help="run it at once, too")
-    parser.add_argument("--idempotency-key", metavar="KEY", help="the same key again changes nothing")
+    parser.add_argument(
+        "--idempotency-key", metavar="KEY", help="the same key again changes nothing, while it holds"
+    )
+    parser.add_argument(
+        "--idempotency-ttl", metavar="SPAN", type=seconds, help="how long the key holds: 1m to 30d"
+    )
     add_connection(parser)
     parser.set_defaults(run=register)
 

@@ -11,7 +11,6 @@ from duetime.api.health_details import Details
 from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
-from duetime.job_ports import JobPorts
 from duetime.notification_ports import InboxPorts
 from duetime.settings import Settings
 
@@ -25,9 +24,8 @@ def make_handler(settings: Settings, app: App) -> Handler:
     """
     clock = SystemClock()
     backends = Backends(settings, clock)
-    jobs = JobPorts(backends.jobs, backends.routes)
     told = InboxPorts(backends.preferences, backends.inbox)
-    desk = Desk(backends.store, jobs, app, clock, settings, backends.undelivered, told)
+    desk = Desk(backends.store, backends.job_ports, app, clock, settings, backends.undelivered, told)
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None

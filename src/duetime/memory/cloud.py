@@ -101,7 +101,7 @@ class MemoryCloud:
     @property
     def job_ports(self) -> JobPorts:
         """What a `Scheduler` needs for jobs."""
-        return JobPorts(self.job_store, self._routes)
+        return JobPorts(self.job_store, self._routes, self.job_wakes.precision)
 
     def deploy(self, app: App) -> Reconciled:
         """Run an app, in place of the one before; returns what became of its jobs.

@@ -34,15 +34,13 @@ class _Set:
 class MemoryJobWakes:
     """The wakes, in a dictionary. Whoever drives it asks what fires, and hands it the bus' events."""
 
+    precision: Precision = "second"
+    """See `duetime.job_ports.JobWakes`, here and below."""
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wakes: dict[_Key, _Set] = {}
         self._lock = threading.Lock()
-
-    @property
-    def precision(self) -> Precision:
-        """See `duetime.job_ports.JobWakes`, here and below."""
-        return "second"
 
     def known(self) -> Sequence[tuple[str, str]]:
         with self._lock:

@@ -105,7 +105,7 @@ class SimulatedCloud:
             actor=actor,
             clock=backends.clock,
             settings=self._settings,
-            jobs=JobPorts(backends.jobs, backends.routes),
+            jobs=JobPorts(backends.jobs, backends.routes, backends.job_wakes.precision),
             undelivered=self._cloud.undelivered_ports,
             entropy=self._cloud.entropy,
         )

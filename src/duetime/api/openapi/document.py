@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from duetime.api.openapi.inputs import signature_of
-from duetime.api.openapi.names import TAGS
+from duetime.api.openapi.names import tags
 from duetime.api.openapi.operations import operation
 from duetime.api.openapi.refusals import PROBLEM, problem_schema, responses
 from duetime.api.openapi.schemas import Mode, Model, Schema, schemas_of
@@ -43,8 +43,14 @@ _SECURITY = {
 }
 
 
-def document(routes: Iterable[Route], *, server: str) -> Schema:
-    """The document of these routes, which are found under `server`: a URL, or the path of the prefix."""
+def document(routes: Iterable[Route], *, server: str, api_tag: str = "") -> Schema:
+    """The document of these routes.
+
+    Args:
+        routes: all that is served.
+        server: where they are found: a URL, or the path of the prefix.
+        api_tag: what all operations are grouped by; each by its subject when empty.
+    """
     taken = {(each.path, each.method): (each, signature_of(each)) for each in routes}
     models: list[tuple[Model, Mode]] = []
     for _, signature in taken.values():
@@ -54,7 +60,7 @@ def document(routes: Iterable[Route], *, server: str) -> Schema:
     paths: dict[str, Schema] = {}
     for route, signature in sorted(taken.values(), key=lambda each: each[0].path):
         path = paths.setdefault(route.path.replace("<", "{").replace(">", "}"), {})
-        path[route.method.lower()] = operation(route, signature, references)
+        path[route.method.lower()] = operation(route, signature, references, api_tag=api_tag)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -66,7 +72,7 @@ def document(routes: Iterable[Route], *, server: str) -> Schema:
         },
         "servers": [{"url": server}],
         "security": [{name: []} for name in _SECURITY],
-        "tags": [{"name": name, "description": words} for name, words in TAGS.items()],
+        "tags": [{"name": name, "description": words} for name, words in tags(api_tag).items()],
         "paths": paths,
         "components": {
             "schemas": schemas | {PROBLEM: problem_schema()},

@@ -62,7 +62,7 @@ LOCATED = frozenset({"scheduleAction", "registerJob", "replaceJob", "triggerJob"
 TAGGED = frozenset({"getAction", "getJob", "getNotificationPreferences", "setNotificationPreferences"})
 """Those that answer with an ``ETag``."""
 
-TAGS: Mapping[str, str] = MappingProxyType(
+_TAGS: Mapping[str, str] = MappingProxyType(
     {
         "actions": "One-shots, and the runs of jobs: schedule, look up, cancel, reschedule, redrive.",
         "jobs": "What recurs or follows events: look at, explain, register, operate.",
@@ -72,6 +72,9 @@ TAGS: Mapping[str, str] = MappingProxyType(
         "service": "The deployment itself.",
     }
 )
+
+_OF_ALL = "Actions at their time, jobs, and who is told of them."
+"""What the one tag says that a deployment has chosen."""
 
 _SUBJECTS = {
     "scheduling": "actions",
@@ -106,6 +109,16 @@ def operation_id(route: Route) -> str:
     return OPERATIONS[f"{route.method} {route.path}"]
 
 
-def tag(route: Route) -> str:
+def subject(route: Route) -> str:
     """What the route is about."""
     return _SUBJECTS[route.path.split("/")[1]]
+
+
+def tag(route: Route, chosen: str) -> str:
+    """What the operation is grouped by: the tag that the deployment has chosen for all, else what it is about."""
+    return chosen or subject(route)
+
+
+def tags(chosen: str) -> Mapping[str, str]:
+    """Every tag that `tag` gives, and what it says."""
+    return {chosen: _OF_ALL} if chosen else _TAGS

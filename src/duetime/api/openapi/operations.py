@@ -24,12 +24,12 @@ _LOCATION = {
 }
 
 
-def operation(route: Route, taken: Signature, references: References) -> Schema:
+def operation(route: Route, taken: Signature, references: References, *, api_tag: str) -> Schema:
     """The operation; `references` has each model's place."""
     told = inspect.getdoc(route.answer) or ""
     made: Schema = {
         "operationId": operation_id(route),
-        "tags": [tag(route)],
+        "tags": [tag(route, api_tag)],
         "summary": told.splitlines()[0].rstrip("."),
         "description": told.replace("``", "`"),
         "parameters": taken.parameters,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from http import HTTPStatus
 
 from duetime.api.openapi.inputs import Signature, is_compared
-from duetime.api.openapi.names import tag
+from duetime.api.openapi.names import subject
 from duetime.api.openapi.schemas import PLACE, Schema
 from duetime.api.problems import MEDIA_TYPE, PROBLEMS, TYPE_PREFIX
 from duetime.api.routes import Route
@@ -56,7 +56,7 @@ def _statuses(route: Route, taken: Signature) -> Iterable[HTTPStatus]:
         yield _S.CONFLICT
     if is_compared(route):
         yield _S.PRECONDITION_FAILED
-    if tag(route) in _OPTIONAL:
+    if subject(route) in _OPTIONAL:
         yield _S.NOT_IMPLEMENTED
 
 

@@ -22,6 +22,7 @@ class Description:
     """Tells what is served; the document is made when somebody first asks, once per process."""
 
     others: Sequence[Route]
+    api_tag: str = ""
     _made: dict[str, Any] = field(default_factory=dict)
 
     def routes(self) -> Iterable[Route]:
@@ -33,7 +34,8 @@ class Description:
         if not self._made:
             from duetime.api.openapi.document import document  # noqa: PLC0415 - a cold start has no need of it
 
-            self._made.update(document([*self.others, *self.routes()], server=""))
+            served = [*self.others, *self.routes()]
+            self._made.update(document(served, server="", api_tag=self.api_tag))
         told = self._made | {"servers": [{"url": _called(request)}]}
         return Response(HTTPStatus.OK, _JSON, json.dumps(told, separators=(",", ":"), ensure_ascii=False))
 

@@ -56,6 +56,23 @@ class JobChangeContract(JobsContract):
         assert jobs.change(job, bare)
         assert jobs.get(job.ref) == replace(bare, revision=2)
 
+    def test_a_registrations_key_is_kept_with_the_time_up_to_which_it_holds(self, jobs: JobStore) -> None:
+        job = added(jobs, idempotency_key="k-1", idempotency_until=NOON)
+        assert (job.holds_key("k-1", NOON - TICK), job.holds_key("k-1", NOON)) == (True, False)
+        again = replace(job, registered_at=NOON, idempotency_key="k-2", idempotency_until=NOON + DAY)
+        assert jobs.change(job, again)
+        kept = standing_job(jobs, job.ref)
+        assert (kept.holds_key("k-1", NOON - TICK), kept.holds_key("k-2", NOON + DAY - TICK)) == (False, True)
+        assert jobs.change(kept, replace(kept, idempotency_key=None, idempotency_until=None))
+        assert not standing_job(jobs, job.ref).holds_key("k-2", NOON)
+
+    def test_a_registrations_key_is_its_tenants_own(self, jobs: JobStore) -> None:
+        mine = added(jobs, idempotency_key="k-1", idempotency_until=NOON)
+        theirs = added(jobs, tenant_id=GLOBEX, idempotency_key="k-1", idempotency_until=NOON + DAY)
+        assert jobs.change(theirs, replace(theirs, idempotency_until=NOON - DAY))
+        assert standing_job(jobs, mine.ref).holds_key("k-1", NOON - TICK)
+        assert not standing_job(jobs, theirs.ref).holds_key("k-1", NOON - TICK)
+
     def test_each_change_has_the_next_revision(self, jobs: JobStore) -> None:
         job = added(jobs)
         for number in range(3):

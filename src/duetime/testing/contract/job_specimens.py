@@ -38,7 +38,9 @@ OPERATED: dict[str, Any] = {
     },
     "wakes": "2 schedules, 1 rule",
     "registered_by": "billing-service",
+    "registered_at": NOON - 3 * DAY,
     "idempotency_key": "registration-1",
+    "idempotency_until": NOON - 2 * DAY + TICK,
 }
 """Every field that operators and reconcile set, with more than its default."""
 
