@@ -15,19 +15,17 @@ from duetime.action_ports import ActionStore, Page
 from duetime.cancel import cancel
 from duetime.clock import Clock
 from duetime.errors import ActionConflict, ActionNotFound, Unsupported
+from duetime.instant import When
 from duetime.lease import Moved, Refused
 from duetime.many import Many, change_many, meant
-from duetime.order import When
 from duetime.search import Search
-from duetime.selection import Filters, Selection
+from duetime.selection import Filters, Selection, check_limit
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from duetime.job_ports import JobPorts
     from duetime.jobs import Jobs
     from duetime.undelivered_ports import UndeliveredPorts
-
-LARGEST_PAGE = 200
 
 
 class Actions:
@@ -222,8 +220,7 @@ class Actions:
         return self._redrive(self._ref(action_id), due_at)
 
     def _page(self, selection: Selection, limit: int, cursor: str | None) -> Page:
-        if not 1 <= limit <= LARGEST_PAGE:
-            raise ValueError(f"limit is {limit}; allowed is 1 to {LARGEST_PAGE}")
+        check_limit(limit)
         others = [ids.SYSTEM_TENANT] if self._sees_system else []
         due_order = self._settings.due_order
         search = Search(self._store, self._history, self.tenant_id, others, due_order=due_order)

@@ -14,6 +14,9 @@ from duetime.errors import InvalidTime
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
+When = datetime | timedelta
+"""What callers say: an aware datetime, or a span from now; where a zone may be said beside it, a naive local time, too."""
+
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2199, 12, 31, 23, 59, 59, tzinfo=UTC)
 """The years that EventBridge's own expressions admit: 1970 to 2199."""
@@ -44,7 +47,7 @@ def parse(written: str) -> datetime:
         raise InvalidTime(written, "is outside of the years 1 to 9999 in UTC") from None
 
 
-def resolve(at: datetime | timedelta, *, now: datetime, tz: str | None = None) -> datetime:
+def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
     """The instant that a caller means: an aware datetime, a span from now, or a local time with its zone.
 
     A local time that occurs twice is read as Python reads it, by ``fold``: the first one by default.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
@@ -12,18 +11,15 @@ from duetime.action_ports import ActionStore, Page
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor, InvalidIdentifier, JobNotFound
 from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.instant import When
 from duetime.job import Job, JobRef, Origin
 from duetime.job_ports import JobPage, JobStore
-from duetime.selection import RunSelection
+from duetime.selection import RunSelection, check_limit
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from duetime.explain import Explanation
 
-When = datetime | timedelta
-"""An aware datetime, or a span from now."""
-
-LARGEST_PAGE = 200
 _OURS, _THEIRS = "own ", "system "
 
 
@@ -62,7 +58,7 @@ class JobLookup:
         Raises:
             InvalidCursor: the cursor belongs to another list.
         """
-        _check_limit(limit)
+        check_limit(limit)
         start = cursor or (_THEIRS if self._sees_system else _OURS)
         of_system = start.startswith(_THEIRS) and self._sees_system
         if not of_system and not start.startswith(_OURS):
@@ -108,7 +104,7 @@ class JobLookup:
             InvalidSelection: there is no such status, or the span ends before it begins.
             InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
-        _check_limit(limit)
+        check_limit(limit)
         wanted = RunSelection.of(status, nominal_after, nominal_until, self._clock.now())
         job = self._known(name)
         page = self._actions.of_job(
@@ -160,8 +156,3 @@ class JobLookup:
             raise JobNotFound(name) from None
         tenants = (SYSTEM_TENANT, self._tenant_id) if self._sees_system else (self._tenant_id,)
         return [JobRef(each, checked) for each in tenants]
-
-
-def _check_limit(limit: object) -> None:
-    if not isinstance(limit, int) or not 1 <= limit <= LARGEST_PAGE:
-        raise ValueError(f"limit is {limit!r}; allowed is 1 to {LARGEST_PAGE}")

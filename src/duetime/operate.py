@@ -19,9 +19,10 @@ from duetime.clock import Clock
 from duetime.coming import coming
 from duetime.errors import BackendUnavailable, InvalidTime, JobConflict, cut
 from duetime.ids import TenantId
+from duetime.instant import When
 from duetime.job import WHOLE_JOB, Job, Pause
 from duetime.job_ports import JobStore
-from duetime.lookup import JobLookup, When
+from duetime.lookup import JobLookup
 from duetime.plan import Plan
 from duetime.retry import Duration, RetryPolicy, Tuning, back_offs
 from duetime.settings import Settings

@@ -10,14 +10,12 @@ from duetime import ids, instant
 from duetime.action import Action
 from duetime.concurrency import concurrency_of
 from duetime.idempotency import KeyTerms, key_terms
+from duetime.instant import When
 from duetime.schedule import new_action
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
-
-When = datetime | timedelta
-"""An aware datetime, a span from now, or a naive local time together with its zone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from duetime.actions import Actions
 from duetime.clock import SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
 from duetime.idempotency import KeyTerms
-from duetime.order import Order, Placed, When
+from duetime.instant import When
+from duetime.order import Order, Placed
 from duetime.settings import Settings
 
 if TYPE_CHECKING:

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Self, TypedDict
 
 from duetime import ids, instant
 from duetime.action import Action, Status
 from duetime.errors import InvalidSelection, cut
+from duetime.instant import When
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
 
-Bound = datetime | timedelta
-"""An aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago, as of each call."""
+LARGEST_PAGE = 200
+"""As many as a page holds at most."""
 
 
 class Filters(TypedDict, total=False):
-    """What may be said of the actions that are meant; all of it must hold."""
+    """What may be said of the actions that are meant; all of it must hold.
+
+    A bound is an aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago, as of each call.
+    """
 
     status: Status | str | Collection[Status | str] | None
     """A status, or several of which it must have one."""
@@ -28,10 +32,10 @@ class Filters(TypedDict, total=False):
     correlation_id: str | None
     job: str | None
     """Runs of this job."""
-    due_after: Bound | None
-    due_until: Bound | None
-    created_after: Bound | None
-    created_until: Bound | None
+    due_after: When | None
+    due_until: When | None
+    created_after: When | None
+    created_until: When | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +64,7 @@ class Selection:
             known = ", ".join(Filters.__annotations__)
             raise InvalidSelection(f"there is no filter {cut(min(unknown), 40)!r}; there are {known}")
         job, correlation_id = said.get("job"), said.get("correlation_id")
-        bounds: dict[str, Bound] = {name: when for name in _BOUNDS if (when := said.get(name)) is not None}  # type: ignore[misc]
+        bounds: dict[str, When] = {name: when for name in _BOUNDS if (when := said.get(name)) is not None}  # type: ignore[misc]
         return cls(
             statuses=_statuses(said.get("status")),
             type=_type_name(said.get("type")),
@@ -107,8 +111,8 @@ class RunSelection:
     def of(
         cls,
         status: Status | str | Collection[Status | str] | None,
-        nominal_after: Bound | None,
-        nominal_until: Bound | None,
+        nominal_after: When | None,
+        nominal_until: When | None,
         now: datetime,
     ) -> Self:
         """Check what a caller says; what is None says nothing.
@@ -131,6 +135,16 @@ class RunSelection:
     def admits(self, row: Action) -> bool:
         """Whether a run is one of those meant."""
         return row.status in self.statuses and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
+
+
+def check_limit(limit: object, most: int = LARGEST_PAGE) -> None:
+    """Refuse a page of no size that there is.
+
+    Raises:
+        InvalidSelection: `limit` is no whole number from 1 to `most`.
+    """
+    if not isinstance(limit, int) or not 1 <= limit <= most:
+        raise InvalidSelection(f"limit is {limit!r}; allowed is 1 to {most}")
 
 
 _EQUAL = ("type", "correlation_id", "job")

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from duetime.errors import InvalidCursor, UndeliveredNotFound
 from duetime.ports import FAILURES
+from duetime.selection import LARGEST_PAGE, check_limit
 from duetime.undelivered import Kind, Undelivered, is_undelivered_id, request_for
 from duetime.undelivered_ports import UndeliveredPage, UndeliveredPorts
 
-LARGEST_PAGE = 200
 MOST_AT_ONCE = 1_000
 """That one call has redriven."""
 
@@ -30,8 +30,7 @@ class UndeliveredDesk:
         Raises:
             InvalidCursor: the cursor belongs to another list.
         """
-        if not 1 <= limit <= LARGEST_PAGE:
-            raise ValueError(f"limit is {limit}; allowed is 1 to {LARGEST_PAGE}")
+        check_limit(limit)
         if cursor is not None and not is_undelivered_id(cursor):
             raise InvalidCursor
         return self._store.list(limit=limit, cursor=cursor)
@@ -77,8 +76,7 @@ class UndeliveredDesk:
         Raises:
             BackendUnavailable: some may not have been asked for; call again.
         """
-        if not 1 <= limit <= MOST_AT_ONCE:
-            raise ValueError(f"limit is {limit}; allowed is 1 to {MOST_AT_ONCE}")
+        check_limit(limit, MOST_AT_ONCE)
         wanted = None if kind is None else Kind(kind)
         chosen = list[Undelivered]()
         for each in self._all():

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from duetime.access_ports import AuditTrail, Grant, Grants
 from duetime.api.desk import caller_at
-from duetime.api.parameters import refuse_unknown
+from duetime.api.parameters import LARGEST_PAGE, refuse_unknown
 from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, Route
@@ -24,7 +24,6 @@ from duetime.clock import Clock
 from duetime.permissions import GRANTABLE, Permission
 
 GRANTS = "/grants"
-LARGEST_PAGE = 100
 _ROLE_LIMIT = 128
 _operation = partial(Operation, about=Kind.GRANT)
 

@@ -19,7 +19,7 @@ from duetime.api.desk import JOBS, Desk
 from duetime.api.filters import page_view
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPage, JobSummary, JobView
-from duetime.api.parameters import Start, Until, instant_of, refuse_unknown
+from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of, refuse_unknown
 from duetime.api.preconditions import etag_of_job
 from duetime.api.reader import reader_at
 from duetime.api.requests import read_time
@@ -33,7 +33,6 @@ from duetime.job_ports import JobPage as LookedUp
 from duetime.permissions import Permission
 
 _READ = Permission.READ_JOBS
-LARGEST_PAGE = 100
 MOST_OCCURRENCES = 500
 MOST_RECENT = 20
 DAY = timedelta(days=1)

@@ -12,9 +12,9 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel
 
-from duetime.api.background_jobs import DAY, LARGEST_PAGE, jobs_page
+from duetime.api.background_jobs import DAY, jobs_page
 from duetime.api.desk import JOBS, Desk
-from duetime.api.parameters import instant_of, refuse_unknown
+from duetime.api.parameters import LARGEST_PAGE, instant_of, refuse_unknown
 from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.api.routes import Route
 from duetime.api.views import Instant

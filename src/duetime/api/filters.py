@@ -8,13 +8,11 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from duetime.action import Status
 from duetime.action_ports import Page
+from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RedriveRequest, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary
 from duetime.many import Many
 from duetime.selection import Filters
-
-LARGEST_PAGE = 100
-"""Actions in a page: with every attempt's longest message they stay below the 6 MB that a Lambda may answer."""
 
 _TIMES = ("due_after", "due_until", "created_after", "created_until")
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, Field
 
 from duetime.api.notification_access import Whose
+from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
 from duetime.api.views import Instant
 from duetime.notification import NotificationKind, Severity
@@ -14,7 +15,6 @@ from duetime.notification_ports import InboxEntry
 
 MOST_READ = 100
 """Notifications that one call marks as read at most."""
-LARGEST_PAGE = 100
 LONGEST_LANGUAGE = 35
 LANGUAGE = "such as `fr`: English where there are no words in it; as the preferences say, if left out"
 

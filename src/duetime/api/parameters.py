@@ -14,6 +14,9 @@ from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.api.requests import IDENTITY, read_time
 from duetime.errors import cut
 
+LARGEST_PAGE = 100
+"""Of what is listed: actions with every attempt's longest message stay below the 6 MB that a Lambda may answer."""
+
 Start = Annotated[str | None, Query(alias="from", description="only what lies after this ISO 8601 instant")]
 Until = Annotated[str | None, Query(description="only what lies at or before this ISO 8601 instant")]
 

@@ -12,7 +12,8 @@ from pydantic.config import JsonDict
 from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.concurrency import MOST_SLOTS
 from duetime.errors import InvalidTime, cut
-from duetime.order import Order, When
+from duetime.instant import When
+from duetime.order import Order
 from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
 

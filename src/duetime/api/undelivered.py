@@ -12,7 +12,7 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel, Field
 
 from duetime.api.desk import UNDELIVERED, Desk
-from duetime.api.parameters import refuse_unknown
+from duetime.api.parameters import LARGEST_PAGE, refuse_unknown
 from duetime.api.reader import reader_at
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, Route
@@ -25,7 +25,6 @@ from duetime.undelivered_desk import MOST_AT_ONCE, UndeliveredDesk
 
 _REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
 _REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)
-LARGEST_PAGE = 100
 _ASKED = ("limit", "cursor")
 
 

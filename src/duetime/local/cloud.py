@@ -30,7 +30,6 @@ from typing import Any, Self
 
 import boto3
 
-from duetime.actions import LARGEST_PAGE
 from duetime.api import PREFIX
 from duetime.api.authority import check_access
 from duetime.app import App
@@ -61,6 +60,7 @@ from duetime.local.server import Server
 from duetime.local.stack import Stack
 from duetime.reconcile import Reconciled
 from duetime.scheduler import Scheduler
+from duetime.selection import LARGEST_PAGE
 
 _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("This local cloud", START)))
 
