@@ -51,7 +51,7 @@ e2e: setup ## deploy onto an emulator and run actions there (a quarter of an hou
 synth: setup ## the CloudFormation template, in cdk.out; without Docker
 	npx --no-install cdk synth --quiet
 
-bench: .venv/.ready ## measure, each beside its reference
+bench: .venv/.ready ## measure, each beside its reference; and the same work by four other schedulers
 	$(PY) -m bench
 
 check: setup ## formatting, lint, types, import rules, and the stack can be synthesised

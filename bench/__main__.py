@@ -27,6 +27,7 @@ MEASUREMENTS = {
     "wheel": "what a row costs the wheel",
     "million": "a model: one million actions due at once",
     "cadences": "parsing a cadence and finding its next time",
+    "rivals": "the same work by APScheduler, Celery, procrastinate and huey",
 }
 
 

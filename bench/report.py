@@ -21,8 +21,10 @@ def machine() -> str:
 
 def show(title: str, results: Sequence[Result]) -> None:
     """Print one measurement's table, and its notes below it."""
-    rows = [_HEAD, *(_row(each) for each in results)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(_HEAD))]
+    rows = (
+        _matrix(results) if any(each.of for each in results) else [_HEAD, *(_row(each) for each in results)]
+    )
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     print(f"\n{title}")
     for row in rows:
         print("  " + "  ".join(_placed(row, widths)).rstrip())
@@ -36,7 +38,7 @@ def notes(results: Iterable[Result]) -> Iterator[str]:
         yield f"reference: {against}"
     for each in results:
         if each.note:
-            yield f"{each.name}: {each.note}"
+            yield f"{each.of or each.name}: {each.note}"
 
 
 def summary(results: Sequence[Result]) -> None:
@@ -45,7 +47,7 @@ def summary(results: Sequence[Result]) -> None:
     missed = [each for each in bounded if not each.met]
     print(f"\n{len(bounded) - len(missed)} of {len(bounded)} budgets met")
     for each in missed:
-        actual = f"{each.measured:.4g} {each.unit}"
+        actual = f"{each.measured or 0:.4g} {each.unit}"
         ratio = f", {each.ratio:.2f}x its reference" if each.ratio is not None else ""
         print(f"  MISSED {each.bench}: {each.name}: {actual}{ratio}; the budget is {each.budget}")
 
@@ -56,10 +58,22 @@ def write_json_lines(results: Iterable[Result], stream: TextIO) -> None:
         print(each.to_json(), file=stream)
 
 
+def _matrix(results: Sequence[Result]) -> list[tuple[str, ...]]:
+    """A row for each work, a column for each who does it; empty where it was not measured."""
+    columns = [*dict.fromkeys(each.of for each in results)]
+    cells = {(each.name, each.of): _cell(each) for each in results}
+    works = dict.fromkeys(each.name for each in results if each.name)
+    return [("", *columns), *((work, *(cells.get((work, of), "") for of in columns)) for work in works)]
+
+
+def _cell(result: Result) -> str:
+    return result.words or (f"{result.measured:,.4g}" if result.measured is not None else "")
+
+
 def _row(result: Result) -> tuple[str, ...]:
     return (
         result.name,
-        f"{result.measured:,.4g} {result.unit}",
+        f"{_cell(result)} {result.unit}",
         f"{result.reference:,.4g}" if result.reference is not None else "",
         f"{result.ratio:.2f}x" if result.ratio is not None else "",
         str(result.budget) if result.budget else "",
@@ -69,4 +83,4 @@ def _row(result: Result) -> tuple[str, ...]:
 
 def _placed(row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
     for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
-        yield cell.rjust(width) if 0 < place < len(_HEAD) - 1 else cell.ljust(width)
+        yield cell.rjust(width) if 0 < place < len(row) - 1 else cell.ljust(width)

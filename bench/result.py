@@ -57,15 +57,20 @@ class Result:
     Attributes:
         bench: the measurement that it belongs to.
         name: what was measured.
+        measured: None where there are only words.
         unit: of `measured` and of `reference`.
+        of: whose it is, where several do the same work; the table then has a column for each.
+        words: what the table shows instead of the figure.
         against: what the reference is.
         note: what else a reader should know; shown below the table.
     """
 
     bench: str
     name: str
-    measured: float
+    measured: float | None
     unit: str
+    of: str = ""
+    words: str = ""
     reference: float | None = None
     against: str = ""
     budget: Budget | None = None
@@ -74,7 +79,7 @@ class Result:
     @property
     def ratio(self) -> float | None:
         """The measured figure over its reference."""
-        return self.measured / self.reference if self.reference else None
+        return self.measured / self.reference if self.reference and self.measured is not None else None
 
     @property
     def met(self) -> bool | None:
@@ -87,6 +92,7 @@ class Result:
             {
                 "bench": self.bench,
                 "name": self.name,
+                **({"of": self.of, "words": self.words} if self.of else {}),
                 "measured": rounded(self.measured),
                 "unit": self.unit,
                 "reference": rounded(self.reference),

@@ -1,0 +1,178 @@
+"""Rivals: the same work done by duetime, APScheduler, Celery, procrastinate and huey, on this machine, in one run.
+
+Each contender is measured by itself where it is punctuality or speed that counts; where most is waiting, all at once.
+docs/comparison.md says how to read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from types import FrameType
+from typing import NamedTuple
+
+from bench.result import Result
+from bench.rivals import environment, works
+from bench.rivals.cell import Cell
+from bench.rivals.contender import Contender, Settings
+from bench.rivals.contenders import APSCHEDULER, CELERY, DUETIME, EMBEDDED, HUEY, PROCRASTINATE, ours, rivals
+from bench.rivals.nights import nights
+from bench.rivals.process import INTERRUPTED
+from bench.rivals.servers import NewStore, NotHere, postgres, redis
+from tests.dynamodb_local import running
+
+SHORT_LEASE = {"settings": {"lease": 10, "heartbeat": 4}}
+LOCAL_TIME = {"utc": False}
+_AT_ONCE = 12
+_REMEDIED = ", with a remedy"
+Work = Callable[[Contender], Iterable[Cell]]
+
+
+class Remedy(NamedTuple):
+    """What a contender's documentation offers against what its defaults do, shortened for the measure."""
+
+    settings: Settings
+    told: str
+
+
+AFTER_DEATH = {
+    CELERY: Remedy(
+        {
+            "task_acks_late": True,
+            "broker_transport_options": {"visibility_timeout": 10, "unacked_restore_throttle": 1},
+        },
+        "the remedy: acks_late, a visibility timeout of 10 s instead of an hour, looked after every 10 s",
+    ),
+    PROCRASTINATE: Remedy(
+        {"retries_stalled_jobs": True}, "the remedy: its documented task that retries stalled jobs, each 5 s"
+    ),
+}
+AFTER_MISFIRES = {
+    APSCHEDULER: Remedy({"misfire_grace_time": 60}, "the remedy: a misfire grace of a minute"),
+}
+
+
+def measure() -> list[Result]:
+    """Whatever is not on this machine is told in a line, and left out."""
+    environment.forget_logs()
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_ended_by_sigterm())
+        contenders = _contenders(stack)
+        found = [_told_how(each) for each in contenders]
+        for work in (works.scheduling, _punctual, _without_misfires):
+            found += [_done(each, work) for each in contenders]
+        found += _at_once(contenders, [_twice])
+        found += _at_once(contenders, [_killed, _in_spite_of_death, nights, _local_nights])
+    return [result for results in found for result in results]
+
+
+def _at_once(contenders: Sequence[Contender], several: Sequence[Work]) -> list[list[Result]]:
+    """Work that is mostly waiting."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        jobs = [pool.submit(_done, each, work) for work in several for each in contenders]
+        try:
+            return [each.result() for each in jobs]
+        except BaseException:
+            INTERRUPTED.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _told_how(contender: Contender) -> list[Result]:
+    return [Cell("", note=contender.how).of(contender)]
+
+
+def _contenders(stack: contextlib.ExitStack) -> Sequence[Contender]:
+    mine = ours(_dynamodb(stack))
+    try:
+        python = environment.python()
+    except NotHere as reason:
+        print(f"rivals: {reason}")
+        return mine
+    return [*mine, *rivals(python, _here(stack, redis()), _here(stack, postgres()))]
+
+
+def _dynamodb(stack: contextlib.ExitStack) -> NewStore:
+    """DynamoDB Local's endpoint; without Java, ours is not measured on it."""
+    try:
+        endpoint = stack.enter_context(running())
+    except RuntimeError as error:
+        reason = NotHere(str(error))
+
+        def nowhere() -> str:
+            raise reason
+
+        return nowhere
+    return lambda: endpoint
+
+
+def _here(
+    stack: contextlib.ExitStack, server: contextlib.AbstractContextManager[NewStore]
+) -> NewStore | None:
+    try:
+        return stack.enter_context(server)
+    except NotHere as reason:
+        print(f"rivals: {reason}; who needs it is left out")
+        return None
+
+
+def _done(contender: Contender, work: Work) -> list[Result]:
+    """One contender's cells of one work; if it breaks, that is told, and the rest goes on."""
+    try:
+        return [cell.of(contender) for cell in work(contender)]
+    except Exception as error:  # noqa: BLE001 - whatever breaks one must not take the others along
+        print(f"rivals: {contender.name} could not be measured: {error}")
+        return []
+
+
+def _punctual(contender: Contender) -> Iterator[Cell]:
+    with contender.playing() as cast:
+        yield from works.punctual(cast)
+        yield from works.burst(cast)
+
+
+def _without_misfires(contender: Contender) -> Iterator[Cell]:
+    if remedy := AFTER_MISFIRES.get(contender.name):
+        with contender.playing(remedy.settings) as cast:
+            yield from _noted(works.burst(cast, _REMEDIED), remedy)
+
+
+def _twice(contender: Contender) -> Iterator[Cell]:
+    return works.twice(contender) if contender.name != EMBEDDED else iter([])
+
+
+def _killed(contender: Contender) -> Iterator[Cell]:
+    if contender.name == DUETIME:
+        return works.killed(contender, SHORT_LEASE)
+    return works.killed(contender) if contender.name != EMBEDDED else iter([])
+
+
+def _in_spite_of_death(contender: Contender) -> Iterator[Cell]:
+    if remedy := AFTER_DEATH.get(contender.name):
+        yield from _noted(works.killed(contender, remedy.settings, _REMEDIED), remedy)
+
+
+def _noted(cells: Iterator[Cell], remedy: Remedy) -> Iterator[Cell]:
+    yield replace(next(cells), note=remedy.told)
+    yield from cells
+
+
+def _local_nights(contender: Contender) -> Iterator[Cell]:
+    return nights(contender, LOCAL_TIME, ", local time") if contender.name == HUEY else iter([])
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """So that what was started is ended then, too."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

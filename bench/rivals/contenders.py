@@ -1,0 +1,82 @@
+"""The contenders: the four rivals, each with what its documentation recommends for work that must not be lost, and ours."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.rivals.contender import NOTHING, Cast, Contender, Settings, fresh_runs
+from bench.rivals.process import Process, Runs
+from bench.rivals.servers import NewStore
+from bench.rivals.speaking import CONCURRENCY
+
+DUETIME, EMBEDDED = "duetime", "embedded"
+APSCHEDULER, CELERY, PROCRASTINATE, HUEY = "APScheduler", "Celery", "procrastinate", "huey"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnTheLocalCloud(Contender):
+    """Ours; its workers can be processes of their own, which poll the cloud's queue."""
+
+    @contextlib.contextmanager
+    def clerk(self) -> Iterator[Process]:
+        """On DynamoDB Local, whose endpoint is the store."""
+        with fresh_runs() as runs, self.process("table", self.new_store(), runs) as process:
+            yield process
+
+    @contextlib.contextmanager
+    def apart(self, settings: Settings = NOTHING) -> Iterator[Cast]:
+        without_workers = {**settings, "concurrency": 0}
+        with fresh_runs() as runs, self.process("cloud", "", runs, without_workers) as cloud:
+            environment: Mapping[str, str] = cloud.ask("environment")
+
+            def another() -> Process:
+                return replace(self.process("worker", "", runs, settings), environment=environment)
+
+            with another() as worker:
+                yield Cast(cloud, worker, another, runs)
+
+    @contextlib.contextmanager
+    def twins(self) -> Iterator[Runs]:
+        """EventBridge fires each wake twice; both workers plan as well, ten times a second."""
+        with self.apart({"app": "jobs", "plans": True, "doubles": 1.0}) as cast, cast.another():
+            yield cast.runs
+
+
+def ours(dynamodb: NewStore) -> list[Contender]:
+    return [
+        OnTheLocalCloud(
+            name=DUETIME, script="with_duetime.py", worker="cloud", client="", new_store=dynamodb,
+            how=f"the local cloud, {CONCURRENCY} handlers at once; scheduling on DynamoDB Local",
+        ),
+        Contender(
+            name=EMBEDDED, script="with_duetime.py", worker="embedded", client="",
+            how="duetime's memory back end, 8 handlers at once: nothing is kept",
+        ),
+    ]  # fmt: skip
+
+
+def rivals(python: Path, redis: NewStore | None, relational: NewStore | None) -> list[Contender]:
+    """Those whose store is here."""
+    threads = f"{CONCURRENCY} threads"
+    found = [
+        Contender(
+            name=APSCHEDULER, script="with_apscheduler.py", new_store=relational or str, client="",
+            how=f"BackgroundScheduler, SQLAlchemy job store on PostgreSQL, its {threads}, its misfire grace of 1 s",
+        ),
+        Contender(
+            name=CELERY, script="with_celery.py", new_store=redis or str, beats=True,
+            how=f"eta, Redis with an append-only file, a worker of {threads}, tasks acknowledged when they start",
+        ),
+        Contender(
+            name=PROCRASTINATE, script="with_procrastinate.py", new_store=relational or str, schema=True,
+            how=f"schedule_at, PostgreSQL, a worker with concurrency {CONCURRENCY}, polling each 5 s",
+        ),
+        Contender(
+            name=HUEY, script="with_huey.py", new_store=redis or str,
+            how=f"eta, Redis with an append-only file, a consumer of {threads}, its schedule read each second",
+        ),
+    ]  # fmt: skip
+    return [replace(each, interpreter=python) for each in found if each.new_store is not str]

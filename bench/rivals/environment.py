@@ -1,0 +1,48 @@
+"""The rivals' own virtual environment: made when it is needed, and again when what it should hold changes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.fresh import ROOT
+from bench.rivals.servers import NotHere
+
+PLACE = ROOT / ".cache" / "rivals"
+PINNED = ROOT / "requirements" / "rivals.txt"
+_HELD = PLACE / "holds.txt"
+_LOGS = PLACE.with_name("rivals-logs")
+
+
+def python() -> Path:
+    """Its interpreter.
+
+    Raises:
+        NotHere: it could not be made.
+    """
+    found = PLACE / "bin" / "python"
+    if not _HELD.exists() or _HELD.read_text() != PINNED.read_text():
+        uv = [sys.executable, "-m", "uv"]
+        _run([*uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(PLACE)])
+        _run([*uv, "pip", "install", "--quiet", "--python", str(found), "--requirement", str(PINNED)])
+        _HELD.write_text(PINNED.read_text())
+    return found
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - from this file
+    if done.returncode:
+        said = (done.stderr.strip().splitlines() or [""])[-1]
+        raise NotHere(f"their environment could not be made from {PINNED.relative_to(ROOT)}: {said}")
+
+
+def log_of(script: Path) -> Path:
+    """Where a script's standard error goes."""
+    return _LOGS / f"{script.stem}.log"
+
+
+def forget_logs() -> None:
+    """Those of the run before."""
+    shutil.rmtree(_LOGS, ignore_errors=True)

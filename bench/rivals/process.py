@@ -1,0 +1,131 @@
+"""One process of a contender: it speaks JSON lines, writes its runs to a file, and ends with the bench."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from bench.fresh import ENVIRONMENT, ROOT
+from bench.rivals.environment import log_of
+
+_STARTS_WITHIN, _ANSWERS_WITHIN = 60.0, 120.0
+LOOK_EVERY, _QUIET = 0.02, 7.0
+"""Seconds."""
+INTERRUPTED = threading.Event()
+"""Nobody waits any longer: the bench is being ended."""
+
+
+class Refused(Exception):
+    """A contender answered a request with an exception of its own.
+
+    Attributes:
+        kind: the name of its class.
+    """
+
+    def __init__(self, script: str, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(f"{script}: {kind}: {message}")
+
+
+@dataclass(slots=True)
+class Runs:
+    """What handlers wrote down, in the order in which they started."""
+
+    file: Path
+
+    def read(self) -> list[Mapping[str, Any]]:
+        """Whatever was written until now."""
+        if not self.file.exists():
+            return []
+        return [json.loads(line) for line in self.file.read_text().splitlines()]
+
+    def wait_for(self, count: int, until: float, quiet_from: float = math.inf) -> list[Mapping[str, Any]]:
+        """Until there are so many, or it is `until`, or it is `quiet_from` and for some seconds none has started."""
+        seen, last = 0, time.time()
+        while len(found := self.read()) < count and time.time() < min(until, max(quiet_from, last + _QUIET)):
+            if len(found) > seen:
+                seen, last = len(found), time.time()
+            if INTERRUPTED.wait(LOOK_EVERY):
+                break
+        return found
+
+
+@dataclass(slots=True)
+class Process:
+    """A script in one of its roles."""
+
+    command: list[str]
+    runs: Runs
+    environment: Mapping[str, str] = field(default_factory=dict)
+    _process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        log = log_of(Path(self.command[1]))
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a") as stderr:
+            self._process = subprocess.Popen(  # noqa: S603 - every argument comes from the bench
+                self.command, cwd=self.runs.file.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=stderr, text=True, bufsize=1, start_new_session=True,
+                env={**ENVIRONMENT, "PYTHONPATH": f"{ROOT / 'src'}", "RUNS": str(self.runs.file), **self.environment},
+            )  # fmt: skip
+        try:
+            self._read(_STARTS_WITHIN)
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.kill()
+
+    def ask(self, do: str, **said: Any) -> Any:
+        """One request, and its answer.
+
+        Raises:
+            Refused: it raised.
+            RuntimeError: it did not answer in time.
+        """
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"do": do, **said}) + "\n")
+        return self._read(_ANSWERS_WITHIN).get("answer")
+
+    def kill(self) -> None:
+        """As if its machine were gone: it and what it forked."""
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _read(self, within: float) -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            line = self._process.stdout.readline() if selector.select(within) else ""
+        if not line:
+            name = Path(self.command[1])
+            raise RuntimeError(f"{name.stem} {self.command[2]} gave no answer; its log is {log_of(name)}")
+        told: dict[str, Any] = json.loads(line)
+        if "error" in told:
+            raise Refused(Path(self.command[1]).stem, told["error"], told["message"])
+        return told

@@ -1,0 +1,161 @@
+"""duetime itself, by the same protocol: embedded, on the local cloud with its workers, and on a table alone."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import boto3
+import speaking  # type: ignore[import-not-found]
+
+from duetime import App, Order, Payload, Run, Scheduler, cron
+from duetime.aws.backends import Backends
+from duetime.aws.store import DynamoStore
+from duetime.aws.tables import ACTIONS, create_table_request
+from duetime.clock import SystemClock
+from duetime.ids import SYSTEM_TENANT, job_name
+from duetime.job import JobRef
+from duetime.lambdas.work import make_handler
+from duetime.local import LocalCloud, Options
+from duetime.local.queue_pump import as_lambda_has_it
+from duetime.local.schedule_pump import Whims
+from duetime.plan import Plan
+from duetime.settings import Settings
+
+EACH_SECOND, JOB = cron("* * * * * *"), "bench-each-second"
+LOOK_EVERY = 0.1
+app, jobs = App(), App()
+
+
+class Tick(Payload):
+    """Whose run it is, and when it is due."""
+
+    name: str
+    due: float
+
+
+class Hang(Payload):
+    """The same."""
+
+    name: str
+    due: float
+
+
+@app.action
+@jobs.action
+def tick(payload: Tick) -> None:
+    speaking.tick(payload.name, payload.due)
+
+
+@app.action
+@jobs.action
+def hang(payload: Hang) -> None:
+    speaking.hang(payload.name, payload.due)
+
+
+@jobs.job(EACH_SECOND, name=JOB)
+def each_second(run: Run) -> None:
+    speaking.tick(speaking.JOB, run.nominal_at.timestamp())
+
+
+APPS, PAYLOADS = {"app": app, "jobs": jobs}, {"tick": Tick, "hang": Hang}
+
+
+def commands(scheduler: Scheduler) -> dict[str, Any]:
+    made: list[str] = []
+
+    def one(handler: str, name: str, due: float) -> None:
+        action = scheduler.schedule(PAYLOADS[handler](name=name, due=due), at=speaking.instant(due))
+        made[:] = [action.id]
+
+    def many(orders: Sequence[tuple[str, float]]) -> None:
+        scheduler.schedule_many(
+            Order(payload=Tick(name=name, due=due), at=speaking.instant(due)) for name, due in orders
+        )
+
+    def state() -> str:
+        return f"status {scheduler.get(made[0]).status}"
+
+    return {**speaking.commands(one, many, state)}
+
+
+def embedded(line: Any, store: str, settings: Mapping[str, Any]) -> None:
+    del store, settings
+    with app.embedded() as scheduler:
+        line.answer(commands(scheduler))
+
+
+def table(line: Any, store: str, settings: Mapping[str, Any]) -> None:
+    """`store` is DynamoDB Local's endpoint."""
+    del settings
+    client = boto3.client("dynamodb", endpoint_url=store)
+    client.create_table(**create_table_request(ACTIONS, "rivals"))
+    actions = DynamoStore(client, "rivals", due_shards=Settings().due_shards, single_shot=client)
+    line.answer(
+        commands(
+            Scheduler(actions, tenant_id="acme", actor="bench", clock=SystemClock(), settings=Settings())
+        )
+    )
+
+
+def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
+    """The local cloud; with ``concurrency`` 0 its workers are other processes."""
+    del store
+    lengths: dict[str, Any] = {
+        name: timedelta(seconds=each) for name, each in settings.get("settings", {}).items()
+    }
+    options = Options(
+        settings=Settings(**lengths),
+        concurrency=settings.get("concurrency", speaking.CONCURRENCY),
+        timers=Whims(doubles=settings.get("doubles", 0.0)),
+    )
+    with LocalCloud(APPS[settings.get("app", "app")], options) as running:
+        line.answer({**commands(running.scheduler()), "environment": lambda: running.environment})
+
+
+def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
+    """Receives as Lambda's pollers do; with ``plans`` it is a planner as well."""
+    del store
+    line.end_with_the_bench()
+    chosen = APPS[settings.get("app", "app")]
+    deployed, clock, sqs = Settings.from_env(), SystemClock(), boto3.client("sqs")
+    handle = make_handler(deployed, chosen, instance="bench", metrics=lambda *_: None)
+    backends = Backends(deployed, clock)
+    plan = Plan(backends.store, backends.jobs, clock=clock, settings=deployed)
+    url = deployed.queues[chosen.worker]
+    line.tell(ready=True)
+    while True:
+        if settings.get("plans"):
+            plan(JobRef(SYSTEM_TENANT, job_name(JOB)))
+        answer = sqs.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=10,
+            MessageSystemAttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
+        for message in answer.get("Messages", []):
+            if not handle({"Records": [as_lambda_has_it(message, url)]}, None)["batchItemFailures"]:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        time.sleep(LOOK_EVERY)
+
+
+def computed(line: Any, store: str, settings: Mapping[str, Any]) -> None:
+    del store, settings
+
+    def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
+        second = timedelta(seconds=1)
+        since, until = (datetime.fromisoformat(each) - second for each in (start, end))
+        return [each.isoformat() for each in cron(expression, tz=tz).between(since, until)]
+
+    def declare(expression: str, tz: str) -> None:
+        cron(expression, tz=tz)
+
+    line.answer({"runs": runs, "declare": declare})
+
+
+if __name__ == "__main__":
+    logging.getLogger("duetime").setLevel(logging.ERROR)
+    speaking.main({"embedded": embedded, "table": table, "cloud": cloud, "worker": worker, "cron": computed})

@@ -1,0 +1,82 @@
+"""The comparison with other schedulers: what it installs, how its table reads, and that nothing of it stays behind."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from bench.report import show
+from bench.result import Result
+from bench.rivals import servers
+from bench.rivals.contenders import EMBEDDED, ours, rivals
+from bench.rivals.nights import nights
+from bench.rivals.works import burst
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/comparison.md").read_text()
+LOCK = (ROOT / "requirements/rivals.txt").read_text()
+WANTED = (ROOT / "requirements/rivals.in").read_text()
+
+
+def cell(work, of, measured=None, words=""):
+    return Result(bench="rivals", name=work, of=of, measured=measured, unit="", words=words)
+
+
+@pytest.fixture
+def embedded():
+    [contender] = [each for each in ours(str) if each.name == EMBEDDED]
+    return contender
+
+
+def test_the_lock_pins_every_distribution_and_names_no_index_nor_address():
+    lines = LOCK.splitlines()
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"[\w.-]+==[\w.]+( ; .+)?", line), line
+
+
+def test_the_page_tells_the_versions_that_are_locked():
+    for name, version in re.findall(
+        r"^(apscheduler|celery|procrastinate|huey)\S*==(\S+)", WANTED, re.MULTILINE
+    ):
+        assert f"{name}=={version}\n" in LOCK
+        assert re.search(rf"\[{name}\]\(\S+\) {re.escape(version)}", PAGE, re.IGNORECASE), name
+
+
+def test_works_are_rows_and_contenders_are_columns(capsys):
+    show("who", [cell("runs", "a", 2.0), cell("runs", "b", words="lost"), cell("late", "b", 0.5)])
+    _, head, runs, late = [line.split() for line in capsys.readouterr().out.strip().splitlines()]
+    assert head == ["a", "b"]
+    assert runs == ["runs", "2", "lost"]
+    assert late == ["late", "0.5"]
+
+
+def test_who_needs_a_server_that_is_not_here_is_left_out():
+    here = rivals(Path("python"), redis=None, relational=lambda: "postgresql://nowhere")
+    assert {each.name for each in here} == {"APScheduler", "procrastinate"}
+
+
+def test_a_server_that_is_not_here_is_named_with_what_would_install_it(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda _name: None)
+    with pytest.raises(servers.NotHere, match="apt-get install redis-server"), servers.redis():
+        pass
+
+
+def test_our_own_cadences_are_computed_in_a_process_of_their_own(embedded):
+    told = {each.work: each.words for each in nights(embedded)}
+    assert told["*/30 * * * * in Paris, 31 Oct 2027: runs"] == "50 of 50"
+    assert told["0 0 31 2 *, which never comes"] == "refused NeverFires"
+
+
+def test_what_a_contender_runs_is_written_down_and_none_is_early(embedded):
+    with embedded.playing() as cast:
+        [until_last, ran] = burst(cast)
+        assert ran.figure == 500
+        assert all(each["at"] >= each["due"] for each in cast.runs.read())
+        assert until_last.figure >= 0
+
+
+def test_a_contender_ends_with_the_bench(embedded):
+    with embedded.playing() as cast:
+        cast.client._process.stdin.close()  # as the kernel does when the bench is killed
+        assert cast.client._process.wait() == 0
