@@ -72,9 +72,11 @@ package: setup ## build the wheel and the sdist into dist/, and try each (TRIALS
 pythons: ## the fast part of the suite on each Python that is supported and here
 	python3 -m tests.supply.try_pythons
 
-lock: .venv/.ready ## compile requirements/dev.txt and package-lock.json anew
+lock: .venv/.ready ## compile requirements/*.txt and package-lock.json anew
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
+	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
+	    requirements/rivals.in --output-file requirements/rivals.txt
 	npm install --package-lock-only --silent
 	node -e 'const fs = require("fs"), file = "package-lock.json", lock = JSON.parse(fs.readFileSync(file)); for (const each of Object.values(lock.packages)) delete each.resolved; fs.writeFileSync(file, JSON.stringify(lock, null, 2) + "\n")'
 
