@@ -35,21 +35,26 @@ def surprises(cadence: Cadence) -> list[str]:
     return [*_of_cron(cadence)] if isinstance(cadence, Cron) else []
 
 
-def changed_ahead(cadence: Cadence, start: datetime) -> list[Explained]:
-    """The first occurrences after `start` that a change of the clocks moves, skips, doubles or holds to one, one for each change.
+def changed_ahead(cadence: Cadence, start: datetime, until: datetime | None = None) -> Iterator[Explained]:
+    """The first occurrence of each change of the clocks in (start, until] that moves, skips, doubles or holds some to one.
+
+    Without an end, the next four within a year.
 
     Raises:
         NaiveInstant: a datetime without a zone.
     """
     if not isinstance(cadence, WallCadence):
-        return []
-    return [*islice(_changed(cadence, seconds_of(start)), _MOST)]
+        return iter(())
+    at = seconds_of(start)
+    if until is None:
+        return islice(_changed(cadence, at, at + AHEAD), _MOST)
+    return _changed(cadence, at, seconds_of(until))
 
 
-def _changed(cadence: WallCadence, at: int) -> Iterator[Explained]:
-    where, last = zone(cadence.tz), at + AHEAD
+def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[Explained]:
+    where = zone(cadence.tz)
     span = where.span(at)
-    while span.end < last:
+    while span.end <= last and span.end > at:
         jump = abs(span.after - span.offset)
         opens, shuts = instant_at(max(at, span.end - jump - 1)), instant_at(span.end + jump)
         if jump and opens is not None and shuts is not None:

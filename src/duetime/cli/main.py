@@ -25,6 +25,7 @@ from duetime.cli import (
     outbox,
     preview,
     schedule,
+    simulate,
     undelivered,
     whoami,
 )
@@ -49,6 +50,7 @@ _COMMANDS = (
     whoami,
     preview,
     check,
+    simulate,
     cost,
     completion,
 )

@@ -178,7 +178,7 @@ def _changes(preview: Preview) -> list[Explained]:
     """What changes of the clocks do within a year of where the preview ends; where somebody said an end, nothing more is asked."""
     if preview.until is not None:
         return []
-    return cadences.changed_ahead(preview.cadence, preview.last())
+    return [*cadences.changed_ahead(preview.cadence, preview.last())]
 
 
 def _opinion(cadence: Cadence) -> str | None:

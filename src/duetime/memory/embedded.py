@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from duetime.app import App
 from duetime.clock import SystemClock
 from duetime.memory.cloud import MemoryCloud
+from duetime.memory.last_resort import failures_told
 from duetime.ports import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings, instance_name
@@ -24,19 +25,20 @@ CONCURRENCY = 8
 def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
     """See `duetime.App.embedded`."""
     engine = _Engine(app)
-    engine.start()
-    try:
-        yield Scheduler(
-            engine.cloud.store,
-            tenant_id=tenant_id,
-            actor=actor,
-            clock=engine.clock,
-            settings=engine.settings,
-            jobs=engine.cloud.job_ports,
-            undelivered=engine.cloud.undelivered_ports,
-        )
-    finally:
-        engine.stop()
+    with failures_told():
+        engine.start()
+        try:
+            yield Scheduler(
+                engine.cloud.store,
+                tenant_id=tenant_id,
+                actor=actor,
+                clock=engine.clock,
+                settings=engine.settings,
+                jobs=engine.cloud.job_ports,
+                undelivered=engine.cloud.undelivered_ports,
+            )
+        finally:
+            engine.stop()
 
 
 class _Engine:
