@@ -30,7 +30,7 @@ from duetime.cli import (
     whoami,
 )
 from duetime.cli.failures import BadUsage, Refused
-from duetime.cli.tables import drawn, plain
+from duetime.cli.tables import drawn, is_pointing, plain
 from duetime.errors import DuetimeError
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
@@ -76,8 +76,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(arguments.run(arguments))
         sys.stdout.flush()
     except DuetimeError as error:
-        told = drawn(error) if isinstance(error, Refused) else plain(error)
+        told = drawn(error) if isinstance(error, Refused) or is_pointing(error) else plain(error)
         print(f"duetime: {told}", file=sys.stderr)
+        for place in getattr(error, "__notes__", ()):
+            print(f"    {plain(place)}", file=sys.stderr)
         return BAD_USAGE if isinstance(error, BadUsage) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
