@@ -9,7 +9,7 @@ from datetime import timedelta
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from duetime.declare import Home, JobOptions, job_handler_of, stacked_on
+from duetime.declare import Home, JobOptions, job_handler_of, options_of, stacked_on
 from duetime.errors import DeclarationError, UnknownType
 from duetime.handler import Function, Handler, handler_of, timeout_of
 from duetime.ids import JobName
@@ -133,7 +133,7 @@ class App:
         """
 
         def register(registered: F) -> F:
-            said = JobOptions(timeout=timeout_of(registered, timeout), **options)
+            said = options_of(registered, timeout_of(registered, timeout), options)
             self._declare(registered, () if bare else cadences, said)
             return registered
 

@@ -159,8 +159,9 @@ def _silent(cadence: Cadence, now: datetime) -> Iterator[str]:
 
 
 def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
-    from duetime.cadence import Cron, second_opinion  # noqa: PLC0415 - croniter is for who checks, no worker
+    from duetime.cadence import Cron, second_opinion, surprises  # noqa: PLC0415 - croniter is for who checks, no worker
 
+    yield from (f"{cadence.text!r}: {each}" for each in surprises(cadence))
     if isinstance(cadence, Cron):
         yield from (f"{cadence.text!r}: {each}" for each in islice(second_opinion(cadence), 1))
     elif _is_once(cadence) and cadence.next_after(now) is None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.errors import InvalidCadence, nearest
 from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
 from duetime.handler import Function, Handler, Takes, where_of
 from duetime.ids import JobName, job_name
@@ -35,6 +35,24 @@ class JobOptions:
     precision: Precision = "second"
     timeout: timedelta = timedelta(minutes=5)
     failure_threshold: int = 3
+
+
+def options_of(function: Function, timeout: timedelta, said: Mapping[str, Any]) -> JobOptions:
+    """The options that a decorator was given.
+
+    Raises:
+        DeclarationError: a job has no such option.
+    """
+    known = [each.name for each in fields(JobOptions)]
+    for name in said:
+        if name not in known:
+            remedy = (
+                'say it of a cadence, as in cron(…, tz="Europe/Paris"), or of all: App(default_tz="Europe/Paris")'
+                if name in ("tz", "timezone", "default_tz")
+                else nearest(name, known) or f"its options are {', '.join(known)}"
+            )
+            raise DeclarationError(f"{where_of(function)}: a job takes no {name}=; {remedy}")
+    return JobOptions(timeout=timeout, **said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,12 @@ def test_a_nightly_cron_shows_where_spring_moves_it(duetime):
         f"Sun 2026-03-29 03:00:00 +02:00  2026-03-29T01:00:00Z  {moved}",
         "Mon 2026-03-30 02:30:00 +02:00  2026-03-30T00:30:00Z",
         "Tue 2026-03-31 02:30:00 +02:00  2026-03-31T00:30:00Z",
+        "",
+        "changes of the clocks ahead:",
+        "Sun 2026-10-25 02:30:00 +02:00  once: 02:30 comes twice, and only the first pass runs",
+        f"Sun 2027-03-28 03:00:00 +02:00  {moved}",
+        "",
+        "second opinion: croniter agrees, changes of the clocks aside",
     ]
 
 
@@ -81,6 +87,9 @@ def test_json_says_all_that_the_table_says_and_the_wakes(duetime):
         ],
         "wakes": [{"expression": "cron(0 9 ? * MON-FRI *)", "tz": "Asia/Tokyo"}],
         "disagreements": [],
+        "second_opinion": None,
+        "changes": [],
+        "notes": [],
     }
 
 
@@ -160,3 +169,72 @@ def test_a_second_pass_and_a_first_one_are_told_apart():
         "doubled: 02:00 came twice, this is the second pass",
         "",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "marks"),
+    [
+        (["30 2 * * *", "--tz", "Europe/Paris"], ["moved", "once"]),
+        (["30 2 * * *", "--tz", "Europe/Paris", "--dst", "eventbridge"], ["skipped", "once"]),
+        (["15 2 * * *", "--tz", "Australia/Lord_Howe"], ["moved"]),
+        (["*/10 * * * *", "--tz", "America/New_York"], ["moved", "doubled"]),
+        (["* * * * * *", "--tz", "Europe/Paris"], ["moved", "doubled"]),
+        (["30 9 * * *", "--tz", "Europe/Paris"], []),
+        (["30 2 * * *"], []),
+        (["interval 7m", "--tz", "Europe/Paris"], []),
+        (["30 2 * * *", "--tz", "Europe/Paris", "--until", "2026-01-03"], []),
+    ],
+)
+def test_a_change_of_the_clocks_that_lies_further_ahead_is_told(duetime, words, marks):
+    _, out, _ = duetime(*words, "--from", "2026-01-02", "--count", "1", "--json")
+
+    assert [each["mark"] for each in json.loads(out)["changes"]] == marks
+
+
+def test_a_day_that_never_was_is_told_ahead(duetime):
+    _, out, _ = duetime(
+        "30 2 * * *", "--tz", "Pacific/Apia", "--from", "2011-12-01", "--count", "1", "--json"
+    )
+
+    assert json.loads(out)["changes"][0]["at"] == "2011-12-30T10:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("*/7 * * * *", ["from minute 56 to the next 0 it is 4 minutes; interval(minutes=7) is even"]),
+        ("0 */5 * * *", ["from hour 20 to the next 0 it is 4 hours; interval(hours=5) is even"]),
+        ("*/15 * * * *", []),
+        ("0 0 31 * *", ["a month without a day 31 is passed over"]),
+        ("0 0 31 1,3 *", []),
+        ("0 0 28,31 * *", []),
+        ("0 0 31,L * *", []),
+        ("0 12 * * ? *", ['if this is EventBridge\'s, which begin with the minute and end with the year, write "0 12 * * ?"']),
+        ("0 0 12 ? * 2-6", ["Quartz and EventBridge count from Sunday 1"]),
+        ("0 0 12 ? * MON-FRI", []),
+        ("0 0 * * 2-6", []),
+        ("@daily", []),
+    ],
+)  # fmt: skip
+def test_what_may_surprise_is_noted(duetime, expression, said):
+    _, out, _ = duetime(expression, "--json")
+    notes = json.loads(out)["notes"]
+
+    assert len(notes) == len(said)
+    assert all(each in note for each, note in zip(said, notes, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("expression", "said"),
+    [
+        ("30 2 * * *", "croniter agrees, changes of the clocks aside"),
+        ("0 0 15W * *", "not asked, since croniter does not know W and L-n"),
+        ("daily 02:30", None),
+    ],
+)
+def test_the_second_opinion_is_told_whatever_it_is(duetime, expression, said):
+    _, out, _ = duetime(expression, "--json")
+    _, table, _ = duetime(expression)
+
+    assert json.loads(out)["second_opinion"] == said
+    assert (f"second opinion: {said}" in table) == (said is not None)

@@ -142,12 +142,13 @@ def test_an_app_without_jobs_and_one_without_actions_are_shown_too(check):
     ],
     ids=str,
 )
-def test_an_app_that_cannot_be_imported_fails_in_one_line(check, code, problem):
+def test_an_app_that_cannot_be_imported_fails_with_the_reason_and_no_traceback(check, code, problem):
     status, printed, told = check(code)
     assert (status, printed) == (1, "")
     assert told.startswith("duetime: ")
-    assert problem in told
-    assert told.count("\n") == 1
+    assert problem in told.splitlines()[0]
+    assert "Traceback" not in told
+    assert all(line.startswith("    ") for line in told.splitlines()[1:])
 
 
 def test_an_app_that_is_named_otherwise_is_bad_usage(check):
@@ -187,3 +188,37 @@ def test_a_resource_that_nothing_makes_is_named_with_what_takes_it(check):
     status, printed, told = check(SOUND + MISSING)
     assert (status, printed) == (1, "")
     assert "checked_app.mail takes db: Database, and the app has no such resource" in told
+
+
+def test_a_mistyped_cadence_is_drawn_with_its_caret_and_where_it_stands(check):
+    status, _, told = check(SOUND.replace("0 3 * * *", "0 24 * * *"))
+    first, shown, carets, place = told.splitlines()
+
+    assert status == 1
+    assert first == "duetime: checked_app.nightly: hour: 24 is out of range; use 0-23"
+    assert shown[carets.index("^") : len(carets)] == "24"
+    assert place.startswith("    at ")
+    assert place.endswith("checked_app.py, line 9")
+
+
+@pytest.mark.parametrize(
+    ("option", "told_so"),
+    [
+        ("catchup=1", "a job takes no catchup=; did you mean catch_up?"),
+        ('timezone="Europe/Paris"', 'cron(…, tz="Europe/Paris")'),
+        ("frob=1", "its options are name, payload, retry"),
+    ],
+)
+def test_an_option_that_no_job_has_is_told_with_what_was_meant_and_where(check, option, told_so):
+    status, _, told = check(SOUND.replace('name="billing-nightly"', option))
+
+    assert status == 1
+    assert told_so in told
+    assert "checked_app.py, line 9" in told
+
+
+def test_a_job_that_may_surprise_is_noted_and_is_no_problem(check):
+    status, printed, _ = check(SOUND.replace("0 3 * * *", "*/7 * * * *"))
+
+    assert status == 0
+    assert "note: billing-nightly: 'cron */7 * * * *': */7 begins anew each hour" in printed

@@ -385,7 +385,7 @@ def test_options_at_the_ends_of_their_ranges_are_taken():
 
 
 def test_an_option_that_there_is_not_is_no_option():
-    with pytest.raises(TypeError, match="tittle"):
+    with pytest.raises(DeclarationError, match="takes no tittle=; did you mean title"):
         App().job(daily("09:00"), tittle="x")(clean_up)
 
 

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from textwrap import dedent
 
 import pytest
 
@@ -87,16 +88,40 @@ def somebodys_project(tmp_path):
     return tmp_path
 
 
+@pytest.fixture
+def somebodys_crontab(tmp_path):
+    """The project of the page on jobs that begins with a crontab line."""
+    (tmp_path / "nightly").mkdir()
+    blocks = re.findall(r"```py\n(.*?)```", (ROOT / "docs/jobs.md").read_text(), re.DOTALL)
+    (tmp_path / "nightly/handlers.py").write_text(dedent(blocks[0]))
+    return tmp_path
+
+
+def test_the_least_app_of_the_page_on_deploying_synthesises_the_job_of_the_page_on_jobs(
+    somebodys_crontab, page, monkeypatch
+):
+    template = synthesised("least-app", somebodys_crontab, page, monkeypatch, stack="Nightly")
+
+    assert '"duetime-work-default"' in template
+    assert "db-backup" in template
+
+
 def test_the_app_of_the_page_on_deploying_synthesises_in_a_project_of_ones_own(
     somebodys_project, page, monkeypatch
 ):
-    marked = (ROOT / "docs/deploy.md").read_text().partition("<!-- own-app -->\n```py\n")[2]
-    (somebodys_project / "app.py").write_text(marked.partition("```")[0])
+    template = synthesised("own-app", somebodys_project, page, monkeypatch, stack="Billing")
+
+    assert '"billing-work-default"' in template
+
+
+def synthesised(mark, project, page, monkeypatch, *, stack):
+    """The template of the app that the page has behind a mark."""
+    marked = (ROOT / "docs/deploy.md").read_text().partition(f"<!-- {mark} -->\n```py\n")[2]
+    (project / "app.py").write_text(marked.partition("```")[0])
     monkeypatch.setenv("CDK_OUTDIR", "out")
     command = [sys.executable, "-c", WITH_A_PAGE.format(str(page))]
     done = subprocess.run(  # noqa: S603 - our own page
-        command, cwd=somebodys_project, capture_output=True, text=True, check=False
+        command, cwd=project, capture_output=True, text=True, check=False
     )
     assert not done.returncode, done.stderr
-    template = (somebodys_project / "out" / "Billing.template.json").read_text()
-    assert '"billing-work-default"' in template
+    return (project / "out" / f"{stack}.template.json").read_text()

@@ -92,10 +92,11 @@ def test_a_port_in_use_is_told_in_one_line(run):
         ("tests.local.apps.broken:app", "ZeroDivisionError"),
     ],
 )
-def test_an_app_that_cannot_be_had_is_told_in_one_line(run, app, told):
-    status, (line,) = run("--app", app)
+def test_an_app_that_cannot_be_had_is_told_in_one_line_and_where_the_fault_is_in_another(run, app, told):
+    status, (line, *places) = run("--app", app)
     assert status == 1
     assert told in line
+    assert [place.strip().split(" ")[0] for place in places] == ["at"] * ("broken" in app)
 
 
 @pytest.mark.parametrize(

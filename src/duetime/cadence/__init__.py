@@ -3,7 +3,7 @@
 A cadence is a rule in local time; what it gives are instants in UTC. Pure functions of their arguments: no input or
 output, and no clock is read. In the order of the story: a text is read (``text``, ``expression``, ``fields``), put together as days
 and times of a wall clock (``days``, ``times``, ``wall``, narrowed by a ``scope``), walked through a zone's changes (``zones``,
-``walk``), told in words (``cron_words``, ``explain``), and given a heartbeat on EventBridge (``wakes``, ``eventbridge``).
+``walk``), told in words (``cron_words``, ``explain``, ``surprise``), and given a heartbeat on EventBridge (``wakes``, ``eventbridge``).
 
 Names are imported when they are first asked for: a Lambda that plans cron jobs loads no other kind.
 """
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     )
     from duetime.cadence.explain import Explained, explained
     from duetime.cadence.months import monthly, nth_weekday
-    from duetime.cadence.opinion import second_opinion
+    from duetime.cadence.opinion import not_comparable, second_opinion
     from duetime.cadence.single import once
     from duetime.cadence.spaced import every
+    from duetime.cadence.surprise import changed_ahead, surprises
     from duetime.cadence.text import parse
     from duetime.cadence.triggers import manual, on_event
     from duetime.cadence.wakes import WakeExpression, planned_until
@@ -52,6 +53,7 @@ __all__ = [
     "NeverFires",
     "UnknownZone",
     "WakeExpression",
+    "changed_ahead",
     "cron",
     "daily",
     "every",
@@ -59,12 +61,14 @@ __all__ = [
     "interval",
     "manual",
     "monthly",
+    "not_comparable",
     "nth_weekday",
     "on_event",
     "once",
     "parse",
     "planned_until",
     "second_opinion",
+    "surprises",
     "weekly",
 ]
 
@@ -85,9 +89,10 @@ _HOMES = {
     ),
     "explain": ("Explained", "explained"),
     "months": ("monthly", "nth_weekday"),
-    "opinion": ("second_opinion",),
+    "opinion": ("not_comparable", "second_opinion"),
     "single": ("once",),
     "spaced": ("every",),
+    "surprise": ("changed_ahead", "surprises"),
     "text": ("parse",),
     "triggers": ("manual", "on_event"),
     "wakes": ("WakeExpression", "planned_until"),

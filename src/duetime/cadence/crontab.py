@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from duetime.cadence.cadence import WallCadence
+from duetime.cadence.errors import InvalidCron
 from duetime.cadence.expression import CronParts, DayRule, parse_cron
 from duetime.cadence.scope import Dst, Window, Words, scope_of
 from duetime.cadence.times import Fields
@@ -86,7 +87,12 @@ def cron(
         NeverFires: no date ever matches.
         InvalidCadence: an option is mistyped.
     """
-    parts = parse_cron(expression, day_rule)
+    try:
+        parts = parse_cron(expression, day_rule)
+    except InvalidCron as refused:
+        from duetime.cadence.foreign import told  # noqa: PLC0415 - only a mistake needs it
+
+        raise told(refused, expression) from None
     scope = scope_of(tz=tz, dst=dst, days=days, months=months, weeks=weeks, window=window, calendar=calendar)
     return Cron(scope=scope, parts=parts, day_rule=day_rule)
 

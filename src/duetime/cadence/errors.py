@@ -9,7 +9,12 @@ Every refusal carries the text, the place in it, what is wrong there and what wo
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from duetime.errors import DuetimeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _SHOWN = 120
 """Characters of a refused text that a message repeats: enough for any sane one, and no ten-thousand-item list."""
@@ -83,6 +88,15 @@ class NaiveInstant(DuetimeError, ValueError):
     def __init__(self, given: object) -> None:
         self.given = given
         super().__init__(f"{given} names no moment; give an aware datetime, as in datetime(..., tzinfo=UTC)")
+
+
+def nearest(written: str, known: Iterable[str]) -> str:
+    """A remedy that names what was probably meant, whatever its case; empty where nothing is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+
+    words = {each.lower(): each for each in known}
+    near = get_close_matches(written.lower()[:_SHOWN], words, n=1, cutoff=0.65)
+    return f"did you mean {words[near[0]]}?" if near else ""
 
 
 def _pointed_at(text: str, start: int, width: int) -> str:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, NoReturn, get_args
 
 from duetime.cadence.cron_days import month_days, weekdays
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires
+from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires, nearest
 from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, Refused
 
 DayRule = Literal["and", "or"]
@@ -108,7 +108,10 @@ def _macro(given: str, text: str) -> str:
         raise InvalidCron(
             given, "@reboot names no time", "nothing reboots here; use once(...), on_event(...) or manual()"
         )
-    raise InvalidCron(given, f"there is no {text[:20].lower()}", f"use {', '.join(_MACROS).lower()}")
+    known = [each.lower() for each in _MACROS]
+    raise InvalidCron(
+        given, f"there is no {text[:20].lower()}", nearest(text, known) or f"use {', '.join(known)}"
+    )
 
 
 def _read(text: str, tokens: list[str], day_rule: DayRule | None) -> CronParts:
@@ -119,7 +122,10 @@ def _read(text: str, tokens: list[str], day_rule: DayRule | None) -> CronParts:
     days_of_week, nth = weekdays(weekday)
     both = day not in _UNRESTRICTED and weekday not in _UNRESTRICTED
     if both and day_rule is None:
-        remedy = 'say day_rule="and" for days that match both, or day_rule="or" for days that match either'
+        remedy = (
+            'say day_rule="and" for days that match both, or day_rule="or" for days that match either,'
+            " as a crontab does"
+        )
         raise Refused(_BOTH, "day-of-month and day-of-week are both restricted", remedy)
     return CronParts(
         text,

@@ -6,6 +6,7 @@ read item by item. A refusal says what is wrong with the field; where it stands 
 
 from __future__ import annotations
 
+from duetime.cadence.errors import nearest
 from duetime.cadence.words import MONTHS, WEEKDAYS
 
 
@@ -127,7 +128,7 @@ class CronField:
                 f"{text[:20]} means nothing in this field",
                 f"{remedy}; L and W belong to days, # to weekdays",
             )
-        return f"{text[:20]!r} is not one of its values", remedy
+        return f"{text[:20]!r} is not one of its values", nearest(text, self.names) or remedy
 
 
 class WeekdayField(CronField):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.errors import InvalidCadence, nearest
 from duetime.cadence.places import Part, Token, option_of, placed, tokens_of, word_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,15 @@ def parse(text: str) -> Cadence:
     Raises:
         InvalidCadence: it says none; a caret shows where it goes wrong.
     """
+    try:
+        return _parsed(text)
+    except InvalidCadence as refused:
+        from duetime.cadence.foreign import told  # noqa: PLC0415 - only a mistake needs it
+
+        raise told(refused, text) from None
+
+
+def _parsed(text: str) -> Cadence:
     kind, words, options = _split(text)
     parts = [*words, *(each for each in options if each.label != "default_tz")]
     default_tz = [each for each in options if each.label == "default_tz"]
@@ -83,7 +92,7 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
         raise InvalidCadence(
             text,
             f"there is no cadence {tokens[0].text[:20]!r}",
-            f"use one of {', '.join(_KINDS)}, or a cron expression",
+            nearest(kind, _KINDS) or f"use one of {', '.join(_KINDS)}, or a cron expression",
             start=tokens[0].start,
             width=len(tokens[0].text),
         )

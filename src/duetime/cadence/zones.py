@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
-from duetime.cadence.errors import NaiveInstant, UnknownZone
+from duetime.cadence.errors import NaiveInstant, UnknownZone, nearest
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -148,9 +148,10 @@ def instant_at(at: int) -> datetime | None:
 
 
 def _nearest(name: str) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
-    from zoneinfo import available_timezones  # noqa: PLC0415
+    from zoneinfo import available_timezones  # noqa: PLC0415 - only a mistake needs it
 
-    known = {known.lower(): known for known in available_timezones()}
-    near = get_close_matches(name.lower()[:60], known, n=1, cutoff=0.7)
-    return f"did you mean {known[near[0]]}?" if near else "use an IANA name, as in Europe/Paris"
+    zones = available_timezones()
+    city = [each for each in zones if each.rpartition("/")[2].lower() == name.lower().replace(" ", "_")]
+    if city:
+        return f"did you mean {min(city)}?"
+    return nearest(name, zones) or "use an IANA name, as in Europe/Paris"

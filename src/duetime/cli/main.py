@@ -25,11 +25,12 @@ from duetime.cli import (
     outbox,
     preview,
     schedule,
+    simulate,
     undelivered,
     whoami,
 )
 from duetime.cli.failures import BadUsage, Refused
-from duetime.cli.tables import drawn, plain
+from duetime.cli.tables import drawn, is_pointing, plain
 from duetime.errors import DuetimeError
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
@@ -49,6 +50,7 @@ _COMMANDS = (
     whoami,
     preview,
     check,
+    simulate,
     cost,
     completion,
 )
@@ -74,8 +76,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(arguments.run(arguments))
         sys.stdout.flush()
     except DuetimeError as error:
-        told = drawn(error) if isinstance(error, Refused) else plain(error)
+        told = drawn(error) if isinstance(error, Refused) or is_pointing(error) else plain(error)
         print(f"duetime: {told}", file=sys.stderr)
+        for place in getattr(error, "__notes__", ()):
+            print(f"    {plain(place)}", file=sys.stderr)
         return BAD_USAGE if isinstance(error, BadUsage) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

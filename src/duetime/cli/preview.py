@@ -41,6 +41,10 @@ class Preview:
             left -= row.at is not None
             yield row
 
+    def last(self) -> datetime:
+        """The last occurrence that is shown; where it starts, if there is none."""
+        return max((row.at for row in self.rows() if row.at is not None), default=self.start)
+
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command ``preview`` to the others."""
@@ -123,17 +127,21 @@ def _as_json(preview: Preview) -> dict[str, object]:
         "name": cadence.name,
         "description": cadence.describe(),
         "tz": cadence.tz,
-        "occurrences": [
-            {
-                "at": None if row.at is None else _zulu(row.at),
-                "local": _local(row),
-                "mark": row.mark,
-                "note": row.words,
-            }
-            for row in preview.rows()
-        ],
+        "occurrences": [_row_as_json(row) for row in preview.rows()],
         "wakes": [{"expression": wake.expression, "tz": wake.tz} for wake in cadence.wakes()],
         "disagreements": _disagreements(cadence),
+        "second_opinion": _opinion(cadence),
+        "changes": [_row_as_json(row) for row in _changes(preview)],
+        "notes": cadences.surprises(cadence),
+    }
+
+
+def _row_as_json(row: Explained) -> dict[str, object]:
+    return {
+        "at": None if row.at is None else _zulu(row.at),
+        "local": _local(row),
+        "mark": row.mark,
+        "note": row.words,
     }
 
 
@@ -148,8 +156,39 @@ def _as_table(preview: Preview) -> str:
         lines += [f"{local:{width}}  {utc:20}  {words}".rstrip() for local, utc, words in rows]
     else:
         lines.append(_nothing(preview))
-    lines += [f"croniter disagrees: {each}" for each in _disagreements(cadence)]
+    lines += _told_below(preview)
     return "\n".join(lines)
+
+
+def _told_below(preview: Preview) -> Iterator[str]:
+    """What the clocks do later, what may surprise, and what croniter thinks."""
+    changes = _changes(preview)
+    if changes:
+        yield ""
+        yield "changes of the clocks ahead:"
+        yield from (f"{_shown(row)}  {row.words}" for row in changes)
+    notes = [f"note: {each}" for each in cadences.surprises(preview.cadence)]
+    notes += [f"croniter disagrees: {each}" for each in _disagreements(preview.cadence)]
+    if opinion := _opinion(preview.cadence):
+        notes.append(f"second opinion: {opinion}")
+    yield from ["", *notes] if notes else ()
+
+
+def _changes(preview: Preview) -> list[Explained]:
+    """What changes of the clocks do within a year of where the preview ends; where somebody said an end, nothing more is asked."""
+    if preview.until is not None:
+        return []
+    return [*cadences.changed_ahead(preview.cadence, preview.last())]
+
+
+def _opinion(cadence: Cadence) -> str | None:
+    """What croniter thinks, or why it is not asked; None for what is no cron expression."""
+    if not isinstance(cadence, cadences.Cron):
+        return None
+    reason = cadences.not_comparable(cadence)
+    if reason is not None:
+        return f"not asked, since {reason}"
+    return "croniter disagrees" if _disagreements(cadence) else "croniter agrees, changes of the clocks aside"
 
 
 def _nothing(preview: Preview) -> str:

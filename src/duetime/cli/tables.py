@@ -37,6 +37,12 @@ def drawn(text: object) -> str:
     return "\n    ".join([plain(first), *map(plain, others)])
 
 
+def is_pointing(text: object) -> bool:
+    """Whether it ends with what was refused and carets under it."""
+    lines = str(text).split("\n    ")
+    return len(lines) > 2 and not lines[-1].strip(" ^")  # noqa: PLR2004 - the refusal, the text, the carets
+
+
 def coloured(word: str, padded: str | None = None) -> str:
     """A status or an outcome in its colour, on a terminal."""
     text = padded or word

@@ -12,6 +12,7 @@ from duetime.app import App
 from duetime.clock import SystemClock
 from duetime.environment import instance_name
 from duetime.memory.cloud import MemoryCloud
+from duetime.memory.last_resort import failures_told
 from duetime.ports import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
@@ -25,19 +26,20 @@ CONCURRENCY = 8
 def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
     """See `duetime.App.embedded`."""
     engine = _Engine(app)
-    engine.start()
-    try:
-        yield Scheduler(
-            engine.cloud.store,
-            tenant_id=tenant_id,
-            actor=actor,
-            clock=engine.clock,
-            settings=engine.settings,
-            jobs=engine.cloud.job_ports,
-            undelivered=engine.cloud.undelivered_ports,
-        )
-    finally:
-        engine.stop()
+    with failures_told():
+        engine.start()
+        try:
+            yield Scheduler(
+                engine.cloud.store,
+                tenant_id=tenant_id,
+                actor=actor,
+                clock=engine.clock,
+                settings=engine.settings,
+                jobs=engine.cloud.job_ports,
+                undelivered=engine.cloud.undelivered_ports,
+            )
+        finally:
+            engine.stop()
 
 
 class _Engine:

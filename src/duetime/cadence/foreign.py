@@ -1,0 +1,191 @@
+"""Other schedulers' spellings: of a text that is refused, whose it is and what would be written here.
+
+Read only when a text has been refused, so that a mistake says what would be right to whoever comes from a crontab, EventBridge,
+Quartz, systemd, Celery, Jenkins or Go. What is written here is read before it is offered: no remedy is refused in its turn.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.words import WEEKDAYS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Foreign(NamedTuple):
+    """Whose spelling a text is, and its cadence here; empty where it has none.
+
+    Attributes:
+        problem: whose it is.
+        here: the text of the cadence.
+        but: what is not the same, or to be done besides.
+        start: where the foreign part begins; ``None``: all of it is.
+    """
+
+    problem: str
+    here: str
+    but: str = ""
+    start: int | None = None
+
+
+def told(refused: InvalidCadence, text: str) -> InvalidCadence:
+    """The refusal with the remedy for whoever brought the text from elsewhere; the same one where it is nobody's."""
+    found = foreign(text)
+    if found is None:
+        return refused
+    remedy = f'write "{found.here}"' if found.here else ""
+    remedy = "; ".join(each for each in (remedy, found.but) if each)
+    return type(refused)(text, found.problem, remedy, start=found.start or 0)
+
+
+def foreign(text: str) -> Foreign | None:
+    """Whose spelling it is, if it is one that is known and what it says can be said here."""
+    for recognise in _SPELLINGS:
+        found = recognise(text.strip())
+        if found is not None and (not found.here or _is_read(found.here)):
+            return found._replace(start=found.start and found.start + len(text) - len(text.lstrip()))
+    return None
+
+
+def _is_read(text: str) -> bool:
+    from duetime.cadence.text import parse  # noqa: PLC0415 - it imports this module when it refuses
+
+    try:
+        parse(text)
+    except InvalidCadence as refused:
+        return refused.code == "ambiguous-days"
+    return True
+
+
+def _eventbridge(text: str) -> Foreign | None:
+    inside = re.fullmatch(r"cron\((.*)\)", text, re.IGNORECASE)
+    fields = (inside[1] if inside else text).split()
+    if len(fields) != _SIX or not (inside or "?" in (fields[2], fields[4])):
+        return None
+    return _without_year(
+        fields, "this is EventBridge's cron, which begins with the minute and ends with the year"
+    )
+
+
+def _quartz(text: str) -> Foreign | None:
+    fields = text.split()
+    if len(fields) != _SIX + 1 or not re.fullmatch(r"[*?\d,/-]+", fields[-1]):
+        return None
+    return _without_year(
+        fields, "a cron expression has 5 or 6 fields, and this has 7: it ends with Quartz' year"
+    )
+
+
+def _without_year(fields: list[str], problem: str) -> Foreign:
+    """The expression with its weekdays by name: where a year is written, 1 is Sunday."""
+    *others, weekday, year = fields
+    but = (
+        ""
+        if year in ("*", "?")
+        else f"no cadence ends with a year, so take it out of the code after {year}, or use once(...)"
+    )
+    return Foreign(problem, " ".join([*others, _by_name(weekday)]), but)
+
+
+def _by_name(weekday: str) -> str:
+    """Weekdays that count from Sunday 1, as names; a step and the number of a week stay."""
+    if weekday.upper() == "L":
+        return "SAT"
+    return re.sub(
+        r"(?<![#/\d])[1-7](?!\d)", lambda found: WEEKDAYS[int(found[0]) - 1].upper(), weekday.upper()
+    )
+
+
+def _rate(text: str) -> Foreign | None:
+    found = re.fullmatch(r"rate\(\s*(\d+)\s+(minute|hour|day)s?\s*\)", text, re.IGNORECASE)
+    return found and Foreign("this is EventBridge's rate", f"interval {found[1]}{found[2][0].lower()}")
+
+
+def _at(text: str) -> Foreign | None:
+    found = re.fullmatch(r"at\(\s*(\S+?)\s*\)", text, re.IGNORECASE)
+    return found and Foreign("this is EventBridge's single time", f"once {found[1]}")
+
+
+def _go(text: str) -> Foreign | None:
+    found = re.fullmatch(r"@every\s+(\w+)", text, re.IGNORECASE)
+    return found and Foreign("this is Go's spelling of an interval", f"interval {found[1].lower()}")
+
+
+def _celery(text: str) -> Foreign | None:
+    found = re.fullmatch(r"crontab\((.*)\)", text, re.IGNORECASE | re.DOTALL)
+    if not found:
+        return None
+    said = {name: quoted or bare for name, quoted, bare in re.findall(_ARGUMENT, found[1])}
+    here = " ".join(said.get(name, "*").replace(" ", "") for name in _CELERY)
+    but = "" if "minute" in said else "Celery runs it in each minute, since no minute is said"
+    return Foreign("this is Celery's crontab", here, but)
+
+
+def _with_zone(text: str) -> Foreign | None:
+    found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
+    return found and Foreign("a zone is said behind the expression", f"{found[2]} tz={found[1]}")
+
+
+def _systemd(text: str) -> Foreign | None:
+    if words := _SYSTEMD_WORDS.get(text.lower()):
+        return Foreign("this is systemd's word", words)
+    found = re.fullmatch(_CALENDAR, text)
+    if not found or not (found["days"] or found["date"]):
+        return None
+    days = re.sub(r"([A-Za-z]{3})[a-z]*", r"\1", found["days"] or "").replace("..", "-").lower()
+    kind = f"monthly {found['day'].lstrip('0')}" if (found["day"] or "*") != "*" else "daily"
+    options = (f"days={days}" * bool(days), f"tz={found['zone']}" if found["zone"] else "")
+    here = " ".join(filter(None, (kind, found["time"], *options)))
+    return Foreign("this is systemd's OnCalendar", here)
+
+
+def _jenkins(text: str) -> Foreign | None:
+    fields = text.split()
+    if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, each) for each in fields):
+        return None
+    here = " ".join(re.sub(_HASH, lambda found: f"*{found[1]}" if found[1] else "3", each) for each in fields)
+    return Foreign("H is Jenkins' hash of the job's name", here, "or any other number in its place")
+
+
+def _crontab_line(text: str) -> Foreign | None:
+    found = re.match(rf"(@\w+|[\d*?]\S*(?:\s+{_FIELD}){{4}})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
+    if not found or re.fullmatch(_NAMES, text[found.end() :], re.IGNORECASE):
+        return None
+    return Foreign(
+        "a command stands behind the time", found[1], "the command is the job's function", start=found.end()
+    )
+
+
+_SIX = 6
+_CELERY = ("minute", "hour", "day_of_month", "month_of_year", "day_of_week")
+_ARGUMENT = r"""(\w+)\s*=\s*(?:["']([^"']*)["']|(\w+))"""
+_SYSTEMD_WORDS = {
+    "minutely": "@every_minute",
+    "hourly": "@hourly",
+    "yearly": "@yearly",
+    "annually": "@yearly",
+}
+_CALENDAR = (
+    r"(?:(?P<days>[A-Z][a-z]{2,}(?:(?:\.\.|,)[A-Z][a-z]{2,})*)\s+)?(?P<date>\*-\*-(?P<day>[\d,]+|\*)\s+)?"
+    r"(?P<time>\d{1,2}:\d\d(?::\d\d)?)(?:\s+(?P<zone>[A-Za-z_]+(?:/\S+)?))?"
+)
+_FIELD = r"[\w*?,/#-]+"
+_HASH = r"H(?:\([\d-]+\))?(/\d+)?"
+_NAMES = r"[A-Z]{3}(?:[-,/#L][\w,#/-]*)?"
+"""What a day-of-week field may be, and a command is not."""
+_SPELLINGS: tuple[Callable[[str], Foreign | None], ...] = (
+    _eventbridge,
+    _quartz,
+    _rate,
+    _at,
+    _go,
+    _celery,
+    _with_zone,
+    _systemd,
+    _jenkins,
+    _crontab_line,
+)

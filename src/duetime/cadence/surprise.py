@@ -1,0 +1,107 @@
+"""What is right and may surprise: where a cadence does as it says, and whoever wrote it may have meant something else.
+
+Nothing here is refused. ``duetime preview`` and ``duetime check`` tell it.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from duetime.cadence.cadence import WallCadence
+from duetime.cadence.crontab import Cron
+from duetime.cadence.explain import explained
+from duetime.cadence.zones import instant_at, seconds_of, zone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from duetime.cadence.cadence import Cadence
+    from duetime.cadence.explain import Explained
+
+AHEAD = 400 * 86_400
+"""Seconds for which changes of the clocks are looked for: a year, and the month in which next year's may come later."""
+_MOST = 4
+"""So many changed occurrences are told."""
+_SIX = 6
+_UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
+_EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
+
+
+def surprises(cadence: Cadence) -> list[str]:
+    """What may surprise about it, a sentence each; empty for most."""
+    return [*_of_cron(cadence)] if isinstance(cadence, Cron) else []
+
+
+def changed_ahead(cadence: Cadence, start: datetime, until: datetime | None = None) -> Iterator[Explained]:
+    """The first occurrence of each change of the clocks in (start, until] that moves, skips, doubles or holds some to one.
+
+    Without an end, the next four within a year.
+
+    Raises:
+        NaiveInstant: a datetime without a zone.
+    """
+    if not isinstance(cadence, WallCadence):
+        return iter(())
+    at = seconds_of(start)
+    if until is None:
+        return islice(_changed(cadence, at, at + AHEAD), _MOST)
+    return _changed(cadence, at, seconds_of(until))
+
+
+def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[Explained]:
+    where = zone(cadence.tz)
+    span = where.span(at)
+    while span.end <= last and span.end > at:
+        jump = abs(span.after - span.offset)
+        opens, shuts = instant_at(max(at, span.end - jump - 1)), instant_at(span.end + jump)
+        if jump and opens is not None and shuts is not None:
+            yield from islice((row for row in explained(cadence, opens, shuts) if row.mark), 1)
+        span = where.span(span.end)
+
+
+def _of_cron(cadence: Cron) -> Iterator[str]:
+    fields = cadence.expression.split()
+    if len(fields) == _SIX and "?" in (fields[2], fields[4]):
+        yield (
+            "six fields begin with the second; if this is EventBridge's, which begin with the minute and end with the year,"
+            f' write "{" ".join(fields[:-1])}"'
+        )
+    if len(fields) > 1:
+        yield from _of_numbers(fields)
+        yield from _of_steps(fields[-5:])
+    yield from _of_dates(cadence)
+
+
+def _of_numbers(fields: list[str]) -> Iterator[str]:
+    """Weekdays by number, in an expression that looks as if it came from where Sunday is 1."""
+    weekday = fields[-1]
+    if fields[-3] == "?" and re.match(r"[1-7]", weekday):
+        yield f"in day-of-week {weekday} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count from Sunday 1: names are the same everywhere"
+
+
+def _of_steps(fields: list[str]) -> Iterator[str]:
+    """Steps that do not divide their field: the last stretch is shorter."""
+    for text, (unit, size, whole) in zip(fields, _UNITS, strict=False):
+        step = re.fullmatch(r"(?:\*|0)/(\d+)", text)
+        if step and size % int(step[1]):
+            number = int(step[1])
+            yield (
+                f"{text} begins anew each {whole}: from {unit} {(size - 1) // number * number} to the next 0 it is"
+                f" {size % number} {unit}{'s' * (size % number > 1)}; {_EVEN[unit].format(number)} is even"
+            )
+
+
+def _of_dates(cadence: Cron) -> Iterator[str]:
+    """Dates that not each month has."""
+    days = cadence.parts.days
+    dates = [day for day in range(1, 32) if days.days >> day - 1 & 1]
+    shortest = min(size for month, size in enumerate(_DAYS, 1) if days.months >> month & 1)
+    if dates and dates[0] > shortest and not (days.lasts or days.nearest or days.nearest_lasts):
+        yield f"a month without a day {dates[0]} is passed over; L is the last day of each"
+
+
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+"""What each month has in a common year."""

@@ -1,0 +1,119 @@
+"""What comes from another scheduler is refused with its cadence here."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from duetime.cadence import InvalidCadence, cron, parse
+
+ELSEWHERE = [
+    ("cron(0 9 ? * MON-FRI *)", "EventBridge's cron", "0 9 ? * MON-FRI"),
+    ("cron(0 9 ? * 2-6 *)", "EventBridge's cron", "0 9 ? * MON-FRI"),
+    ("cron(0 10 ? * 6#3 *)", "EventBridge's cron", "0 10 ? * FRI#3"),
+    ("cron(0 10 ? * 6L *)", "EventBridge's cron", "0 10 ? * FRIL"),
+    ("cron(0 12 * * ? 2027)", "EventBridge's cron", "0 12 * * ?"),
+    ("0 9 ? * MON-FRI *", "EventBridge's cron", "0 9 ? * MON-FRI"),
+    ("rate(5 minutes)", "EventBridge's rate", "interval 5m"),
+    ("rate(1 day)", "EventBridge's rate", "interval 1d"),
+    ("at(2027-06-01T09:00:00)", "EventBridge's single time", "once 2027-06-01T09:00:00"),
+    ("0 0 12 * * ? *", "this has 7: it ends with Quartz' year", "0 0 12 * * ?"),
+    ("0 0 12 ? * 2-6 2027", "it ends with Quartz' year", "0 0 12 ? * MON-FRI"),
+    ("0 0 12 ? * 2,6 2027-2029", "it ends with Quartz' year", "0 0 12 ? * MON,FRI"),
+    ("0 0 12 ? * L *", "it ends with Quartz' year", "0 0 12 ? * SAT"),
+    ("Mon..Fri *-*-* 02:30:00", "systemd's OnCalendar", "daily 02:30:00 days=mon-fri"),
+    ("Monday,Wed 10:00 Europe/Paris", "systemd's OnCalendar", "daily 10:00 days=mon,wed tz=Europe/Paris"),
+    ("*-*-01 02:30:00", "systemd's OnCalendar", "monthly 1 02:30:00"),
+    ("*-*-* 02:30", "systemd's OnCalendar", "daily 02:30"),
+    ("hourly", "systemd's word", "@hourly"),
+    ("@every 1h30m", "Go's spelling of an interval", "interval 1h30m"),
+    ("crontab(minute=0, hour=3)", "Celery's crontab", "0 3 * * *"),
+    ('crontab(minute="*/15", day_of_week="mon,wed")', "Celery's crontab", "*/15 * * * mon,wed"),
+    ("crontab(hour=3)", "Celery's crontab", "* 3 * * *"),
+    ("CRON_TZ=Europe/Paris 0 3 * * *", "a zone is said behind", "0 3 * * * tz=Europe/Paris"),
+    ("TZ=UTC 0 3 * * *", "a zone is said behind", "0 3 * * * tz=UTC"),
+    ("H H * * *", "Jenkins' hash", "3 3 * * *"),
+    ("H/15 H(0-7) * * *", "Jenkins' hash", "*/15 3 * * *"),
+    ("0 3 * * * /usr/local/bin/backup.sh", "a command stands behind", "0 3 * * *"),
+    ("*/15 * * * * root /usr/bin/backup", "a command stands behind", "*/15 * * * *"),
+    ("@daily ./backup", "a command stands behind", "@daily"),
+    ("0 0 1 * MON /bin/x", "a command stands behind", "0 0 1 * MON"),
+]
+OF_NOBODY = [
+    "0 3 * * MON-FRY",
+    "0 0 * *",
+    "5 * * * * ; rm",
+    "0 0 0 1 13 MON",
+    "cron(61 9 ? * MON-FRI *)",
+    "rate(5 fortnights)",
+    "@every moment",
+    "crontab(minute=99)",
+    "TZ=Mars/X 0 3 * * *",
+    "Mon..Fry 10:00",
+    "daily 09:00 calendar=exclude:2026-12-25 days=mon-sun weeks=1-5 window=00:00-23:59 tz=Mars/X",
+    "",
+]
+"""What is nobody's, or has no cadence here either."""
+
+
+def refusal(text):
+    with pytest.raises(InvalidCadence) as caught:
+        parse(text)
+    return caught.value
+
+
+@pytest.mark.parametrize(("text", "whose", "here"), ELSEWHERE)
+def test_a_spelling_of_elsewhere_is_told_with_what_to_write_here(text, whose, here):
+    refused = refusal(text)
+
+    assert whose in refused.problem
+    assert refused.remedy.startswith(f'write "{here}"')
+
+
+@pytest.mark.parametrize(("text", "whose", "here"), ELSEWHERE)
+def test_what_a_remedy_says_is_taken(text, whose, here):
+    said = re.match('write "([^"]+)"', refusal(text).remedy)[1]
+
+    assert said == here
+    assert parse(f"{said} day_rule=or" if "/bin/x" in text else said)
+
+
+@pytest.mark.parametrize("text", OF_NOBODY)
+def test_what_is_nobodys_keeps_its_own_refusal(text):
+    assert 'write "' not in refusal(text).remedy
+
+
+def test_the_caret_stands_under_the_command_and_what_else_is_foreign():
+    command = refusal("  0 3 * * * /usr/local/bin/backup.sh")
+    whole = refusal("rate(5 minutes)")
+
+    assert command.text[command.start :] == "/usr/local/bin/backup.sh"
+    assert (whole.start, whole.width) == (0, len("rate(5 minutes)"))
+
+
+def test_what_is_not_the_same_here_is_said():
+    assert "after 2027" in refusal("cron(0 12 * * ? 2027)").remedy
+    assert "in each minute" in refusal("crontab(hour=3)").remedy
+    assert "in each minute" not in refusal("crontab(minute=0, hour=3)").remedy
+
+
+def test_the_function_cron_tells_it_too():
+    with pytest.raises(InvalidCadence, match="this is EventBridge"):
+        cron("cron(0 9 ? * MON-FRI *)")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("dailly 09:00", "daily"),
+        ("@dailly", "@daily"),
+        ("0 3 * * MOM", "MON"),
+        ("0 3 * * sun,mo", "MON"),
+        ("daily 09:00 tz=Paris", "Europe/Paris"),
+        ("daily 09:00 tz=new_york", "America/New_York"),
+        ("daily 09:00 tz=Europe/Pariss", "Europe/Paris"),
+    ],
+)
+def test_a_word_that_is_nearly_right_is_named(text, meant):
+    assert refusal(text).remedy == f"did you mean {meant}?"

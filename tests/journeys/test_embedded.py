@@ -1,0 +1,52 @@
+"""The embedded scheduler tells of what fails, however logging is set up in its process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+FAILING = """
+import logging, threading
+from datetime import timedelta
+from duetime import App, Payload, RetryPolicy
+{setup}
+app = App()
+
+class Backup(Payload):
+    disk: int
+
+@app.action(retry=RetryPolicy(attempts=1))
+def back_up(payload: Backup) -> None:
+    raise OSError("the disk is full")
+
+with app.embedded() as scheduler:
+    action = scheduler.schedule(Backup(disk=1), at=timedelta(0))
+    while scheduler.get(action.id).status != "failed":
+        threading.Event().wait(0.01)
+print(logging.getLogger("duetime.work").filters, logging.getLogger("duetime.work").level)
+"""
+
+
+def ran(setup):
+    """The process that fails so, once it has ended."""
+    code = FAILING.format(setup=setup)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603 - our own code
+
+
+@pytest.mark.parametrize(
+    "setup",
+    ["", "logging.basicConfig()", "logging.basicConfig(level=logging.INFO)"],
+    ids=["no logging", "logging of warnings", "logging of all"],
+)
+def test_what_a_handler_raises_is_on_the_standard_error_once(setup):
+    told = ran(setup).stderr
+
+    assert told.count("OSError: the disk is full") == 1
+    assert told.count("handler raised") == 1
+    assert "failed" in told
+
+
+def test_logging_is_left_as_it_was():
+    assert ran("").stdout == "[] 0\n"
