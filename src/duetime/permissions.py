@@ -10,11 +10,13 @@ permission         allows
 ``payloads:read``  see what payloads keep as sensitive
 ``audit:read``     see who asked for which change
 ``grants:manage``  grant the tenant's roles the first five, and take that back
+``tenant:admin``   all of these, and what is for the tenant's admins
 ``system``         all this for code's jobs, and for what queues gave up, too
-``admin``          everything
+``admin``          everything: of the caller's tenant, and of the deployment
 =================  =============================================================
 
-Whoever may manage may read. A grant at run time gives none but the first five: whoever grants rules one tenant alone.
+Whoever may manage may read. ``system`` and ``admin`` reach beyond the caller's tenant: code's jobs run for all tenants, and
+what is undelivered is everybody's. Where tenants are strangers to one another, their admins are ``tenant:admin``. A grant at run time gives none but the first five: whoever grants rules one tenant alone.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ class Permission(StrEnum):
     READ_PAYLOADS = "payloads:read"
     READ_AUDIT = "audit:read"
     MANAGE_GRANTS = "grants:manage"
+    TENANT_ADMIN = "tenant:admin"
     SYSTEM = "system"
     ADMIN = "admin"
 
@@ -53,6 +56,7 @@ EVERYTHING = frozenset(Permission)
 _IMPLIED: Mapping[Permission, frozenset[Permission]] = {
     Permission.MANAGE_ACTIONS: frozenset({Permission.READ_ACTIONS}),
     Permission.MANAGE_JOBS: frozenset({Permission.READ_JOBS}),
+    Permission.TENANT_ADMIN: EVERYTHING - {Permission.SYSTEM, Permission.ADMIN},
     Permission.ADMIN: EVERYTHING,
 }
 

@@ -227,7 +227,7 @@ class Settings:
         "Where the console is reached, such as https://console.example.com (a custom domain of the API, or a copy"
         " elsewhere): mails lead there, people come back there from signing in, pages of its origin may call the API."
         " Empty: the address of the stack's own API, which serves the console.",
-        like=r"((https://[a-z0-9.-]+|http://localhost)(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
+        like=r"((https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
         told="a URL without a slash at its end, such as https://console.example.com",
     )
     metric_tenants: str = _text(

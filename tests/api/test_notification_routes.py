@@ -134,6 +134,7 @@ def test_only_those_of_a_kind_or_unread_ones_are_listed(ask, notify, ids):
         ("read_jobs", {FAILING}),
         ("heads", {FAILED, FAILING}),
         ("operators", {FAILED}),
+        ("tenant_admin", {FAILED, FAILING, DEAD}),
         ("admin", {FAILED, FAILING, DEAD}),
     ],
 )

@@ -68,6 +68,7 @@ def test_a_method_that_a_path_does_not_have_is_refused_whoever_asks(office):
         (["actions:manage"], {"actions:manage", "actions:read"}),
         (["jobs:manage"], {"jobs:manage", "jobs:read"}),
         (["admin"], set(EVERYTHING)),
+        (["tenant:admin"], set(EVERYTHING) - {"system", "admin"}),
         (["system"], {"system"}),
         (["grants:manage"], {"grants:manage"}),
         ([], set()),
@@ -83,6 +84,14 @@ def test_a_caller_may_what_any_of_its_roles_permits(office):
         "jobs:manage",
         "jobs:read",
     }
+
+
+def test_a_tenants_admin_reaches_nothing_of_the_deployments(clock):
+    office = Office(clock, roles={"owners": "tenant:admin"})
+    for method, path, needed in GUARDED:
+        is_operators = set(needed) <= {"system", "admin"}
+        assert (office.ask(method, at(path), "owners", body={}).status == 403) is is_operators, path
+    assert office.ask("GET", "/notifications", "owners", query={"scope": "system"}).status == 403
 
 
 def test_everyone_is_a_role_of_every_known_caller(clock):

@@ -28,6 +28,10 @@ class Doomed(Payload):
     pass
 
 
+MENDED = threading.Event()
+"""What ails `Doomed` is mended while it is set."""
+
+
 def shop_app() -> App:
     app = App()
 
@@ -37,7 +41,8 @@ def shop_app() -> App:
 
     @app.action
     def doomed(payload: Doomed, run: Run) -> None:
-        raise Fatal("the \x1b[31mcard\x1b[0m\nwas stolen")
+        if not MENDED.is_set():
+            raise Fatal("the \x1b[31mcard\x1b[0m\nwas stolen")
 
     @app.job("daily 02:30 tz=Europe/Paris", name="billing-nightly", title="Nightly bills")
     def bill(run: Run) -> None:
@@ -119,6 +124,17 @@ def gateway(door):
         return answered["statusCode"], kind, answered["body"] or ""
 
     return answer
+
+
+@pytest.fixture
+def mended():
+    """From now on `Doomed` is executed."""
+
+    def mend():
+        MENDED.set()
+
+    yield mend
+    MENDED.clear()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime.cli.diagnosis import SECTIONS, diagnose
+from duetime.cli.diagnosis import SECTIONS, diagnose, diagnose_jobs
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WELL = {
@@ -65,6 +65,34 @@ def test_what_ails_it_is_found_with_what_to_do(changes, about, state):
 
 def test_what_is_overdue_but_not_yet_ill_is_only_told():
     assert unwell(oldest_overdue=OLDEST) == []
+
+
+def job(name, failures=0, paused=None):
+    return {"name": name, "consecutive_failures": failures, "paused": paused}
+
+
+def test_jobs_that_fail_again_and_again_are_named_and_so_are_those_that_are_paused():
+    jobs = [job("a-well"), job("a-once", 1), job("b-bad", 3), job("c-rests", 9, {"until": None})]
+    failing, paused = diagnose_jobs(jobs, NOON)
+    assert (failing.state, failing.told) == ("look", "failing: b-bad (3 in a row)")
+    assert (paused.state, paused.told) == ("look", "paused: c-rests")
+    assert {failing.section, paused.section} <= set(SECTIONS)
+
+
+def test_of_many_such_jobs_the_first_are_named():
+    [failing] = diagnose_jobs([job(f"a-{number}", 2) for number in range(7)], NOON)
+    assert failing.told.endswith("a-4 (2 in a row), and 2 more")
+
+
+def test_jobs_that_are_well_are_one_line():
+    [well] = diagnose_jobs([job("a-well"), job("a-once", 1)], NOON)
+    assert well.state == "ok"
+
+
+def test_a_paused_job_is_found_by_who_may_see_jobs(duetime):
+    duetime("jobs", "pause", "billing-nightly")
+    _, printed, _ = duetime("doctor")
+    assert "paused: billing-nightly" in printed
 
 
 def test_every_section_that_a_finding_names_is_in_the_runbook():

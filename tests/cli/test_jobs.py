@@ -214,6 +214,20 @@ def test_history_is_listed_newest_first_with_what_became_of_each(duetime, failed
     assert duetime("jobs", "history", "billing-rebuild", "--status", "executed") == (0, "no runs\n", "")
 
 
+def test_history_tells_what_has_come_and_not_what_is_planned(duetime):
+    assert duetime("jobs", "history", "billing-nightly") == (0, "no runs\n", "")
+    planned = duetime.json("jobs", "history", "billing-nightly", "--to", "3d")["items"]
+    assert planned
+    assert duetime.json("jobs", "history", "billing-nightly", "--status", "pending")["items"] == planned
+
+
+def test_a_window_may_be_said_as_spans_from_now(duetime, failed):
+    found = duetime.json("jobs", "history", "billing-rebuild", "--from", "-1h")
+    assert [each["id"] for each in found["items"]] == [failed]
+    told = duetime.json("jobs", "show", "billing-nightly", "--from", "-2d", "--to", "0s")["occurrences"]
+    assert told["next_from"] is None
+
+
 def test_runs_of_a_status_are_found_behind_others(duetime, failed):
     duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}")
     duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}")

@@ -267,6 +267,30 @@ class TestDeadLetters:
         status, printed, _ = duetime("dead-letters", "redrive", *words, "--yes")
         assert (status, printed) == (0, "redriven 1 action\n")
 
+    def test_are_watched_until_they_have_failed_again(self, duetime, fail):
+        failed = [fail(), fail()]
+        status, printed, told = duetime("dead-letters", "redrive", "--type", "doomed", "--yes", "--watch")
+        first, counted, *others = printed.splitlines()
+        assert (status, first, counted) == (1, "redriven 2 actions", "2 failed")
+        assert {each.split()[1].rstrip(":") for each in others} == set(failed)
+        assert all("was stolen" in each for each in others)
+        assert "2 not done yet" in told
+
+    def test_that_are_watched_end_well_where_each_is_executed(self, duetime, fail, mended):
+        failed = fail()
+        mended()
+        status, printed, _ = duetime("actions", "redrive", failed, "--watch")
+        assert (status, printed.splitlines()[-1]) == (0, "1 executed")
+
+    def test_are_told_as_they_ended_where_programs_watch(self, duetime, fail):
+        failed = fail()
+        status, printed, _ = duetime("dead-letters", "redrive", failed, "--watch", "--json")
+        assert (status, json.loads(printed)["status"]) == (1, "failed")
+
+    def test_are_not_watched_in_a_dry_run(self, duetime):
+        status, _, line = duetime("dead-letters", "redrive", "--all", "--dry-run", "--watch")
+        assert (status, "nothing to --watch" in line) == (2, True)
+
     def test_that_nobody_names_are_not_redriven(self, duetime, fail):
         fail()
         status, _, line = duetime("dead-letters", "redrive", "--yes")

@@ -90,17 +90,37 @@ def headings(page):
 
 def test_each_alarm_names_its_section_of_the_runbook(alarms):
     for name, alarm in alarms.items():
-        told = alarm["AlarmDescription"]
+        told = text(alarm["AlarmDescription"])
         [anchor] = re.findall(r"^docs/runbook\.md#([\w-]+): \S", told)
         assert anchor in headings(RUNBOOK), name
         assert len(told) <= 1_024
         assert "\n" not in told
 
 
+def test_each_alarm_ends_with_where_the_console_is(alarms):
+    for alarm in alarms.values():
+        assert re.search(r" \(console: https://\S+/prod/\)$", text(alarm["AlarmDescription"]))
+
+
+def test_without_a_console_an_alarm_names_none():
+    for alarm in alarms_of(made_with(console=False)).values():
+        assert "console:" not in alarm["AlarmDescription"]
+
+
+def test_alarms_and_the_dashboard_say_where_the_deployment_has_its_runbook():
+    there = "https://wiki.example.com/duetime"
+    made = made_with(console=False, runbook=there)
+    for alarm in alarms_of(made).values():
+        assert alarm["AlarmDescription"].startswith(f"{there}#")
+    assert f"is in {there}, in the section" in text(made.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
+
+
 def test_each_section_that_an_alarm_names_is_in_the_runbooks_list_of_alarms(alarms):
     listed = RUNBOOK.partition("## The alarms\n")[2].partition("\n## ")[0]
     linked = set(re.findall(r"\]\(#([\w-]+)\) \|$", listed, re.MULTILINE))
-    assert linked == {re.findall(r"#([\w-]+):", alarm["AlarmDescription"])[0] for alarm in alarms.values()}
+    assert linked == {
+        re.findall(r"#([\w-]+):", text(alarm["AlarmDescription"]))[0] for alarm in alarms.values()
+    }
 
 
 def test_the_runbook_names_each_alarm_by_its_ending(alarms):

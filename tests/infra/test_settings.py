@@ -79,6 +79,8 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
         ({"alarm_email": "ops"}, r"alarm_email is 'ops'; allowed is one address"),
         ({"alarm_email": "a@b.example,c@b.example"}, r"allowed is one address"),
         ({"alarm_email": "a@b.example", "alarms": False}, r"alarms is False and budget 0: nothing would be"),
+        ({"runbook": "our wiki"}, r"runbook is 'our wiki'; allowed is a path or an address"),
+        ({"runbook": ""}, r"runbook is ''"),
         ({"budget": -1}, r"budget is -1; allowed is 0 to 1000000"),
         ({"budget_by_tag": True}, r"budget_by_tag is True, but budget is 0"),
         ({"wake_early": 840, "near_limit": 800}, r"wake_early \(840 s\) must be below near_limit \(800 s\)"),

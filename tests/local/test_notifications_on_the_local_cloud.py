@@ -93,6 +93,15 @@ def test_a_failure_is_an_event_mails_messages_and_entries_in_the_list(cloud):
     assert {each.notification.kind for each in listed(cloud, "acme")} == {FAILED, DEAD}
 
 
+def test_a_mail_leads_to_the_console_of_this_cloud(cloud):
+    if not cloud.has_console:
+        pytest.skip("the console is not built")
+    action = fail(cloud)
+    (mail, *_) = sent(cloud.outbox.mails, 2)
+    assert f"{cloud.url}/#/" in mail.text
+    assert action.id in mail.text
+
+
 def test_each_tenant_is_told_in_its_language(cloud):
     choose(cloud, "globex", language="fr", addresses=("ada@globex.example",))
     fail(cloud, "globex")

@@ -124,7 +124,7 @@ function Listed({ items, scope, isFiltered }: { items: View[]; scope: Scope; isF
 function kindsSeen(scope: Scope): NotificationKind[] {
   if (scope === "system") return NOTIFICATION_KINDS;
   return NOTIFICATION_KINDS.filter((each) => {
-    if (FOR_ADMINS.includes(each)) return each !== "scheduling.undelivered" && can("admin");
+    if (FOR_ADMINS.includes(each)) return each !== "scheduling.undelivered" && can("tenant:admin");
     return each.startsWith("jobs.") ? can("jobs:read") : can("actions:read");
   });
 }

@@ -67,7 +67,7 @@ function Form({ scope, newest }: { scope: Scope; newest: Held }) {
   const [draft, setDraft] = useState<Draft>(() => draftOf(newest.view));
   const [conflict, setConflict] = useState<View>();
   const mayChoose = can("actions:manage", "jobs:manage") && (scope === "tenant" || can("system"));
-  const isAdmin = mayChoose && (scope === "system" ? can("system") : can("admin"));
+  const isAdmin = mayChoose && (scope === "system" ? can("system") : can("tenant:admin"));
   const changes = changesOf(draft, held.view);
   const isOutdated = newest.view.revision > held.view.revision;
 

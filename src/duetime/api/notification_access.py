@@ -51,7 +51,7 @@ def readers(kind: NotificationKind, owner: TenantId) -> Permission:
     if owner == SYSTEM_TENANT:
         return Permission.SYSTEM
     if kind.is_for_admins:
-        return Permission.ADMIN
+        return Permission.TENANT_ADMIN
     return Permission.READ_JOBS if kind.startswith("jobs.") else Permission.READ_ACTIONS
 
 
@@ -84,4 +84,4 @@ def require_admin(caller: Caller, owner: TenantId, what: str) -> None:
 
 
 def _admin_of(owner: TenantId) -> Permission:
-    return Permission.SYSTEM if owner == SYSTEM_TENANT else Permission.ADMIN
+    return Permission.SYSTEM if owner == SYSTEM_TENANT else Permission.TENANT_ADMIN

@@ -61,7 +61,11 @@ def read(record: Mapping[str, Any], prefix: str) -> GivenUp | RedriveRequest:
     }
     try:
         if queue != source:
-            told = {**common, "source": source, "reason": "no worker took it, however often it was received"}
+            told = {
+                **common,
+                "source": source,
+                "reason": "no worker finished it, however often it was received",
+            }
             if source == NOTIFICATIONS:
                 return DeadNotification(**told)
             return DeadMessage(message=_message(record["body"]), **told)

@@ -15,8 +15,6 @@ from duetime.cdk.series import Series
 from duetime.cdk.watched import Watched
 from duetime.metric import Metric
 
-RUNBOOK = "docs/runbook.md"
-
 _FIVE_MINUTES, _QUARTER = timedelta(minutes=5), timedelta(minutes=15)
 _ANY = 1
 _THROTTLED = 10
@@ -50,10 +48,10 @@ class Alarm:
     is_silence: bool = False
     """It is told that too little came: nothing at all, too."""
 
-    @property
-    def description(self) -> str:
-        """What whoever is told reads first."""
-        return f"{RUNBOOK}#{self.page}: {self.means}"
+    def description(self, *, runbook: str, console: str) -> str:
+        """What whoever is told reads first: where to read on, what it means, and where to look if there is a console."""
+        look = f" (console: {console}/)" if console else ""
+        return f"{runbook}#{self.page}: {self.means}{look}"
 
 
 def alarms_of(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:

@@ -23,9 +23,16 @@ class Alarms(Construct):
     """All alarms of a scheduler, where the deployment wants them, and its budget; each is told at `topic`."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, watched: Watched, *, deployment: Deployment
+        self,
+        scope: Construct,
+        construct_id: str,
+        watched: Watched,
+        *,
+        deployment: Deployment,
+        console_url: str = "",
     ) -> None:
         super().__init__(scope, construct_id)
+        self._console_url = console_url
         self._prefix, self._deployment = watched.prefix, deployment
         wanted = list(alarms_of(watched, deployment)) if deployment.alarms else []
         self.names = [watched.prefix + each.name for each in wanted]
@@ -76,7 +83,7 @@ class Alarms(Construct):
             self,
             alarm.name,
             alarm_name=self._prefix + alarm.name,
-            alarm_description=alarm.description,
+            alarm_description=alarm.description(runbook=self._deployment.runbook, console=self._console_url),
             namespace=alarm.watches.namespace,
             metric_name=alarm.watches.metric,
             dimensions=[

@@ -10,7 +10,6 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from duetime.cdk import series
-from duetime.cdk.alarm_list import RUNBOOK
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.lines import Lines
 from duetime.cdk.watched import Watched
@@ -19,9 +18,9 @@ from duetime.metric import Metric
 
 _FIVE_MINUTES, _HOUR = 300, 3_600
 _GRAPH, _TEXT, _STATUSES = 6, 4, 5
-_HOW_TO_READ = f"""## {{name}}
+_HOW_TO_READ = """## {name}
 Each title is a question, each row a subject: from what users notice, at the top, to what it costs. **Start with the alarms**; \
-what one means and what to do is in `{RUNBOOK}`, in the section that its description names. `duetime doctor` looks at what no \
+what one means and what to do is in {runbook}, in the section that its description names. `duetime doctor` looks at what no \
 metric tells. A graph without data is of something that did not happen. Counts are of five minutes unless the title says otherwise."""
 
 
@@ -49,6 +48,7 @@ class Dashboard(Construct):
         super().__init__(scope, construct_id)
         stack = Stack.of(self)
         self._watched, self._lines, self._region = watched, Lines(watched), stack.region
+        self._runbook = deployment.runbook
         shown = body([*self._head(alarms), *self._rows(deployment)])
         cloudwatch.CfnDashboard(
             self,
@@ -58,7 +58,8 @@ class Dashboard(Construct):
         )
 
     def _head(self, alarms: Sequence[str]) -> Iterator[Row]:
-        yield Row(_TEXT, [text(_HOW_TO_READ.format(name=f"{self._watched.prefix}scheduler"))])
+        told = _HOW_TO_READ.format(name=f"{self._watched.prefix}scheduler", runbook=self._runbook)
+        yield Row(_TEXT, [text(told)])
         if alarms:
             yield Row(_STATUSES, [statuses("Is anything wrong?", alarms)])
 

@@ -40,6 +40,7 @@ LOG_DAYS = (
 """The retentions that CloudWatch Logs admits."""
 
 _MINUTE = timedelta(minutes=1)
+_PLACE = re.compile(r"[^\s#]{1,400}")
 _MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
 
@@ -181,6 +182,13 @@ class Deployment:
             "Who gets a mail of each alarm, once the link in the first mail was followed; empty: nobody."
         ),
     )
+    runbook: str = field(
+        default="docs/runbook.md",
+        metadata=_about(
+            "Where alarms and the dashboard say that the runbook is: an address that whoever is woken can open, as of"
+            " the site that `make docs` makes, or of your copy."
+        ),
+    )
     failed_alarm: int = field(
         default=1,
         metadata=_about(
@@ -246,6 +254,8 @@ class Deployment:
             )
         if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
             yield f"alarm_email is {self.alarm_email!r}; allowed is one address, as ops@example.com"
+        if not _PLACE.fullmatch(self.runbook):
+            yield f"runbook is {self.runbook!r}; allowed is a path or an address without # and spaces, 400 characters at most"
         if self.alarm_email and not (self.alarms or self.budget):
             yield f"alarm_email is {self.alarm_email!r}, but alarms is False and budget 0: nothing would be told"
         if self.budget_by_tag and not self.budget:

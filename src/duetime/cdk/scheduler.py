@@ -137,7 +137,8 @@ class Duetime(Construct):
     def _watch(self) -> None:
         """Alarms and a dashboard of all that was made by now; after the passes, whose silence is an alarm."""
         watched = Watched.of(self, self.settings)
-        self.alarms = Alarms(self, "Alarms", watched, deployment=self.deployment)
+        console = self.api.console_url if self.api else ""
+        self.alarms = Alarms(self, "Alarms", watched, deployment=self.deployment, console_url=console)
         self.alarms.node.add_dependency(self.passes)
         if self.deployment.dashboard:
             alarms = [self.alarms.arn(each) for each in self.alarms.names]

@@ -53,7 +53,7 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         if action[told]:
             yield name, action[told]
     if action["recoveries"]:
-        yield "recoveries", f"{action['recoveries']}, after its worker died"
+        yield "recoveries", f"{action['recoveries']}, after its worker died, or its run outlasted its time"
     if "payload" in action:
         yield "payload", _cut(payload(action))
 

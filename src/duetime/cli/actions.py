@@ -17,6 +17,7 @@ from duetime.cli.arguments import (
     print_json,
 )
 from duetime.cli.filters import add_filters, as_options, filters_of
+from duetime.cli.follow import add_follow
 from duetime.cli.many import Json, Verb, add_many, change
 from duetime.cli.redraw import add_watch
 from duetime.cli.times import both
@@ -38,7 +39,7 @@ def add_parser(commands: Commands) -> None:
     add_due_time(
         _add_one(verbs, "reschedule", reschedule, "give a pending one another due time"), required=True
     )
-    _add_many(verbs, "redrive", redrive, "run failed ones again, at once")
+    add_follow(_add_many(verbs, "redrive", redrive, "run failed ones again, at once"))
 
 
 def _add_list(verbs: Commands) -> None:
@@ -50,7 +51,7 @@ def _add_list(verbs: Commands) -> None:
     add_watch(parser, list_all)
 
 
-def _add_many(verbs: Commands, name: str, run: Run, told: str) -> None:
+def _add_many(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
         name, help=told, description=f"{told.capitalize()}: by id, or all that filters mean."
     )
@@ -59,6 +60,7 @@ def _add_many(verbs: Commands, name: str, run: Run, told: str) -> None:
     add_many(parser)
     add_connection(parser)
     parser.set_defaults(run=run)
+    return parser
 
 
 def add_page(parser: argparse.ArgumentParser) -> None:

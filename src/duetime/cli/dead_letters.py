@@ -10,6 +10,7 @@ from typing import Any
 from duetime.cli.actions import REDRIVE, add_ids, add_page
 from duetime.cli.arguments import Commands, add_connection, client_of, pasted, print_json
 from duetime.cli.filters import add_filters, as_options, filters_of
+from duetime.cli.follow import add_follow
 from duetime.cli.many import add_many, change
 from duetime.cli.redraw import add_watch
 from duetime.cli.tables import table
@@ -42,6 +43,7 @@ def _add_redrive(verbs: Commands) -> None:
     add_filters(parser, has_status=False)
     parser.add_argument("--all", action="store_true", help="every one, where no filter is said")
     add_many(parser)
+    add_follow(parser)
     add_connection(parser)
     parser.set_defaults(run=redrive)
 

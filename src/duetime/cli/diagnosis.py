@@ -1,4 +1,4 @@
-"""What ails a deployment, judged by its health in detail: each finding with what to do, and where the runbook tells more. Pure."""
+"""What ails a deployment, judged by its health in detail and its jobs: each finding with what to do, and where the runbook tells more. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
-from duetime.cli.times import both
+from duetime.cli.times import both, local
 
 Json = Mapping[str, Any]
 
@@ -18,9 +18,13 @@ _DEAD = "Dead letters"
 _UNDELIVERED = "Something is undelivered"
 _FAILURES = "Messages stay in a dead-letter queue or among the failures"
 _TYPES = "A bad deploy of handlers"
+_JOB = "A job keeps failing"
 
-SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _TYPES)
+SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _TYPES, _JOB)
 """The headings in docs/runbook.md that findings name."""
+
+_NAMED = 5
+"""So many jobs are told by name."""
 
 
 class Finding(NamedTuple):
@@ -133,3 +137,30 @@ def _types(health: Json) -> Iterator[Finding]:
         yield Finding("handlers", "ok", f"{len(types)} types are run")
     else:
         yield Finding("handlers", "ill", "no worker has published a type", "deploy an app", _TYPES)
+
+
+def diagnose_jobs(jobs: Sequence[Json], now: datetime) -> Sequence[Finding]:
+    """What is to be said of jobs, as a list tells them: which keep failing, and which somebody has paused."""
+    failing = [
+        f"{each['name']} ({each['consecutive_failures']} in a row)"
+        for each in jobs
+        if each["consecutive_failures"] > 1 and not each["paused"]
+    ]
+    paused = [
+        f"{each['name']} (until {local(each['paused']['until'], now)})"
+        if each["paused"]["until"]
+        else each["name"]
+        for each in jobs
+        if each["paused"]
+    ]
+    found = []
+    if failing:
+        found.append(Finding("jobs", "look", f"failing: {_named(failing)}", "duetime jobs show NAME", _JOB))
+    if paused:
+        found.append(Finding("jobs", "look", f"paused: {_named(paused)}", "duetime jobs resume NAME", _JOB))
+    return found or [Finding("jobs", "ok", "none fails again and again, none is paused")]
+
+
+def _named(said: Sequence[str]) -> str:
+    more = len(said) - _NAMED
+    return ", ".join(said[:_NAMED]) + (f", and {more} more" if more > 0 else "")

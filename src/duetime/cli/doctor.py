@@ -6,14 +6,17 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from duetime.cli.arguments import Commands, add_connection, client_of, print_json
+from duetime.cli.arguments import JOBS, Commands, add_connection, client_of, print_json
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
-    from duetime.cli.diagnosis import Finding
+    from duetime.cli.client import Client
+    from duetime.cli.diagnosis import Finding, Json
 
 RUNBOOK = "docs/runbook.md"
+_MOST_PAGES = 10
+"""Of a hundred jobs each."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -29,12 +32,15 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tell what was found; 1 if something is ill."""
-    from duetime.cli.diagnosis import diagnose  # noqa: PLC0415 - as above
+    from duetime.cli.diagnosis import diagnose, diagnose_jobs  # noqa: PLC0415 - as above
 
     client = client_of(arguments)
     me = client.ask("GET", "me")
     health = client.ask("GET", "health", "details")
-    found = diagnose(health, SystemClock().now())
+    now = SystemClock().now()
+    found = [*diagnose(health, now)]
+    if "jobs:read" in me["permissions"]:
+        found += diagnose_jobs(_jobs(client), now)
     is_ill = any(each.state == "ill" for each in found)
     if arguments.json:
         told = {"url": client.url, "me": me, "health": health, "findings": [each._asdict() for each in found]}
@@ -43,6 +49,18 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{client.url}, as {plain(me['actor'])} of {plain(me['tenant_id'])}\n")
         print(_drawn(found))
     return 1 if is_ill else 0
+
+
+def _jobs(client: Client) -> Sequence[Json]:
+    """The jobs that the caller sees: code's, and those of its tenant."""
+    jobs: list[Json] = []
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        page = client.ask("GET", JOBS, query={"limit": "100", "cursor": cursor})
+        jobs += page["items"]
+        if (cursor := page["next_cursor"]) is None:
+            break
+    return jobs
 
 
 def _drawn(found: Sequence[Finding]) -> str:

@@ -13,11 +13,11 @@ from duetime.cli.arguments import (
     add_connection,
     add_job,
     client_of,
-    instant,
     pasted,
     print_json,
 )
 from duetime.cli.client import Client
+from duetime.cli.filters import moment
 from duetime.cli.job_text import accounts, history, in_full, listed
 from duetime.cli.redraw import add_watch
 from duetime.clock import SystemClock
@@ -26,6 +26,9 @@ Run = Callable[[argparse.Namespace], int]
 
 _MOST_PAGES = 20
 """A filtered page may be short, or empty; so many are read for one list."""
+
+_TIME = "A TIME is 2027-06-01T09:00 on this machine's clock, or 2027-06-01T07:00Z, or a span from now, such as -2h."
+_TO = "and not later than this (default, without --status: now, which leaves out what is to come)"
 
 
 def add_parser(commands: Commands) -> None:
@@ -50,7 +53,7 @@ def _add_show(verbs: Commands) -> None:
     parser = verbs.add_parser(
         "show",
         help="show everything that is known of one; with --from or --to, what became of each of its times",
-        description="A TIME is 2027-06-01T09:00 on this machine's clock, or has an offset: 2027-06-01T07:00Z.",
+        description=_TIME,
     )
     add_job(parser)
     _add_window(
@@ -61,20 +64,20 @@ def _add_show(verbs: Commands) -> None:
 
 
 def _add_history(verbs: Commands) -> None:
-    parser = verbs.add_parser("history", help="list its runs, newest first")
+    parser = verbs.add_parser("history", help="list its runs, newest first", description=_TIME)
     add_job(parser)
     parser.add_argument(
         "--status", help="only those that are executed, failed, skipped, cancelled, pending or processing"
     )
-    _add_window(parser, "only those whose nominal time is later", "and not later than this")
+    _add_window(parser, "only those whose nominal time is later", _TO)
     _add_page(parser)
     add_connection(parser)
     parser.set_defaults(run=list_runs)
 
 
 def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
-    parser.add_argument("--from", dest="start", metavar="TIME", type=instant, help=start)
-    parser.add_argument("--to", metavar="TIME", type=instant, help=end)
+    parser.add_argument("--from", dest="start", metavar="TIME", type=moment, help=start)
+    parser.add_argument("--to", metavar="TIME", type=moment, help=end)
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -141,13 +144,14 @@ def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
     """As many runs as were asked for, from several pages where a filter makes them short."""
     items: list[Any] = []
     cursor = arguments.cursor
+    until = arguments.to or (None if arguments.status else moment("0s"))
     for _ in range(_MOST_PAGES):
         query = {
             "limit": str(arguments.limit - len(items)),
             "cursor": cursor,
             "status": arguments.status,
             "from": arguments.start,
-            "until": arguments.to,
+            "until": until,
         }
         page = client.ask("GET", JOBS, arguments.name, "runs", query=query)
         items += page["items"]

@@ -12,6 +12,7 @@ from duetime.cli.action_text import listed
 from duetime.cli.arguments import client_of, print_json
 from duetime.cli.client import Client
 from duetime.cli.failures import BadUsage, Refused
+from duetime.cli.follow import all_executed, ends, follow
 from duetime.cli.tables import plain
 from duetime.clock import SystemClock
 
@@ -58,6 +59,8 @@ def change(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]
         BadUsage: ids and filters are said, or neither; or nobody is there to be asked.
         CommandFailed: the API did not do it; some may be changed, and saying it again is safe.
     """
+    if arguments.dry_run and getattr(arguments, "watch", False):
+        raise BadUsage("--dry-run changes nothing, so there is nothing to --watch")
     if arguments.ids and (filters or arguments.dry_run):
         raise BadUsage(f"{verb.name} takes ids or filters, not both; --dry-run goes with filters")
     if arguments.ids:
@@ -82,9 +85,10 @@ def _change_each(arguments: argparse.Namespace, verb: Verb) -> int:
             continue
         if not arguments.json:
             print(verb.told(done.changed[-1]))
+    is_well = _is_well(arguments, client, done)
     if arguments.json:
         print_json(done.changed[0] if len(arguments.ids) == 1 else done.document(dry_run=False))
-    return 1 if done.left else 0
+    return 0 if is_well else 1
 
 
 def _look(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]) -> int:
@@ -104,11 +108,22 @@ def _change_all(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str,
             done.left += step["left"]
             if step["next_cursor"] and not arguments.json:
                 print(f"{verb.done} {len(done.changed)} so far", file=sys.stderr)
+    if not arguments.json:
+        print("\n".join(_summary(verb, done)), flush=True)
+    is_well = _is_well(arguments, client, done)
     if arguments.json:
         print_json(done.document(dry_run=False))
-    else:
-        print("\n".join(_summary(verb, done)))
-    return 1 if done.left else 0
+    return 0 if is_well else 1
+
+
+def _is_well(arguments: argparse.Namespace, client: Client, done: _Sum) -> bool:
+    """Whether none was left; where they are to be watched, also whether all were executed."""
+    if not getattr(arguments, "watch", False):
+        return not done.left
+    done.changed = list(follow(client, done.changed, SystemClock()))
+    if not arguments.json:
+        print("\n".join(ends(done.changed)))
+    return not done.left and all_executed(done.changed)
 
 
 def _is_agreed(client: Client, verb: Verb, filters: Mapping[str, str]) -> bool:

@@ -15,7 +15,8 @@ from duetime.clock import Clock
 OFTEN, SELDOM = timedelta(seconds=0.5), timedelta(seconds=10)
 """How long it waits between two looks: seldom while the action is far from due."""
 
-_GOES_ON = {"pending", "processing"}
+GOES_ON = {"pending", "processing"}
+"""The statuses of what is not done."""
 
 
 def watch(client: Client, action: Mapping[str, Any], clock: Clock, *, as_json: bool) -> int:
@@ -30,7 +31,7 @@ def watch(client: Client, action: Mapping[str, Any], clock: Clock, *, as_json: b
         if stage != told and not as_json:
             print(progress(action, clock.now()), flush=True)
         told = stage
-        if action["status"] not in _GOES_ON:
+        if action["status"] not in GOES_ON:
             break
         clock.wait_until(_next_look(action, clock.now()))
         action = client.ask("GET", "scheduling", action["id"])

@@ -8,6 +8,7 @@ from duetime.api.cross_origin import for_origin
 from duetime.api.desk import Desk
 from duetime.api.door import Handler, make_door
 from duetime.api.health_details import Details
+from duetime.api.not_kept import not_kept
 from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
@@ -31,4 +32,4 @@ def make_handler(settings: Settings, app: App) -> Handler:
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(desk, backends.bookmarks, waiting)
     door = make_door(desk, health.Health(probes, details), access, prefix=settings.api_prefix)
-    return for_origin(door, settings.console_origin)
+    return not_kept(for_origin(door, settings.console_origin))

@@ -167,7 +167,8 @@ class LocalCloud:
         """The tables and the jobs first, the functions last: as on AWS, an old worker puts off what it does not know yet."""
         self.settings, done = self._stack.deploy(self.app, self.settings)
         self._environment.use(self.settings)
-        made = functions_of(self.app, self.settings, self._names, self.metrics.take)
+        console = self.url if self.has_console else ""
+        made = functions_of(self.app, self.settings, self._names, self.metrics.take, console_url=console)
         self._functions.deploy(made)
         if done.changes:
             kinds = Counter(line.partition(" ")[0] for line in done.changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 from duetime.app import App
@@ -18,8 +19,13 @@ _SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
 SALVAGE_TIMEOUT = NOTIFY_TIMEOUT = _SHORT
 
 
-def functions_of(app: App, settings: Settings, names: Names, metrics: HandOver) -> Mapping[str, Function]:
-    """Each function's ARN, with its handler made for these settings; `metrics` takes what they meter."""
+def functions_of(
+    app: App, settings: Settings, names: Names, metrics: HandOver, *, console_url: str
+) -> Mapping[str, Function]:
+    """Each function's ARN, with its handler made for these settings; `metrics` takes what they meter.
+
+    Mails lead to `console_url`, unless the settings say otherwise, as a stack has it.
+    """
     instance = instance_name()
     worker = work.make_handler(settings, app, instance=instance, metrics=metrics)
     sweep = passes.make_sweep_handler(settings, instance=instance, metrics=metrics)
@@ -34,6 +40,7 @@ def functions_of(app: App, settings: Settings, names: Names, metrics: HandOver) 
         "api": Function(api.make_handler(settings, app), _SHORT),
     }
     if settings.events != "off":
-        made["notify"] = Function(notify.make_handler(settings), NOTIFY_TIMEOUT)
+        linked = replace(settings, console_url=settings.console_url or console_url)
+        made["notify"] = Function(notify.make_handler(linked), NOTIFY_TIMEOUT)
     functions = {names.function(name): each for name, each in made.items()}
     return {**functions, names.work_function: Function(worker, LONGEST_RUN, runs_in_parallel=True)}
