@@ -3,6 +3,7 @@
 PY := .venv/bin/python
 export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION := 1
 SEEDS ?= 20000
+PORT := 8080
 SOURCES := src tests functions examples bench infra app.py
 
 help: ## what can be made
@@ -26,8 +27,8 @@ setup: .venv/.ready $(CONSOLE) ## the virtual environment in .venv, the CDK's co
 
 console: $(CONSOLE) ## build the console into the package
 
-run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin API and the console
-	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example
+run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin API and the console (PORT=…)
+	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example --port $(PORT)
 
 test: setup ## the suite: memory back ends and moto
 	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2
