@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from duetime.action import Action
 from duetime.concurrency import Concurrency
-from duetime.errors import PayloadTooLarge
+from duetime.errors import InvalidPayload, PayloadTooLarge
 from duetime.ids import Entropy, TenantId, due_shard_of, new_action_id
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ def new_action(
     """A fresh pending action; nothing is written yet.
 
     Raises:
-        InvalidPayload: JSON cannot carry the payload.
+        InvalidPayload: it is no `Payload`, or JSON cannot carry it.
         PayloadTooLarge: one DynamoDB item cannot hold it.
     """
+    _refuse_what_is_none(payload)
     written = payload.to_json()
     size = len(written) if written.isascii() else len(written.encode())
     if size > PAYLOAD_LIMIT:
@@ -66,3 +67,12 @@ def new_action(
         concurrency_limit=concurrency.limit if concurrency else 1,
         trace=trace,
     )
+
+
+def _refuse_what_is_none(payload: object) -> None:
+    """A dict, or the class in place of one of it; seen by the name that each class of payloads has, without loading them."""
+    if not hasattr(type(payload), "type_name"):
+        name = payload.__name__ if isinstance(payload, type) else type(payload).__name__
+        raise InvalidPayload(
+            name, ["it is no payload; make one of a class, such as SendReceipt(order='o-17')"]
+        )

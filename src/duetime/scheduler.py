@@ -50,6 +50,7 @@ class Scheduler(Actions):
 
         Raises:
             SettingsError: the environment contradicts itself.
+            BackendMisconfigured: boto3 is told of no region.
             InvalidIdentifier: the tenant or the actor cannot be part of a key.
         """
         from duetime import aws  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
@@ -95,7 +96,7 @@ class Scheduler(Actions):
                 the key's time to live is none.
             InvalidIdentifier: the correlation id or one of the keys cannot be part of a key, or the limit is none.
             IdempotencyConflict: the first action of the key has another type or payload.
-            InvalidPayload: JSON cannot carry the payload.
+            InvalidPayload: it is no `Payload`, or JSON cannot carry it.
             PayloadTooLarge: it does not fit one DynamoDB item.
             BackendUnavailable: nobody knows whether it was scheduled; with a key, call again.
         """

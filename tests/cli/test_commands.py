@@ -24,7 +24,8 @@ def test_an_action_is_scheduled_and_shown(duetime):
     first, second = printed.splitlines()
     assert first.startswith("scheduled 01")
     assert "due 2027-06-01T07:00:00Z (in " in first
-    assert second == f"look at it: duetime actions show {first.split()[1].rstrip(',')}"
+    shown = f"look at it: duetime actions show {first.split()[1].rstrip(',')}"
+    assert second == f"{shown} --url {duetime.url}"  # the same scheduler is asked
 
 
 def test_json_is_what_the_api_answers(duetime, planned):
@@ -48,7 +49,7 @@ def test_a_repeat_under_an_idempotency_key_says_that_it_was_scheduled_before(due
     assert status == 0
     said, shown = printed.splitlines()
     assert said.startswith(f"already scheduled (as {first['id']}, pending), due 2027-06-01T07:00:00Z")
-    assert shown == f"look at it: duetime actions show {first['id']}"
+    assert shown == f"look at it: duetime actions show {first['id']} --url {duetime.url}"
 
 
 def test_keys_are_scheduled_and_shown(duetime):

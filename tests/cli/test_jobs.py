@@ -78,7 +78,7 @@ def test_a_job_is_registered_and_shown(duetime):
     assert first.startswith(
         "registered acme-report: every week on Monday at 06:00, Europe/Paris time; next run "
     )
-    assert second == "look at it: duetime jobs show acme-report"
+    assert second == f"look at it: duetime jobs show acme-report --url {duetime.url}"
     _, printed, _ = duetime("jobs", "show", "acme-report")
     assert printed.splitlines()[0] == "acme-report  Report  enabled"
     assert "  declared by     developer, at run time" in printed
@@ -173,7 +173,7 @@ def test_a_triggered_run_is_where_the_command_says(duetime):
     first, second = printed.splitlines()
     assert status == 0
     run = first.removeprefix("triggered billing-nightly: ")
-    assert second == f"look at it: duetime actions show {run}"
+    assert second == f"look at it: duetime actions show {run} --url {duetime.url}"
     assert duetime.json("actions", "show", run)["trigger"] == "manual"
 
 

@@ -9,6 +9,7 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 
+from duetime import Scheduler
 from duetime.action import Status
 from duetime.aws.notes import DynamoBookmarks
 from duetime.aws.queues import SqsQueues
@@ -134,6 +135,15 @@ def test_a_process_without_credentials_is_told_so(monkeypatch, tmp_path):
     store = over(boto3.Session(region_name="eu-west-1").client("dynamodb", config=ONCE))
     with pytest.raises(BackendMisconfigured, match="Give the process credentials"):
         store.put(fresh(store))
+
+
+def test_a_scheduler_without_a_region_is_told_so_when_it_is_made(monkeypatch, tmp_path):
+    for name in ("AWS_DEFAULT_REGION", "AWS_REGION", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    with pytest.raises(BackendMisconfigured, match="Give the process AWS_DEFAULT_REGION"):
+        Scheduler.from_env(tenant_id="acme", actor="checkout")
 
 
 @pytest.mark.parametrize("code", ["ThrottlingException", "ResourceNotFoundException", "ValidationException"])

@@ -6,7 +6,14 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, every, exponential
-from duetime.errors import ActionConflict, DeclarationError, InvalidIdentifier, InvalidTime, SettingsError
+from duetime.errors import (
+    ActionConflict,
+    DeclarationError,
+    InvalidIdentifier,
+    InvalidPayload,
+    InvalidTime,
+    SettingsError,
+)
 from duetime.register import Registration
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -213,3 +220,11 @@ def test_a_redrive_of_what_has_not_failed(cloud, name):
     with pytest.raises(ActionConflict, match=f"it is {before.status.value}, and only a failed one can be"):
         cloud.scheduler.redrive(action.id)
     assert cloud.scheduler.get(action.id) == before
+
+
+@pytest.mark.parametrize(("said", "name"), [({"name": "Ada"}, "dict"), (Greet, "Greet"), (None, "NoneType")])
+def test_what_is_no_payload_is_refused_with_what_one_would_be(said, name):
+    cloud = SimulatedCloud(App())
+    with pytest.raises(InvalidPayload, match=f"payload of '{name}': it is no payload; make one of a class"):
+        cloud.scheduler.schedule(said, at=DAY)
+    assert list(cloud.scheduler.list()) == []

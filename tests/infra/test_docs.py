@@ -1,5 +1,6 @@
 """The pages about deploying, held against the template and the settings."""
 
+import json
 import re
 import subprocess
 import sys
@@ -68,6 +69,22 @@ def test_the_page_of_rights_is_what_the_template_gives(synthesised):
             template[group] = given(synthesised, synthesised.role_statements(role))
     template |= {name: granted(grant, tenants) for name, (grant, tenants) in CALLERS.items()}
     assert documented() == template
+
+
+def test_the_policy_to_copy_is_what_a_caller_is_granted():
+    written = re.search(
+        r"^```json\n(.*?)^```", (ROOT / "docs/security.md").read_text(), re.MULTILINE | re.DOTALL
+    )
+    statements = json.loads(written[1])["Statement"]
+    copied = {
+        (action, resource.partition("table/duetime-")[2].replace("/index", ""), keys)
+        for each in statements
+        for action in listed(each["Action"])
+        for resource in listed(each["Resource"])
+        for keys in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+    }
+    assert copied == granted(*CALLERS["caller"])
+    assert all(each["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"} for each in statements)
 
 
 WITH_A_PAGE = """

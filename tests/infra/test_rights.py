@@ -1,8 +1,10 @@
 import re
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
+from itertools import permutations
 
 import pytest
+from aws_cdk import aws_iam as iam
 
 from duetime import ids
 from duetime.action import ActionRef
@@ -12,7 +14,7 @@ from duetime.aws.undelivered import PARTITION
 from duetime.cdk import Duetime
 from duetime.cdk.job_rights import JOBS
 from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS, UNDELIVERED
-from duetime.errors import InvalidIdentifier
+from duetime.errors import InvalidIdentifier, SettingsError
 from duetime.job import JobRef
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, caller, listed, stack, text
@@ -319,6 +321,35 @@ def test_a_grant_tells_the_function_where_the_table_is():
     settings = Settings.from_env(told)
     assert settings.actions_table == "b-actions"
     assert settings.due_shards == 32
+
+
+def test_a_function_that_another_stack_made_is_granted_by_its_role_and_told_what_to_know():
+    made, scheduler = stack(settings=Settings(prefix="b-", due_shards=32))
+    role = iam.Role.from_role_arn(made, "Theirs", "arn:aws:iam::123456789012:role/shop-checkout")
+    scheduler.grant_schedule(role, tenants=["acme"])
+    [policy] = Synthesised.of(made).of_type("AWS::IAM::Policy")
+    assert policy["Roles"] == ["shop-checkout"]
+    assert len(policy["PolicyDocument"]["Statement"]) == 3
+    told = Settings.from_env(scheduler.caller_environment)
+    assert (told.actions_table, told.due_shards) == ("b-actions", 32)
+
+
+@pytest.mark.parametrize("order", [*permutations((*GRANTS, Duetime.grant_redrive))])
+def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order(order):
+    made, scheduler = stack(settings=Settings(prefix="b-"))
+    function = caller(made)
+    for grant in order:
+        grant(scheduler, function)
+    functions = Synthesised.of(made).of_type("AWS::Lambda::Function")
+    [environment] = [each["Environment"]["Variables"] for each in functions if "FunctionName" not in each]
+    told = Settings.from_env({name: text(value) for name, value in environment.items()})
+    assert (told.actions_table, told.jobs_table) == ("b-actions", "b-jobs")
+
+
+def test_a_worker_that_is_not_there_is_told_with_those_that_are():
+    _, scheduler = stack()
+    with pytest.raises(SettingsError, match="worker is 'reports'; allowed is default"):
+        scheduler.worker("reports")
 
 
 def test_who_schedules_writes_and_reads_the_due_order_that_the_deployment_has():

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import boto3
 from botocore.config import Config
 
+from duetime.aws.faults import translated
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
+from duetime.aws.queries import SERVICE
 from duetime.aws.queues import SqsBodies, SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
@@ -40,14 +42,19 @@ _ONCE = _PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts":
 
 
 def action_store(settings: Settings, client: Any = None) -> DynamoStore:
-    """The actions table as the SDK uses it; over `client`, if one is given: bulk then goes one by one."""
-    return DynamoStore(
-        client or boto3.client("dynamodb", config=_PATIENT),
-        settings.actions_table,
-        due_shards=settings.due_shards,
-        due_order=settings.due_order,
-        single_shot=boto3.client("dynamodb", config=_ONCE) if client is None else None,
-    )
+    """The actions table as the SDK uses it; over `client`, if one is given: bulk then goes one by one.
+
+    Raises:
+        BackendMisconfigured: boto3 is told of no region.
+    """
+    with translated(SERVICE):
+        return DynamoStore(
+            client or boto3.client("dynamodb", config=_PATIENT),
+            settings.actions_table,
+            due_shards=settings.due_shards,
+            due_order=settings.due_order,
+            single_shot=boto3.client("dynamodb", config=_ONCE) if client is None else None,
+        )
 
 
 def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:

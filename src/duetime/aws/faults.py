@@ -28,6 +28,8 @@ _CURES = {
     f"{COMMIT} AccessDeniedException": "Give the worker's role what the entries do to the handler's own tables",
     f"{COMMIT} ResourceNotFoundException": "Check the table that each entry names",
     "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that the stack is deployed",
+    "DynamoDB ResourceNotFoundException": "Check DUETIME_PREFIX or DUETIME_ACTIONS_TABLE, and DUETIME_JOBS_TABLE (if none"
+    " is said, the tables are duetime-actions and duetime-jobs), the region, and that the stack is deployed",
     "QueueDoesNotExist": "Check DUETIME_QUEUES, and that the stack is deployed",
     "AWS.SimpleQueueService.NonExistentQueue": "Check DUETIME_QUEUES, and that the stack is deployed",
     "DynamoDB AccessDeniedException": "Give this role what scheduler.grant_schedule gives, for this tenant",
@@ -101,10 +103,10 @@ def translated(service: str) -> Iterator[None]:
         if code_of(error) == _CANCELLED:
             raise _of_reasons(service, error) from error
         raise _of_refusal(service, code_of(error), str(error)) from error
-    except (NoCredentialsError, NoRegionError) as error:
-        raise BackendMisconfigured(
-            service, str(error), "Give the process credentials and a region"
-        ) from error
+    except NoCredentialsError as error:
+        raise BackendMisconfigured(service, str(error), "Give the process credentials") from error
+    except NoRegionError as error:
+        raise BackendMisconfigured(service, str(error), "Give the process AWS_DEFAULT_REGION") from error
     except ParamValidationError as error:
         raise BackendMisconfigured(
             service, str(error), "Write it as a low-level client takes it, types and all"

@@ -65,7 +65,7 @@ def grant_redrive(
 ) -> None:
     """Give a function the rights, and the environment from which `Scheduler.from_env` finds what is undelivered."""
     rights = [read_undelivered(tables.jobs.table_arn), send(failures.queue_arn)]
-    told = replace(Settings(), jobs_table=settings.jobs_table, failure_queue=failures.queue_url)
+    told = replace(_named(settings), failure_queue=failures.queue_url)
     _grant(function, rights, told)
 
 
@@ -85,19 +85,18 @@ def _literal(tenant: str) -> str:
 
 
 def grant_schedule(
-    function: lambda_.Function, tables: Tables, settings: Settings, tenants: Sequence[str] | None
+    function: iam.IGrantable, tables: Tables, settings: Settings, tenants: Sequence[str] | None
 ) -> None:
     """Give a function the rights, and the environment from which `Scheduler.from_env` finds the table."""
-    _grant(function, schedule_rights(tables, tenants), _told(settings))
+    _grant(function, schedule_rights(tables, tenants), told_to_callers(settings))
 
 
 def grant_manage_jobs(
-    function: lambda_.Function, tables: Tables, settings: Settings, tenants: Sequence[str] | None
+    function: iam.IGrantable, tables: Tables, settings: Settings, tenants: Sequence[str] | None
 ) -> None:
     """Give a function the rights, and the environment from which `Scheduler.from_env` finds both tables."""
     told = replace(
-        _told(settings),
-        jobs_table=settings.jobs_table,
+        told_to_callers(settings),
         enabled=settings.enabled,
         job_grace=settings.job_grace,
         catch_up_spread=settings.catch_up_spread,
@@ -107,10 +106,10 @@ def grant_manage_jobs(
     _grant(function, manage_rights(tables, tenants), told)
 
 
-def _told(settings: Settings) -> Settings:
+def told_to_callers(settings: Settings) -> Settings:
+    """What one who schedules must know of a deployment, and no more."""
     return replace(
-        Settings(),
-        actions_table=settings.actions_table,
+        _named(settings),
         due_shards=settings.due_shards,
         due_order=settings.due_order,
         retention=settings.retention,
@@ -118,8 +117,17 @@ def _told(settings: Settings) -> Settings:
     )
 
 
-def _grant(function: lambda_.Function, rights: Sequence[iam.PolicyStatement], told: Settings) -> None:
+def _named(settings: Settings) -> Settings:
+    """The deployment's names, and nothing else: a function that is granted more than one thing is told the same by each."""
+    return replace(
+        Settings(prefix=settings.prefix), actions_table=settings.actions_table, jobs_table=settings.jobs_table
+    )
+
+
+def _grant(grantee: iam.IGrantable, rights: Sequence[iam.PolicyStatement], told: Settings) -> None:
+    """Rights for whatever has a role; the environment of a function that is imported is not the stack's to change."""
     for statement in rights:
-        function.add_to_role_policy(statement)
-    for name, value in told.to_env().items():
-        function.add_environment(name, value)
+        grantee.grant_principal.add_to_principal_policy(statement)
+    if isinstance(grantee, lambda_.Function | lambda_.SingletonFunction):
+        for name, value in told.to_env().items():
+            grantee.add_environment(name, value)

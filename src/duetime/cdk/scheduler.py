@@ -16,7 +16,7 @@ from duetime.cdk.api import Api
 from duetime.cdk.checks import contradictions, wrong_workers
 from duetime.cdk.dashboard import Dashboard
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule
+from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule, told_to_callers
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
@@ -82,11 +82,12 @@ class Duetime(Construct):
             changed.node.add_dependency(self._deploy.check)
         self._watch()
 
-    def grant_schedule(self, function: lambda_.Function, *, tenants: Sequence[str] | None = None) -> None:
+    def grant_schedule(self, function: iam.IGrantable, *, tenants: Sequence[str] | None = None) -> None:
         """Let a function schedule, look up and change actions with `duetime.Scheduler.from_env`.
 
         Args:
-            function: gets the rights and the environment.
+            function: gets the rights and the environment. A role, or a function that is imported with its role, gets the
+                rights alone: put `caller_environment` where it is made.
             tenants: whose actions; without it, every tenant's.
 
         Raises:
@@ -94,7 +95,12 @@ class Duetime(Construct):
         """
         grant_schedule(function, self.tables, self.settings, tenants)
 
-    def grant_manage_jobs(self, function: lambda_.Function, *, tenants: Sequence[str] | None = None) -> None:
+    @property
+    def caller_environment(self) -> dict[str, str]:
+        """The variables from which `duetime.Scheduler.from_env` finds the table: `grant_schedule` sets them where it can."""
+        return dict(told_to_callers(self.settings).to_env())
+
+    def grant_manage_jobs(self, function: iam.IGrantable, *, tenants: Sequence[str] | None = None) -> None:
         """Let a function look after jobs with `duetime.Scheduler.from_env(…).jobs`. It needs nothing of EventBridge.
 
         Args:
@@ -125,7 +131,13 @@ class Duetime(Construct):
         self.api.grant_call(grantee)
 
     def worker(self, name: str) -> lambda_.Function:
-        """A worker's function, to be given what its handlers need."""
+        """A worker's function, to be given what its handlers need.
+
+        Raises:
+            SettingsError: there is no such worker.
+        """
+        if name not in self.workers:
+            raise SettingsError([f"worker is {name!r}; allowed is {' or '.join(sorted(self.workers))}"])
         return self.workers[name].function
 
     def _link(self) -> None:

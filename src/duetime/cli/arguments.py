@@ -101,6 +101,11 @@ def pasted(arguments: argparse.Namespace, given: Mapping[str, object]) -> str:
     return " ".join([*words, "--sign"] if arguments.sign else words)
 
 
+def print_next(arguments: argparse.Namespace, *command: str) -> None:
+    """Where to look at what was made: a command that asks the same scheduler."""
+    print("look at it:", " ".join(each for each in ("duetime", *command, pasted(arguments, {})) if each))
+
+
 def json_object(written: str) -> dict[str, Any]:
     """A payload as ``--payload`` says it; ``-`` reads it from standard input.
 

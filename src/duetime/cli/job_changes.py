@@ -16,6 +16,7 @@ from duetime.cli.arguments import (
     instant,
     json_object,
     print_json,
+    print_next,
     seconds,
 )
 from duetime.cli.job_text import policy
@@ -127,7 +128,7 @@ def trigger(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(run)
     else:
-        print(f"look at it: duetime actions show {run['id']}")
+        print_next(arguments, "actions", "show", run["id"])
     return 0
 
 

@@ -13,6 +13,7 @@ from duetime.cli.arguments import (
     client_of,
     json_object,
     print_json,
+    print_next,
     seconds,
 )
 from duetime.cli.job_changes import add_payload, spans
@@ -113,7 +114,7 @@ def register(arguments: argparse.Namespace) -> int:
     )
     if job["run_id"]:
         print(f"triggered {job['run_id']}")
-    print(f"look at it: duetime jobs show {job['name']}")
+    print_next(arguments, "jobs", "show", job["name"])
     return 0
 
 

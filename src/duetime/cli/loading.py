@@ -36,7 +36,8 @@ def app_at(where: str) -> App:
         raise
     except ImportError as error:
         raise CommandFailed(
-            f"cannot import the app {where!r} ({error}): run this in the directory it is imported from"
+            f"cannot import the app {where!r} ({error}): run this in the directory it is imported from,"
+            " or name that in PYTHONPATH, such as PYTHONPATH=src"
         ) from error
     except Exception as error:  # what the user's module does when it is imported
         failed = CommandFailed(f"importing the app {where!r} failed: {type(error).__name__}: {error}")

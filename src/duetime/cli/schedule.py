@@ -12,6 +12,7 @@ from duetime.cli.arguments import (
     due_time_of,
     json_object,
     print_json,
+    print_next,
     seconds,
 )
 from duetime.cli.times import both
@@ -79,5 +80,5 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(action)
     else:
-        print(f"look at it: duetime actions show {action['id']}")
+        print_next(arguments, "actions", "show", action["id"])
     return 0

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from duetime.testing.invariants import InvariantBroken as InvariantBroken
     from duetime.testing.recorded_metrics import RecordedMetrics as RecordedMetrics
     from duetime.testing.simulated import SimulatedCloud as SimulatedCloud
+    from duetime.testing.tables import create_tables as create_tables
     from duetime.testing.turned_clock import TurnedClock as TurnedClock
 
 _HOMES = {
@@ -24,6 +25,7 @@ _HOMES = {
     "RecordedMetrics": "recorded_metrics",
     "SimulatedCloud": "simulated",
     "TurnedClock": "turned_clock",
+    "create_tables": "tables",
     "fake_run": "fakes",
 }
 

@@ -1,0 +1,43 @@
+"""Who schedules from a Lambda of their own tests it over tables like those of a deployment."""
+
+from datetime import timedelta
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from duetime import Payload, Scheduler
+from duetime.testing import create_tables
+
+
+class Remind(Payload):
+    order: str
+
+
+@pytest.fixture
+def dynamodb(monkeypatch):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    with mock_aws():
+        yield boto3.client("dynamodb")
+
+
+def test_the_scheduler_finds_its_tables(dynamodb):
+    create_tables(dynamodb)
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="checkout")
+    action = scheduler.schedule(Remind(order="o-1"), at=timedelta(days=3), correlation_id="order:1")
+    assert [each.id for each in scheduler.list(correlation_id="order:1")] == [action.id]
+    assert list(scheduler.list(status="failed")) == []
+    assert list(scheduler.jobs.list()) == []
+
+
+def test_they_are_named_and_indexed_as_the_environment_says(dynamodb, monkeypatch):
+    monkeypatch.setenv("DUETIME_PREFIX", "shop-")
+    monkeypatch.setenv("DUETIME_DUE_ORDER", "true")
+    create_tables(dynamodb)
+    assert dynamodb.list_tables()["TableNames"] == ["shop-actions", "shop-jobs"]
+    scheduler = Scheduler.from_env(tenant_id="acme", actor="checkout")
+    later = scheduler.schedule(Remind(order="o-2"), at=timedelta(days=4))
+    sooner = scheduler.schedule(Remind(order="o-1"), at=timedelta(days=3))
+    assert [each.id for each in scheduler.list(due_after=timedelta(0))] == [sooner.id, later.id]
