@@ -2,50 +2,14 @@
 
 import base64
 import json
-from datetime import timedelta
 
 import pytest
 
-from duetime.errors import BackendUnavailable
-from tests.api.office import CLAIMS, GUARDED, NAME, Office, at
-
-SECRET = "4111-1111"
-ADDRESS = "203.0.113.7"
-STAFF = CLAIMS | {"cognito:groups": "admins,others"}
-CHANGES = [(method, path) for method, path, _ in GUARDED if method != "GET"]
-OWN = {"name": "own-report", "type": "remark", "payload": {"text": SECRET}}
-
-
-@pytest.fixture
-def office(clock):
-    return Office(clock)
-
-
-@pytest.fixture
-def ask(office):
-    def send(method, path, **changes):
-        said = {"claims": STAFF, "body": None, **changes}
-        office.clock.wait_until(office.clock.now() + timedelta(seconds=1))
-        return office.ask(method, path, **said)
-
-    return send
-
-
-@pytest.fixture
-def trail(office):
-    """The trail's entries of acme, the latest first, as its route tells them."""
-
-    def entries(**query):
-        answer = office.ask("GET", "/audit", claims=STAFF, query={"limit": "100", **query})
-        assert answer.status == 200, answer.text
-        return answer.json["items"]
-
-    return entries
-
-
-def scheduled(ask, **more):
-    body = {"type": "remark", "payload": {"text": SECRET}, "in": 60, **more}
-    return ask("POST", "/scheduling", body=body)
+from tests.api.office import CLAIMS, GUARDED, NAME, at
+from tests.api.trail import ADDRESS, CHANGES, OWN, SECRET, STAFF, scheduled
+from tests.api.trail import ask as ask  # noqa: PLC0414 - fixtures
+from tests.api.trail import office as office  # noqa: PLC0414
+from tests.api.trail import trail as trail  # noqa: PLC0414
 
 
 def test_an_entry_tells_who_asked_in_which_roles_from_where_for_what_and_what_came_of_it(ask, trail):
@@ -208,58 +172,6 @@ def test_an_entry_stays_small_however_much_was_said(office, ask):
     ask("POST", "/scheduling/cancel", body="[" * 100_000)
     for entry in office.trail.of("acme", None, limit=9, cursor=None):
         assert len(json.dumps(entry.asked)) < 200_000
-
-
-def test_a_trail_that_cannot_be_reached_stops_each_change_that_can_be_named(office, ask, trail, monkeypatch):
-    made = scheduled(ask).json["id"]
-    ask("POST", "/background-jobs", body=OWN)
-    before = office.ask("GET", "/background-jobs/own-report", claims=STAFF).json
-
-    def broken(_entry):
-        raise BackendUnavailable("DynamoDB", "timed out")
-
-    for name in ("begin", "end"):
-        monkeypatch.setattr(type(office.access.trail), name, lambda _trail, entry: broken(entry))
-    for method, path in CHANGES:
-        if path != "/scheduling":
-            there = path.replace("<action_id>", made).replace("<name>", "own-report")
-            answer = ask(method, at(there), body={"name": "another-report", "type": "remark", "cadences": []})
-            assert (answer.status, answer.headers.get("Retry-After")) == (503, "5"), (method, path)
-    assert office.ask("GET", f"/scheduling/{made}", claims=STAFF).json["status"] == "pending"
-    assert office.ask("GET", "/background-jobs/own-report", claims=STAFF).json == before
-    assert office.ask("GET", "/background-jobs/another-report", claims=STAFF).status == 404
-    assert office.ask("GET", "/grants", claims=STAFF).json == {"items": []}
-
-
-def test_a_change_whose_end_could_not_be_kept_has_no_status_though_it_was_made(
-    office, ask, trail, monkeypatch
-):
-    made = scheduled(ask).json["id"]
-
-    def broken(_trail, _entry):
-        raise BackendUnavailable("DynamoDB", "timed out")
-
-    with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(type(office.trail), "end", broken)
-        assert ask("DELETE", f"/scheduling/{made}").status == 200
-    cancelled = trail()[0]
-    assert (cancelled["operation"], cancelled["status"], cancelled["result"]) == ("cancel", None, None)
-
-
-def test_a_change_that_its_process_did_not_survive_has_no_status(office, ask, trail, monkeypatch):
-    made = scheduled(ask).json["id"]
-
-    class Killed(BaseException):
-        pass
-
-    def dies(*_said, **_more):
-        raise Killed
-
-    with monkeypatch.context() as meanwhile:
-        meanwhile.setattr(office.cloud.store, "cancel", dies)
-        with pytest.raises(Killed):
-            ask("DELETE", f"/scheduling/{made}")
-    assert (trail()[0]["operation"], trail()[0]["status"]) == ("cancel", None)
 
 
 def test_the_trail_of_one_action_and_of_one_job(ask, trail):

@@ -5,13 +5,9 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from duetime.cadence import (
-    Calendar,
     InvalidCadence,
-    NeverFires,
     cron,
     daily,
     every,
@@ -23,18 +19,7 @@ from duetime.cadence import (
     once,
     weekly,
 )
-from tests.cadence.oracle import SECOND, occurrences
-from tests.cadence.strategies import zoned_starts
-
-NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
-"""A Thursday."""
-
-
-def few(cadence, count=4, after=NOON, shown="%m-%d %H:%M"):
-    found = []
-    while len(found) < count and (after := cadence.next_after(after)) is not None:
-        found.append(after.strftime(shown))
-    return found
+from tests.cadence.few import NOON, few
 
 
 @pytest.mark.parametrize(
@@ -182,86 +167,6 @@ def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
     assert cadence.precision == expected
 
 
-class TestCalendar:
-    """Dates to stay silent on, or to keep to."""
-
-    def test_excluded_dates_days_of_the_year_and_weekdays_are_skipped(self):
-        calendar = Calendar(exclude=[date(2026, 1, 16), "01-19", "sun"])
-
-        assert few(daily("09:00", calendar=calendar)) == [
-            "01-17 09:00",
-            "01-20 09:00",
-            "01-21 09:00",
-            "01-22 09:00",
-        ]
-
-    def test_included_dates_are_the_only_ones(self):
-        calendar = Calendar(include=["2026-03-01", "2026-03-05"], exclude=["2026-03-05"])
-
-        assert few(daily("09:00", calendar=calendar)) == ["03-01 09:00"]
-
-    def test_the_next_business_day_takes_over_at_the_same_time_and_only_once(self):
-        calendar = Calendar(exclude=["2026-01-16"], instead="next_business_day")
-
-        assert few(monthly("16", "09:00", calendar=calendar), 1) == ["01-19 09:00"]
-        assert few(daily("09:00", calendar=calendar), 3) == ["01-17 09:00", "01-18 09:00", "01-19 09:00"]
-
-    def test_a_move_may_cross_into_a_month_that_a_filter_leaves_out(self):
-        calendar = Calendar(exclude=["01-31"], instead="next_business_day")
-
-        assert few(monthly("31", "09:00", months="jan", calendar=calendar), 2) == [
-            "02-02 09:00",
-            "02-01 09:00",
-        ]
-
-    def test_excluded_weekends_move_to_monday(self):
-        calendar = Calendar(exclude=["sat", "sun"], instead="next_business_day")
-
-        assert few(monthly("1", "09:00", calendar=calendar), 3) == [
-            "02-02 09:00",
-            "03-02 09:00",
-            "04-01 09:00",
-        ]
-
-    def test_after_the_last_included_date_there_is_no_next_and_the_search_is_short(self):
-        calendar = Calendar(include=["2025-06-01"])
-
-        assert daily("09:00", calendar=calendar).next_after(NOON) is None
-
-    @pytest.mark.parametrize(
-        "cadence",
-        [
-            lambda: daily("09:00", days="sat", calendar=Calendar(exclude=["sat"])),
-            lambda: daily(
-                "09:00", calendar=Calendar(exclude=["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
-            ),
-            lambda: monthly("25", "09:00", months="dec", calendar=Calendar(exclude=["12-25"])),
-            lambda: daily("09:00", months="feb", calendar=Calendar(include=["2026-03-01"])),
-            lambda: weekly("mon", "09:00", weeks="first", months="jan", calendar=Calendar(include=["01-08"])),
-        ],
-    )
-    def test_a_calendar_that_leaves_no_day_is_refused(self, cadence):
-        with pytest.raises(NeverFires):
-            cadence()
-
-    @pytest.mark.parametrize(
-        "made",
-        [
-            Calendar,
-            lambda: Calendar(exclude=["2026-02-30"]),
-            lambda: Calendar(exclude=["13-01"]),
-            lambda: Calendar(exclude=["someday"]),
-            lambda: Calendar(exclude="2026-01-01"),
-            lambda: Calendar(exclude=["sat"], instead="previous"),
-            lambda: Calendar(exclude=["sat"], name="with spaces"),
-            lambda: daily("09:00", calendar=["2026-01-01"]),
-        ],
-    )
-    def test_a_mistyped_calendar_is_refused(self, made):
-        with pytest.raises(InvalidCadence, match="calendar: "):
-            made()
-
-
 @pytest.mark.parametrize(
     ("made", "said"),
     [
@@ -329,78 +234,3 @@ def test_between_leaves_out_its_start_and_includes_its_end():
     assert found == [NOON + timedelta(minutes=15), NOON + timedelta(minutes=30)]
     assert list(quarter.between(NOON, NOON)) == []
     assert list(quarter.between(NOON, NOON - timedelta(hours=1))) == []
-
-
-WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-clocks = st.integers(0, 24 * 60 - 1).map(lambda minute: time(minute // 60, minute % 60))
-
-
-@settings(deadline=None)
-@given(
-    step=st.sampled_from([1, 5, 7, 10, 25, 60, 90, 300, 1440]),
-    window=st.none() | st.tuples(clocks, clocks),
-    days=st.none() | st.lists(st.sampled_from(WEEKDAYS), min_size=1, max_size=6),
-    silent=st.lists(st.sampled_from([*WEEKDAYS[:3], "03-29", "10-25"]), max_size=3),
-    where=zoned_starts(),
-)
-def test_filters_compose_as_the_oracle_says(step, window, days, silent, where):
-    tz, start = where
-    end = start + timedelta(days=2)
-
-    def matches(local):
-        minute = local.hour * 60 + local.minute
-        return (
-            minute % step == 0
-            and (window is None or inside(local.time(), *window))
-            and (days is None or name_of(local) in days)
-            and not {name_of(local), f"{local:%m-%d}"} & set(silent)
-        )
-
-    try:
-        calendar = Calendar(exclude=silent) if silent else None
-        cadence = every(minutes=step, window=window, days=days, calendar=calendar, tz=tz)
-    except InvalidCadence:
-        return
-
-    assert list(cadence.between(start, end)) == occurrences(matches, tz, start, end, interval=step < 1440)
-
-
-def inside(clock, opens, shuts):
-    return opens <= clock <= shuts if opens <= shuts else clock >= opens or clock <= shuts
-
-
-def name_of(local):
-    return WEEKDAYS[local.isoweekday() % 7]
-
-
-@settings(deadline=None, max_examples=20)
-@given(step=st.integers(1, 4_000), where=zoned_starts())
-def test_every_so_many_seconds_starts_afresh_at_each_midnight(step, where):
-    tz, start = where
-    end = start + timedelta(hours=3)
-
-    def matches(local):
-        return (local.hour * 3600 + local.minute * 60 + local.second) % step == 0
-
-    expected = occurrences(matches, tz, start, end, interval=True, step=SECOND)
-    assert list(every(seconds=step, tz=tz).between(start, end)) == expected
-
-
-@settings(deadline=None)
-@given(
-    weeks=st.integers(1, 9),
-    anchor=st.dates(date(1990, 1, 1), date(2050, 1, 1)),
-    days=st.sets(st.sampled_from(WEEKDAYS), min_size=1),
-)
-def test_every_so_many_weeks_is_counted_from_the_monday_of_its_anchor(weeks, anchor, days):
-    cadence = weekly(sorted(days), "12:00", every=weeks, anchor=anchor)
-    monday = anchor - timedelta(days=anchor.weekday())
-    start = date(2026, 1, 1)
-    expected = [
-        day
-        for n in range(200)
-        if name_of(day := start + timedelta(days=n)) in days and (day - monday).days // 7 % weeks == 0
-    ]
-    first = datetime(2026, 1, 1, tzinfo=UTC)
-
-    assert [at.date() for at in cadence.between(first, first + timedelta(days=200))] == expected

@@ -1,38 +1,12 @@
 """The commands of jobs, against a scheduler that really runs."""
 
-import io
 import shlex
 from datetime import UTC, datetime
 
 import pytest
 
 from duetime.cli.job_text import listed
-
-NIGHTLY = "Daily_02_30_Europe_Paris"
-REPORT = (
-    "acme-report",
-    "--type",
-    "remark",
-    "--payload",
-    '{"text": "weekly"}',
-    "--cadence",
-    "weekly mon 06:00 tz=Europe/Paris",
-)
-
-
-@pytest.fixture
-def registered(duetime):
-    """A job that is not due for long."""
-    return duetime.json("jobs", "register", *REPORT)
-
-
-@pytest.fixture
-def failed(duetime):
-    """A run of a job, that has failed."""
-    run = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")
-    while duetime.json("actions", "show", run["id"])["status"] != "failed":
-        pass
-    return run["id"]
+from tests.cli.jobs import NIGHTLY, REPORT
 
 
 def test_jobs_are_listed_in_aligned_columns(duetime):
@@ -69,67 +43,6 @@ def test_a_tenant_without_jobs_is_told_so(duetime, serve):
     assert duetime("jobs", "list", url=url) == (0, "no jobs\n", "")
 
 
-def test_a_job_is_registered_and_shown(duetime):
-    status, printed, told = duetime(
-        "jobs", "register", *REPORT, "--title", "Report", "--attempts", "4", "--backoff", "30s,5m"
-    )
-    assert (status, told) == (0, "")
-    first, second = printed.splitlines()
-    assert first.startswith(
-        "registered acme-report: every week on Monday at 06:00, Europe/Paris time; next run "
-    )
-    assert second == f"look at it: duetime jobs show acme-report --url {duetime.url}"
-    _, printed, _ = duetime("jobs", "show", "acme-report")
-    assert printed.splitlines()[0] == "acme-report  Report  enabled"
-    assert "  declared by     developer, at run time" in printed
-    assert '  payload         {"text": "weekly"}' in printed
-    assert "  retry           4 attempts; back-off 30 s, 5 min; jitter 0.1" in printed
-    assert "CADENCE" in printed
-    assert len(printed.partition("NEXT RUNS")[2].strip().splitlines()) == 6
-    assert printed.splitlines()[-1] == (
-        "account for its times: duetime jobs show acme-report --from TIME --to TIME"
-    )
-
-
-def test_everything_that_can_be_said_of_a_job_is_registered(duetime):
-    options = (
-        "--overlap", "queue_one", "--catch-up", "2", "--precision", "minute", "--title", "Report", "--category", "r",
-        "--description", "weekly", "--failure-threshold", "5", "--jitter", "0", "--give-up-after", "1h",
-        "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
-    )  # fmt: skip
-    job = duetime.json("jobs", "register", *REPORT, "--cadence", "daily 07:00", *options)
-    assert duetime.json("jobs", "register", *REPORT, "--idempotency-key", "k-1") == job
-    assert len(job["cadences"]) == 2
-    assert (job["overlap"], job["catch_up"], job["precision"]) == ("queue_one", 2, "minute")
-    assert (job["title"], job["category"], job["description"]) == ("Report", "r", "weekly")
-    assert (job["failure_threshold"], job["retry"]["jitter"], job["retry"]["give_up_after"]) == (5, 0, 3600)
-
-
-def test_a_job_is_registered_and_triggered(duetime):
-    _, printed, _ = duetime("jobs", "register", *REPORT, "--trigger")
-    run = printed.splitlines()[1].removeprefix("triggered ")
-    assert duetime.json("actions", "show", run)["job"] == "acme-report"
-
-
-def test_a_job_that_is_registered_and_triggered_again_under_one_key_has_one_run(duetime):
-    keyed = (*REPORT, "--trigger", "--idempotency-key", "k-1", "--idempotency-ttl", "1h")
-    first = duetime("jobs", "register", *keyed)
-    assert duetime("jobs", "register", *keyed) == first
-    runs = duetime.json("jobs", "history", "acme-report")["items"]
-    assert [each["trigger"] for each in runs].count("manual") == 1
-
-
-def test_a_job_is_replaced(duetime, registered):
-    job = duetime.json("jobs", "register", *REPORT[:5], "--cadence", "daily 07:00", "--replace")
-    assert (job["name"], job["version"]) == ("acme-report", 2)
-
-
-def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "piped"}'))
-    job = duetime.json("jobs", "register", "acme-piped", "--type", "remark", "--payload", "-")
-    assert job["payload"]["text"] == "piped"
-
-
 def test_a_job_is_paused_shown_so_and_resumed(duetime):
     assert duetime("jobs", "pause", "billing-nightly", "--reason", "audit") == (
         0,
@@ -159,24 +72,6 @@ def test_one_cadence_is_paused(duetime):
     assert duetime("jobs", "resume", "billing-nightly", "--cadence", NIGHTLY)[0] == 0
 
 
-def test_a_triggered_run_is_shown_with_its_job_and_why_it_was_due(duetime, failed):
-    _, printed, _ = duetime("actions", "show", failed)
-    assert "  job             billing-rebuild" in printed
-    assert "  trigger         manual" in printed
-    assert "  nominal time    2" in printed
-    assert "  failed          Fatal: no bank" in printed
-    assert "correlation id" not in printed
-
-
-def test_a_triggered_run_is_where_the_command_says(duetime):
-    status, printed, _ = duetime("jobs", "trigger", "billing-nightly")
-    first, second = printed.splitlines()
-    assert status == 0
-    run = first.removeprefix("triggered billing-nightly: ")
-    assert second == f"look at it: duetime actions show {run} --url {duetime.url}"
-    assert duetime.json("actions", "show", run)["trigger"] == "manual"
-
-
 def test_the_next_run_is_skipped_and_told_why(duetime):
     _, printed, _ = duetime("jobs", "skip-next", "billing-nightly")
     assert printed.startswith("skipped billing-nightly.000001.")
@@ -186,72 +81,6 @@ def test_the_next_run_is_skipped_and_told_why(duetime):
     assert f"  cadence         {NIGHTLY}" in printed
     assert "  skip reason     asked" in printed
     assert "  note            skipped by developer" in printed
-
-
-def test_what_became_of_a_jobs_times_is_shown_with_the_reasons(duetime):
-    duetime("jobs", "skip-next", "billing-nightly")
-    _, printed, _ = duetime("jobs", "show", "billing-nightly", "--from", "2020-01-01T00:00Z")
-    head, line = printed.splitlines()[-2:]
-    assert head.split() == ["NOMINAL", "TIME", "LOCAL", "ACCOUNT", "RUN", "WHY"]
-    assert "02:30:00 Europe/Paris  skipped  billing-nightly.000001." in line
-    assert line.endswith("asked: skipped by developer")
-    _, printed, _ = duetime("jobs", "show", "billing-nightly", "--to", "2020-01-01T00:00Z")
-    assert printed.splitlines()[-1] == "no time of it lies in that window"
-
-
-def test_accounts_are_the_apis_as_json(duetime):
-    job = duetime.json("jobs", "show", "billing-nightly", "--from", "2020-01-01")
-    assert job["name"] == "billing-nightly"
-    assert job["occurrences"]["items"]
-
-
-def test_history_is_listed_newest_first_with_what_became_of_each(duetime, failed):
-    _, printed, _ = duetime("jobs", "history", "billing-rebuild", "--status", "failed")
-    head, line = printed.splitlines()
-    assert head.split() == ["NOMINAL", "TIME", "STATUS", "TRIGGER", "ATTEMPTS", "TOOK", "ID", "WHY"]
-    assert failed in line
-    assert line.endswith("Fatal: no bank")
-    assert duetime("jobs", "history", "billing-rebuild", "--status", "executed") == (0, "no runs\n", "")
-
-
-def test_history_tells_what_has_come_and_not_what_is_planned(duetime):
-    assert duetime("jobs", "history", "billing-nightly") == (0, "no runs\n", "")
-    planned = duetime.json("jobs", "history", "billing-nightly", "--to", "3d")["items"]
-    assert planned
-    assert duetime.json("jobs", "history", "billing-nightly", "--status", "pending")["items"] == planned
-
-
-def test_a_window_may_be_said_as_spans_from_now(duetime, failed):
-    found = duetime.json("jobs", "history", "billing-rebuild", "--from", "-1h")
-    assert [each["id"] for each in found["items"]] == [failed]
-    told = duetime.json("jobs", "show", "billing-nightly", "--from", "-2d", "--to", "0s")["occurrences"]
-    assert told["next_from"] is None
-
-
-def test_runs_of_a_status_are_found_behind_others(duetime, failed):
-    duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}")
-    duetime("jobs", "trigger", "billing-rebuild", "--payload", "{}")
-    found = duetime.json("jobs", "history", "billing-rebuild", "--status", "failed", "--limit", "1")
-    assert len(found["items"]) == 1
-
-
-def test_runs_of_a_window_are_found_and_the_next_page_keeps_it(duetime, failed):
-    window = ("--from", "2020-01-01T00:00Z", "--to", "2100-01-01T00:00Z")
-    other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
-    _, printed, _ = duetime("jobs", "history", "billing-rebuild", *window, "--limit", "1")
-    assert "--from 2020-01-01T00:00:00Z --to 2100-01-01T00:00:00Z" in printed
-    assert {other in printed, failed in printed} == {True, False}
-    before = duetime("jobs", "history", "billing-rebuild", "--to", "2020-01-01T00:00Z")
-    assert before == (0, "no runs\n", "")
-
-
-def test_the_next_page_of_a_history_is_a_command_to_paste(duetime, failed):
-    other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
-    _, printed, _ = duetime("jobs", "history", "billing-rebuild", "--limit", "1")
-    *_, more = printed.splitlines()
-    _, following, _ = duetime(*shlex.split(more.removeprefix("more: duetime ")))
-    assert {failed in printed, failed in following} == {True, False}
-    assert {other in printed, other in following} == {True, False}
 
 
 def test_retries_are_set_and_let_go_again(duetime):
@@ -268,13 +97,6 @@ def test_retries_are_set_and_let_go_again(duetime):
 def test_retries_of_one_cadence_are_set(duetime):
     job = duetime.json("jobs", "set", "billing-nightly", "--attempts", "7", "--cadence", NIGHTLY)
     assert job["tuning"] == [{"cadence": NIGHTLY, "attempts": 7, "backoff": None, "jitter": None}]
-
-
-def test_a_registered_job_is_taken_back(duetime, registered):
-    status, printed, _ = duetime("jobs", "unregister", "acme-report")
-    assert (status, printed) == (0, "unregistered acme-report; its runs: duetime jobs history acme-report\n")
-    assert duetime("jobs", "show", "acme-report")[0] == 1
-    assert duetime("jobs", "history", "acme-report")[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -311,14 +133,6 @@ def test_what_the_api_refuses_is_told_on_one_line(duetime, words, told):
     assert told in line
 
 
-def test_a_refused_cadence_is_pointed_at(duetime):
-    status, printed, told = duetime(
-        "jobs", "register", "acme-x", "--type", "remark", "--payload", "{}", "--cadence", "61 * * * *"
-    )
-    assert (status, printed) == (1, "")
-    assert told == "duetime: minute: 61 is out of range; use 0-59\n    61 * * * *\n    ^^\n"
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -352,10 +166,3 @@ def test_something_else_that_serves_there_is_told(duetime, serve, answer):
     status, _, line = duetime("jobs", "pause", "billing-nightly", url=serve(lambda *_: answer))
     assert status == 1
     assert "not as duetime does" in line
-
-
-def test_another_tenant_sees_nothing_of_a_registered_job(duetime, registered):
-    assert duetime("jobs", "show", "acme-report", "--tenant", "globex")[0] == 1
-    assert duetime.json("jobs", "show", "acme-report") == {
-        name: value for name, value in registered.items() if name != "run_id"
-    }

@@ -10,12 +10,10 @@ import itertools
 import json
 import logging
 import os
-import random
 import threading
 import time
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 import boto3
@@ -23,25 +21,36 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
-from duetime import Action, App, Order, Payload, RetryPolicy, Run, Scheduler, Status
+from duetime import Action, Scheduler, Status
 from duetime.action import Ending
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
-from duetime.errors import ActionConflict, BackendUnavailable
 from tests.e2e import emulator, weather
 from tests.e2e.emulator import REGION
+from tests.e2e.orders import (
+    BULK,
+    CANCELLED,
+    CHANCE,
+    EFFECTS,
+    FAR,
+    LATER,
+    NEAR,
+    SEED,
+    SOON,
+    STUMBLING,
+    Ordered,
+    app,
+    names,
+    order_the_rest,
+)
 from tests.e2e.road import Emulated, Road
 from tests.e2e.weather import Fault, Storm, rain
 
 pytestmark = pytest.mark.e2e
-
-SEED, CHANCE = 20270601, 0.06
-EFFECTS = "effects"
 RAINED_ON, STORMED_AT = "acme", "storms"
 """Whose actions: what comes of a storm is not left to the rain."""
 SETTLED_WITHIN, LOOK_EVERY = 400, 1.0
 """Seconds."""
-
 SETTINGS = {
     "near_limit": timedelta(seconds=12),
     "wake_early": timedelta(seconds=8),
@@ -52,11 +61,6 @@ SETTINGS = {
     "grace": timedelta(seconds=4),
     "queue_visibility": timedelta(seconds=25),
 }
-
-BULK, NEAR, STUMBLING, FAR, CANCELLED = 100, 80, 20, 242, 50
-SOON, LATER = (2, 10), (65, 80)
-"""Seconds: when near and far actions are due."""
-
 FIRST_RUN = '":fence":{"N":"1"}'
 """In the body of a commit."""
 NEVER_CLAIMED = Storm("dynamodb", "UpdateItem", Fault.RESET, times=5)
@@ -74,7 +78,6 @@ STORMS = (
     Storm("scheduler", "CreateSchedule", Fault.LOST, times=2),
 )
 """Over one action each, until the AWS client has given up: a near one where its wake goes straight to the queue."""
-
 WRITES = {
     "dynamodb": ("UpdateItem", "TransactWriteItems"),
     "sqs": ("SendMessageBatch",),
@@ -87,71 +90,7 @@ GIVEN_UP = {
     "its commit is in doubt, the row is left alone",
 }
 """What our steps tell where the AWS client gave up: then it is for them to mend it."""
-
 ONCE = Config(retries={"mode": "standard", "total_max_attempts": 1})
-chance = random.Random(SEED)  # noqa: S311 - spreads due times, guards nothing
-
-
-class Count(Payload):
-    """Its effect is one more under its name."""
-
-    name: str
-    stumbles: bool = False
-
-
-app = App()
-
-
-@app.action(retry=RetryPolicy(attempts=3, backoff=1, jitter=0), timeout=timedelta(minutes=1))
-def count(payload: Count, run: Run) -> None:
-    if payload.stumbles and run.attempt == 1:
-        raise ConnectionError("nobody answers")
-    # without a condition: a second commit would be seen
-    run.commit(
-        [
-            {
-                "Update": {
-                    "TableName": EFFECTS,
-                    "Key": {"name": {"S": payload.name}},
-                    "UpdateExpression": "ADD times :one",
-                    "ExpressionAttributeValues": {":one": {"N": "1"}},
-                }
-            }
-        ]
-    )
-
-
-@dataclass
-class Ordered:
-    """What a caller ordered, who repeats a call until it is answered."""
-
-    scheduler: Scheduler
-    ids: dict[str, str] = field(default_factory=dict)
-    """Of each action that has a key, by its name."""
-
-    def one(self, name: str, due: tuple[float, float], *, stumbles: bool = False) -> str:
-        payload, at = Count(name=name, stumbles=stumbles), between(*due)
-        action = insisted(lambda: self.scheduler.schedule(payload, at=at, idempotency_key=name))
-        self.ids[name] = action.id
-        return action.id
-
-    def many(self, names: Iterable[str]) -> None:
-        """Without keys; where nobody knows what was scheduled, the caller looks."""
-        orders = [Order(Count(name=each), at=between(*SOON), correlation_id=each) for each in names]
-        while orders:
-            with contextlib.suppress(BackendUnavailable):
-                self.scheduler.schedule_many(orders)
-            orders = [each for each in orders if not self._is_there(each)]
-
-    def cancelled(self, name: str) -> None:
-        action_id = self.one(name, LATER)
-        try:
-            insisted(lambda: self.scheduler.cancel(action_id))
-        except ActionConflict:  # a cancel before this one was made, and its answers were lost
-            assert insisted(lambda: self.scheduler.get(action_id)).status is Status.CANCELLED
-
-    def _is_there(self, order: Order) -> bool:
-        return bool(insisted(lambda: self.scheduler.list(correlation_id=order.correlation_id)))
 
 
 @dataclass(frozen=True)
@@ -249,37 +188,6 @@ def warnings_of(name):
         yield told
     finally:
         logging.getLogger(name).removeHandler(handler)
-
-
-def order_the_rest(ordered):
-    with ThreadPoolExecutor(8) as callers:
-        asked = [
-            callers.submit(ordered.many, names("bulk", BULK)),
-            *(callers.submit(ordered.one, each, SOON) for each in names("near", NEAR)),
-            *(
-                callers.submit(ordered.one, each, SOON, stumbles=True)
-                for each in names("stumbling", STUMBLING)
-            ),
-            *(callers.submit(ordered.cancelled, each) for each in names("cancelled", CANCELLED)),
-            *(callers.submit(ordered.one, each, LATER) for each in names("far", FAR)),
-        ]
-    for each in asked:
-        each.result()
-
-
-def names(kind, how_many):
-    return [f"{kind}-{number}" for number in range(how_many)]
-
-
-def between(low, high):
-    return timedelta(seconds=chance.uniform(low, high))
-
-
-def insisted(call):
-    """What `call` answers, as soon as it does: who is told that nobody knows asks again."""
-    while True:
-        with contextlib.suppress(BackendUnavailable):
-            return call()
 
 
 def eventually(look):

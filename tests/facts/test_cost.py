@@ -3,8 +3,6 @@
 import math
 import re
 from dataclasses import fields, replace
-from datetime import date
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -12,58 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duetime.cost import tables, units
-from duetime.cost.estimate import estimate
-from duetime.cost.prices import InvalidPrices, Price, prices_at, usual_prices
-from duetime.cost.workload import ARCHITECTURES, EVENTS, TIMERS, InvalidWorkload, Workload
+from duetime.cost.workload import InvalidWorkload, Workload
 from duetime.schedule import IN_ROW_LIMIT
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.sweep import bands
+from tests.facts.workloads import NOTHING, NUMBERS, line_of, priced, workloads
 
 PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()
-PRICES = usual_prices()
-NUMBERS = [each for each in fields(Workload) if "choices" not in each.metadata]
 GROWING = [each.name for each in NUMBERS if each.name != "payload_bytes"]
-NOTHING = Workload(
-    **dict.fromkeys(
-        (
-            "actions_per_day",
-            "jobs",
-            "api_requests_per_day",
-            "mails_per_day",
-            "notices_per_day",
-            "metrics",
-            "alarms",
-            "dashboards",
-        ),
-        0,
-    )
-)
-
-
-def priced(work):
-    return estimate(work, PRICES)
-
-
-def line_of(work, name):
-    [found] = [each for each in priced(work).lines if each.name == name]
-    return found
-
-
-def amounts(field):
-    low, high = field.metadata["low"], min(field.metadata["high"], 1e8)
-    return st.floats(low, high, allow_subnormal=False)
-
-
-@st.composite
-def workloads(draw):
-    chosen = {each.name: draw(amounts(each)) for each in NUMBERS}
-    chosen["payload_bytes"] = draw(st.integers(0, 10_000))
-    return Workload(
-        **chosen,
-        architecture=draw(st.sampled_from(ARCHITECTURES)),
-        events=draw(st.sampled_from(EVENTS)),
-        timers=draw(st.sampled_from(TIMERS)),
-    )
 
 
 @settings(deadline=None)
@@ -181,54 +135,6 @@ def test_logs_that_are_kept_half_as_long_are_half_as_many():
     assert math.isclose(whole, 2 * half)
 
 
-@settings(deadline=None)
-@given(workloads())
-def test_a_bare_schedule_is_always_cheaper_as_the_page_says(work):
-    made = priced(work)
-    assert made.alternatives[0].dollars <= made.dollars
-
-
-@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (10_000, True)])
-def test_step_functions_are_dearer_from_a_few_thousand_actions_a_day(actions, is_dearer):
-    made = priced(Workload(actions_per_day=actions))
-    assert (made.alternatives[1].dollars > made.dollars) == is_dearer
-
-
-@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (20_000, True)])
-def test_hops_through_a_queue_are_dearer_from_a_few_thousand_actions_a_day(actions, is_dearer):
-    made = priced(Workload(actions_per_day=actions))
-    assert (made.alternatives[2].dollars > made.dollars) == is_dearer
-
-
-def test_hops_through_a_queue_are_cheaper_while_everything_is_due_soon():
-    made = priced(Workload(actions_per_day=1_000_000, far_share=0))
-    assert made.alternatives[2].dollars < made.dollars
-
-
-def test_every_alternative_says_what_it_lacks():
-    made = priced(Workload())
-    assert len(made.alternatives) == 3
-    assert all(each.lacks and "\n" not in each.lacks for each in made.alternatives)
-
-
-def test_an_action_by_a_bare_schedule_is_an_invocation_of_each():
-    [bare, *_] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
-    taken = {each.name: each.quantity for each in bare.lines}
-    assert (taken["timers"], taken["functions: calls"]) == (30_000, 30_000)
-
-
-def test_an_execution_takes_three_transitions():
-    [_, workflows, _] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
-    assert {each.name: each.quantity for each in workflows.lines}["transitions"] == 90_000
-
-
-def test_a_queue_hops_once_a_quarter_of_an_hour():
-    work = replace(NOTHING, actions_per_day=1, far_share=1, far_hours=1, retries_share=0)
-    [_, _, hops] = priced(work).alternatives
-    [requests] = [each for each in hops.lines if each.name == "queues: requests"]
-    assert requests.grows == 30 * 3 * 4
-
-
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -255,67 +161,6 @@ def test_every_problem_is_named_at_once():
 
 def test_each_field_says_what_it_is():
     assert all(each.metadata["about"] for each in fields(Workload))
-
-
-def test_the_price_list_is_dated_and_names_its_sources():
-    assert isinstance(PRICES.as_of, date)
-    assert PRICES.region == "us-east-1"
-    assert all(each.source.startswith("AWS price list") for each in PRICES.by_name.values())
-
-
-def test_the_price_list_is_a_file_of_the_package():
-    assert resources.files("duetime.cost").joinpath("prices.toml").is_file()
-
-
-def test_every_price_is_used():
-    made = [priced(Workload(architecture=each)) for each in ARCHITECTURES]
-    lines = [line for each in made for line in each.lines]
-    lines += [line for each in made for one in each.alternatives for line in one.lines]
-    assert {id(each.price) for each in lines} == {id(each) for each in PRICES.by_name.values()}
-
-
-def test_a_price_is_for_so_many_units():
-    assert Price(2.0, 1_000, "mails", "ours").of(500) == 1
-
-
-def own(tmp_path, text):
-    file = tmp_path / "mine.toml"
-    file.write_text(text)
-    return file
-
-
-def usual_text():
-    return resources.files("duetime.cost").joinpath("prices.toml").read_text()
-
-
-def test_a_list_of_ones_own_takes_the_place_of_the_usual(tmp_path):
-    text = usual_text().replace("dollars = 0.625", "dollars = 6.25").replace("us-east-1", "sa-east-1")
-    prices = prices_at(own(tmp_path, text))
-    assert (prices["write-units"].dollars, prices.region) == (6.25, "sa-east-1")
-    assert estimate(Workload(), prices).dollars > priced(Workload()).dollars
-
-
-@pytest.mark.parametrize(
-    ("was", "becomes", "told"),
-    [
-        ("[write-units]", "[writes]", "'write-units' is missing; 'writes' is no price of ours"),
-        ("dollars = 0.625", "dollars = -1", "[write-units]: dollars is a number from 0 on"),
-        ("dollars = 0.625", "dollars = nan", "[write-units]: dollars is a number from 0 on"),
-        ("dollars = 0.625", "euros = 0.625", "[write-units] takes exactly dollars, per, source, unit"),
-        ('unit = "write units"', "unit = 3", "[write-units]: unit and source are texts"),
-        ("as_of = ", "from = ", "begin it with as_of"),
-        ("as_of = ", "as_of = = ", "it is no TOML"),
-    ],
-)
-def test_a_list_that_cannot_be_is_refused(tmp_path, was, becomes, told):
-    file = own(tmp_path, usual_text().replace(was, becomes, 1))
-    with pytest.raises(InvalidPrices, match=re.escape(told)):
-        prices_at(file)
-
-
-def test_a_list_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(InvalidPrices, match=r"nowhere\.toml: No such file"):
-        prices_at(tmp_path / "nowhere.toml")
 
 
 def test_the_units_are_those_of_the_code():

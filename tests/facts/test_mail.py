@@ -1,20 +1,13 @@
-"""What mails say, in each language, whatever the facts hold."""
+"""What mails say, and where they lead."""
 
-import json
 import re
 import shlex
 import subprocess
 import sys
 from dataclasses import replace
-from datetime import UTC, datetime
-from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
-from shutil import copy
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from duetime import mail as mails
 from duetime.action import Action
@@ -24,7 +17,6 @@ from duetime.job import Definition, Job, JobRef, Origin
 from duetime.job_events import JobChange, of_job
 from duetime.lifecycle import of_undelivered
 from duetime.mail import (
-    LanguageRefused,
     TemplateVariableMissing,
     languages,
     layout,
@@ -34,53 +26,14 @@ from duetime.mail import (
     words,
     words_of,
 )
-from duetime.mail.layout import DARK, LIGHT
 from duetime.mail.samples import sample, samples
-from duetime.mail.shape import every, path, shape
-from duetime.mail.templates import name
+from duetime.mail.shape import shape
 from duetime.mail.values import steps_of
-from duetime.notification import Digest, NotificationKind, Severity
+from duetime.notification import Digest, NotificationKind
 from duetime.settings import Settings
 from duetime.tally import Tally
 from duetime.undelivered import Kind, Undelivered, undelivered_id
-
-NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
-PLAIN = Settings()
-WITH_CONSOLE = Settings(console_url="https://console.example.com")
-FAILED = sample(NotificationKind.ACTION_FAILED, is_digest=False)
-EVERY = [(notification, language) for notification in samples() for language in languages()]
-each_mail = pytest.mark.parametrize(
-    ("notification", "language"),
-    EVERY,
-    ids=[f"{each.kind}{'.digest' * each.is_digest}-{language}" for each, language in EVERY],
-)
-
-
-def arrived(notification, language="en", settings=PLAIN):
-    """The mail as it arrives."""
-    mail = mail_of(notification, address="ada@acme.example", language=language, settings=settings)
-    [template] = [each for each in templates(settings.prefix) if each.name == mail.template]
-    return rendered(template, mail.data)
-
-
-def with_facts(notification=FAILED, **facts):
-    return replace(notification, facts={**notification.facts, **facts})
-
-
-class Page(HTMLParser):
-    """What a reader of HTML sees: its elements, and its words."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.words, self.attributes = [], "", {}
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append(tag)
-        self.attributes.setdefault(tag, []).append(dict(attrs))
-
-    def handle_data(self, data):
-        self.words += data
+from tests.facts.mails import FAILED, NOON, PLAIN, WITH_CONSOLE, Page, arrived, each_mail, with_facts
 
 
 class TestAMail:
@@ -210,210 +163,6 @@ class TestAMail:
         assert subject == arrived(FAILED).subject == "acme: send-reminder failed"
         assert arrived(FAILED).text.startswith(text)
         assert "preferences" not in text
-
-
-class TestHostileValues:
-    @given(st.text(st.characters(codec=None), max_size=700))
-    @example("<script>alert(1)</script>")
-    @example("</dd></dl><a href='https://evil.example'>")
-    @example("{{tenant}} {{{tenant}}} {{#each}}")
-    @example("first\r\nBcc: eve@evil.example\n\n.")
-    @example("abc\u202egpj.exe\u2066")
-    @example("x" * 10_000)
-    @example("\ud800")
-    @example("&lt;b&gt;")
-    def test_a_value_is_told_as_it_is_on_one_line_and_changes_nothing_else(self, value):
-        hostile = with_facts(reason=value, type=value, correlation_id=value)
-        made, usual = arrived(hostile), arrived(FAILED)
-        mail = mail_of(hostile, address="ada@acme.example", language="en", settings=PLAIN)
-        reason = mail.data["reason"]
-        assert Page(made.html).elements == Page(usual.html).elements
-        assert unescape(mail.data["reason_html"]) == reason
-        assert f"Reason: {reason}\n" in made.text
-        assert reason in Page(made.html).words
-        assert len(made.text.splitlines()) == len(usual.text.splitlines())
-        assert len(reason) <= 500
-        assert len(made.subject) <= 100
-        assert not re.search(
-            "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", made.subject + reason
-        )
-        json.dumps(dict(mail.data)).encode()
-        made.text.encode()
-
-    def test_what_a_value_holds_in_braces_is_not_rendered(self):
-        made = arrived(with_facts(reason="{{tenant}} {{id_html}}"))
-        assert "Reason: {{tenant}} {{id_html}}" in made.text
-        assert "{{tenant}} {{id_html}}" in made.html
-
-    def test_a_markup_is_text(self):
-        assert "&lt;script&gt;" in arrived(with_facts(reason="<script>")).html
-
-    @each_mail
-    def test_a_subject_is_short_and_keeps_its_words_whatever_it_names(self, notification, language):
-        facts = dict.fromkeys(notification.facts, "x" * 600) | {"by_name": {"x" * 600: 1}, "total": 1_000}
-        long = replace(notification, tenant_id="t" * 600, facts=facts)
-        subject = arrived(long, language).subject
-        where = path(notification.kind, is_digest=notification.is_digest)
-        assert len(subject) <= 100
-        assert subject.endswith(words.words_in(language)[f"{where}.subject"].rpartition("}}")[2])
-
-    def test_an_id_is_one_argument_of_its_command(self):
-        assert steps_of(with_facts(id="a; rm -rf ~"))["look"] == "duetime actions show 'a; rm -rf ~'"
-
-    def test_an_id_is_one_part_of_its_address(self):
-        made = arrived(with_facts(id='a"/b c'), "en", WITH_CONSOLE)
-        assert "https://console.example.com/#/actions/a%22%2Fb%20c" in made.text
-
-    def test_a_digest_of_hostile_names_has_a_line_for_each(self):
-        digest = with_facts(
-            sample(NotificationKind.ACTION_FAILED, is_digest=True), by_name={"<b>\nx": 2, "": 1, "y" * 999: 1}
-        )
-        made = arrived(digest)
-        assert "2 × <b> x\n1 × not known\n1 × yyy" in made.text
-        assert "2 × &lt;b&gt; x<br>1 × not known<br>" in made.html
-
-
-class TestLanguages:
-    def test_there_are_english_and_french(self):
-        assert languages() == ("en", "fr")
-
-    def test_of_a_country_its_language_is_used(self):
-        assert arrived(FAILED, "fr-CA") == arrived(FAILED, "fr")
-        assert arrived(FAILED, "en-GB") == arrived(FAILED, "en")
-
-    @pytest.mark.parametrize("asked", ["de", "de-AT", "../fr", "", "<b>"])
-    def test_another_falls_back_to_english_and_says_so(self, asked):
-        told = f"There are no words in '{asked}' yet; this is English."
-        made = arrived(FAILED, asked)
-        assert made.subject == arrived(FAILED, "en").subject
-        assert made.text == f"{arrived(FAILED, 'en').text.rstrip()}\n{told}\n\n"
-        assert told in Page(made.html).words
-
-    def test_french_says_everything_in_other_words_than_english(self):
-        english, french = words.words_in("en").texts, words.words_in("fr").texts
-        alike = {name for name in french if english[name] == french[name]}
-        assert alike == {"layout.direction", "labels.type", "labels.action"}
-        assert english.keys() - french.keys() == {"layout.fallback"}
-
-    def test_french_has_the_spaces_and_signs_of_french(self):
-        for where, text in words.words_in("fr").texts.items():
-            assert not re.search(r" [:;!?»]|« |[^\s][;!?]|[^\s]:|[\"']|\.\.\.", text), where
-            assert "«" not in text or re.search("«\u00a0[^«»]+\u00a0»", text), where
-
-    def test_a_third_one_is_one_file(self, with_german):
-        german = (
-            (words.DIRECTORY / "fr.toml").read_text().replace("Une action a échoué", "Eine Aktion scheiterte")
-        )
-        with_german(german)
-        assert languages() == ("de", "en", "fr")
-        assert len(templates("")) == 30
-        assert "Eine Aktion scheiterte" in arrived(FAILED, "de-AT").text
-        assert 'lang="de"' in arrived(FAILED, "de").html
-
-    @pytest.mark.parametrize(
-        ("written", "instead", "told"),
-        [
-            ('tenant = "Tenant"\n', "", "labels.tenant is missing; say it as en.toml does"),
-            ('tenant = "Tenant"\n', 'tenant = "T"\ntenannt = "T"\n', "labels.tenannt is no word of a mail; labels.tenant is one"),
-            ('tenant = "Tenant"\n', 'tenant = "T"\nqqqqqq = "T"\n', "labels.qqqqqq is no word of a mail; remove it"),
-            ('tenant = "Tenant"\n', 'tenant = ""\n', "labels.tenant is ''; say it in words"),
-            ('tenant = "Tenant"\n', "tenant = 7\n", "labels.tenant is 7; say it in words"),
-            ('tenant = "Tenant"\n', 'tenant = "{Tenant"\n', "labels.tenant has a brace, a backslash or a line break"),
-            ('tenant = "Tenant"\n', 'tenant = "A\\nB"\n', "labels.tenant has a brace, a backslash or a line break"),
-            ('tenant = "Tenant"\n', 'tenant = "{{tenant}}"\n', r"labels.tenant uses {{tenant}}; it may use no variable"),
-            ('{{type}} failed"', '{{job}} failed"', "scheduling.action_failed.subject uses {{job}}; it may use {{attempts}}, "),
-            ('direction = "ltr"', 'direction = "up"', "layout.direction is 'up'; say 'ltr' or 'rtl'"),
-            ('direction = "ltr"', "direction", "is no TOML in UTF-8"),
-            ('{{total}} actions failed"', '{{type}} actions failed"', "scheduling.action_failed.digest.subject uses {{type}}; it may"),
-        ],
-    )  # fmt: skip
-    def test_a_file_that_is_not_what_mails_need_is_refused_with_what_would_be_right(
-        self, with_german, written, instead, told
-    ):
-        english = (words.DIRECTORY / "en.toml").read_text()
-        assert written in english
-        without_fallback = re.sub("^fallback = .*\n", "", english, flags=re.MULTILINE)
-        with_german(without_fallback.replace(written, instead, 1))
-        with pytest.raises(LanguageRefused) as refused:
-            templates("")
-        assert str(refused.value).startswith("de.toml: ")
-        assert told in str(refused.value)
-
-    def test_only_english_says_that_it_stands_in(self, with_german):
-        with_german((words.DIRECTORY / "en.toml").read_text())
-        with pytest.raises(LanguageRefused, match=r"de\.toml: layout\.fallback is no word of a mail"):
-            mail_of(FAILED, address="ada@acme.example", language="de", settings=PLAIN)
-
-    def test_a_subject_of_too_many_words_is_cut(self, with_german):
-        with_german((words.DIRECTORY / "fr.toml").read_text().replace("échec de {{type}}", "scheitern " * 20))
-        subject = arrived(FAILED, "de").subject
-        assert len(subject) == 100
-        assert subject.endswith("…")
-
-    def test_a_file_is_named_for_its_language(self, tmp_path):
-        with pytest.raises(
-            LanguageRefused, match=r"^german\.toml: is not named for a language; name it as in de\.toml"
-        ):
-            words.read(Path(copy(words.DIRECTORY / "fr.toml", tmp_path / "german.toml")))
-
-    @pytest.fixture
-    def with_german(self, tmp_path, monkeypatch):
-        """Puts a file of German beside the others."""
-
-        def put(text):
-            for file in words.DIRECTORY.glob("*.toml"):
-                copy(file, tmp_path)
-            (tmp_path / "de.toml").write_text(text)
-            monkeypatch.setattr(words, "DIRECTORY", tmp_path)
-
-        return put
-
-
-class TestTemplates:
-    def test_there_is_one_for_each_kind_single_and_digest_in_each_language(self):
-        assert len({each.name for each in templates("duetime-")}) == len(NotificationKind) * 2 * len(
-            languages()
-        )
-
-    @given(st.text("aZ9_-", max_size=40))
-    @example("p" * 40)
-    def test_their_names_are_within_limits_and_differ_whatever_the_prefix(self, prefix):
-        named = [name(prefix, kind, "deu", is_digest=is_digest) for kind, is_digest in every()]
-        assert len(set(named)) == len(named)
-        for each in named:
-            assert each.startswith(prefix)
-            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", each)
-
-    def test_their_styles_hold_nothing_that_looks_like_a_variable(self):
-        for each in templates(""):
-            bare = re.sub(r"\{\{\w+\}\}", "", each.subject + each.text + each.html)
-            assert "{{" not in bare
-            assert "}}" not in bare
-
-    def test_html_holds_only_what_is_escaped(self):
-        for each in templates(""):
-            assert all(found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", each.html))
-            assert not any(
-                found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", each.text + each.subject)
-            )
-
-    @pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
-    def test_letters_stand_out_from_what_is_behind_them_as_wcag_aa_asks(self, tones):
-        assert tones.keys() >= {str(each) for each in Severity}
-        for tone in tones.values():
-            assert contrast(tone.ink, tone.ground) >= 4.5
-
-
-def contrast(one, other):
-    """The contrast ratio of two colours, as WCAG 2 defines it."""
-
-    def luminance(colour):
-        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
-        return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_the_facts_that_mails_tell_are_those_of_lifecycle_events():

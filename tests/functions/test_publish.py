@@ -16,8 +16,8 @@ from duetime.settings import Settings
 from duetime.undelivered import Kind
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
-from tests.functions.test_salvage import Desk, body_of, with_body
-from tests.journeys.test_lifecycle import SCHEMA
+from tests.functions.salvaged import Desk, body_of, with_body
+from tests.journeys.shop import SCHEMA
 
 TAKEN = {"batchItemFailures": []}
 

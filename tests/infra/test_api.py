@@ -1,19 +1,15 @@
+"""The two REST APIs: who may call what, and what is told of a call."""
+
 import json
 
 import pytest
 
-from duetime.cdk import Deployment, Handlers
-from duetime.cdk.bundle import Bundle
-from duetime.cdk.handlers import HandlersRefused
-from duetime.cdk.install import NotInstalled
+from duetime.cdk import Deployment
 from duetime.errors import SettingsError
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, caller, listed, stack, text
-from tests.infra.test_bundles import HERE, imported
-from tests.infra.test_bundles import what_lambda_has as what_lambda_has  # noqa: PLC0414 - a fixture
+from tests.infra.synthesis import Synthesised, caller, listed, stack, text
 
 CONSOLE = "https://console.example.com"
-REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -229,48 +225,6 @@ def test_without_the_api_there_is_no_pool_and_nobody_to_call():
     assert not {"api", "console"} & Synthesised.of(made).functions().keys()
     with pytest.raises(SettingsError, match="api is False"):
         scheduler.grant_call_api(caller(made))
-
-
-def test_the_api_comes_after_every_manifest_so_what_it_lets_be_scheduled_has_a_route():
-    made, _ = stack(handlers=[BILLING, REPORTS])
-    two = Synthesised.of(made)
-    manifests = {n for n, each in two.resources.items() if each["Type"] == "Custom::DuetimeManifest"}
-    [api] = [n for n, name in two.function_names.items() if name == "duetime-api"]
-    assert len(manifests) == 3
-    assert manifests <= two.depends_on(api)
-
-
-def test_the_api_reads_the_payloads_of_all_workers(what_lambda_has, tmp_path):
-    made, _ = stack(handlers=[BILLING, REPORTS])
-    named = Synthesised.of(made).environment("api")["DUETIME_APP"]
-    assert named == "examples.billing:app tests.infra.apps.reports:app"
-    Bundle(HERE, (BILLING, REPORTS), has_api=True).make(tmp_path)
-    loaded = imported(tmp_path, what_lambda_has, "api", app=named)
-    assert {"examples.billing", "tests.infra.apps.reports", "duetime.api.door"} <= loaded
-
-
-def test_workers_of_one_package_are_bundled_once(tmp_path):
-    other = Handlers(app="examples.others:app", worker="others", source=ROOT)
-    Bundle(HERE, (BILLING, other), has_api=True).make(tmp_path)
-    assert (tmp_path / "examples" / "billing.py").exists()
-
-
-def test_two_packages_of_one_name_cannot_serve_one_api(tmp_path):
-    (tmp_path / "examples.py").write_text("app = None\n")
-    other = Handlers(app="examples:app", worker="others", source=tmp_path)
-    with pytest.raises(HandlersRefused, match="named 'examples' too"):
-        Bundle(HERE, (BILLING, other), has_api=True).make(tmp_path / "made")
-
-
-def test_requirements_that_contradict_each_other_are_refused_in_the_installers_words(tmp_path):
-    workers = []
-    for number, pin in enumerate(("six==1.17.0", "six==1.16.0")):
-        (tmp_path / f"mine{number}.py").write_text("app = None\n")
-        file = tmp_path / f"{number}.txt"
-        file.write_text(pin)
-        workers.append(Handlers(app=f"mine{number}:app", source=tmp_path, requirements=file))
-    with pytest.raises(NotInstalled, match="six"):
-        Bundle(HERE, tuple(workers), has_api=True).make(tmp_path / "made")
 
 
 @pytest.mark.parametrize(

@@ -1,38 +1,20 @@
-import re
-from datetime import UTC, datetime, timedelta
+"""What the deployment's own functions may do, and that nobody may do more."""
+
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from itertools import permutations
 
 import pytest
-from aws_cdk import aws_iam as iam
 
 from duetime import ids
 from duetime.action import ActionRef
 from duetime.aws.job_items import job_key
 from duetime.aws.keys import idempotency_key, payload_key, row_key
-from duetime.aws.undelivered import PARTITION
-from duetime.cdk import Duetime
 from duetime.cdk.job_rights import JOBS
 from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS, UNDELIVERED
-from duetime.errors import InvalidIdentifier, SettingsError
 from duetime.job import JobRef
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, caller, listed, stack, text
-
-
-def allowed(statements):
-    """(action, resource) of each statement; references by their attribute only."""
-    return {
-        (action, re.sub(r"<\w+\.(\w+)>", r"<\1>", text(resource)))
-        for each in statements
-        if each["Effect"] == "Allow"
-        for action in listed(each["Action"])
-        for resource in listed(each["Resource"])
-    }
-
-
-def actions(statements):
-    return {action for action, _ in allowed(statements)}
+from tests.infra.rights import actions, allowed
+from tests.infra.synthesis import Synthesised, listed, stack, text
 
 
 def test_no_role_may_do_everything_or_touch_anything(synthesised):
@@ -219,145 +201,6 @@ def test_a_function_writes_to_its_own_log_only(synthesised):
         ]
 
 
-def granted(grant=Duetime.grant_schedule, *, due_order=False, **given):
-    settings = Settings(prefix="b-", due_shards=32, job_grace=timedelta(hours=1), due_order=due_order)
-    made, scheduler = stack(settings=settings)
-    function = caller(made)
-    grant(scheduler, function, **given)
-    synthesised = Synthesised.of(made)
-    [policy] = synthesised.of_type("AWS::IAM::Policy")
-    environment = next(
-        each["Environment"]["Variables"]
-        for each in synthesised.of_type("AWS::Lambda::Function")
-        if "FunctionName" not in each
-    )
-    return policy["PolicyDocument"]["Statement"], environment
-
-
-def test_a_grant_gives_what_the_sdk_calls_and_no_more():
-    statements, _ = granted()
-    assert actions(statements) == {
-        "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:ConditionCheckItem",
-        "dynamodb:BatchWriteItem", "dynamodb:BatchGetItem", "dynamodb:Query",
-    }  # fmt: skip
-    assert {resource for _, resource in allowed(statements)} == {
-        "<Arn>",
-        "<Arn>/index/correlation",
-        "<Arn>/index/failed",
-    }
-
-
-def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_indexes():
-    statements, _ = granted(tenants=["acme", "globex"])
-    assert len(statements) == 3
-    for each in statements:
-        assert each["Condition"] == {
-            "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["acme#*", "globex#*"]},
-            "Null": {"dynamodb:LeadingKeys": "false"},
-        }
-
-
-def keys_of(statements, action, resource):
-    return {
-        key
-        for each in statements
-        if action in listed(each["Action"])
-        and resource in {re.sub(r"<\w+\.(\w+)>", r"<\1>", text(arn)) for arn in listed(each["Resource"])}
-        for key in each.get("Condition", {})
-        .get("ForAllValues:StringLike", {})
-        .get("dynamodb:LeadingKeys", ["any"])
-    }
-
-
-def test_who_manages_jobs_may_do_so_in_the_tables_alone():
-    statements, _ = granted(Duetime.grant_manage_jobs)
-    assert actions(statements) == {
-        "dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem",
-        "dynamodb:BatchGetItem", "dynamodb:Query",
-    }  # fmt: skip
-    assert keys_of(statements, "dynamodb:UpdateItem", "<Arn>") == {"*#*-*"}
-
-
-def test_who_manages_some_tenants_jobs_sees_codes_and_changes_none_of_them():
-    statements, _ = granted(Duetime.grant_manage_jobs, tenants=["acme"])
-    for action in ("dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem"):
-        assert {each.partition("#")[0] for each in keys_of(statements, action, "<Arn>")} == {"acme"}
-    seen = keys_of(statements, "dynamodb:BatchGetItem", "<Arn>")
-    assert seen == {"acme#*-*", "system#*-*"}
-    assert keys_of(statements, "dynamodb:Query", "<Arn>/index/jobs") == {"acme", "system"}
-    runs = [each for each in statements if "dynamodb:UpdateItem" in each["Action"]]
-    assert {text(each["Resource"]) for each in runs if "system" in str(each["Condition"])} == set()
-
-
-def test_who_redrives_sees_what_is_undelivered_and_asks_for_it_in_the_failure_queue():
-    statements, environment = granted(Duetime.grant_redrive)
-    assert actions(statements) == {"dynamodb:Query", "dynamodb:GetItem", "sqs:SendMessage"}
-    for action in ("dynamodb:Query", "dynamodb:GetItem"):
-        assert keys_of(statements, action, "<Arn>") == {UNDELIVERED} == {PARTITION}
-    told = Settings.from_env({name: text(value) for name, value in environment.items()})
-    assert told.jobs_table == "b-jobs"
-    assert told.failure_queue
-
-
-GRANTS = (Duetime.grant_schedule, Duetime.grant_manage_jobs)
-
-
-@pytest.mark.parametrize("grant", GRANTS)
-@pytest.mark.parametrize("tenant", ["*", "a#b", "", "a?c", "system"])
-def test_a_grant_refuses_a_tenant_that_would_widen_it(grant, tenant):
-    with pytest.raises(InvalidIdentifier):
-        granted(grant, tenants=[tenant])
-
-
-@pytest.mark.parametrize("grant", GRANTS)
-def test_a_grant_for_no_tenant_at_all_is_refused(grant):
-    with pytest.raises(ValueError, match="at least one"):
-        granted(grant, tenants=[])
-
-
-def test_a_grant_tells_the_function_where_the_table_is():
-    _, environment = granted()
-    told = {name: text(value) for name, value in environment.items()}
-    settings = Settings.from_env(told)
-    assert settings.actions_table == "b-actions"
-    assert settings.due_shards == 32
-
-
-def test_a_function_that_another_stack_made_is_granted_by_its_role_and_told_what_to_know():
-    made, scheduler = stack(settings=Settings(prefix="b-", due_shards=32))
-    role = iam.Role.from_role_arn(made, "Theirs", "arn:aws:iam::123456789012:role/shop-checkout")
-    scheduler.grant_schedule(role, tenants=["acme"])
-    [policy] = Synthesised.of(made).of_type("AWS::IAM::Policy")
-    assert policy["Roles"] == ["shop-checkout"]
-    assert len(policy["PolicyDocument"]["Statement"]) == 3
-    told = Settings.from_env(scheduler.caller_environment)
-    assert (told.actions_table, told.due_shards) == ("b-actions", 32)
-
-
-@pytest.mark.parametrize("order", [*permutations((*GRANTS, Duetime.grant_redrive))])
-def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order(order):
-    made, scheduler = stack(settings=Settings(prefix="b-"))
-    function = caller(made)
-    for grant in order:
-        grant(scheduler, function)
-    functions = Synthesised.of(made).of_type("AWS::Lambda::Function")
-    [environment] = [each["Environment"]["Variables"] for each in functions if "FunctionName" not in each]
-    told = Settings.from_env({name: text(value) for name, value in environment.items()})
-    assert (told.actions_table, told.jobs_table) == ("b-actions", "b-jobs")
-
-
-def test_a_worker_that_is_not_there_is_told_with_those_that_are():
-    _, scheduler = stack()
-    with pytest.raises(SettingsError, match="worker is 'reports'; allowed is default"):
-        scheduler.worker("reports")
-
-
-def test_who_schedules_writes_and_reads_the_due_order_that_the_deployment_has():
-    statements, environment = granted(tenants=["acme"], due_order=True)
-    assert environment["DUETIME_DUE_ORDER"] == "true"
-    assert keys_of(statements, "dynamodb:Query", "<Arn>/index/tenant_due") == {"acme#*"}
-
-
 def test_the_api_may_read_the_due_order_that_the_deployment_has():
     made, _ = stack(settings=Settings(due_order=True))
     synthesised = Synthesised.of(made)
@@ -368,15 +211,3 @@ def test_the_api_may_read_the_due_order_that_the_deployment_has():
     }
     assert readers == {"api"}
     assert synthesised.environment("api")["DUETIME_DUE_ORDER"] == "true"
-
-
-def test_who_manages_jobs_plans_as_the_deployment_does():
-    _, environment = granted(Duetime.grant_manage_jobs)
-    settings = Settings.from_env({name: text(value) for name, value in environment.items()})
-    assert (settings.actions_table, settings.jobs_table) == ("b-actions", "b-jobs")
-    assert settings.due_shards == 32
-    assert settings.job_grace == timedelta(hours=1)
-
-
-def test_the_construct_is_importable_from_the_package_alone():
-    assert Duetime.__module__ == "duetime.cdk.scheduler"

@@ -29,8 +29,8 @@ from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtu
 from tests.functions.conftest import deploy as deploy  # noqa: PLC0414
 from tests.functions.conftest import function as load
 from tests.functions.conftest import with_jobs as with_jobs  # noqa: PLC0414
+from tests.functions.salvaged import records_in, stream_event, with_body
 from tests.functions.test_publish import given_up as given_up_by_publish
-from tests.functions.test_salvage import records_in, stream_event, with_body
 from tests.infra.api_calls import ask_all
 from tests.infra.calls import Recorder, allows
 from tests.infra.synthesis import Synthesised, caller, listed, named, stack

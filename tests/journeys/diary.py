@@ -118,3 +118,8 @@ def nominal_times(cloud, name, end):
 def grid(start, step, count):
     """`count` instants after `start`, `step` apart."""
     return [start + n * step for n in range(1, count + 1)]
+
+
+def at(*minutes):
+    """The instants so many minutes after midnight."""
+    return [MIDNIGHT + each * MINUTE for each in minutes]

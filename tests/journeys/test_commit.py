@@ -1,55 +1,16 @@
 """A handler that commits: its action is executed by its own write, and whatever comes after that changes nothing."""
 
 import logging
-import threading
-from datetime import timedelta
 
 import pytest
 
-from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, Status, daily, manual
+from duetime import App, Fatal, Retry, RetryPolicy, Run, Status, daily, manual
 from duetime.action import Ending
-from duetime.clock import SystemClock
-from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRefused, InvalidCommit, RefusedEntry
-from duetime.memory.cloud import MemoryCloud
+from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRefused, InvalidCommit
 from duetime.run import MOST_ENTRIES, RunCancelled
-from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud, fake_run
+from tests.journeys.books import BOOKED, REFUSED, Office
 from tests.journeys.conftest import NOON
-from tests.journeys.test_heartbeat import BRISK, _until
-
-BOOKED = {"Put": {"TableName": "ledger", "Item": {"id": {"S": "o-1"}}}}
-REFUSED = CommitRefused([RefusedEntry(0)])
-
-
-class Book(Payload):
-    pass
-
-
-class Office:
-    """An app with one handler, and a table in memory that its commits write to."""
-
-    def __init__(self, handle, *, takes=True, refuses=0, policy=None, **options):
-        self.app, self.table, self.refuses, self.handled = App(), [], refuses, 0
-        self.handle = handle
-
-        def book(payload: Book, run: Run) -> None:
-            self.handled += 1
-            handle(run)
-
-        self.app.action(retry=policy or RetryPolicy(attempts=3, backoff=60, jitter=0))(book)
-        self.cloud = SimulatedCloud(self.app, start=NOON, on_commit=self._write if takes else None, **options)
-        self.action = self.cloud.scheduler.schedule(Book(), at=timedelta(0))
-
-    def _write(self, entries):
-        if self.refuses:
-            self.refuses -= 1
-            raise REFUSED
-        self.table.extend(entries)
-
-    def after(self, **span):
-        """The action, when so much time has passed."""
-        self.cloud.advance(**span)
-        return self.cloud.scheduler.get(self.action.id)
 
 
 def test_a_commit_executes_the_action_with_its_attempt():
@@ -197,110 +158,3 @@ def test_a_fake_run_keeps_what_was_committed_and_may_refuse_it():
     with pytest.raises(CommitRefused):
         refusing.commit([BOOKED])
     assert refusing.committed is None
-
-
-class Beating:
-    """A run by the real clock, with a heartbeat that a test can hold up in the middle of a beat."""
-
-    def __init__(self, on_commit):
-        self.app, self.go, self.done = App(), threading.Event(), threading.Event()
-        self.beats, self.hold, self.let_go = 0, False, threading.Event()
-        self.is_beating = self.is_held_up = False
-        self.run = None
-
-        def book(payload: Book, run: Run) -> None:
-            self.run = run
-            self.go.wait(30)
-            for _ in range(2):
-                try:
-                    run.commit([BOOKED])
-                    break
-                except CommitRefused:
-                    self.go.clear()
-                    self.go.wait(30)
-            self.done.wait(30)
-
-        self.app.action(book)
-        self.cloud = MemoryCloud(self.app, clock=SystemClock(), settings=BRISK)
-        self.cloud.store.on_commit = on_commit
-        for name in ("peek", "renew"):
-            setattr(self.cloud.store, name, self._held_up(getattr(self.cloud.store, name)))
-        scheduler = Scheduler(
-            self.cloud.store, tenant_id="acme", actor="test", clock=SystemClock(), settings=BRISK
-        )
-        self.action = scheduler.schedule(Book(), at=timedelta(0))
-        self.thread = threading.Thread(target=lambda: self.cloud.run(self.cloud.turn()))
-        self.thread.start()
-        _until(lambda: self.run is not None)
-
-    def _held_up(self, beat):
-        def held_up(*given):
-            self.is_beating = True
-            if self.hold:
-                self.is_held_up = True
-                self.let_go.wait(30)
-            answer = beat(*given)
-            self.beats += 1
-            self.is_beating = False
-            return answer
-
-        return held_up
-
-    @property
-    def row(self):
-        return self.cloud.store.get(self.action.ref)
-
-    @property
-    def rests(self):
-        return any(each.rests for each in self.cloud._work["default"]._ports.heartbeat._watched)
-
-    def end(self):
-        for each in (self.let_go, self.go, self.done):
-            each.set()
-        self.thread.join(30)
-
-
-@pytest.fixture
-def beating():
-    made = []
-
-    def make(on_commit):
-        made.append(Beating(on_commit))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.end()
-
-
-def test_no_beat_is_under_way_when_a_commit_is_sent(beating):
-    seen = []
-    worker = beating(lambda _entries: seen.append(worker.is_beating))
-    worker.hold = True
-    _until(lambda: worker.is_held_up)
-    worker.go.set()
-    _until(lambda: worker.rests)
-    assert seen == []
-    worker.let_go.set()
-    _until(lambda: seen)
-    assert seen == [False]
-
-
-def test_after_a_commit_the_run_is_neither_renewed_nor_told_to_stop(beating):
-    worker = beating(lambda _entries: None)
-    worker.go.set()
-    _until(lambda: worker.row.status is Status.EXECUTED)
-    beats = worker.beats
-    threading.Event().wait(3 * BRISK.cancel_poll.total_seconds())
-    assert (worker.beats, worker.run.cancelled) == (beats, False)
-
-
-def test_a_run_whose_commit_was_refused_keeps_its_lease(beating):
-    answers = [REFUSED]
-    worker = beating(lambda _entries: _raise(answers.pop()) if answers else None)
-    worker.go.set()
-    _until(lambda: not answers)
-    before = worker.row.lease_until
-    _until(lambda: worker.row.lease_until > before)
-    worker.go.set()
-    _until(lambda: worker.row.status is Status.EXECUTED)

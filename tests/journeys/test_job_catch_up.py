@@ -7,11 +7,7 @@ import pytest
 from duetime import daily, every
 from duetime.errors import BackendUnavailable
 from duetime.settings import Settings
-from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, grid
-
-
-def at(*minutes):
-    return [MIDNIGHT + each * MINUTE for each in minutes]
+from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
 
 
 class TestAnOutage:

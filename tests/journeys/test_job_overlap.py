@@ -7,12 +7,8 @@ import pytest
 from duetime import RetryPolicy, every
 from duetime.action import Status
 from duetime.settings import Settings
-from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, grid
+from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
 from tests.journeys.test_trouble import Killed
-
-
-def at(*minutes):
-    return [MIDNIGHT + each * MINUTE for each in minutes]
 
 
 def test_skip_records_what_it_skips_with_the_reason_and_who_was_running():

@@ -16,13 +16,9 @@ from duetime.ports import Delivery
 from duetime.register import Registration
 from duetime.testing import SimulatedCloud
 from duetime.wakes import message_of
-from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, grid
+from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
 
 UNAVAILABLE = BackendUnavailable("the jobs table", "it is throttled")
-
-
-def at(*minutes):
-    return [MIDNIGHT + each * MINUTE for each in minutes]
 
 
 @pytest.fixture

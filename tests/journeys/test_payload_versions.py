@@ -16,52 +16,9 @@ from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from duetime.wakes import message_of
 from tests.journeys.conftest import NOON
+from tests.journeys.discounts import Broken, Careless, DiscountV1, DiscountV2, DiscountV3, Lenient
 
 SOON = timedelta(minutes=2)
-
-
-class DiscountV1(Payload, name="discount"):
-    percent: int
-
-
-class DiscountV2(Payload, name="discount", version=2):
-    share: float
-
-    @classmethod
-    def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:
-        if version < 2:
-            written["share"] = written.pop("percent") / 100
-        return written
-
-
-class DiscountV3(Payload, name="discount", version=3):
-    share: float
-    currency: str
-
-    @classmethod
-    def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:
-        if version < 2:
-            written["share"] = written.pop("percent") / 100
-        if version < 3:
-            written["currency"] = "EUR"
-        return written
-
-
-class Careless(Payload, name="discount", version=2):
-    share: float
-
-
-class Lenient(Payload, name="discount", version=2):
-    percent: int
-    reason: str = "none"
-
-
-class Broken(Payload, name="discount", version=2):
-    share: float
-
-    @classmethod
-    def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:
-        raise LookupError("there is no share for " + "x" * 1_000)
 
 
 @pytest.fixture

@@ -1,61 +1,15 @@
 """Jobs that a tenant registers at run time, for handlers that code has; told in simulated time."""
 
-from datetime import timedelta
-from functools import partial
-
 import pytest
 
-from duetime import App, Payload, Run, every, on_event
+from duetime import App, Payload, every, on_event
 from duetime.action import Status
-from duetime.errors import DeclarationError, InvalidTime, JobConflict, JobNameTaken, JobNotFound, UnknownType
+from duetime.errors import DeclarationError, JobConflict, JobNameTaken, JobNotFound, UnknownType
 from duetime.job import Origin
 from duetime.memory.job_wakes import MemoryJobWakes
-from duetime.register import Registration
-from duetime.testing import SimulatedCloud
-from duetime.testing.contract.races import together
-from tests.journeys.diary import MIDNIGHT, MINUTE
-
-
-def at(*minutes):
-    return [MIDNIGHT + each * MINUTE for each in minutes]
-
-
-class Report(Payload):
-    size: int = 1
-
-
-class Office:
-    """An app that makes reports, for whoever registers for them."""
-
-    def __init__(self):
-        self.app, self.made = App(), []
-
-        @self.app.action
-        def make(report: Report, run: Run) -> None:
-            self.made.append((run.tenant_id, run.job, report.size, run.now()))
-
-        @self.app.job(name="office-clean")
-        def clean(run: Run) -> None:
-            self.made.append((run.tenant_id, run.job, None, run.now()))
-
-        self.cloud = SimulatedCloud(self.app, start=MIDNIGHT)
-        self.jobs = self.cloud.jobs
-
-    def register(self, *, name="acme-report", handler=None, cadences=("every 10m",), jobs=None, **said):
-        handler = Report(size=3) if handler is None else handler
-        registration = Registration(name=name, handler=handler, cadences=cadences, **said)
-        return (jobs or self.jobs).register(registration)
-
-    def begun(self):
-        return [each[-1] for each in self.made]
-
-    def rows(self, status):
-        return [each for each in self.cloud.actions(status) if each.job == "acme-report"]
-
-
-@pytest.fixture
-def office():
-    return Office()
+from tests.journeys.diary import MIDNIGHT, MINUTE, at
+from tests.journeys.reports import Office, Report
+from tests.journeys.reports import office as office  # noqa: PLC0414 - a fixture
 
 
 def test_a_registered_job_runs_at_its_times_for_its_tenant(office):
@@ -72,120 +26,6 @@ def test_a_job_for_a_handler_without_a_payload_is_registered_by_its_name(office)
     office.register(handler="office-clean", cadences=[every(minutes=10)])
     office.cloud.advance(minutes=10)
     assert office.made == [("acme", "acme-report", None, MIDNIGHT + 10 * MINUTE)]
-
-
-def test_a_registration_that_comes_twice_under_one_key_is_one(office):
-    first = office.register(idempotency_key="k-1")
-    office.cloud.advance(minutes=1)
-    assert office.register(idempotency_key="k-1").version == first.version
-    assert office.register(idempotency_key="k-1", cadences=["every 5m"]).definition == first.definition
-    office.cloud.advance(minutes=29)
-    assert office.begun() == at(10, 20, 30)
-
-
-def test_a_registrations_key_holds_for_its_time_to_live(office):
-    office.register(idempotency_key="k-1", idempotency_ttl=timedelta(hours=2))
-    office.cloud.advance(minutes=119)
-    assert office.register(idempotency_key="k-1", cadences=["every 5m"]).version == 1
-    office.cloud.advance(minutes=1)
-    with pytest.raises(JobNameTaken):
-        office.register(idempotency_key="k-1", cadences=["every 5m"])
-    assert office.register(idempotency_key="k-1", cadences=["every 5m"], replace=True).version == 2
-
-
-def test_the_settings_say_how_long_a_registrations_key_holds(office):
-    office.register(idempotency_key="k-1")
-    office.cloud.advance(hours=24, seconds=-1)
-    office.register(idempotency_key="k-1")
-    office.cloud.advance(seconds=1)
-    with pytest.raises(JobNameTaken):
-        office.register(idempotency_key="k-1")
-
-
-def test_a_registration_in_the_place_of_a_former_one_has_its_own_key_and_time(office):
-    office.register(idempotency_key="k-1")
-    office.cloud.advance(hours=23)
-    office.register(idempotency_key="k-2", replace=True)
-    office.cloud.advance(hours=23)
-    assert office.register(idempotency_key="k-2", cadences=["every 5m"]).version == 1
-    with pytest.raises(JobNameTaken):
-        office.register(idempotency_key="k-1")
-
-
-def test_each_tenant_has_its_own_keys_of_registrations(office):
-    theirs = office.cloud.scheduler_for("globex").jobs
-    office.register(idempotency_key="k-1", idempotency_ttl=timedelta(hours=1))
-    office.register(idempotency_key="k-1", jobs=theirs, handler=Report(size=5))
-    office.cloud.advance(hours=1)
-    assert office.register(idempotency_key="k-1", jobs=theirs).definition.payload == '{"size":5}'
-    with pytest.raises(JobNameTaken):
-        office.register(idempotency_key="k-1")
-
-
-@pytest.mark.parametrize(
-    ("said", "problem"),
-    [
-        ({"idempotency_key": "k-1", "idempotency_ttl": timedelta(seconds=59)}, "no time to live"),
-        ({"idempotency_key": "k-1", "idempotency_ttl": timedelta(days=31)}, "no time to live"),
-        ({"idempotency_ttl": timedelta(hours=1)}, "time to live of no key"),
-    ],
-)
-def test_a_time_to_live_that_no_key_can_have_is_refused(office, said, problem):
-    with pytest.raises(InvalidTime, match=problem):
-        office.register(**said)
-    with pytest.raises(JobNotFound):
-        office.jobs.get("acme-report")
-
-
-class TestRegisteredAndTriggered:
-    def register(self, office, **said):
-        said = {"name": "acme-report", "handler": Report(size=3), "cadences": ["every 10m"]} | said
-        return office.jobs.register_and_trigger(Registration(**said))
-
-    def test_a_job_runs_at_once_and_the_answer_says_which_run_that_is(self, office):
-        job, run = self.register(office)
-        assert job == office.jobs.get("acme-report")
-        assert (run.tenant_id, run.trigger, run.job) == ("acme", "manual", "acme-report")
-        office.cloud.advance(minutes=10)
-        assert office.begun() == at(0, 10)
-        assert office.cloud.scheduler.get(run.id).status is Status.EXECUTED
-
-    def test_the_same_key_again_is_the_same_run_as_it_is_by_then(self, office):
-        _, first = self.register(office, idempotency_key="k-1")
-        office.cloud.advance(minutes=5)
-        job, again = self.register(office, idempotency_key="k-1", cadences=["every 5m"])
-        assert (again.id, again.status) == (first.id, Status.EXECUTED)
-        assert job.definition.cadences == ("every 10m",)
-        office.cloud.advance(minutes=4)
-        assert office.begun() == at(0)
-
-    def test_the_same_key_by_many_at_once_is_one_run(self, office):
-        registered = together([partial(self.register, office, idempotency_key="k-1")] * 8)
-        assert len({run.id for _, run in registered}) == 1
-        office.cloud.advance(minutes=5)
-        assert office.begun() == at(0)
-
-    def test_a_run_that_was_lost_with_its_caller_is_made_by_the_repeated_call(self, office):
-        office.register(idempotency_key="k-1")
-        office.cloud.advance(minutes=1)
-        _, run = self.register(office, idempotency_key="k-1")
-        assert run.due_at == MIDNIGHT + MINUTE
-        assert self.register(office, idempotency_key="k-1").run.id == run.id
-
-    def test_a_replaced_job_is_triggered_once_for_each_key(self, office):
-        same = {"replace": True, "handler": Report(size=3)}
-        ids = [
-            self.register(office, idempotency_key=key, **same).run.id for key in ("k-1", "k-1", "k-2", "k-2")
-        ]
-        assert (ids[0], ids[2]) == (ids[1], ids[3])
-        assert len(set(ids)) == 2
-
-    def test_a_name_that_is_taken_is_refused_and_nothing_runs(self, office):
-        office.register()
-        with pytest.raises(JobNameTaken):
-            self.register(office)
-        office.cloud.advance(minutes=9)
-        assert office.begun() == []
 
 
 def test_a_name_that_is_taken_is_refused(office):

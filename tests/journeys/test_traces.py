@@ -1,199 +1,26 @@
-"""Traces: a run continues the trace of who scheduled it, however much later; and who traces nothing pays nothing."""
+"""What callers do is in their traces, and who traces nothing pays nothing."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from opentelemetry import trace as api
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import StatusCode
 
-from duetime import App, RetryPolicy, Run, Scheduler, Status, every
+from duetime import App, RetryPolicy, Scheduler, every
 from duetime.api.views import ActionView
 from duetime.catch_up import CatchUp
 from duetime.errors import ActionConflict, JobNotFound
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.order import Order
-from duetime.schedule import new_action
 from duetime.sensitive import Redacted
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
 from duetime.waking import Waker
-from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
+from tests.journeys.conftest import NOON, Charge, Flaky
 from tests.journeys.diary import Diary
-
-CARRIED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-GARBAGE = [
-    "",
-    "garbage",
-    CARRIED.upper(),
-    CARRIED + "-more",
-    "01" + CARRIED[2:],
-    CARRIED[:-2] + "zz",
-    "00-" + "0" * 32 + "-b7ad6b7169203331-01",
-    "00-0af7651916cd43dd8448eb211c80319c-" + "0" * 16 + "-01",
-    "٠٠" + CARRIED[2:],
-    "x" * 100_000,
-]
-
-
-class Traced:
-    """The spans that have ended, and a caller who traces."""
-
-    def __init__(self):
-        self.exporter = InMemorySpanExporter()
-        self.provider = TracerProvider(shutdown_on_exit=False)
-        self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
-
-    def calling(self, name="checkout"):
-        return self.provider.get_tracer("shop").start_as_current_span(name)
-
-    def all(self, name=None):
-        return [each for each in self.exporter.get_finished_spans() if name in {None, each.name}]
-
-    def one(self, name):
-        [found] = self.all(name)
-        return found
-
-
-@pytest.fixture
-def traced(monkeypatch):
-    """Tracing is configured, for this test alone: OpenTelemetry's own provider is set once a process."""
-    configured = Traced()
-    monkeypatch.setattr(api, "get_tracer_provider", lambda: configured.provider)
-    return configured
-
-
-def is_child(span, parent):
-    return span.context.trace_id == parent.context.trace_id and span.parent.span_id == parent.context.span_id
-
-
-def text_of(span):
-    here = span.context
-    return f"00-{here.trace_id:032x}-{here.span_id:016x}-{here.trace_flags:02x}"
-
-
-class TestARun:
-    def test_continues_the_trace_of_who_scheduled_it(self, traced, cloud):
-        with traced.calling() as caller:
-            action = cloud.scheduler.schedule(Charge(), at=timedelta(days=3), correlation_id="order:1")
-        cloud.advance(days=4)
-        schedule, execute = traced.one("Schedule"), traced.one("Execute")
-        assert is_child(schedule, caller)
-        assert is_child(execute, schedule)
-        assert action.trace == text_of(schedule)
-        assert (schedule.kind, execute.kind) == (SpanKind.PRODUCER, SpanKind.CONSUMER)
-
-    def test_says_which_it_is_and_what_came_of_it(self, traced, cloud):
-        action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1), correlation_id="order:1")
-        cloud.advance(hours=2)
-        assert dict(traced.one("Execute").attributes) == {
-            "duetime.action.id": action.id,
-            "duetime.action.type": action.type,
-            "duetime.tenant": "acme",
-            "duetime.correlation_id": "order:1",
-            "duetime.trigger": "scheduled",
-            "duetime.attempt": 1,
-            "duetime.late_ms": 0.0,
-            "duetime.outcome": "executed",
-            "duetime.status": "executed",
-        }
-        assert traced.one("Execute").status.status_code is StatusCode.UNSET
-
-    def test_that_nobody_traced_when_it_was_scheduled_begins_a_trace(self, traced, cloud):
-        cloud._cloud.store.put(one_shot(trace=None))
-        cloud.advance(hours=1)
-        assert traced.one("Execute").parent is None
-
-    def test_is_a_span_for_each_attempt_in_the_same_trace(self, traced, cloud):
-        cloud.scheduler.schedule(Flaky(fails=1), at=timedelta(0))
-        cloud.advance(hours=1)
-        first, second = traced.all("Execute")
-        schedule = traced.one("Schedule")
-        assert is_child(first, schedule)
-        assert is_child(second, schedule)
-        told = [
-            tuple(each.attributes[f"duetime.{key}"] for key in ("attempt", "outcome", "status"))
-            for each in (first, second)
-        ]
-        assert told == [(1, "failed", "pending"), (2, "executed", "executed")]
-
-    def test_that_fails_is_an_error_of_the_exceptions_type(self, traced, cloud):
-        cloud.scheduler.schedule(Flaky(fails=9), at=timedelta(0))
-        cloud.advance(hours=3)
-        for execute in traced.all("Execute"):
-            assert execute.status.status_code is StatusCode.ERROR
-            assert execute.status.description == "ConnectionError: the bank did not answer"
-            assert execute.attributes["error.type"] == "ConnectionError"
-        assert [each.attributes["duetime.status"] for each in traced.all("Execute")] == [
-            "pending",
-            "pending",
-            "failed",
-        ]
-
-    def test_that_asks_to_be_tried_later_is_no_error_until_its_attempts_are_spent(self, traced, cloud):
-        cloud.scheduler.schedule(Stubborn(says="later"), at=timedelta(0))
-        cloud.advance(hours=12)
-        assert [each.status.status_code for each in traced.all("Execute")] == [
-            StatusCode.UNSET,
-            StatusCode.UNSET,
-            StatusCode.ERROR,
-        ]
-
-    def test_that_nobody_can_make_is_an_error(self, traced, cloud):
-        cloud._cloud.store.put(replace(one_shot(), payload='{"order": ["no text"]}'))
-        cloud.advance(hours=1)
-        assert traced.one("Execute").status.status_code is StatusCode.ERROR
-
-    def test_is_the_parent_of_what_its_handler_schedules(self, traced):
-        app = App()
-
-        @app.action
-        def charge(payload: Charge) -> None:
-            if payload.order == "first":
-                cloud.scheduler.schedule(Charge(order="second"), at=timedelta(hours=1))
-
-        cloud = SimulatedCloud(app, start=NOON)
-        cloud.scheduler.schedule(Charge(order="first"), at=timedelta(hours=1))
-        cloud.advance(hours=3)
-        first, second = traced.all("Execute")
-        assert is_child(traced.all("Schedule")[1], first)
-        assert is_child(second, traced.all("Schedule")[1])
-
-    def test_that_commits_and_then_raises_was_executed(self, traced):
-        app = App()
-
-        @app.action
-        def charge(payload: Charge, run: Run) -> None:
-            run.commit([])
-            raise ConnectionError("too late")
-
-        cloud = SimulatedCloud(app, start=NOON)
-        cloud.scheduler.schedule(Charge(), at=timedelta(0))
-        cloud.advance(hours=1)
-        execute = traced.one("Execute")
-        assert execute.attributes["duetime.outcome"] == "executed"
-        assert execute.status.status_code is StatusCode.UNSET
-
-    def test_in_an_invocation_that_is_traced_is_linked_to_it(self, traced, cloud):
-        cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
-        with traced.calling("invocation") as invocation:
-            cloud.advance(hours=2)
-        execute = traced.one("Execute")
-        assert is_child(execute, traced.one("Schedule"))
-        assert [each.context.span_id for each in execute.links] == [invocation.get_span_context().span_id]
-
-    def test_of_a_row_that_carries_garbage_is_made_all_the_same(self, traced, shop, cloud):
-        for text in GARBAGE:
-            cloud._cloud.store.put(one_shot(trace=text))
-        cloud.advance(hours=1)
-        assert len(shop.charged) == len(GARBAGE)
-        assert {each.parent for each in traced.all("Execute")} == {None}
-        for action in cloud.actions():
-            assert action.status is Status.EXECUTED
+from tests.journeys.traced import CARRIED, is_child, one_shot, text_of
+from tests.journeys.traced import traced as traced  # noqa: PLC0414 - a fixture
 
 
 class TestNothingOf:
@@ -362,17 +189,3 @@ def test_without_a_provider_a_trace_from_elsewhere_is_passed_on(cloud):
     with api.use_span(api.NonRecordingSpan(caller)):
         action = cloud.scheduler.schedule(Charge(), at=timedelta(hours=1))
     assert action.trace == f"00-{1:032x}-{2:016x}-01"
-
-
-def one_shot(*, trace=None):
-    """A pending row due at noon, as some caller's Lambda has put it."""
-    return new_action(
-        Charge(),
-        due_at=NOON,
-        now=NOON,
-        tenant_id="acme",
-        actor="simulation",
-        correlation_id=None,
-        due_shards=8,
-        trace=trace,
-    )

@@ -1,0 +1,90 @@
+"""Calendars: the days that they leave out, and where an occurrence moves to."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from duetime.cadence import Calendar, InvalidCadence, NeverFires, daily, monthly, weekly
+from tests.cadence.few import NOON, few
+
+
+class TestCalendar:
+    """Dates to stay silent on, or to keep to."""
+
+    def test_excluded_dates_days_of_the_year_and_weekdays_are_skipped(self):
+        calendar = Calendar(exclude=[date(2026, 1, 16), "01-19", "sun"])
+
+        assert few(daily("09:00", calendar=calendar)) == [
+            "01-17 09:00",
+            "01-20 09:00",
+            "01-21 09:00",
+            "01-22 09:00",
+        ]
+
+    def test_included_dates_are_the_only_ones(self):
+        calendar = Calendar(include=["2026-03-01", "2026-03-05"], exclude=["2026-03-05"])
+
+        assert few(daily("09:00", calendar=calendar)) == ["03-01 09:00"]
+
+    def test_the_next_business_day_takes_over_at_the_same_time_and_only_once(self):
+        calendar = Calendar(exclude=["2026-01-16"], instead="next_business_day")
+
+        assert few(monthly("16", "09:00", calendar=calendar), 1) == ["01-19 09:00"]
+        assert few(daily("09:00", calendar=calendar), 3) == ["01-17 09:00", "01-18 09:00", "01-19 09:00"]
+
+    def test_a_move_may_cross_into_a_month_that_a_filter_leaves_out(self):
+        calendar = Calendar(exclude=["01-31"], instead="next_business_day")
+
+        assert few(monthly("31", "09:00", months="jan", calendar=calendar), 2) == [
+            "02-02 09:00",
+            "02-01 09:00",
+        ]
+
+    def test_excluded_weekends_move_to_monday(self):
+        calendar = Calendar(exclude=["sat", "sun"], instead="next_business_day")
+
+        assert few(monthly("1", "09:00", calendar=calendar), 3) == [
+            "02-02 09:00",
+            "03-02 09:00",
+            "04-01 09:00",
+        ]
+
+    def test_after_the_last_included_date_there_is_no_next_and_the_search_is_short(self):
+        calendar = Calendar(include=["2025-06-01"])
+
+        assert daily("09:00", calendar=calendar).next_after(NOON) is None
+
+    @pytest.mark.parametrize(
+        "cadence",
+        [
+            lambda: daily("09:00", days="sat", calendar=Calendar(exclude=["sat"])),
+            lambda: daily(
+                "09:00", calendar=Calendar(exclude=["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
+            ),
+            lambda: monthly("25", "09:00", months="dec", calendar=Calendar(exclude=["12-25"])),
+            lambda: daily("09:00", months="feb", calendar=Calendar(include=["2026-03-01"])),
+            lambda: weekly("mon", "09:00", weeks="first", months="jan", calendar=Calendar(include=["01-08"])),
+        ],
+    )
+    def test_a_calendar_that_leaves_no_day_is_refused(self, cadence):
+        with pytest.raises(NeverFires):
+            cadence()
+
+    @pytest.mark.parametrize(
+        "made",
+        [
+            Calendar,
+            lambda: Calendar(exclude=["2026-02-30"]),
+            lambda: Calendar(exclude=["13-01"]),
+            lambda: Calendar(exclude=["someday"]),
+            lambda: Calendar(exclude="2026-01-01"),
+            lambda: Calendar(exclude=["sat"], instead="previous"),
+            lambda: Calendar(exclude=["sat"], name="with spaces"),
+            lambda: daily("09:00", calendar=["2026-01-01"]),
+        ],
+    )
+    def test_a_mistyped_calendar_is_refused(self, made):
+        with pytest.raises(InvalidCadence, match="calendar: "):
+            made()

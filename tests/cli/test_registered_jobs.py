@@ -1,0 +1,96 @@
+"""The commands that register jobs and take them back, against a scheduler that really runs."""
+
+import io
+
+import pytest
+
+from tests.cli.jobs import REPORT
+
+
+@pytest.fixture
+def registered(duetime):
+    """A job that is not due for long."""
+    return duetime.json("jobs", "register", *REPORT)
+
+
+def test_a_job_is_registered_and_shown(duetime):
+    status, printed, told = duetime(
+        "jobs", "register", *REPORT, "--title", "Report", "--attempts", "4", "--backoff", "30s,5m"
+    )
+    assert (status, told) == (0, "")
+    first, second = printed.splitlines()
+    assert first.startswith(
+        "registered acme-report: every week on Monday at 06:00, Europe/Paris time; next run "
+    )
+    assert second == f"look at it: duetime jobs show acme-report --url {duetime.url}"
+    _, printed, _ = duetime("jobs", "show", "acme-report")
+    assert printed.splitlines()[0] == "acme-report  Report  enabled"
+    assert "  declared by     developer, at run time" in printed
+    assert '  payload         {"text": "weekly"}' in printed
+    assert "  retry           4 attempts; back-off 30 s, 5 min; jitter 0.1" in printed
+    assert "CADENCE" in printed
+    assert len(printed.partition("NEXT RUNS")[2].strip().splitlines()) == 6
+    assert printed.splitlines()[-1] == (
+        "account for its times: duetime jobs show acme-report --from TIME --to TIME"
+    )
+
+
+def test_everything_that_can_be_said_of_a_job_is_registered(duetime):
+    options = (
+        "--overlap", "queue_one", "--catch-up", "2", "--precision", "minute", "--title", "Report", "--category", "r",
+        "--description", "weekly", "--failure-threshold", "5", "--jitter", "0", "--give-up-after", "1h",
+        "--idempotency-key", "k-1", "--idempotency-ttl", "7d",
+    )  # fmt: skip
+    job = duetime.json("jobs", "register", *REPORT, "--cadence", "daily 07:00", *options)
+    assert duetime.json("jobs", "register", *REPORT, "--idempotency-key", "k-1") == job
+    assert len(job["cadences"]) == 2
+    assert (job["overlap"], job["catch_up"], job["precision"]) == ("queue_one", 2, "minute")
+    assert (job["title"], job["category"], job["description"]) == ("Report", "r", "weekly")
+    assert (job["failure_threshold"], job["retry"]["jitter"], job["retry"]["give_up_after"]) == (5, 0, 3600)
+
+
+def test_a_job_is_registered_and_triggered(duetime):
+    _, printed, _ = duetime("jobs", "register", *REPORT, "--trigger")
+    run = printed.splitlines()[1].removeprefix("triggered ")
+    assert duetime.json("actions", "show", run)["job"] == "acme-report"
+
+
+def test_a_job_that_is_registered_and_triggered_again_under_one_key_has_one_run(duetime):
+    keyed = (*REPORT, "--trigger", "--idempotency-key", "k-1", "--idempotency-ttl", "1h")
+    first = duetime("jobs", "register", *keyed)
+    assert duetime("jobs", "register", *keyed) == first
+    runs = duetime.json("jobs", "history", "acme-report")["items"]
+    assert [each["trigger"] for each in runs].count("manual") == 1
+
+
+def test_a_job_is_replaced(duetime, registered):
+    job = duetime.json("jobs", "register", *REPORT[:5], "--cadence", "daily 07:00", "--replace")
+    assert (job["name"], job["version"]) == ("acme-report", 2)
+
+
+def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO('{"text": "piped"}'))
+    job = duetime.json("jobs", "register", "acme-piped", "--type", "remark", "--payload", "-")
+    assert job["payload"]["text"] == "piped"
+
+
+def test_a_registered_job_is_taken_back(duetime, registered):
+    status, printed, _ = duetime("jobs", "unregister", "acme-report")
+    assert (status, printed) == (0, "unregistered acme-report; its runs: duetime jobs history acme-report\n")
+    assert duetime("jobs", "show", "acme-report")[0] == 1
+    assert duetime("jobs", "history", "acme-report")[0] == 0
+
+
+def test_a_refused_cadence_is_pointed_at(duetime):
+    status, printed, told = duetime(
+        "jobs", "register", "acme-x", "--type", "remark", "--payload", "{}", "--cadence", "61 * * * *"
+    )
+    assert (status, printed) == (1, "")
+    assert told == "duetime: minute: 61 is out of range; use 0-59\n    61 * * * *\n    ^^\n"
+
+
+def test_another_tenant_sees_nothing_of_a_registered_job(duetime, registered):
+    assert duetime("jobs", "show", "acme-report", "--tenant", "globex")[0] == 1
+    assert duetime.json("jobs", "show", "acme-report") == {
+        name: value for name, value in registered.items() if name != "run_id"
+    }

@@ -1,0 +1,215 @@
+"""Stores that break a rule of the contract each."""
+# ruff: noqa: ARG002 - what a broken store does not look at is what it breaks
+
+import threading
+from dataclasses import replace
+
+from duetime.action import ActionRef, Status
+from duetime.action_ports import Page
+from duetime.errors import IdempotencyConflict
+from duetime.job_ports import Hold
+from duetime.lease import Held, Moved, Renewed, SettleResult
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.store import MemoryStore
+from duetime.testing.contract.specimens import GLOBEX
+
+
+class Fenceless(MemoryStore):
+    def settle(self, claimed, settlement):
+        return super().settle(self.get(claimed.ref) or claimed, settlement)
+
+
+class Hasty(MemoryStore):
+    def claim(self, ref, terms):
+        row = self.get(ref)
+        early = row is not None and row.status is Status.PENDING
+        return super().claim(ref, replace(terms, now=max(terms.now, row.due_at)) if early else terms)
+
+
+class Forgetful(MemoryStore):
+    def claim(self, ref, terms):
+        row = self.get(ref)
+        if row is not None and row.claim_nonce == terms.nonce:
+            return Held(row.lease_until)
+        return super().claim(ref, terms)
+
+
+class Overwriting(MemoryStore):
+    def put(self, action):
+        with self.lock:
+            self.write(self._rows.get(action.ref), action)
+
+
+class Fickle(MemoryStore):
+    def ask_to_cancel(self, ref, *, by, at):
+        asked = super().ask_to_cancel(ref, by=by, at=at)
+        if isinstance(asked, Moved):
+            return Moved(self.write(asked.action, replace(asked.action, cancel_requested_by=by)))
+        return asked
+
+
+class Generationless(MemoryStore):
+    def reschedule(self, ref, due_at, *, by, at):
+        outcome = super().reschedule(ref, due_at, by=by, at=at)
+        if isinstance(outcome, Moved):
+            return Moved(self.write(outcome.action, replace(outcome.action, gen=outcome.action.gen - 1)))
+        return outcome
+
+
+class Shallow(MemoryStore):
+    def of_tenant(self, tenant_id, *, limit, cursor):
+        return Page(super().of_tenant(tenant_id, limit=limit, cursor=cursor).actions, None)
+
+
+class Careless(MemoryStore):
+    def by_correlation(self, tenant_id, correlation_id, *, limit, cursor):
+        mine = super().by_correlation(tenant_id, correlation_id, limit=limit, cursor=cursor)
+        theirs = super().by_correlation(GLOBEX, correlation_id, limit=limit, cursor=cursor)
+        return Page((*mine, *theirs), mine.cursor)
+
+
+class Indiscreet(MemoryStore):
+    def failed(self, tenants, *, limit, cursor):
+        return super().failed([*tenants, GLOBEX], limit=limit, cursor=cursor)
+
+
+class Deaf(MemoryStore):
+    def renew(self, claimed, until):
+        renewed = super().renew(claimed, until)
+        return renewed and Renewed(cancel_requested=False)
+
+
+class Relentless(MemoryStore):
+    def settle(self, claimed, settlement):
+        result = super().settle(claimed, settlement)
+        return SettleResult.SETTLED if result is SettleResult.CANCEL_REQUESTED else result
+
+
+class Inclusive(MemoryStore):
+    def due(self, shard, *, after, until, limit, cursor):
+        before = None if after is None else after - after.resolution
+        return super().due(shard, after=before, until=until, limit=limit, cursor=cursor)
+
+
+class Racy(MemoryStore):
+    """Reads first and decides afterwards; the pause is what a network would be."""
+
+    def claim(self, ref, terms):
+        row = self.get(ref)
+        threading.Event().wait(0.01)
+        if row is not None and row.status is Status.PENDING:
+            with self.lock:
+                self.write(self._rows[ref], row)
+        return super().claim(ref, terms)
+
+
+class Timely(MemoryStore):
+    def put_once(self, action, terms):
+        held = self._keys.get((action.tenant_id, action.idempotency_key))
+        if held is not None and held.until <= terms.now:
+            self.remove_key(replace(action, id=held.action_id).ref, action.idempotency_key)
+        return super().put_once(action, terms)
+
+
+class Undiscerning(MemoryStore):
+    def put_once(self, action, terms):
+        try:
+            return super().put_once(action, terms)
+        except IdempotencyConflict as conflict:
+            return self.get(replace(action, id=conflict.action_id).ref)
+
+
+class Keyless(MemoryStore):
+    def take_again(self, ref, at, redrive):
+        return redrive()
+
+
+class Boundless(MemoryStore):
+    def claim_slot(self, row, claimed):
+        return super().claim_slot(row, replace(claimed, concurrency_limit=99))
+
+
+class Slotless(MemoryStore):
+    def claim_slot(self, row, claimed):
+        taken = super().claim_slot(row, claimed)
+        self._holders.clear()
+        return taken
+
+
+class Stale(MemoryStore):
+    def evict(self, tenant_id, concurrency_key, dead, row):
+        return super().evict(tenant_id, concurrency_key, dead, self.get(ActionRef(tenant_id, dead)))
+
+
+class Gentle(MemoryStore):
+    def evict(self, tenant_id, concurrency_key, dead, row):
+        with self.lock:
+            evicted = super().evict(tenant_id, concurrency_key, dead, row)
+            if evicted and row is not None:
+                self.write(self.get(row.ref), row)
+            return evicted
+
+
+class Believing(MemoryStore):
+    def evict(self, tenant_id, concurrency_key, dead, row):
+        with self.lock:
+            evicted = super().evict(tenant_id, concurrency_key, dead, row)
+            if evicted and row is not None:
+                fenced = self.get(row.ref)
+                self.write(fenced, replace(fenced, claim_nonce=row.claim_nonce))
+            return evicted
+
+
+class Holding(MemoryStore):
+    def free_slot(self, claimed):
+        pass
+
+
+class Disorderly(MemoryStore):
+    def in_due_order(self, tenant_id, *, after, until, limit, cursor):
+        page = super().in_due_order(tenant_id, after=after, until=until, limit=limit, cursor=cursor)
+        return Page(page.actions[::-1], page.cursor)
+
+
+class Unrevised(MemoryJobStore):
+    def change(self, old, new, *, spans=()):
+        return super().change(self.get(old.ref) or old, new, spans=spans)
+
+
+class Lockless(MemoryJobStore):
+    def claim(self, taking):
+        hold = Hold.UNCHANGED if taking.hold is Hold.LOCK else taking.hold
+        return super().claim(replace(taking, hold=hold))
+
+
+class Grasping(MemoryJobStore):
+    def _is_dead(self, holder, dead):
+        return True
+
+
+class Negligent(MemoryJobStore):
+    def claim(self, taking):
+        return super().claim(replace(taking, job=self.get(taking.job.ref) or taking.job))
+
+
+class Recounting(MemoryJobStore):
+    def settle(self, claimed, settlement, ref, ended):
+        result = super().settle(claimed, settlement, ref, ended)
+        self.count(ref, ended)
+        return result
+
+
+class Unlocking(MemoryJobStore):
+    def _unlock(self, ref, holder):
+        return super()._unlock(ref, self.get(ref).running)
+
+
+class Impatient(MemoryJobStore):
+    def wait(self, job, waiting):
+        return super().wait(self.get(job.ref) or job, waiting)
+
+
+class Hurried(MemoryJobStore):
+    def move_cursor(self, job, cursor, attend_at, *, missed=()):
+        read = replace(job, cursor=self.get(job.ref).cursor)
+        return super().move_cursor(read, cursor, attend_at, missed=missed)

@@ -1,0 +1,143 @@
+"""What a worker makes of a commit that is in doubt, comes late or is refused: its effect is there once."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+from botocore.exceptions import ClientError, ReadTimeoutError
+
+from duetime import App, Payload, Run
+from duetime.action import Status
+from duetime.aws.jobs import DynamoJobStore
+from duetime.errors import BackendUnavailable, CommitRefused
+from duetime.heartbeat import Heartbeat
+from duetime.memory.notes import MemoryRoutes
+from duetime.memory.wakes import MemoryQueues
+from duetime.ports import Delivery, DueMessage
+from duetime.run import RunCancelled
+from duetime.settings import DUE_SHARDS, Settings
+from duetime.testing import TurnedClock
+from duetime.testing.contract.committing import commit
+from duetime.testing.contract.specimens import NOON, ORPHANED_AT, claim, fresh, running, standing
+from duetime.work import Result, Work, WorkerPorts
+from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
+from tests.contract.weather import Network, lost, unanswered
+from tests.contract.weather import store as store  # noqa: PLC0414 - a fixture
+
+
+class Book(Payload):
+    pass
+
+
+class Shop:
+    """A worker whose handler books and commits, over DynamoDB behind a network."""
+
+    def __init__(self, table, client, handler):
+        self.app, self.clock, settings = App(), TurnedClock(NOON), Settings()
+
+        def book(payload: Book, run: Run) -> None:
+            handler(run)
+
+        self.app.action(book)
+        self.steady, store = table.store(), table.store(client)
+        self.queues, routes = MemoryQueues(self.clock, settings.queue_visibility), MemoryRoutes()
+        heartbeat = Heartbeat(store, self.queues, clock=self.clock, settings=settings)
+        jobs = DynamoJobStore(client, table.name, "duetime-jobs", due_shards=DUE_SHARDS)
+        ports = WorkerPorts(store, jobs, self.queues, routes, heartbeat)
+        self.work = Work(self.app, ports, clock=self.clock, settings=settings, instance="w")
+        self.action = replace(fresh(self.steady), type="book", payload="{}")
+        self.steady.put(self.action)
+
+    def run(self):
+        """Deliver its message, as if for the first time."""
+        message = DueMessage(ref=self.action.ref, type="book", due_at=NOON, gen=1)
+        return self.work(Delivery(message, NOON, "receipt"))
+
+    @property
+    def row(self):
+        return standing(self.steady, self.action.ref)
+
+
+def test_a_run_whose_commit_is_in_doubt_is_repeated_after_its_lease_and_has_its_effect_once(table, ledger):
+    network = Network(table.client, *[lost] * 3)
+    shop = Shop(table, network, lambda run: run.commit([ledger.book()]))
+    assert shop.run() is Result.PUT_OFF
+    assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.PROCESSING, 1, 0)
+    shop.clock.wait_until(shop.queues.next_at())
+    assert shop.clock.now() > shop.row.lease_until
+    assert shop.run() is Result.RAN
+    assert (shop.row.status, shop.row.attempt, shop.row.recoveries) == (Status.EXECUTED, 1, 1)
+    assert ledger.balance() == 1
+
+
+def test_a_run_whose_commit_was_made_but_could_not_be_known_is_not_repeated(table, ledger):
+    network = Network(table.client, unanswered, lost, lost, reads=False)
+    shop = Shop(table, network, lambda run: run.commit([ledger.book()]))
+    assert shop.run() is Result.PUT_OFF
+    network.reads = True
+    shop.clock.wait_until(shop.queues.next_at())
+    assert shop.run() is Result.NOTHING_TO_DO
+    assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.EXECUTED, 1, 1)
+
+
+def test_a_commit_that_arrives_when_its_run_has_been_taken_over_is_not_made(table, ledger):
+    late = []
+
+    def overtaken(call):
+        late.append(call)
+        raise ReadTimeoutError(endpoint_url="the table")
+
+    shop = Shop(table, Network(table.client, overtaken, lost, lost), lambda run: run.commit([ledger.book()]))
+    shop.run()
+    shop.clock.wait_until(shop.queues.next_at())
+    shop.run()
+    with pytest.raises(ClientError, match="ConditionalCheckFailed"):
+        late.pop()()
+    assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.EXECUTED, 2, 1)
+
+
+@pytest.mark.parametrize("then", [None, ValueError("gave up"), "commit something else"])
+def test_a_run_in_doubt_is_left_alone_whatever_its_handler_does(table, ledger, then):
+    def handler(run):
+        with pytest.raises(BackendUnavailable):
+            run.commit([ledger.book()])
+        if then == "commit something else":
+            with pytest.raises(BackendUnavailable):
+                run.commit([ledger.book(account="other")])
+        elif then is not None:
+            raise then
+
+    shop = Shop(table, Network(table.client, *[lost] * 3), handler)
+    assert shop.run() is Result.PUT_OFF
+    assert (shop.row.status, shop.row.attempts[-1].ending) == (Status.PROCESSING, None)
+    assert (ledger.balance(), ledger.balance("other")) == (0, 0)
+
+
+def test_a_run_that_was_taken_over_stops_at_its_commit_and_settles_nothing(table, ledger, caplog):
+    def handler(run):
+        claim(shop.steady, shop.action.ref, ORPHANED_AT)
+        with pytest.raises(RunCancelled):
+            run.commit([ledger.book()])
+        assert run.cancelled
+        run.commit([ledger.book()])
+
+    shop = Shop(table, table.client, handler)
+    with caplog.at_level(logging.WARNING):
+        assert shop.run() is Result.RAN
+    assert "lease lost" in caplog.text
+    assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.PROCESSING, 2, 0)
+
+
+def test_a_handler_may_catch_a_refusal_and_commit_something_else(table, ledger):
+    def handler(run):
+        try:
+            run.commit([ledger.open(), ledger.book(account="opened")])
+        except CommitRefused:
+            run.commit([ledger.book()])
+
+    commit(table.store(), running(table.store()), [ledger.open()])
+    shop = Shop(table, table.client, handler)
+    assert shop.run() is Result.RAN
+    assert (ledger.balance(), ledger.balance("opened")) == (101, 0)
+    assert (shop.row.status, shop.row.attempt) == (Status.EXECUTED, 1)
+    assert shop.row.attempts[-1].finished_at is not None

@@ -1,0 +1,91 @@
+"""What is known of a job, its rows, and what is told of each of its times."""
+
+from datetime import UTC, datetime, timedelta
+
+from duetime import ids, timeline
+from duetime.account import Known
+from duetime.action import Action, Status
+from duetime.explain import explanation
+from duetime.ids import SYSTEM_TENANT, JobName
+from duetime.job import Definition, Job, JobRef, Origin, Version
+
+NOON = datetime(2026, 3, 27, 12, tzinfo=UTC)
+NAME = JobName("billing-nightly")
+SECOND, MINUTE, HOUR, DAY = (timedelta(**{each: 1}) for each in ("seconds", "minutes", "hours", "days"))
+
+
+class Rows:
+    """Rows by id, given as a store gives them."""
+
+    def __init__(self, rows=()):
+        self.by_id = {row.id: row for row in rows}
+
+    def of_version(self, number, after, until):
+        return self._sorted(lambda row: ids.version_of(row.id) == number, after, until)
+
+    def of_events(self, after, until):
+        return self._sorted(lambda row: ids.is_event_run(row.id), after, until)
+
+    def _sorted(self, wanted, after, until):
+        rows = [row for row in self.by_id.values() if wanted(row) and after < ids.nominal_at(row.id) <= until]
+        return iter(sorted(rows, key=lambda row: row.id))
+
+
+def version(number, cadences, since, until=None, **more):
+    definition = Definition(name=NAME, type="Bill", cadences=tuple(cadences), **more)
+    return Version(number=number, definition=definition, since=since, until=until)
+
+
+def known(*versions, spans=(), now=NOON, **job):
+    last, first = versions[-1], versions[0]
+    facts = {
+        "ref": JobRef(SYSTEM_TENANT, NAME),
+        "definition": last.definition,
+        "origin": Origin.CODE,
+        "version": last.number,
+        "since": last.since,
+        "anchor": first.since.replace(microsecond=0),
+        "cursor": now,
+        "attend_at": now,
+    }
+    return Known(
+        job=Job(**facts | job),
+        versions=versions,
+        spans=spans,
+        now=now,
+        job_grace=10 * MINUTE,
+        retention=30 * DAY,
+    )
+
+
+def row(at, status=Status.EXECUTED, *, number=1, **more):
+    facts = {
+        "tenant_id": SYSTEM_TENANT,
+        "id": ids.occurrence_id(NAME, number, at),
+        "type": "Bill",
+        "due_at": at,
+        "due_shard": "0",
+        "created_by": "duetime",
+        "payload": None,
+        "status": status,
+    }
+    return Action(**facts | more)
+
+
+def daily(*texts, since=NOON - 10 * DAY, **more):
+    return known(version(1, texts or ("daily 09:00",), since), **more)
+
+
+def told(facts, rows=(), *, start, end, limit=500):
+    return explanation(timeline.timeline(facts, Rows(rows), start, end), limit)
+
+
+def only(facts, *rows, at=NOON - 3 * HOUR):
+    (entry,) = told(facts, rows, start=at - SECOND, end=at)
+    return entry
+
+
+NINE = NOON - 3 * HOUR
+"""Of the day."""
+PARIS_SPRING = datetime(2026, 3, 29, 1, tzinfo=UTC)
+PARIS_AUTUMN = datetime(2026, 10, 25, 1, tzinfo=UTC)

@@ -1,0 +1,50 @@
+"""Mails of every kind and language, as they arrive."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import pytest
+
+from duetime.mail import languages, mail_of, rendered, templates
+from duetime.mail.samples import sample, samples
+from duetime.notification import NotificationKind
+from duetime.settings import Settings
+
+NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
+PLAIN = Settings()
+WITH_CONSOLE = Settings(console_url="https://console.example.com")
+FAILED = sample(NotificationKind.ACTION_FAILED, is_digest=False)
+EVERY = [(notification, language) for notification in samples() for language in languages()]
+each_mail = pytest.mark.parametrize(
+    ("notification", "language"),
+    EVERY,
+    ids=[f"{each.kind}{'.digest' * each.is_digest}-{language}" for each, language in EVERY],
+)
+
+
+def arrived(notification, language="en", settings=PLAIN):
+    """The mail as it arrives."""
+    mail = mail_of(notification, address="ada@acme.example", language=language, settings=settings)
+    [template] = [each for each in templates(settings.prefix) if each.name == mail.template]
+    return rendered(template, mail.data)
+
+
+def with_facts(notification=FAILED, **facts):
+    return replace(notification, facts={**notification.facts, **facts})
+
+
+class Page(HTMLParser):
+    """What a reader of HTML sees: its elements, and its words."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.words, self.attributes = [], "", {}
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append(tag)
+        self.attributes.setdefault(tag, []).append(dict(attrs))
+
+    def handle_data(self, data):
+        self.words += data

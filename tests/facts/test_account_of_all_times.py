@@ -1,0 +1,201 @@
+"""Every nominal time of a job is accounted for exactly once, and nothing else is."""
+
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duetime import ids, timeline
+from duetime.account import Account
+from duetime.action import Status
+from duetime.cadence import explained, parse
+from duetime.job import Pause, Span, SpanKind
+from duetime.job_times import without_calendar
+from duetime.stacked import Stacked
+from tests.facts.accounts import (
+    DAY,
+    MINUTE,
+    NAME,
+    PARIS_AUTUMN,
+    PARIS_SPRING,
+    SECOND,
+    Rows,
+    known,
+    row,
+    told,
+    version,
+)
+
+TEXTS = (
+    "daily 09:00 tz=Europe/Paris",
+    "daily 02:30 tz=Europe/Paris",
+    "daily 02:30 tz=Europe/Paris dst=eventbridge",
+    "every 20m tz=America/St_Johns calendar=exclude:sun,2026-03-30",
+    "every 30m tz=Europe/Paris window=22:00-03:30 dst=vixie",
+    "every 1h calendar=exclude:sat,sun;instead:next_business_day tz=Africa/Cairo",
+    "cron 15,45 * * * * tz=Australia/Lord_Howe calendar=include:mon,tue,2026-03-28",
+    "interval 7m",
+    "interval 90m days=mon-fri calendar=exclude:2026-10-26 tz=America/Santiago",
+    "once 2026-03-29T02:30 tz=Europe/Paris",
+)
+CHANGES = (PARIS_SPRING, PARIS_AUTUMN, datetime(2026, 4, 5, 3, tzinfo=UTC))
+
+
+@st.composite
+def worlds(draw):
+    """What is known of a job, its rows, and a window."""
+    origin = draw(st.sampled_from(CHANGES)) - 2 * DAY
+
+    def moments(low=0, high=5 * 24 * 60):
+        return st.integers(low, high).map(lambda minutes: origin + minutes * MINUTE)
+
+    edges = sorted(draw(st.lists(moments(), min_size=1, max_size=3, unique=True)))
+    versions = [
+        version(
+            n + 1, draw(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=3, unique=True)), since, until
+        )
+        for n, (since, until) in enumerate(zip(edges, [*edges[1:], None], strict=True))
+    ]
+    names = ["", *{parse(text).name for each in versions for text in each.definition.cadences}]
+    spans = [
+        Span(
+            kind=draw(st.sampled_from(SpanKind)),
+            start=min(ends),
+            end=max(ends),
+            cadence=draw(st.sampled_from(names)),
+        )
+        for ends in draw(st.lists(st.tuples(moments(), moments()), max_size=3))
+    ]
+    pauses = {
+        name: Pause(since=draw(moments()), by="ana", until=draw(st.none() | moments()))
+        for name in draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
+    }
+    facts = known(
+        *versions,
+        spans=spans,
+        now=draw(moments()),
+        cursor=draw(moments()),
+        pauses=pauses,
+        dropped_at=draw(st.none() | moments()),
+    )
+    start, end = sorted((draw(moments(-600)), draw(moments(0, 6 * 24 * 60))))
+    window = (start, end)
+    share = draw(st.integers(0, 4))
+    rows = [
+        row(at, draw(st.sampled_from([Status.EXECUTED, Status.PENDING])), number=number)
+        for place, (number, at, _) in enumerate(nominal(facts, *window))
+        if share and place % 5 < share and draw(st.booleans())
+    ]
+    return facts, rows, window
+
+
+def nominal(facts, start, end):
+    """Version, instant and cadences of each nominal time in (start, end], by the cadences alone."""
+    for each in facts.versions:
+        for due in stacked(facts, each).between(max(start, each.since), min(end, each.until or end)):
+            yield each.number, due.at, due.cadences
+
+
+def stacked(facts, each):
+    return Stacked.of(each.definition.cadences, facts.job.anchor)
+
+
+def silenced(facts, start, end):
+    """Version and instant of each time that a calendar took and no cadence has."""
+    for each in facts.versions:
+        bounds = max(start, each.since), min(end, each.until or end)
+        cadences = stacked(facts, each).cadences
+        kept = {at for cadence in cadences for at in cadence.between(*bounds)}
+        without = {
+            at
+            for cadence in cadences
+            if cadence.scope.calendar
+            for at in without_calendar(cadence).between(*bounds)
+        }
+        yield from ((each.number, at) for at in sorted(without - kept))
+
+
+def gaps(facts, start, end):
+    """Words on each gap that took times of a version in force."""
+    for each in facts.versions:
+        bounds = max(start, each.since), min(end, each.until or end)
+        if bounds[0] < bounds[1]:
+            for cadence in stacked(facts, each).cadences:
+                yield from (one.words for one in explained(cadence, *bounds) if one.mark == "skipped")
+
+
+def unfolded(facts, entries):
+    """Each nominal time that the entries stand for."""
+    for entry in entries:
+        if entry.account in {Account.CALENDAR, Account.GAP}:
+            continue
+        each = next(one for one in facts.versions if one.number == entry.version)
+        dues = list(stacked(facts, each).between(entry.at - SECOND, entry.ends_at))
+        assert {due.cadences for due in dues} == {entry.cadences}
+        assert entry.count in {None, len(dues)}
+        yield from ((entry.version, due.at, due.cadences, entry) for due in dues)
+
+
+@given(worlds(), st.sampled_from([1, 4, 10_000]))
+@settings(deadline=None)
+def test_every_nominal_time_is_accounted_for_exactly_once_and_nothing_else(world, many):
+    facts, rows, window = world
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timeline, "MANY", many)
+        entries = told(facts, rows, start=window[0], end=window[1], limit=10**6).entries
+    by_id = Rows(rows).by_id
+    found = list(unfolded(facts, entries))
+    assert [one[:3] for one in found] == list(nominal(facts, *window))
+    for number, at, names, entry in found:
+        standing = by_id.get(ids.occurrence_id(NAME, number, at))
+        verdict = facts.of(standing, at, names)
+        assert (entry.account, entry.reason) == (verdict.account, verdict.reason)
+        assert verdict.note in entry.note
+        assert entry.action_id == (standing and standing.id)
+
+
+@given(worlds(), st.sampled_from([1, 4, 10_000]))
+@settings(deadline=None)
+def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
+    facts, rows, window = world
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timeline, "MANY", many)
+        entries = told(facts, rows, start=window[0], end=window[1], limit=10**6).entries
+    taken = [each for each in entries if each.account is Account.CALENDAR]
+    expected = list(silenced(facts, *window))
+    covering = [
+        [each for each in taken if each.version == number and each.at <= at <= each.ends_at]
+        for number, at in expected
+    ]
+    assert all(len(each) == 1 for each in covering)
+    assert {each.at for each in taken} | {each.ends_at for each in taken} <= {at for _, at in expected}
+    if many == 10_000:
+        assert sum(each.count for each in taken) == len(expected)
+    words = [part for each in entries if each.account is Account.GAP for part in each.note.split("; ")]
+    assert set(words) == set(gaps(facts, *window))
+
+
+@given(worlds(), st.sampled_from([1, 6]))
+@settings(deadline=None)
+def test_page_by_page_it_is_the_same(world, limit):
+    facts, rows, (start, end) = world
+    whole = told(facts, rows, start=start, end=end, limit=10**6).entries
+    pages = []
+    while start is not None and len(pages) < 3_000:
+        page = told(facts, rows, start=start, end=end, limit=limit)
+        assert len(page) <= limit + 1
+        pages.extend(page)
+        start = page.next_start
+    assert pages == list(whole)
+
+
+@given(worlds())
+@settings(deadline=None)
+def test_they_come_in_order(world):
+    facts, rows, (start, end) = world
+    entries = told(facts, rows, start=start, end=end, limit=10**6).entries
+    places = [(each.at, each.ends_at) for each in entries]
+    assert places == sorted(places)
+    assert all(here[1] <= then[0] for here, then in pairwise(places))

@@ -1,0 +1,57 @@
+"""What the same work costs by other means of AWS, and what those lack."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from duetime.cost.workload import Workload
+from tests.facts.workloads import NOTHING, priced, workloads
+
+
+@settings(deadline=None)
+@given(workloads())
+def test_a_bare_schedule_is_always_cheaper_as_the_page_says(work):
+    made = priced(work)
+    assert made.alternatives[0].dollars <= made.dollars
+
+
+@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (10_000, True)])
+def test_step_functions_are_dearer_from_a_few_thousand_actions_a_day(actions, is_dearer):
+    made = priced(Workload(actions_per_day=actions))
+    assert (made.alternatives[1].dollars > made.dollars) == is_dearer
+
+
+@pytest.mark.parametrize(("actions", "is_dearer"), [(1_000, False), (20_000, True)])
+def test_hops_through_a_queue_are_dearer_from_a_few_thousand_actions_a_day(actions, is_dearer):
+    made = priced(Workload(actions_per_day=actions))
+    assert (made.alternatives[2].dollars > made.dollars) == is_dearer
+
+
+def test_hops_through_a_queue_are_cheaper_while_everything_is_due_soon():
+    made = priced(Workload(actions_per_day=1_000_000, far_share=0))
+    assert made.alternatives[2].dollars < made.dollars
+
+
+def test_every_alternative_says_what_it_lacks():
+    made = priced(Workload())
+    assert len(made.alternatives) == 3
+    assert all(each.lacks and "\n" not in each.lacks for each in made.alternatives)
+
+
+def test_an_action_by_a_bare_schedule_is_an_invocation_of_each():
+    [bare, *_] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
+    taken = {each.name: each.quantity for each in bare.lines}
+    assert (taken["timers"], taken["functions: calls"]) == (30_000, 30_000)
+
+
+def test_an_execution_takes_three_transitions():
+    [_, workflows, _] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
+    assert {each.name: each.quantity for each in workflows.lines}["transitions"] == 90_000
+
+
+def test_a_queue_hops_once_a_quarter_of_an_hour():
+    work = replace(NOTHING, actions_per_day=1, far_share=1, far_hours=1, retries_share=0)
+    [_, _, hops] = priced(work).alternatives
+    [requests] = [each for each in hops.lines if each.name == "queues: requests"]
+    assert requests.grows == 30 * 3 * 4

@@ -1,0 +1,77 @@
+"""Whatever the facts hold, a mail says it as it is, and nothing of the mail changes."""
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from duetime.mail import mail_of, words
+from duetime.mail.samples import sample
+from duetime.mail.shape import path
+from duetime.mail.values import steps_of
+from duetime.notification import NotificationKind
+from tests.facts.mails import FAILED, PLAIN, WITH_CONSOLE, Page, arrived, each_mail, with_facts
+
+
+class TestHostileValues:
+    @given(st.text(st.characters(codec=None), max_size=700))
+    @example("<script>alert(1)</script>")
+    @example("</dd></dl><a href='https://evil.example'>")
+    @example("{{tenant}} {{{tenant}}} {{#each}}")
+    @example("first\r\nBcc: eve@evil.example\n\n.")
+    @example("abc\u202egpj.exe\u2066")
+    @example("x" * 10_000)
+    @example("\ud800")
+    @example("&lt;b&gt;")
+    def test_a_value_is_told_as_it_is_on_one_line_and_changes_nothing_else(self, value):
+        hostile = with_facts(reason=value, type=value, correlation_id=value)
+        made, usual = arrived(hostile), arrived(FAILED)
+        mail = mail_of(hostile, address="ada@acme.example", language="en", settings=PLAIN)
+        reason = mail.data["reason"]
+        assert Page(made.html).elements == Page(usual.html).elements
+        assert unescape(mail.data["reason_html"]) == reason
+        assert f"Reason: {reason}\n" in made.text
+        assert reason in Page(made.html).words
+        assert len(made.text.splitlines()) == len(usual.text.splitlines())
+        assert len(reason) <= 500
+        assert len(made.subject) <= 100
+        assert not re.search(
+            "[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]", made.subject + reason
+        )
+        json.dumps(dict(mail.data)).encode()
+        made.text.encode()
+
+    def test_what_a_value_holds_in_braces_is_not_rendered(self):
+        made = arrived(with_facts(reason="{{tenant}} {{id_html}}"))
+        assert "Reason: {{tenant}} {{id_html}}" in made.text
+        assert "{{tenant}} {{id_html}}" in made.html
+
+    def test_a_markup_is_text(self):
+        assert "&lt;script&gt;" in arrived(with_facts(reason="<script>")).html
+
+    @each_mail
+    def test_a_subject_is_short_and_keeps_its_words_whatever_it_names(self, notification, language):
+        facts = dict.fromkeys(notification.facts, "x" * 600) | {"by_name": {"x" * 600: 1}, "total": 1_000}
+        long = replace(notification, tenant_id="t" * 600, facts=facts)
+        subject = arrived(long, language).subject
+        where = path(notification.kind, is_digest=notification.is_digest)
+        assert len(subject) <= 100
+        assert subject.endswith(words.words_in(language)[f"{where}.subject"].rpartition("}}")[2])
+
+    def test_an_id_is_one_argument_of_its_command(self):
+        assert steps_of(with_facts(id="a; rm -rf ~"))["look"] == "duetime actions show 'a; rm -rf ~'"
+
+    def test_an_id_is_one_part_of_its_address(self):
+        made = arrived(with_facts(id='a"/b c'), "en", WITH_CONSOLE)
+        assert "https://console.example.com/#/actions/a%22%2Fb%20c" in made.text
+
+    def test_a_digest_of_hostile_names_has_a_line_for_each(self):
+        digest = with_facts(
+            sample(NotificationKind.ACTION_FAILED, is_digest=True), by_name={"<b>\nx": 2, "": 1, "y" * 999: 1}
+        )
+        made = arrived(digest)
+        assert "2 × <b> x\n1 × not known\n1 × yyy" in made.text
+        assert "2 × &lt;b&gt; x<br>1 × not known<br>" in made.html

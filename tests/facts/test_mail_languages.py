@@ -1,0 +1,106 @@
+"""The languages of mails: each is one file, and is refused where it is not what mails need."""
+
+import re
+from pathlib import Path
+from shutil import copy
+
+import pytest
+
+from duetime.mail import LanguageRefused, languages, mail_of, templates, words
+from tests.facts.mails import FAILED, PLAIN, Page, arrived
+
+
+class TestLanguages:
+    def test_there_are_english_and_french(self):
+        assert languages() == ("en", "fr")
+
+    def test_of_a_country_its_language_is_used(self):
+        assert arrived(FAILED, "fr-CA") == arrived(FAILED, "fr")
+        assert arrived(FAILED, "en-GB") == arrived(FAILED, "en")
+
+    @pytest.mark.parametrize("asked", ["de", "de-AT", "../fr", "", "<b>"])
+    def test_another_falls_back_to_english_and_says_so(self, asked):
+        told = f"There are no words in '{asked}' yet; this is English."
+        made = arrived(FAILED, asked)
+        assert made.subject == arrived(FAILED, "en").subject
+        assert made.text == f"{arrived(FAILED, 'en').text.rstrip()}\n{told}\n\n"
+        assert told in Page(made.html).words
+
+    def test_french_says_everything_in_other_words_than_english(self):
+        english, french = words.words_in("en").texts, words.words_in("fr").texts
+        alike = {name for name in french if english[name] == french[name]}
+        assert alike == {"layout.direction", "labels.type", "labels.action"}
+        assert english.keys() - french.keys() == {"layout.fallback"}
+
+    def test_french_has_the_spaces_and_signs_of_french(self):
+        for where, text in words.words_in("fr").texts.items():
+            assert not re.search(r" [:;!?»]|« |[^\s][;!?]|[^\s]:|[\"']|\.\.\.", text), where
+            assert "«" not in text or re.search("«\u00a0[^«»]+\u00a0»", text), where
+
+    def test_a_third_one_is_one_file(self, with_german):
+        german = (
+            (words.DIRECTORY / "fr.toml").read_text().replace("Une action a échoué", "Eine Aktion scheiterte")
+        )
+        with_german(german)
+        assert languages() == ("de", "en", "fr")
+        assert len(templates("")) == 30
+        assert "Eine Aktion scheiterte" in arrived(FAILED, "de-AT").text
+        assert 'lang="de"' in arrived(FAILED, "de").html
+
+    @pytest.mark.parametrize(
+        ("written", "instead", "told"),
+        [
+            ('tenant = "Tenant"\n', "", "labels.tenant is missing; say it as en.toml does"),
+            ('tenant = "Tenant"\n', 'tenant = "T"\ntenannt = "T"\n', "labels.tenannt is no word of a mail; labels.tenant is one"),
+            ('tenant = "Tenant"\n', 'tenant = "T"\nqqqqqq = "T"\n', "labels.qqqqqq is no word of a mail; remove it"),
+            ('tenant = "Tenant"\n', 'tenant = ""\n', "labels.tenant is ''; say it in words"),
+            ('tenant = "Tenant"\n', "tenant = 7\n", "labels.tenant is 7; say it in words"),
+            ('tenant = "Tenant"\n', 'tenant = "{Tenant"\n', "labels.tenant has a brace, a backslash or a line break"),
+            ('tenant = "Tenant"\n', 'tenant = "A\\nB"\n', "labels.tenant has a brace, a backslash or a line break"),
+            ('tenant = "Tenant"\n', 'tenant = "{{tenant}}"\n', r"labels.tenant uses {{tenant}}; it may use no variable"),
+            ('{{type}} failed"', '{{job}} failed"', "scheduling.action_failed.subject uses {{job}}; it may use {{attempts}}, "),
+            ('direction = "ltr"', 'direction = "up"', "layout.direction is 'up'; say 'ltr' or 'rtl'"),
+            ('direction = "ltr"', "direction", "is no TOML in UTF-8"),
+            ('{{total}} actions failed"', '{{type}} actions failed"', "scheduling.action_failed.digest.subject uses {{type}}; it may"),
+        ],
+    )  # fmt: skip
+    def test_a_file_that_is_not_what_mails_need_is_refused_with_what_would_be_right(
+        self, with_german, written, instead, told
+    ):
+        english = (words.DIRECTORY / "en.toml").read_text()
+        assert written in english
+        without_fallback = re.sub("^fallback = .*\n", "", english, flags=re.MULTILINE)
+        with_german(without_fallback.replace(written, instead, 1))
+        with pytest.raises(LanguageRefused) as refused:
+            templates("")
+        assert str(refused.value).startswith("de.toml: ")
+        assert told in str(refused.value)
+
+    def test_only_english_says_that_it_stands_in(self, with_german):
+        with_german((words.DIRECTORY / "en.toml").read_text())
+        with pytest.raises(LanguageRefused, match=r"de\.toml: layout\.fallback is no word of a mail"):
+            mail_of(FAILED, address="ada@acme.example", language="de", settings=PLAIN)
+
+    def test_a_subject_of_too_many_words_is_cut(self, with_german):
+        with_german((words.DIRECTORY / "fr.toml").read_text().replace("échec de {{type}}", "scheitern " * 20))
+        subject = arrived(FAILED, "de").subject
+        assert len(subject) == 100
+        assert subject.endswith("…")
+
+    def test_a_file_is_named_for_its_language(self, tmp_path):
+        with pytest.raises(
+            LanguageRefused, match=r"^german\.toml: is not named for a language; name it as in de\.toml"
+        ):
+            words.read(Path(copy(words.DIRECTORY / "fr.toml", tmp_path / "german.toml")))
+
+    @pytest.fixture
+    def with_german(self, tmp_path, monkeypatch):
+        """Puts a file of German beside the others."""
+
+        def put(text):
+            for file in words.DIRECTORY.glob("*.toml"):
+                copy(file, tmp_path)
+            (tmp_path / "de.toml").write_text(text)
+            monkeypatch.setattr(words, "DIRECTORY", tmp_path)
+
+        return put

@@ -1,0 +1,60 @@
+"""The templates of mails: one for each kind and language, safe to fill in, and readable."""
+
+import re
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from duetime.mail import languages, templates
+from duetime.mail.layout import DARK, LIGHT
+from duetime.mail.shape import every
+from duetime.mail.templates import name
+from duetime.notification import NotificationKind, Severity
+
+
+class TestTemplates:
+    def test_there_is_one_for_each_kind_single_and_digest_in_each_language(self):
+        assert len({each.name for each in templates("duetime-")}) == len(NotificationKind) * 2 * len(
+            languages()
+        )
+
+    @given(st.text("aZ9_-", max_size=40))
+    @example("p" * 40)
+    def test_their_names_are_within_limits_and_differ_whatever_the_prefix(self, prefix):
+        named = [name(prefix, kind, "deu", is_digest=is_digest) for kind, is_digest in every()]
+        assert len(set(named)) == len(named)
+        for each in named:
+            assert each.startswith(prefix)
+            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", each)
+
+    def test_their_styles_hold_nothing_that_looks_like_a_variable(self):
+        for each in templates(""):
+            bare = re.sub(r"\{\{\w+\}\}", "", each.subject + each.text + each.html)
+            assert "{{" not in bare
+            assert "}}" not in bare
+
+    def test_html_holds_only_what_is_escaped(self):
+        for each in templates(""):
+            assert all(found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", each.html))
+            assert not any(
+                found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", each.text + each.subject)
+            )
+
+    @pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
+    def test_letters_stand_out_from_what_is_behind_them_as_wcag_aa_asks(self, tones):
+        assert tones.keys() >= {str(each) for each in Severity}
+        for tone in tones.values():
+            assert contrast(tone.ink, tone.ground) >= 4.5
+
+
+def contrast(one, other):
+    """The contrast ratio of two colours, as WCAG 2 defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+        return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)

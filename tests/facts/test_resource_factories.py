@@ -1,0 +1,156 @@
+"""A factory of a resource: what it may be, what it may take, and what it is refused for."""
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from duetime import App, Run
+from duetime.errors import DeclarationError
+from duetime.resources import Factories, Resources, factory_of
+from tests.facts.resources import (
+    Config,
+    Database,
+    Mailer,
+    Outbox,
+    Ping,
+    Reader,
+    app_of,
+    config,
+    database,
+    given_to,
+    lambda_taking,
+    made_by,
+)
+
+
+class TestAFactory:
+    def test_stays_the_plain_function_that_it_was(self):
+        app = App()
+        assert app.resource(database) is database
+        assert database(config()).config.url == "postgres://"
+
+    def test_says_what_it_makes(self):
+        assert [each.name for each in app_of(resources=[database, config]).resources.values()] == [
+            "Database",
+            "Config",
+        ]
+
+    def test_may_make_a_protocol_or_a_type_that_is_new_in_name_alone(self):
+        def mailer() -> Mailer:
+            return Outbox()
+
+        def reader() -> Reader:
+            return Reader("read only")
+
+        def takes(mailer: Mailer, reader: Reader) -> None: ...
+
+        given = given_to(made_by(mailer, reader), takes)
+        assert (type(given["mailer"]), given["reader"]) == (Outbox, "read only")
+
+    def test_that_says_no_type_or_one_too_general_is_refused(self):
+        def silent(): ...
+
+        def nothing() -> None: ...
+
+        def anything() -> Any: ...
+
+        def text() -> str: ...
+
+        def texts() -> dict[str, str]: ...
+
+        def payload() -> Ping: ...
+
+        def run() -> Run: ...
+
+        def maybe() -> Ping | None: ...
+
+        for each in (silent, nothing, anything, text, texts, payload, run, maybe, Database):
+            with pytest.raises(DeclarationError, match=rf"{each.__name__} must say what it makes"):
+                App().resource(each)
+
+    def test_that_is_no_plain_function_is_refused(self):
+        def generated() -> Iterator[Database]:
+            yield Database()
+
+        async def awaited() -> Database:
+            return Database()
+
+        for each in (generated, contextmanager(generated), awaited):
+            with pytest.raises(
+                DeclarationError, match=r"made by a plain function, neither async nor a generator"
+            ):
+                App().resource(each)
+
+    def test_that_takes_what_no_resource_can_be_is_refused(self):
+        def of_run(run: Run) -> Database: ...
+
+        def of_payload(payload: Ping) -> Database: ...
+
+        def of_anything(thing) -> Database: ...
+
+        def of_text(url: str) -> Database: ...
+
+        def by_position(config: Config, /) -> Database: ...
+
+        for each in (of_run, of_payload, of_anything, of_text, by_position):
+            with pytest.raises(DeclarationError, match=r"may take other resources, and nothing else"):
+                App().resource(each)
+
+    def test_whose_type_cannot_be_resolved_is_refused(self):
+        def lost() -> "Nowhere": ...  # noqa: F821
+
+        with pytest.raises(DeclarationError, match="cannot be resolved"):
+            App().resource(lost)
+
+    def test_may_be_wrapped(self):
+        def once(function):
+            return functools.cache(function)
+
+        resources = made_by(once(config), database)
+        assert given_to(resources, lambda_taking(Database))["it"].config.url == "postgres://"
+
+    def test_is_the_only_one_of_its_type(self):
+        def other() -> Database: ...
+
+        app = app_of(resources=[database])
+        app.resource(database)
+        with pytest.raises(
+            DeclarationError, match=r"resource Database has two factories, .*\.database and .*other"
+        ):
+            app.resource(other)
+
+    def test_that_closes_a_circle_is_refused_with_every_step(self):
+        def first(b: Mailer) -> Config: ...
+
+        def second(a: Config, db: Database) -> Mailer: ...
+
+        def alone(it: Database) -> Database: ...
+
+        app = App()
+        app.resource(database)
+        app.resource(second)
+        with pytest.raises(DeclarationError) as caught:
+            app.resource(first)
+        assert str(caught.value).startswith("resources need each other in a circle: ")
+        assert [step.rsplit(".")[-1] for step in str(caught.value).split(", ")] == [
+            "first takes Mailer",
+            "second takes Config",
+        ]
+        assert Config not in app.resources
+        with pytest.raises(DeclarationError, match=r"alone takes Database"):
+            App().resource(alone)
+
+    def test_that_two_others_need_closes_no_circle(self):
+        def mailer(db: Database, config: Config) -> Mailer:
+            return Outbox()
+
+        assert given_to(made_by(mailer, config, database), lambda_taking(Mailer))
+
+
+def test_factories_may_be_gathered_without_an_app():
+    factories = Factories()
+    factories.add(factory_of(config))
+    assert Resources(factories.by_type).of(factory_of(database).wants).keys() == {"config"}

@@ -1,0 +1,197 @@
+"""The resources of an app: matched by their types, and complete before anything is run."""
+
+import inspect
+import types
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from duetime import App, Status
+from duetime.check import problems, report
+from duetime.errors import DeclarationError
+from duetime.lambdas.loading import load_app
+from duetime.memory.cloud import MemoryCloud
+from duetime.scheduler import Scheduler
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud
+from duetime.testing.turned_clock import TurnedClock
+from tests.facts.resources import (
+    START,
+    Config,
+    Database,
+    FakeDatabase,
+    Mailer,
+    Outbox,
+    Ping,
+    Pong,
+    app_of,
+    config,
+    database,
+    given_to,
+    made_by,
+    save,
+)
+
+
+class TestAnApp:
+    def test_may_declare_resources_after_what_takes_them(self):
+        app = app_of(save)
+        app.resource(database)
+        app.resource(config)
+        app.complete()
+        assert problems(app) == []
+
+    def test_is_not_complete_while_a_resource_is_missing_and_says_who_takes_it(self):
+        app = app_of(save, resources=[database])
+        with pytest.raises(DeclarationError) as caught:
+            app.complete()
+        assert f"{save.__module__}.save takes db" not in str(caught.value)
+        assert (
+            f"{database.__module__}.database takes config: Config, and the app has no such resource"
+            in str(caught.value)
+        )
+        with pytest.raises(
+            DeclarationError, match=r"save takes db: Database, and the app has no such resource"
+        ):
+            app_of(save).complete()
+
+    def test_matches_types_exactly(self):
+        def subclass(payload: Ping, db: FakeDatabase) -> None: ...
+
+        def either(payload: Pong, db: Database | None) -> None: ...
+
+        def lookalike(payload: Ping, mailer: Mailer) -> None: ...
+
+        def outbox() -> Outbox: ...
+
+        for function in (subclass, either, lookalike):
+            with pytest.raises(DeclarationError, match=rf"{function.__name__} takes "):
+                app_of(function, resources=[database, config, outbox]).complete()
+
+    def test_leaves_a_default_where_it_has_no_resource(self):
+        def takes(mailer: Mailer | None = None, db: Database | None = None, n: int = 3) -> None: ...
+
+        app = App()
+        app.job(takes)
+        assert app.complete().of(app.handlers["test-resources-of-an-app-takes"].wants) == {}
+
+    def test_prefers_its_resource_to_a_default(self):
+        def takes(config: Config = None) -> None: ...
+
+        assert given_to(made_by(config), takes).keys() == {"config"}
+
+    def test_does_not_leave_a_default_where_a_resource_was_meant(self):
+        def takes(payload: Ping, db: Database | None = None) -> None: ...
+
+        with pytest.raises(DeclarationError, match=r"takes db: .*by its very type; say Database"):
+            app_of(takes, resources=[database, config]).complete()
+
+    def test_takes_resources_along_when_it_includes_another(self):
+        billing, app = app_of(resources=[database, config]), app_of(save)
+        module = types.ModuleType("billing")
+        module.app = billing
+        app.include(module, billing)
+        app.complete()
+
+        def other() -> Database: ...
+
+        with pytest.raises(DeclarationError, match="has two factories"):
+            app_of(resources=[other]).include(billing)
+
+    def test_refuses_what_no_resource_could_ever_fill_at_once(self):
+        def text(payload: Ping, url: str) -> None: ...
+
+        def anything(payload: Ping, thing: Any) -> None: ...
+
+        def bare(payload: Ping, thing) -> None: ...
+
+        for each in (text, anything, bare):
+            with pytest.raises(DeclarationError, match="some with the types of resources, and no other"):
+                App().action(each)
+
+    def test_that_is_not_complete_is_run_by_nobody(self, tmp_path, monkeypatch):
+        app = app_of(save)
+        with pytest.raises(DeclarationError, match="takes db: Database"):
+            SimulatedCloud(app)
+        with pytest.raises(DeclarationError, match="takes db: Database"), app.embedded():
+            pass
+        code = inspect.getsource(Ping) + inspect.getsource(Config) + inspect.getsource(app_of_code)
+        (tmp_path / "incomplete_app.py").write_text(
+            f"from duetime import App, Payload\n{code}app = app_of_code()"
+        )
+        monkeypatch.syspath_prepend(tmp_path)
+        with pytest.raises(DeclarationError, match=r"handle takes config: Config"):
+            load_app("incomplete_app:app")
+
+    def test_that_is_not_complete_takes_no_others_place(self):
+        cloud = SimulatedCloud(app_of(save, resources=[database, config]), resources={Database: Database()})
+        with pytest.raises(DeclarationError):
+            cloud.deploy(app_of(save))
+        ping = cloud.scheduler.schedule(Ping(), at=timedelta(0))
+        cloud.advance(seconds=1)
+        assert cloud.scheduler.get(ping.id).status is Status.EXECUTED
+
+
+def app_of_code():
+    app = App()
+
+    @app.action
+    def handle(payload: Ping, config: Config) -> None: ...
+
+    return app
+
+
+class TestTheCheck:
+    def test_tells_who_needs_each_resource_and_makes_none(self):
+        def never() -> Config:
+            raise AssertionError
+
+        found = report(app_of(save, resources=[never, database]))
+        assert [(each.name, [one.rsplit(".")[-1] for one in each.needed_by]) for each in found.resources] == [
+            ("Config", ["database"]),
+            ("Database", ["save"]),
+        ]
+        assert found.problems == ()
+        assert found.notes == ()
+
+    def test_tells_what_is_missing_and_what_nothing_takes(self):
+        found = report(app_of(save, resources=[config]))
+        [problem] = found.problems
+        assert problem.startswith(
+            f"ping: {save.__module__}.save takes db: Database, and the app has no such resource"
+        )
+        assert found.notes == ("Config: nothing takes it",)
+        [problem] = problems(app_of(resources=[database]))
+        assert problem.startswith(f"Database: {database.__module__}.database takes config: Config")
+
+
+def test_a_memory_cloud_goes_on_with_the_app_before_one_that_is_not_complete():
+    ran = []
+
+    def app_of(name, *, asks):
+        app = App()
+        if asks:
+
+            @app.job("every 1m", name="desk-tidy")
+            def tidy(database: Database) -> None: ...
+
+        @app.action
+        def ping(payload: Ping) -> None:
+            ran.append(name)
+
+        return app
+
+    clock = TurnedClock(START)
+    cloud = MemoryCloud(app_of("before", asks=False), clock=clock, settings=Settings())
+    scheduler = Scheduler(
+        cloud.store, tenant_id="acme", actor="test", clock=clock, settings=Settings(), jobs=cloud.job_ports
+    )
+    with pytest.raises(DeclarationError, match="Database"):
+        cloud.deploy(app_of("after", asks=True))
+    assert "desk-tidy" not in [job.name for job in scheduler.jobs.list()]
+    scheduler.schedule(Ping(), at=timedelta(0))
+    while not ran:
+        delivery = cloud.turn()
+        cloud.run(delivery)
+    assert ran == ["before"]

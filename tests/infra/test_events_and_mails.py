@@ -1,0 +1,107 @@
+"""The event bus, its rules, and the mails and topics by which people are told."""
+
+import pytest
+
+from duetime.cdk import Deployment
+from duetime.errors import SettingsError
+from duetime.settings import Settings
+from tests.infra.synthesis import Synthesised, stack, text
+
+
+def let_send(synthesised):
+    """Who may send to a queue besides roles: the statement of each queue's own policy."""
+    return {
+        synthesised.resources[queue["Ref"]]["Properties"]["QueueName"]: statement
+        for policy in synthesised.of_type("AWS::SQS::QueuePolicy")
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+        for queue in policy["Queues"]
+    }
+
+
+def test_only_the_bus_sends_to_failures_and_notifications_by_their_policies(synthesised):
+    assert let_send(synthesised).keys() == {"duetime-failures", "duetime-notifications"}
+    statement = let_send(synthesised)["duetime-notifications"]
+    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+    rule = synthesised.resources[statement["Condition"]["ArnEquals"]["aws:SourceArn"]["Fn::GetAtt"][0]]
+    assert rule["Type"] == "AWS::Events::Rule"
+
+
+def test_people_are_told_of_this_deployments_failures_alone(synthesised):
+    rule = synthesised.one("AWS::Events::Rule")
+    assert rule["EventPattern"].pop("account") == [{"Ref": "AWS::AccountId"}]
+    assert rule["EventPattern"] == {
+        "source": ["duetime"],
+        "detail-type": ["action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept"],
+        "detail": {"deployment": ["duetime-"]},
+    }
+    [target] = rule["Targets"]
+    queue = synthesised.resources[target["Arn"]["Fn::GetAtt"][0]]["Properties"]
+    assert queue["QueueName"] == "duetime-notifications"
+
+
+def test_rules_of_jobs_may_call_dispatch_and_leave_what_fails_in_the_failure_queue(synthesised):
+    permission = synthesised.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")
+    called = permission["FunctionName"]["Fn::GetAtt"][0]
+    assert synthesised.function_names[called] == "duetime-dispatch"
+    assert text(permission["SourceArn"]).endswith(":rule/duetime-*")
+    statement = let_send(synthesised)["duetime-failures"]
+    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+    assert statement["Action"] == "sqs:SendMessage"
+    assert statement["Condition"] == {"ArnLike": {"aws:SourceArn": permission["SourceArn"]}}
+
+
+def test_rules_of_another_bus_are_named_with_it():
+    made, _ = stack(settings=Settings(event_bus="orders"))
+    there = Synthesised.of(made)
+    assert text(there.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")["SourceArn"]).endswith(
+        ":rule/orders/duetime-*"
+    )
+    put = [each for each in there.rights("deploy") if "events:PutRule" in each["Action"]]
+    assert [text(each["Resource"]).rpartition(":")[2] for each in put] == ["rule/orders/duetime-*"]
+
+
+def test_with_events_off_nothing_is_published_and_nobody_told():
+    made, scheduler = stack(settings=Settings(events="off"))
+    assert not {"publish", "notify"} & Synthesised.of(made).functions().keys()
+    assert scheduler.notifications is None
+
+
+def test_a_bus_of_its_own_is_made_where_that_is_chosen():
+    made, _ = stack(settings=Settings(event_bus="orders"), deployment=Deployment(own_bus=True))
+    assert Synthesised.of(made).one("AWS::Events::EventBus")["Name"] == "orders"
+    with pytest.raises(SettingsError, match="own_bus"):
+        stack(deployment=Deployment(own_bus=True))
+
+
+def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone():
+    made, _ = stack(settings=Settings(mail_from="duetime@example.com"))
+    synthesised = Synthesised.of(made)
+    [mails] = [each for each in synthesised.rights("notify") if "ses:SendTemplatedEmail" in each["Action"]]
+    assert [text(each).rpartition(":")[2] for each in mails["Resource"]] == [
+        "identity/*",
+        "template/duetime-*",
+    ]
+    assert mails["Condition"] == {"StringEquals": {"ses:FromAddress": "duetime@example.com"}}
+    assert len(synthesised.of_type("AWS::SES::Template")) == 20
+
+
+def test_the_api_knows_the_topic_that_is_made(synthesised):
+    told = [text(synthesised.environment(name)["DUETIME_TOPIC_ARN"]) for name in ("api", "notify")]
+    assert told[0] == told[1]
+
+
+def test_a_mail_service_that_is_away_for_hours_needs_no_redrive(synthesised):
+    queue = synthesised.one("AWS::SQS::Queue", QueueName="duetime-notifications")
+    tries = queue["RedrivePolicy"]["maxReceiveCount"]
+    assert queue["VisibilityTimeout"] * tries >= 23 * 3_600
+    assert queue["VisibilityTimeout"] > synthesised.functions()["notify"]["Timeout"]
+
+
+def test_a_topic_of_somebody_elses_is_not_made():
+    arn = "arn:aws:sns:eu-west-1:123456789012:ops"
+    made, _ = stack(settings=Settings(topic_arn=arn))
+    synthesised = Synthesised.of(made)
+    assert [each["TopicName"] for each in synthesised.of_type("AWS::SNS::Topic")] == ["duetime-alarms"]
+    [publish] = [each for each in synthesised.rights("notify") if "sns:Publish" in each["Action"]]
+    assert publish["Resource"] == arn

@@ -1,0 +1,108 @@
+"""The runbook: it has a page for each alarm, and each of its commands is there."""
+
+import re
+import shlex
+
+import botocore.session
+import pytest
+from botocore import xform_name
+
+from duetime.cli.main import parser
+from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - a fixture
+from tests.infra.alarms import alarms_of, made_with
+from tests.infra.synthesis import ROOT, text
+
+RUNBOOK = (ROOT / "docs/runbook.md").read_text()
+
+
+def headings(page):
+    return {
+        re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-")
+        for each in re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+    }
+
+
+def test_each_alarm_names_its_section_of_the_runbook(alarms):
+    for name, alarm in alarms.items():
+        told = text(alarm["AlarmDescription"])
+        [anchor] = re.findall(r"^docs/runbook\.md#([\w-]+): \S", told)
+        assert anchor in headings(RUNBOOK), name
+        assert len(told) <= 1_024
+        assert "\n" not in told
+
+
+def test_each_alarm_ends_with_where_the_console_is(alarms):
+    for alarm in alarms.values():
+        assert re.search(r" \(console: https://\S+/prod/\)$", text(alarm["AlarmDescription"]))
+
+
+def test_without_a_console_an_alarm_names_none():
+    for alarm in alarms_of(made_with(console=False)).values():
+        assert "console:" not in alarm["AlarmDescription"]
+
+
+def test_alarms_and_the_dashboard_say_where_the_deployment_has_its_runbook():
+    there = "https://wiki.example.com/duetime"
+    made = made_with(console=False, runbook=there)
+    for alarm in alarms_of(made).values():
+        assert alarm["AlarmDescription"].startswith(f"{there}#")
+    assert f"is in {there}, in the section" in text(made.one("AWS::CloudWatch::Dashboard")["DashboardBody"])
+
+
+def test_each_section_that_an_alarm_names_is_in_the_runbooks_list_of_alarms(alarms):
+    listed = RUNBOOK.partition("## The alarms\n")[2].partition("\n## ")[0]
+    linked = set(re.findall(r"\]\(#([\w-]+)\) \|$", listed, re.MULTILINE))
+    assert linked == {
+        re.findall(r"#([\w-]+):", text(alarm["AlarmDescription"]))[0] for alarm in alarms.values()
+    }
+
+
+def test_the_runbook_names_each_alarm_by_its_ending(alarms):
+    listed = RUNBOOK.partition("## The alarms\n")[2].partition("\n## ")[0]
+    named = [each.rpartition("…")[2].rpartition(">")[2] for each in re.findall(r"`([\w…<>-]+)`", listed)]
+    for name in alarms:
+        assert any(each and name.endswith(each) for each in named), name
+
+
+def commands():
+    blocks = re.findall(r"^```sh\n(.*?)^```", RUNBOOK, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line.startswith("duetime ")]
+    spans = re.findall(r"`(duetime (?:actions|jobs|dead-letters|undelivered|doctor)[^`]*)`", RUNBOOK)
+    return sorted({*lines, *spans})
+
+
+@pytest.mark.parametrize("command", commands())
+def test_each_command_of_the_runbook_is_one(command):
+    parser().parse_args(shlex.split(command.replace("NAME", "billing-nightly"))[1:])
+
+
+OF_THE_COMMAND_LINE_ALONE = {"logs tail": {"since", "filter-pattern"}}
+EVERYWHERE = {"query", "output", "max-items"}
+
+
+def calls_of_aws():
+    """(service, operation, options) of each command of AWS' own command line."""
+    for called in re.findall(r"\baws ([a-z][^\n`]*)", RUNBOOK.replace("\\\n", " ")):
+        service, operation, *rest = called.split()
+        yield service, operation, {each[2:] for each in rest if re.fullmatch(r"--[a-z-]+", each)}
+
+
+def test_each_call_of_aws_in_the_runbook_is_one_with_these_options():
+    session = botocore.session.get_session()
+    calls = list(calls_of_aws())
+    assert len(calls) > len(OF_THE_COMMAND_LINE_ALONE)
+    for service, operation, options in calls:
+        known = OF_THE_COMMAND_LINE_ALONE.get(f"{service} {operation}")
+        if known is None:
+            model = session.get_service_model(service)
+            [name] = [each for each in model.operation_names if xform_name(each, "-") == operation]
+            shape = model.operation_model(name).input_shape
+            known = {xform_name(each, "-") for each in (shape.members if shape else ())}
+        assert options <= known | EVERYWHERE, (service, operation)
+
+
+def test_the_runbook_says_of_each_function_what_waits_while_it_fails(synthesised):
+    section = RUNBOOK.partition("## A function fails\n")[2].partition("\n## ")[0]
+    told = set(re.findall(r"^\| `([\w-]+)(?:-…)?` \|", section, re.MULTILINE))
+    there = {name.partition("-default")[0] for name in synthesised.functions()}
+    assert there - told == {"deploy"}

@@ -1,0 +1,46 @@
+"""An office that makes reports for whoever registers for them, in simulated time."""
+
+import pytest
+
+from duetime import App, Payload, Run
+from duetime.register import Registration
+from duetime.testing import SimulatedCloud
+from tests.journeys.diary import MIDNIGHT
+
+
+class Report(Payload):
+    size: int = 1
+
+
+class Office:
+    """An app that makes reports, for whoever registers for them."""
+
+    def __init__(self):
+        self.app, self.made = App(), []
+
+        @self.app.action
+        def make(report: Report, run: Run) -> None:
+            self.made.append((run.tenant_id, run.job, report.size, run.now()))
+
+        @self.app.job(name="office-clean")
+        def clean(run: Run) -> None:
+            self.made.append((run.tenant_id, run.job, None, run.now()))
+
+        self.cloud = SimulatedCloud(self.app, start=MIDNIGHT)
+        self.jobs = self.cloud.jobs
+
+    def register(self, *, name="acme-report", handler=None, cadences=("every 10m",), jobs=None, **said):
+        handler = Report(size=3) if handler is None else handler
+        registration = Registration(name=name, handler=handler, cadences=cadences, **said)
+        return (jobs or self.jobs).register(registration)
+
+    def begun(self):
+        return [each[-1] for each in self.made]
+
+    def rows(self, status):
+        return [each for each in self.cloud.actions(status) if each.job == "acme-report"]
+
+
+@pytest.fixture
+def office():
+    return Office()

@@ -1,0 +1,111 @@
+"""The history of a job, its tally, and the list of jobs; told in simulated time."""
+
+from datetime import timedelta
+
+import pytest
+
+from duetime import RetryPolicy, every, on_event
+from duetime.action import Status
+from duetime.errors import InvalidSelection, InvalidTime, JobNotFound
+from tests.journeys.diary import DAY, MIDNIGHT, MINUTE, Diary
+
+
+@pytest.fixture
+def diary():
+    return Diary(every(minutes=10))
+
+
+def history(diary, **said):
+    """All runs of the job that meet what is said, page by page."""
+    seen, cursor = [], None
+    while True:
+        page = diary.cloud.jobs.history(diary.name, cursor=cursor, **said)
+        seen += page
+        cursor = page.cursor
+        if cursor is None:
+            return seen
+
+
+class TestTheHistory:
+    def test_lists_the_runs_newest_first_in_pages(self, diary):
+        diary.cloud.advance(hours=5)
+        seen, cursor = [], None
+        while True:
+            page = diary.cloud.jobs.history(diary.name, limit=7, cursor=cursor)
+            seen += [each.nominal_at for each in page]
+            cursor = page.cursor
+            if cursor is None:
+                break
+        assert seen == sorted((each.nominal_at for each in diary.rows), reverse=True)
+
+    def test_is_filtered_by_status(self, diary):
+        diary.cloud.advance(minutes=35)
+        assert {each.status for each in history(diary, status="executed")} == {Status.EXECUTED}
+        assert len(history(diary, status={Status.EXECUTED, "pending"})) == len(history(diary))
+        assert history(diary, status="failed") == []
+
+    def test_is_filtered_by_nominal_time_from_after_its_start_up_to_its_end(self, diary):
+        diary.cloud.advance(hours=1)
+        start, end = MIDNIGHT + 10 * MINUTE, MIDNIGHT + 30 * MINUTE
+        told = [each.nominal_at for each in history(diary, nominal_after=start, nominal_until=end)]
+        assert told == [end, MIDNIGHT + 20 * MINUTE]
+        recent = history(diary, nominal_after=-25 * MINUTE, nominal_until=timedelta(0))
+        assert [each.nominal_at for each in recent] == [MIDNIGHT + each * MINUTE for each in (60, 50, 40)]
+
+    def test_that_is_filtered_has_short_pages_that_lead_on_to_all_that_is_meant(self, diary):
+        diary.cloud.advance(hours=2)
+        end = MIDNIGHT + 20 * MINUTE
+        first = diary.cloud.jobs.history(diary.name, nominal_until=end, limit=3)
+        assert (len(first), first.cursor is None) == (0, False)
+        told = [each.nominal_at for each in history(diary, nominal_until=end, limit=3)]
+        assert told == [end, MIDNIGHT + 10 * MINUTE]
+
+    @pytest.mark.parametrize(
+        ("said", "refusal"),
+        [
+            ({"status": "done"}, InvalidSelection),
+            ({"status": []}, InvalidSelection),
+            ({"nominal_after": MIDNIGHT, "nominal_until": MIDNIGHT}, InvalidSelection),
+            ({"nominal_after": MIDNIGHT.replace(tzinfo=None)}, InvalidTime),
+        ],
+    )
+    def test_of_what_cannot_be_meant_is_refused(self, diary, said, refusal):
+        with pytest.raises(refusal):
+            diary.cloud.jobs.history(diary.name, **said)
+
+    def test_of_event_runs_and_of_triggered_ones_is_one_list(self):
+        diary = Diary(on_event("kb", "Uploaded"), every(minutes=10), overlap="allow")
+        diary.cloud.advance(minutes=11)
+        diary.cloud.send_event("kb", "Uploaded", {})
+        diary.cloud.advance(minutes=1)
+        diary.cloud.jobs.trigger(diary.name)
+        diary.cloud.advance(minutes=1)
+        seen = [
+            each.trigger for each in diary.cloud.jobs.history(diary.name) if each.status is Status.EXECUTED
+        ]
+        assert seen == ["manual", "event", "cadence"]
+
+    def test_of_a_job_that_is_not_there_is_refused(self, diary):
+        with pytest.raises(JobNotFound):
+            diary.cloud.jobs.history("no-such-job")
+
+
+def test_jobs_are_listed_by_name_in_pages_codes_before_ones_own(diary):
+    names, cursor = [], None
+    while True:
+        page = diary.cloud.jobs.list(limit=1, cursor=cursor)
+        names += [each.name for each in page]
+        cursor = page.cursor
+        if cursor is None:
+            break
+    assert names == ["duetime-catch-up", "duetime-sweep", "press-print"]
+
+
+def test_a_days_tally_tells_of_the_last_run():
+    diary = Diary(every(hours=1), fails=2, retry=RetryPolicy(attempts=1))
+    diary.cloud.advance(hours=2)
+    assert diary.job.tally.consecutive_failures == 2
+    diary.cloud.advance(DAY)
+    tally = diary.job.tally
+    assert (tally.executed, tally.failed, tally.consecutive_failures) == (24, 2, 0)
+    assert (tally.last_status, tally.last_started_at) == ("executed", diary.cloud.now)

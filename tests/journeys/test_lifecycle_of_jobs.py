@@ -1,0 +1,163 @@
+"""What is told of jobs on the event bus, and the jobs that follow by such an event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from duetime import App, Fatal, Run, every, manual, on_event
+from duetime.errors import DeclarationError
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud
+from tests.journeys.shop import shop, types
+
+
+def test_of_a_job_everything_is_told_its_successes_too() -> None:
+    cloud = SimulatedCloud(shop(), actor="ada")
+    cloud.advance(hours=4)
+    cloud.jobs.pause("nightly-clean-up", reason="a holiday")
+    cloud.advance(days=1)
+    cloud.jobs.resume("nightly-clean-up")
+    triggered = cloud.jobs.trigger("nightly-clean-up")
+    cloud.advance(minutes=1)
+    of_job = [each["detail"] for each in cloud.events() if "job" in each["detail"]]
+    assert [each["type"] for each in of_job] == ["job.registered", "job.paused", "job.resumed"]
+    assert (of_job[1]["by"], of_job[1]["job"]["reason"]) == ("ada", "a holiday")
+    assert types(cloud, triggered.id) == ["run.triggered", "run.started", "run.executed"]
+    assert types(cloud, "nightly-clean-up.000001.20260101T031500Z") == [
+        "run.planned",
+        "run.started",
+        "run.executed",
+    ]
+
+
+def test_a_streak_of_failures_is_told_once_and_its_end_once() -> None:
+    app, is_broken = App(), [True]
+
+    @app.job(every(hours=1), name="hourly-import", failure_threshold=3)
+    def hourly(run: Run) -> None:
+        if is_broken[0]:
+            raise Fatal("no connection")
+
+    cloud = SimulatedCloud(app)
+    cloud.advance(hours=6, minutes=1)
+    failing = cloud.events("job.failing")
+    assert [each["detail"]["job"]["consecutive_failures"] for each in failing] == [3]
+    assert failing[0]["detail"]["job"]["last_error"] == "Fatal: no connection"
+    is_broken[0] = False
+    cloud.advance(hours=3)
+    assert len(cloud.events("job.succeeding")) == 1
+    is_broken[0] = True
+    cloud.advance(hours=3)
+    assert len(cloud.events("job.failing")) == 2
+
+
+def test_a_skipped_occurrence_and_an_outage_are_told_of() -> None:
+    cloud = SimulatedCloud(shop())
+    cloud.jobs.skip_next("nightly-clean-up")
+    cloud.advance(hours=4)
+    (skipped,) = cloud.events("run.skipped")
+    assert skipped["detail"]["action"]["status"] == "skipped"
+
+
+def test_a_job_follows_another_by_its_event_once_however_often_that_is_published() -> None:
+    app, ran = App(), list[str]()
+
+    @app.job(manual(), name="sales-import")
+    def sales_import(run: Run) -> None:
+        ran.append("import")
+
+    @app.job(
+        on_event("duetime", "run.executed", match={"action": {"job": ["sales-import"]}}), name="sales-report"
+    )
+    def sales_report(run: Run) -> None:
+        ran.append("report")
+
+    cloud = SimulatedCloud(app)
+    cloud.jobs.trigger("sales-import")
+    cloud.advance(minutes=1)
+    assert ran == ["import", "report"]
+    (event,) = [each for each in cloud.events("run.executed") if "import" in each["detail"]["id"]]
+    cloud._cloud.event({**event, "id": "another"})  # the same transition, published twice
+    cloud.advance(minutes=1)
+    assert ran == ["import", "report"]
+
+
+@pytest.mark.parametrize(
+    "match", [None, {"action": {"job": ["sales-report"]}}, {"action": {"status": ["executed"]}}]
+)
+def test_a_job_that_its_own_runs_could_start_is_refused(match: Any) -> None:
+    app = App()
+    with pytest.raises(DeclarationError, match="for ever"):
+
+        @app.job(on_event("duetime", "run.executed", match=match), name="sales-report")
+        def sales_report(run: Run) -> None: ...
+
+
+def test_of_the_systems_own_passes_nothing_is_told_but_failures() -> None:
+    cloud = SimulatedCloud(App())
+    cloud.jobs.trigger("duetime-catch-up")
+    cloud.advance(hours=13)
+    assert cloud.events() == ()
+
+
+def test_a_streak_that_ends_on_a_run_that_was_redriven_is_another_streak() -> None:
+    app, is_broken = App(), [True]
+
+    @app.job(manual(), name="sales-import", failure_threshold=1)
+    def sales_import(run: Run) -> None:
+        if is_broken[0]:
+            raise Fatal("no connection")
+
+    cloud = SimulatedCloud(app)
+    cloud.jobs.trigger("sales-import")
+    cloud.advance(minutes=1)
+    is_broken[0] = False
+    cloud.jobs.trigger("sales-import")
+    cloud.advance(minutes=1)
+    is_broken[0] = True
+    (failed,) = cloud.actions("failed")
+    cloud._cloud.store.redrive(failed.ref, cloud.now, by="ada", at=cloud.now)
+    cloud.advance(minutes=1)
+    ids = [each["detail"]["id"] for each in cloud.events("job.failing")]
+    assert len(ids) == len(set(ids)) == 2
+
+
+def test_a_definition_that_makes_no_new_version_is_told_as_changed() -> None:
+    def deployed(threshold: int) -> App:
+        app = App()
+
+        @app.job(manual(), name="sales-import", failure_threshold=threshold)
+        def sales_import(run: Run) -> None: ...
+
+        return app
+
+    cloud = SimulatedCloud(deployed(1))
+    cloud.deploy(deployed(2))
+    cloud.advance(minutes=1)
+    (changed,) = cloud.events("job.changed")
+    assert changed["detail"]["job"]["failure_threshold"] == 2
+
+
+def test_another_deployments_event_on_the_same_bus_starts_no_job() -> None:
+    app, ran = App(), list[str]()
+
+    @app.job(manual(), name="sales-import")
+    def sales_import(run: Run) -> None: ...
+
+    @app.job(
+        on_event("duetime", "run.executed", match={"action": {"job": ["sales-import"]}}), name="sales-report"
+    )
+    def sales_report(run: Run) -> None:
+        ran.append("report")
+
+    staging = SimulatedCloud(app, settings=Settings(prefix="staging-"))
+    staging.jobs.trigger("sales-import")
+    staging.advance(minutes=1)
+    (event,) = [each for each in staging.events("run.executed") if "import" in each["detail"]["id"]]
+    ran.clear()
+    production = SimulatedCloud(app)
+    production._cloud.event(event)
+    production.advance(minutes=1)
+    assert ran == []

@@ -1,0 +1,60 @@
+"""What of a payload is told on the event bus: what its type asks for, and nothing that it keeps as sensitive."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from duetime.action_events import with_payload
+from duetime.lifecycle import LifecycleEvent, Word
+from duetime.manifest import Route
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud
+from tests.journeys.shop import SCHEMA, Invoice, Shout, Whisper, shop
+
+
+def test_a_payload_is_told_only_where_its_type_asks_for_it() -> None:
+    cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
+    cloud.scheduler.schedule(Shout(text="hey"), at=timedelta(minutes=5))
+    cloud.scheduler.schedule(Invoice(number=99), at=timedelta(minutes=5))
+    cloud.scheduler.schedule(Shout(text="x" * 5_000), at=timedelta(minutes=5))
+    cloud.advance(minutes=10)
+    scheduled = [each["detail"]["action"] for each in cloud.events("action.scheduled")]
+    assert [each.get("payload") for each in scheduled] == [{"text": "hey"}, None, None]
+    assert '"number"' not in json.dumps(scheduled)
+
+
+def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
+    cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
+    cloud.scheduler.schedule(Whisper(text="secret", to=({"name": "secret"},)), at=timedelta(minutes=5))
+    cloud.advance(minutes=10)
+    told = [each["detail"]["action"] for each in cloud.events() if "action" in each["detail"]]
+    whispered = [each for each in told if each["type"] == "whisper"]
+    assert whispered
+    for each in whispered:
+        assert each["payload"] == {"text": "[redacted]", "to": [{"name": "[redacted]"}]}
+        assert each["redacted"] == ["text", "to.name"]
+    assert "secret" not in json.dumps(cloud.events())
+    for event in cloud.events():
+        SCHEMA.validate(event["detail"])
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_nothing_is_told_of_a_payload_that_another_version_wrote(version: int) -> None:
+    route = Route(2, "default", is_told=True, sensitive=("text",))
+    cloud = SimulatedCloud(shop())
+    row = cloud.scheduler.schedule(Shout(text="secret"), at=timedelta(minutes=5))
+    event = LifecycleEvent(
+        subject="action",
+        word=Word.SCHEDULED,
+        number="1.0",
+        at=row.due_at,
+        tenant_id=row.tenant_id,
+        name=row.id,
+        about={},
+    )
+    told = with_payload(event, replace(row, payload_version=version), route)
+    assert told.about == {"payload": None, "redacted": ["*"]}

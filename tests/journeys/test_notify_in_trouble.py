@@ -1,0 +1,95 @@
+"""While a channel or an address fails, all else is sent, and what failed comes again."""
+
+import logging
+from datetime import timedelta
+
+import pytest
+
+from duetime.errors import BackendMisconfigured, BackendUnavailable
+from duetime.notification import Channel
+from tests.journeys.people_to_tell import (
+    BOTH,
+    DOWN,
+    FAILED,
+    FAILING,
+    NOON,
+    REFUSED,
+    Fails,
+    World,
+    action_failed,
+    job_failing,
+    mails_to_both,
+)
+from tests.journeys.people_to_tell import world as world  # noqa: PLC0414 - a fixture
+
+
+def test_an_address_that_is_refused_is_told_in_the_log_and_not_tried_again(caplog):
+    mailer = Fails(REFUSED, "ada@example.com")
+    world = mails_to_both(mailer)
+    with caplog.at_level(logging.INFO, "duetime"):
+        world.notify(job_failing())
+    mailer.how = None
+    world.notify(job_failing())
+    assert world.addresses == ["eve@example.com"]
+    [record] = [each for each in caplog.records if each.levelno == logging.ERROR]
+    assert (record.to, record.tenant, record.channel) == ("a…@example.com", "acme", "email")
+    assert record.reason == "email refuses it: Email address is not verified: a…@example.com"
+    assert "ada@" not in str([vars(each) for each in caplog.records])
+
+
+@pytest.mark.parametrize("how", [DOWN, BackendMisconfigured("SES", "no template", "Deploy again")])
+def test_while_one_mail_cannot_be_sent_all_else_is_and_then_it_alone(how):
+    mailer = Fails(how, "ada@example.com")
+    world = mails_to_both(mailer)
+    for _ in range(3):
+        with pytest.raises(type(how)):
+            world.notify(job_failing())
+        world.advance(hours=1)
+    assert world.addresses == ["eve@example.com"]
+    mailer.how = None
+    for _ in range(2):
+        world.notify(job_failing())
+    assert world.addresses == ["eve@example.com", "ada@example.com"]
+    assert (len(world.ports.topic.published), len(world.entries())) == (1, 1)
+
+
+def test_a_topic_that_is_gone_keeps_no_mail_from_being_sent():
+    world = World(topic=Fails(DOWN))
+    world.choose(channels={FAILING: frozenset(Channel)}, addresses=BOTH)
+    with pytest.raises(BackendUnavailable):
+        world.notify(job_failing())
+    assert (world.addresses, len(world.entries())) == ([*BOTH], 1)
+
+
+def test_the_trouble_of_one_of_an_events_notifications_is_not_the_others():
+    world = World(mailer=Fails(DOWN, "ada@example.com"))
+    world.choose(
+        channels={FAILED: frozenset({Channel.EMAIL})},
+        addresses=("ada@example.com",),
+        admin_addresses=("eve@example.com",),
+    )
+    with pytest.raises(BackendUnavailable):
+        world.notify(action_failed())
+    assert world.addresses == ["eve@example.com"]
+
+
+def test_what_another_is_sending_comes_again_and_is_sent_if_that_one_died(world):
+    world.choose(channels={FAILING: frozenset({Channel.EMAIL})}, addresses=BOTH)
+    delivery = "acme/billing-nightly/failing/1:jobs.recurring_failing:email:ada@example.com"
+    held = {"until": NOON + timedelta(minutes=2), "expires_at": NOON + timedelta(days=1)}
+    world.ports.deliveries.begin("acme", delivery, holder="dead", now=NOON, **held)
+    with pytest.raises(BackendUnavailable, match="another is sending acme/"):
+        world.notify(job_failing())
+    assert world.addresses == ["eve@example.com"]
+    world.advance(minutes=2)
+    world.notify(job_failing())
+    assert world.addresses == ["eve@example.com", "ada@example.com"]
+
+
+def test_without_a_sender_or_a_topic_the_rest_is_told_and_the_log_says_what_is_missing(caplog):
+    world = World(mailer=None, topic=None)
+    world.choose(channels={FAILING: frozenset(Channel)}, addresses=BOTH)
+    world.notify(job_failing())
+    assert len(world.entries()) == 1
+    assert sorted(each.channel for each in caplog.records) == ["email", "sns"]
+    assert {each.levelname for each in caplog.records} == {"WARNING"}
