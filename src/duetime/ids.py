@@ -17,6 +17,7 @@ import re
 import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from typing import NewType
 
@@ -131,7 +132,7 @@ def nominal_at(action_id: str) -> datetime:
     """The second that a job's run is for: its nominal time, when it was triggered, or the event's time."""
     first, *rest = action_id.split(".")[1:]
     written = first.removeprefix("e") if first.startswith("e") else rest[0]
-    return datetime.strptime(written, _SECOND_FORM).replace(tzinfo=UTC)
+    return _second_in(written)
 
 
 def is_manual_run(action_id: str) -> bool:
@@ -165,6 +166,11 @@ def due_shard_of(action_id: str, shards: int) -> str:
     """Which partition of the due index the row is in, out of `shards`; recorded in the row, so `shards` may grow."""
     number = int(action_id[-5:-1], 16) if is_one_shot(action_id) else zlib.crc32(action_id.encode())
     return str(number % shards)
+
+
+@lru_cache(maxsize=1_024)
+def _second_in(written: str) -> datetime:
+    return datetime.strptime(written, _SECOND_FORM).replace(tzinfo=UTC)
 
 
 def _second(instant: datetime) -> str:

@@ -28,10 +28,14 @@ def stack(
     deployment: Deployment | None = None,
     handlers: Sequence[Handlers] = (BILLING,),
     is_bundled: bool = False,
+    is_validated: bool = False,
 ) -> tuple[cdk.Stack, Duetime]:
-    """A stack with a scheduler. Without bundling nothing is installed or imported, and manifests are empty."""
+    """A stack with a scheduler. Without bundling nothing is installed or imported, and manifests are empty.
+
+    CDK's own validation costs a process ten seconds: it is on where a test reads what it finds.
+    """
     context = {} if is_bundled else {"aws:cdk:bundling-stacks": []}
-    app = cdk.App(outdir=mkdtemp(dir=_OUT), context=context)
+    app = cdk.App(outdir=mkdtemp(dir=_OUT), context=context, builtin_cloud_formation_validation=is_validated)
     made = cdk.Stack(app, "test")
     return made, Duetime(made, "Duetime", settings=settings, deployment=deployment, handlers=handlers)
 

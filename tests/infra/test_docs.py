@@ -136,6 +136,7 @@ def synthesised(mark, project, page, monkeypatch, *, stack):
     marked = (ROOT / "docs/deploy.md").read_text().partition(f"<!-- {mark} -->\n```py\n")[2]
     (project / "app.py").write_text(marked.partition("```")[0])
     monkeypatch.setenv("CDK_OUTDIR", "out")
+    monkeypatch.setenv("CDK_VALIDATION", "false")  # which only warns, and costs ten seconds
     command = [sys.executable, "-c", WITH_A_PAGE.format(str(page))]
     done = subprocess.run(  # noqa: S603 - our own page
         command, cwd=project, capture_output=True, text=True, check=False

@@ -26,6 +26,7 @@ def synthesised_twice(request):
             sign_in_domain="acme-duetime", alarm_email="ops@example.com", budget=20, budget_by_tag=True
         ),
         handlers=[BILLING, REPORTS],
+        is_validated=True,
     )
 
 
@@ -44,7 +45,7 @@ def test_aws_solutions_rules_pass(synthesised_twice):
 
 
 def test_the_rules_are_really_asked():
-    made, _ = stack()
+    made, _ = stack(is_validated=True)
     cdk.aws_sqs.Queue(made, "Open")
     with pytest.raises(RuntimeError, match="AwsSolutions-SQS4"):
         validated(made)

@@ -285,7 +285,8 @@ class MemoryCloud:
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:
-        self._publish(taken_from(self._told))
+        if told := taken_from(self._told):
+            self._publish(told)
 
     def _arm_changes(self) -> None:
         if changes := taken_from(self._changes):

@@ -77,7 +77,7 @@ class MemoryJobWakes:
     def next_at(self) -> datetime | None:
         """When the next schedule fires."""
         with self._lock:
-            return min((each.next_at for each in self._wakes.values() if each.next_at), default=None)
+            return min([each.next_at for each in self._wakes.values() if each.next_at], default=None)
 
     def matching(self, event: Mapping[str, Any]) -> tuple[JobWake, ...]:
         """The enabled rules whose pattern lets an event of the bus through."""

@@ -182,7 +182,7 @@ class MemoryJobStore:
     def earliest_attend_at(self) -> datetime | None:
         """When a job must be attended to first."""
         with self._store.lock:
-            return min((job.attend_at for job in self._jobs.values()), default=None)
+            return min([job.attend_at for job in self._jobs.values()], default=None)
 
     def _has_what_it_asks_for(self, taking: Taking) -> bool:
         if taking.hold is Hold.NOTHING:

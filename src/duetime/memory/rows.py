@@ -66,7 +66,7 @@ class Rows:
     def earliest_due(self) -> datetime | None:
         """The due time of the unsettled row that is due first."""
         with self.lock:
-            return min((entries[0][0] for entries in self._due.values() if entries), default=None)
+            return min([entries[0][0] for entries in self._due.values() if entries], default=None)
 
     def unsettled(self) -> dict[str, list[datetime]]:
         """The due times of unsettled rows, by due shard, of those that have any: for simulations, as `rows` is."""

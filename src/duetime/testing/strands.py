@@ -15,7 +15,6 @@ class Strand:
 
     def __init__(self, do: Callable[[], object]) -> None:
         self._do = do
-        self._go, self._stopped = _closed(), _closed()
         self._hand: _Hand | None = None
         self.is_over = False
         self.error: BaseException | None = None
@@ -25,24 +24,22 @@ class Strand:
         if self._hand is None:
             self._hand = _a_hand()
             self._hand.take(self)
-        else:
-            self._go.release()
-        self._stopped.acquire()
+        self._hand.go_on()
+        if self.is_over:
+            _idle.append(self._hand)
 
     def park(self) -> None:
         """Stand still until somebody resumes it. Called from inside."""
-        self._stopped.release()
-        self._go.acquire()
+        if self._hand is not None:
+            self._hand.stand_still()
 
-    def live(self, hand: _Hand) -> None:
+    def live(self) -> None:
         """Be the work of a thread."""
         try:
             self._do()
         except BaseException as error:  # noqa: BLE001 - whoever resumed it judges
             self.error = error
         self.is_over = True
-        _idle.append(hand)
-        self._stopped.release()
 
 
 class _Hand(threading.Thread):
@@ -51,19 +48,30 @@ class _Hand(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="duetime-strand", daemon=True)
         self._strand: Strand | None = None
-        self._work = _closed()
+        self._go, self._stopped = _closed(), _closed()
         self.start()
 
     def take(self, strand: Strand) -> None:
         self._strand = strand
-        self._work.release()
+
+    def go_on(self) -> None:
+        """Let it work until it stands still. Called from outside."""
+        self._go.release()
+        self._stopped.acquire()
+
+    def stand_still(self) -> None:
+        """Wait until it may go on. Called from inside."""
+        self._stopped.release()
+        self._go.acquire()
 
     def run(self) -> None:
+        self._go.acquire()
         while True:
-            self._work.acquire()
             strand, self._strand = self._strand, None
             if strand is not None:
-                strand.live(self)
+                strand.live()
+            del strand  # nor keep what it held while there is nothing to do
+            self.stand_still()
 
 
 _idle: list[_Hand] = []
