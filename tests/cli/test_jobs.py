@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from duetime.cli.command_tree import commands_of
 from duetime.cli.job_text import listed
+from duetime.cli.main import parser
 
 NIGHTLY = "Daily_02_30_Europe_Paris"
 REPORT = (
@@ -87,7 +89,7 @@ def test_a_job_is_registered_and_shown(duetime):
     assert "CADENCE" in printed
     assert len(printed.partition("NEXT RUNS")[2].strip().splitlines()) == 6
     assert printed.splitlines()[-1] == (
-        "account for its times: duetime jobs show acme-report --from TIME --to TIME"
+        "account for its times: duetime jobs show acme-report --from TIME --until TIME"
     )
 
 
@@ -195,7 +197,7 @@ def test_what_became_of_a_jobs_times_is_shown_with_the_reasons(duetime):
     assert head.split() == ["NOMINAL", "TIME", "LOCAL", "ACCOUNT", "RUN", "WHY"]
     assert "02:30:00 Europe/Paris  skipped  billing-nightly.000001." in line
     assert line.endswith("asked: skipped by developer")
-    _, printed, _ = duetime("jobs", "show", "billing-nightly", "--to", "2020-01-01T00:00Z")
+    _, printed, _ = duetime("jobs", "show", "billing-nightly", "--until", "2020-01-01T00:00Z")
     assert printed.splitlines()[-1] == "no time of it lies in that window"
 
 
@@ -222,13 +224,26 @@ def test_runs_of_a_status_are_found_behind_others(duetime, failed):
 
 
 def test_runs_of_a_window_are_found_and_the_next_page_keeps_it(duetime, failed):
-    window = ("--from", "2020-01-01T00:00Z", "--to", "2100-01-01T00:00Z")
+    window = ("--from", "2020-01-01T00:00Z", "--until", "2100-01-01T00:00Z")
     other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
     _, printed, _ = duetime("jobs", "history", "billing-rebuild", *window, "--limit", "1")
-    assert "--from 2020-01-01T00:00:00Z --to 2100-01-01T00:00:00Z" in printed
+    assert "--from 2020-01-01T00:00:00Z --until 2100-01-01T00:00:00Z" in printed
     assert {other in printed, failed in printed} == {True, False}
-    before = duetime("jobs", "history", "billing-rebuild", "--to", "2020-01-01T00:00Z")
+    before = duetime("jobs", "history", "billing-rebuild", "--until", "2020-01-01T00:00Z")
     assert before == (0, "no runs\n", "")
+
+
+@pytest.mark.parametrize("verb", ["show", "history"])
+def test_to_means_until_and_no_help_tells_it(duetime, failed, verb):
+    span = ("billing-rebuild", "--from", "2020-01-01T00:00Z")
+    before, after = "2020-01-02T00:00Z", "2100-01-01T00:00Z"
+    said = [duetime.json("jobs", verb, *span, "--to", each) for each in (before, after)]
+    assert said == [duetime.json("jobs", verb, *span, "--until", each) for each in (before, after)]
+    assert said[0] != said[1]
+    (command,) = (each for each in commands_of(parser()) if each.path == f"jobs {verb}")
+    options = command.words()
+    assert "--until" in options
+    assert "--to" not in options
 
 
 def test_the_next_page_of_a_history_is_a_command_to_paste(duetime, failed):

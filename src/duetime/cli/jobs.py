@@ -49,7 +49,7 @@ def _add_list(verbs: Commands) -> None:
 def _add_show(verbs: Commands) -> None:
     parser = verbs.add_parser(
         "show",
-        help="show everything that is known of one; with --from or --to, what became of each of its times",
+        help="show everything that is known of one; with --from or --until, what became of each of its times",
         description="A TIME is 2027-06-01T09:00 on this machine's clock, or has an offset: 2027-06-01T07:00Z.",
     )
     add_job(parser)
@@ -74,7 +74,8 @@ def _add_history(verbs: Commands) -> None:
 
 def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
     parser.add_argument("--from", dest="start", metavar="TIME", type=instant, help=start)
-    parser.add_argument("--to", metavar="TIME", type=instant, help=end)
+    parser.add_argument("--until", metavar="TIME", type=instant, help=end)
+    parser.add_argument("--to", dest="until", type=instant, help=argparse.SUPPRESS)  # read, and told nowhere
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -100,8 +101,8 @@ def show(arguments: argparse.Namespace) -> int:
     """Show one job in full, and the account of its times if that was asked for."""
     client, now = client_of(arguments), SystemClock().now()
     job, found = client.ask("GET", JOBS, arguments.name), None
-    if arguments.start or arguments.to:
-        query = {"from": arguments.start, "until": arguments.to}
+    if arguments.start or arguments.until:
+        query = {"from": arguments.start, "until": arguments.until}
         found = client.ask("GET", JOBS, arguments.name, "occurrences", query=query)
     if arguments.json:
         print_json(job if found is None else {**job, "occurrences": found})
@@ -109,11 +110,11 @@ def show(arguments: argparse.Namespace) -> int:
     print(in_full(job, now))
     print()
     if found is None:
-        print(f"account for its times: duetime jobs show {job['name']} --from TIME --to TIME")
+        print(f"account for its times: duetime jobs show {job['name']} --from TIME --until TIME")
         return 0
     print(accounts(found["items"]) if found["items"] else "no time of it lies in that window")
     if found["next_from"]:
-        given = {"--from": found["next_from"], "--to": arguments.to}
+        given = {"--from": found["next_from"], "--until": arguments.until}
         print(f"more: duetime jobs show {job['name']} {pasted(arguments, given)}")
     return 0
 
@@ -129,7 +130,7 @@ def list_runs(arguments: argparse.Namespace) -> int:
         given = {
             "--status": arguments.status,
             "--from": arguments.start,
-            "--to": arguments.to,
+            "--until": arguments.until,
             "--limit": arguments.limit,
             "--cursor": found["next_cursor"],
         }
@@ -147,7 +148,7 @@ def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
             "cursor": cursor,
             "status": arguments.status,
             "from": arguments.start,
-            "until": arguments.to,
+            "until": arguments.until,
         }
         page = client.ask("GET", JOBS, arguments.name, "runs", query=query)
         items += page["items"]
