@@ -1,8 +1,11 @@
 """Jobs over HTTP: looked at, paused, resumed, triggered, skipped and tuned."""
 
+import json
 from datetime import timedelta
 
 import pytest
+
+from duetime.cli import main
 
 SUMMARY_MEMBERS = {
     "name", "type", "title", "category", "tenant_id", "origin", "version", "cadences", "enabled", "paused", "running",
@@ -233,6 +236,49 @@ def test_a_preview_ends_where_it_is_told_to(ask):
     assert [each["at"][11:16] for each in preview["occurrences"]] == ["13:00", "14:00", "15:00"]
     assert not preview["is_cut"]
     assert ask("GET", "/preview", query=query | {"count": "2"}).json["is_cut"]
+
+
+def test_a_preview_tells_what_the_clocks_do_within_a_year_of_what_it_shows(ask):
+    query = {"cadence": "30 2 * * * tz=Europe/Paris", "from": "2026-03-01T00:00:00Z", "count": "1"}
+    told = ask("GET", "/preview", query=query).json["changes"]
+    assert [(each["at"], each["local"], each["mark"]) for each in told] == [
+        ("2026-03-29T01:00:00Z", "2026-03-29T03:00:00", "moved"),
+        ("2026-10-25T00:30:00Z", "2026-10-25T02:30:00", "once"),
+        ("2027-03-28T01:00:00Z", "2027-03-28T03:00:00", "moved"),
+    ]
+    assert all(each["note"] for each in told)
+    query |= {"until": "2026-03-03T00:00:00Z"}
+    assert ask("GET", "/preview", query=query).json["changes"] == []
+
+
+@pytest.mark.parametrize(("start", "number"), [("1970-01-01T00:00:00Z", 0), ("2199-12-31T20:00:00Z", 2)])
+def test_a_preview_at_the_ends_of_time_tells_changes_too(ask, start, number):
+    query = {"cadence": "30 2 * * * tz=Europe/Paris", "from": start, "count": "2"}
+    assert len(ask("GET", "/preview", query=query).json["changes"]) == number
+
+
+@pytest.mark.parametrize(
+    "cadence",
+    [
+        "30 2 * * * tz=Europe/Paris",
+        "*/7 * * * *",
+        "0 0 31 * *",
+        "0 0 15W * *",
+        "0 12 * * ? *",
+        "daily 02:30",
+        "manual",
+    ],
+)
+def test_a_preview_tells_the_same_as_the_command_line(ask, capsys, cadence):
+    start = "2026-03-01T00:00:01Z"
+    told = ask("GET", "/preview", query={"cadence": cadence, "from": start}).json
+    assert main(["preview", cadence, "--from", start, "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    for name in ("notes", "disagreements", "second_opinion"):
+        assert told[name] == printed[name]
+    for name in ("occurrences", "changes"):
+        shown = [(each["at"], each["mark"], each["note"]) for each in told[name]]
+        assert shown == [(each["at"], each["mark"], each["note"]) for each in printed[name]]
 
 
 @pytest.mark.parametrize(("cadence", "number"), [("manual", 0), ("interval 7m", 10), ("0 9 * * *", 10)])

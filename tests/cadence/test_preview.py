@@ -191,6 +191,16 @@ def test_a_change_of_the_clocks_that_lies_further_ahead_is_told(duetime, words, 
     assert [each["mark"] for each in json.loads(out)["changes"]] == marks
 
 
+def test_a_gap_that_is_shown_is_not_told_ahead_again(duetime):
+    words = ("30 2 * * *", "--tz", "Europe/Paris", "--dst", "eventbridge")
+    _, out, _ = duetime(*words, "--from", "2026-03-28", "--count", "1", "--json")
+    shown = json.loads(out)
+
+    assert [each["mark"] for each in shown["occurrences"]] == [None, "skipped"]
+    assert [each["mark"] for each in shown["changes"]] == ["once", "skipped"]
+    assert shown["changes"][1]["local"][:10] == "2027-03-28"
+
+
 def test_a_day_that_never_was_is_told_ahead(duetime):
     _, out, _ = duetime(
         "30 2 * * *", "--tz", "Pacific/Apia", "--from", "2011-12-01", "--count", "1", "--json"

@@ -4,6 +4,9 @@ import shlex
 
 import pytest
 
+from duetime.cli.command_tree import commands_of
+from duetime.cli.main import parser
+
 
 @pytest.fixture
 def failed(duetime):
@@ -39,7 +42,7 @@ def test_what_became_of_a_jobs_times_is_shown_with_the_reasons(duetime):
     assert head.split() == ["NOMINAL", "TIME", "LOCAL", "ACCOUNT", "RUN", "WHY"]
     assert "02:30:00 Europe/Paris  skipped  billing-nightly.000001." in line
     assert line.endswith("asked: skipped by developer")
-    _, printed, _ = duetime("jobs", "show", "billing-nightly", "--to", "2020-01-01T00:00Z")
+    _, printed, _ = duetime("jobs", "show", "billing-nightly", "--until", "2020-01-01T00:00Z")
     assert printed.splitlines()[-1] == "no time of it lies in that window"
 
 
@@ -60,7 +63,7 @@ def test_history_is_listed_newest_first_with_what_became_of_each(duetime, failed
 
 def test_history_tells_what_has_come_and_not_what_is_planned(duetime):
     assert duetime("jobs", "history", "billing-nightly") == (0, "no runs\n", "")
-    planned = duetime.json("jobs", "history", "billing-nightly", "--to", "3d")["items"]
+    planned = duetime.json("jobs", "history", "billing-nightly", "--until", "3d")["items"]
     assert planned
     assert duetime.json("jobs", "history", "billing-nightly", "--status", "pending")["items"] == planned
 
@@ -68,7 +71,7 @@ def test_history_tells_what_has_come_and_not_what_is_planned(duetime):
 def test_a_window_may_be_said_as_spans_from_now(duetime, failed):
     found = duetime.json("jobs", "history", "billing-rebuild", "--from", "-1h")
     assert [each["id"] for each in found["items"]] == [failed]
-    told = duetime.json("jobs", "show", "billing-nightly", "--from", "-2d", "--to", "0s")["occurrences"]
+    told = duetime.json("jobs", "show", "billing-nightly", "--from", "-2d", "--until", "0s")["occurrences"]
     assert told["next_from"] is None
 
 
@@ -80,13 +83,26 @@ def test_runs_of_a_status_are_found_behind_others(duetime, failed):
 
 
 def test_runs_of_a_window_are_found_and_the_next_page_keeps_it(duetime, failed):
-    window = ("--from", "2020-01-01T00:00Z", "--to", "2100-01-01T00:00Z")
+    window = ("--from", "2020-01-01T00:00Z", "--until", "2100-01-01T00:00Z")
     other = duetime.json("jobs", "trigger", "billing-rebuild", "--payload", "{}")["id"]
     _, printed, _ = duetime("jobs", "history", "billing-rebuild", *window, "--limit", "1")
-    assert "--from 2020-01-01T00:00:00Z --to 2100-01-01T00:00:00Z" in printed
+    assert "--from 2020-01-01T00:00:00Z --until 2100-01-01T00:00:00Z" in printed
     assert {other in printed, failed in printed} == {True, False}
-    before = duetime("jobs", "history", "billing-rebuild", "--to", "2020-01-01T00:00Z")
+    before = duetime("jobs", "history", "billing-rebuild", "--until", "2020-01-01T00:00Z")
     assert before == (0, "no runs\n", "")
+
+
+@pytest.mark.parametrize("verb", ["show", "history"])
+def test_to_means_until_and_no_help_tells_it(duetime, failed, verb):
+    span = ("billing-rebuild", "--from", "2020-01-01T00:00Z")
+    before, after = "2020-01-02T00:00Z", "2100-01-01T00:00Z"
+    said = [duetime.json("jobs", verb, *span, "--to", each) for each in (before, after)]
+    assert said == [duetime.json("jobs", verb, *span, "--until", each) for each in (before, after)]
+    assert said[0] != said[1]
+    (command,) = (each for each in commands_of(parser()) if each.path == f"jobs {verb}")
+    options = command.words()
+    assert "--until" in options
+    assert "--to" not in options
 
 
 def test_the_next_page_of_a_history_is_a_command_to_paste(duetime, failed):

@@ -1,6 +1,7 @@
-"""Trying a cadence: what it means, when it is due, what the clocks do to it, and where it cannot be read."""
+"""Trying a cadence: what it means, when it is due, what the clocks do to it, what may surprise, and where it cannot be read."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
@@ -75,13 +76,99 @@ def test_what_a_change_of_the_clocks_does_is_marked_and_told(reader, cadence, da
     expect(page.locator("svg.days title").filter(has_text="the clocks are changed")).to_have_count(1)
 
 
+def test_changes_of_the_clocks_later_than_the_times_are_told(reader):
+    page = reader.go(SPRING)
+    ahead = part(page, "Changes of the clocks ahead").get_by_role("listitem")
+    expect(ahead).to_have_count(2, timeout=PATIENCE)
+    expect(ahead.first).to_contain_text("31 Oct 2027, 02:30:00 +02:00")
+    expect(ahead.first).to_contain_text("only the first pass runs")
+    expect(ahead.last).to_contain_text("26 Mar 2028, 03:00:00 +02:00")
+    expect(ahead.last).to_contain_text("moved")
+
+
+def test_where_the_clocks_do_nothing_and_nothing_surprises_nothing_is_said(reader):
+    page = reader.go("#/cadences?cadence=daily 09:00&tz=Europe/Paris")
+    expect(rows(page)).to_have_count(20, timeout=PATIENCE)
+    for name in ("Changes of the clocks ahead", "What may surprise"):
+        expect(part(page, name)).to_have_count(0)
+    expect(part(page, "What it means")).not_to_contain_text("Second opinion")
+
+
+NOTED = [
+    (
+        "*/7 * * * *",
+        "from minute 56 to the next 0 it is 4 minutes",
+        "de la minute 56 au 0 suivant, il y a 4 minutes",
+    ),
+    ("0 */23 * * *", "from hour 23 to the next 0 it is one hour", "de 23 h au 0 suivant, il y a une heure"),
+    ("0 0 31 * *", "A month without a day 31 is passed over", "Un mois sans jour 31 est sauté"),
+    (
+        "0 12 * * ? *",
+        "is EventBridge's, which begin with the minute",
+        "une expression d’EventBridge, qui commence",
+    ),
+    (
+        "0 0 12 ? * 2-6",
+        "In day-of-week 2-6 Sunday is 0 or 7",
+        "Dans le jour de semaine 2-6, dimanche est 0 ou 7",
+    ),
+]
+OPINIONS = [
+    ("30 2 * * *", "croniter agrees", "croniter est d’accord"),
+    ("0 0 15W * *", "does not know W", "ne connaît pas W"),
+    ("0 0 * * FRI#1,MON", "stand alone", "que s’ils sont seuls"),
+    ("0 0 * * FRI/2", "ends FRI/2 on Saturday", "arrête FRI/2 au samedi"),
+    ("0 22-2 * * *", "a range that wraps", "un intervalle qui revient"),
+]
+
+
+LANGUAGES = pytest.mark.parametrize("language", ["en-GB", "fr-FR"])
+
+
+@LANGUAGES
+def test_what_may_surprise_is_told(reader_of, cloud, language):
+    reader, title = (
+        reader_of(cloud.url, locale=language),
+        re.compile("What may surprise|Ce qui peut surprendre"),
+    )
+    for cadence, english, french in NOTED:
+        told = part(reader.go(f"#/cadences?cadence={quote(cadence)}&tz=UTC"), title)
+        expect(told).to_contain_text(french if language == "fr-FR" else english, timeout=PATIENCE)
+        expect(told.locator("[lang]")).to_have_count(0)
+
+
+@LANGUAGES
+def test_the_second_opinion_on_a_cron_expression_is_told(reader_of, cloud, language):
+    reader, title = reader_of(cloud.url, locale=language), re.compile("Second opinion|Deuxième avis")
+    for cadence, english, french in OPINIONS:
+        facts = reader.go(f"#/cadences?cadence={quote(cadence)}&tz=UTC").locator(".cadence-top .facts")
+        expect(facts).to_contain_text(french if language == "fr-FR" else english, timeout=PATIENCE)
+        expect(facts).to_contain_text(title)
+        expect(facts.locator("[lang]")).to_have_count(0)
+
+
+def test_where_croniter_sees_it_otherwise_is_told(reader):
+    def otherwise(route):
+        answer = route.fetch()
+        differs = {
+            "second_opinion": "croniter disagrees",
+            "disagreements": ["after noon: 1, but croniter says 2"],
+        }
+        route.fulfill(response=answer, json=answer.json() | differs)
+
+    reader.page.route("**/background-jobs/preview*", otherwise)
+    meaning = part(reader.go("#/cadences?cadence=30 2 * * *"), "What it means")
+    expect(meaning).to_contain_text("croniter disagrees", timeout=PATIENCE)
+    expect(meaning).to_contain_text("after noon: 1, but croniter says 2")
+
+
 def test_the_day_leads_to_the_next_change_of_the_clocks_and_back_to_now(reader):
     page = reader.go("#/cadences?cadence=30 2 * * *&tz=Europe/Paris&from=2027-03-01")
     day = page.get_by_label("From", exact=True)
     for found in ("2027-03-27", "2027-10-30"):
         page.get_by_role("button", name="Next clock change").click()
         expect(day).to_have_value(found)
-    expect(page.get_by_text("only the first pass runs")).to_be_visible(timeout=PATIENCE)
+    expect(rows(page).filter(has_text="only the first pass runs")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="From now").click()
     expect(day).to_have_value("")
     expect(page.get_by_role("button", name="From now")).to_be_disabled()
@@ -165,8 +252,8 @@ def test_it_is_in_french(reader_of, cloud):
     page = reader_of(cloud.url, locale="fr-FR").go(SPRING)
     expect(page.get_by_role("heading", level=1)).to_have_text("Essai de cadence")
     expect(page.get_by_role("heading", name="Les 20 prochaines échéances")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text("déplacée")).to_be_visible()
-    expect(page.get_by_text("02:30 n’existait pas")).to_be_visible()
+    expect(rows(page).filter(has_text="déplacée")).to_contain_text("02:30 n’existait pas")
+    expect(part(page, "Changements d’heure à venir")).to_contain_text("seul le premier passage compte")
     expect(page.get_by_role("button", name="Prochain changement d’heure")).to_be_visible()
 
 
@@ -176,6 +263,9 @@ def test_times_and_refusals_have_no_flaws(reader_of, cloud, scheme):
     reader.expected = ("400",)
     page = reader.go(SPRING)
     expect(rows(page)).to_have_count(20, timeout=PATIENCE)
+    assert flaws(page) == []
+    field(page).fill("*/7 * * * *")
+    expect(part(page, "What may surprise")).to_be_visible(timeout=PATIENCE)
     assert flaws(page) == []
     field(page).fill("0 9 * * zzz")
     expect(page.get_by_text("This cannot be read")).to_be_visible(timeout=PATIENCE)

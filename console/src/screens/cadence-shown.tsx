@@ -1,14 +1,12 @@
 // What a cadence means and when it is due; or where it cannot be read.
 
 import { Days } from "../charts/days";
-import { Time, written, zone as readers } from "../time";
 import { Act } from "../ui/act";
 import { Part } from "../ui/page";
-import { Empty } from "../ui/states";
-import { locale } from "../words";
 import { say as shared } from "../words/shared";
 import { DAYS, type Preview, type Refusal, type Seen } from "./cadence-load";
-import { ClockMark } from "./cadence-clocks";
+import { Opinion, Surprises } from "./cadence-notes";
+import { Changes, Times, wall } from "./cadence-times";
 import { say } from "./cadences.words";
 
 export function CadenceRefused({ refusal }: { refusal: Refusal }) {
@@ -52,13 +50,16 @@ export function CadenceShown({ seen }: { seen: Exclude<Seen, { refusal: Refusal 
             <dd>
               <code>{preview.name}</code>
             </dd>
+            <Opinion preview={preview} />
           </dl>
         </Part>
         <Part title={say("days")}>
           <Calendar weeks={weeks} first={first} />
         </Part>
       </div>
+      <Surprises notes={preview.notes} />
       <Times preview={preview} />
+      <Changes changes={preview.changes} />
     </>
   );
 }
@@ -97,67 +98,4 @@ function Calendar({ weeks, first }: { weeks: Preview; first: string }) {
       )}
     </>
   );
-}
-
-function Times({ preview }: { preview: Preview }) {
-  const { occurrences, tz } = preview;
-  const isElsewhere = tz !== readers.value;
-  const hasMarks = occurrences.some((each) => each.mark);
-  if (occurrences.length === 0) return <Empty title={say("times_none")}>{say("none_why")}</Empty>;
-  return (
-    <Part title={say("times", { n: occurrences.length })}>
-      <table class="folds occurrences">
-        <thead>
-          <tr>
-            <th scope="col">{say("local", { zone: tz })}</th>
-            {isElsewhere && <th scope="col">{say("reader", { zone: readers.value })}</th>}
-            <th scope="col">{say("away")}</th>
-            {hasMarks && <th scope="col">{say("clocks")}</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {occurrences.map((each) => (
-            <tr key={`${each.at} ${each.local}`} class={each.mark ? `is-${each.mark}` : undefined}>
-              <td data-label={say("local_short")}>
-                <span>
-                  {each.at ? wall(each.local) : <s>{wall(each.local)}</s>}{" "}
-                  {each.at && <small class="offset">{offset(each.local, each.at)}</small>}
-                </span>
-              </td>
-              {isElsewhere && (
-                <td data-label={say("reader_short")}>
-                  {each.at ? <time dateTime={each.at}>{written(each.at)}</time> : "–"}
-                </td>
-              )}
-              <td data-label={say("away")}>{each.at ? <Time at={each.at} as="away" /> : "–"}</td>
-              {hasMarks && (
-                <td data-label={each.mark ? say("clocks") : undefined}>
-                  {each.mark && <ClockMark each={each} />}
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Part>
-  );
-}
-
-const FULL: Intl.DateTimeFormatOptions = {
-  ...{ weekday: "short", day: "numeric", month: "short", year: "numeric" },
-  ...{ hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" },
-};
-
-/** What a wall clock shows, as people write it. */
-function wall(local: string, shape: Intl.DateTimeFormatOptions = FULL): string {
-  const at = local.length > 10 ? `${local}Z` : `${local}T00:00:00Z`;
-  return new Intl.DateTimeFormat(locale.value, { ...shape, timeZone: "UTC" }).format(new Date(at));
-}
-
-/** How far the wall clock is ahead of UTC: +02:00. */
-function offset(local: string, at: string): string {
-  const minutes = Math.round((Date.parse(`${local}Z`) - Date.parse(at)) / 60_000);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const ahead = Math.abs(minutes);
-  return `${minutes < 0 ? "−" : "+"}${two(Math.floor(ahead / 60))}:${two(ahead % 60)}`;
 }

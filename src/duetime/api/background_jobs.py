@@ -24,7 +24,7 @@ from duetime.api.preconditions import etag_of_job
 from duetime.api.reader import reader_at
 from duetime.api.requests import read_time
 from duetime.api.routes import Route
-from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewedView, PreviewView
+from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewView
 from duetime.api.views import ActionPage
 from duetime.cadence import Cadence, Interval, explained, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
@@ -146,22 +146,23 @@ class BackgroundJobs:
         until: Until = None,
         count: Annotated[int | None, Query(ge=1, le=MOST_OCCURRENCES)] = None,
     ) -> PreviewView:
-        """When a cadence is due after `from`: the next `count` times, or those up to `until`; and what the clocks do to it."""
+        """When a cadence is due after `from`: the next `count` times, or those up to `until`; and what the clocks do to it.
+
+        Without `until` also what they do within a year of the last time shown; beside it what may surprise, and whether
+        croniter agrees.
+        """
+        from duetime.cadence import Preview  # noqa: PLC0415 - it needs cron, which no other route does
+
         refuse_unknown(request, ("cadence", "from", "until", "count"))
         now, default_tz = self._now(), self.desk.settings.default_tz
         after = instant_of(start, now)
         last = None if until is None else instant_of(until, now)
         read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
         most = count or (_COUNT if last is None else MOST_OCCURRENCES)
-        shown = list(islice(explained(_anchored(read, after), after, last), most + 1))
-        return PreviewView(
-            cadence=read.text,
-            name=read.name,
-            words=read.describe(),
-            tz=read.tz,
-            occurrences=[PreviewedView.of(each) for each in shown[:most]],
-            is_cut=last is not None and len(shown) > most,
-        )
+        anchored = _anchored(read, after)
+        shown = list(islice(explained(anchored, after, last), most + 1))
+        told = Preview.of(anchored, shown[:most], after, last)
+        return PreviewView.of(read, told, is_cut=last is not None and len(shown) > most)
 
     def _now(self) -> datetime:
         return self.desk.clock.now()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel
 
 from duetime.account import Account, Accounted
 from duetime.api.views import Instant
-from duetime.cadence import Explained
+from duetime.cadence import Cadence, Explained
+
+if TYPE_CHECKING:  # it needs cron, which no other route does
+    from duetime.cadence import Preview
 
 
 class OccurrenceView(BaseModel):
@@ -72,7 +75,7 @@ class PreviewedView(BaseModel):
 
 
 class PreviewView(BaseModel):
-    """When a cadence is due."""
+    """When a cadence is due, and what `duetime preview` tells beside the times."""
 
     cadence: str
     """Its text, in the normal form."""
@@ -86,3 +89,27 @@ class PreviewView(BaseModel):
     """In order of time."""
     is_cut: bool
     """Whether there are more in what was asked for."""
+    changes: list[PreviewedView]
+    """What changes of the clocks do within a year of the last one shown; empty where `until` was said."""
+    notes: list[str]
+    """What is right and may be meant otherwise, a sentence each."""
+    disagreements: list[str]
+    """Where croniter sees a cron expression's times otherwise, a sentence each."""
+    second_opinion: str | None
+    """Whether croniter agrees, or why it is not asked; null for what is no cron expression."""
+
+    @classmethod
+    def of(cls, cadence: Cadence, preview: Preview, *, is_cut: bool) -> Self:
+        """The preview as a client sees it, of the cadence as it was read."""
+        return cls(
+            cadence=cadence.text,
+            name=cadence.name,
+            words=cadence.describe(),
+            tz=cadence.tz,
+            occurrences=[PreviewedView.of(each) for each in preview.occurrences],
+            is_cut=is_cut,
+            changes=[PreviewedView.of(each) for each in preview.changes],
+            notes=list(preview.notes),
+            disagreements=list(preview.disagreements),
+            second_opinion=preview.second_opinion,
+        )

@@ -3,7 +3,7 @@
 A cadence is a rule in local time; what it gives are instants in UTC. Pure functions of their arguments: no input or
 output, and no clock is read. In the order of the story: a text is read (``text``, ``expression``, ``fields``), put together as days
 and times of a wall clock (``days``, ``times``, ``wall``, narrowed by a ``scope``), walked through a zone's changes (``zones``,
-``walk``), told in words (``cron_words``, ``explain``, ``surprise``), and given a heartbeat on EventBridge (``wakes``, ``eventbridge``).
+``walk``), told in words (``cron_words``, ``explain``, ``surprise``, ``preview``), and given a heartbeat on EventBridge (``wakes``, ``eventbridge``).
 
 Names are imported when they are first asked for: a Lambda that plans cron jobs loads no other kind.
 """
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from duetime.cadence.explain import Explained, explained
     from duetime.cadence.months import monthly, nth_weekday
     from duetime.cadence.opinion import not_comparable, second_opinion
+    from duetime.cadence.preview import Preview
     from duetime.cadence.single import once
     from duetime.cadence.spaced import every
     from duetime.cadence.surprise import changed_ahead, surprises
@@ -51,6 +52,7 @@ __all__ = [
     "InvalidExpression",
     "NaiveInstant",
     "NeverFires",
+    "Preview",
     "UnknownZone",
     "WakeExpression",
     "changed_ahead",
@@ -90,6 +92,7 @@ _HOMES = {
     "explain": ("Explained", "explained"),
     "months": ("monthly", "nth_weekday"),
     "opinion": ("not_comparable", "second_opinion"),
+    "preview": ("Preview",),
     "single": ("once",),
     "spaced": ("every",),
     "surprise": ("changed_ahead", "surprises"),

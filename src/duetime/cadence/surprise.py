@@ -1,6 +1,6 @@
 """What is right and may surprise: where a cadence does as it says, and whoever wrote it may have meant something else.
 
-Nothing here is refused. ``duetime preview`` and ``duetime check`` tell it.
+Nothing here is refused. A preview and ``duetime check`` tell it.
 """
 
 from __future__ import annotations

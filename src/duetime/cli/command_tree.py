@@ -32,14 +32,14 @@ class Command:
 
 
 def commands_of(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Command]:
-    """The command that a parser reads, then those below it."""
+    """The command that a parser reads, then those below it; without what its help does not show."""
     below = dict[str, argparse.ArgumentParser]()
     told, options = dict[str, str](), list[Option]()
     for each in parser._actions:  # noqa: SLF001 - argparse tells it nowhere else
         if isinstance(each, argparse._SubParsersAction):  # noqa: SLF001
             below = dict(each.choices)
             told = {one.dest: one.help or "" for one in each._choices_actions}  # noqa: SLF001
-        else:
+        elif each.help != argparse.SUPPRESS:
             options.append(_option(each))
     yield Command(path, {name: told.get(name, "") for name in below}, tuple(options))
     for name, one in below.items():

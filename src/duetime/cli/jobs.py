@@ -52,7 +52,7 @@ def _add_list(verbs: Commands) -> None:
 def _add_show(verbs: Commands) -> None:
     parser = verbs.add_parser(
         "show",
-        help="show everything that is known of one; with --from or --to, what became of each of its times",
+        help="show everything that is known of one; with --from or --until, what became of each of its times",
         description=_TIME,
     )
     add_job(parser)
@@ -77,7 +77,8 @@ def _add_history(verbs: Commands) -> None:
 
 def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
     parser.add_argument("--from", dest="start", metavar="TIME", type=moment, help=start)
-    parser.add_argument("--to", metavar="TIME", type=moment, help=end)
+    parser.add_argument("--until", metavar="TIME", type=moment, help=end)
+    parser.add_argument("--to", dest="until", type=moment, help=argparse.SUPPRESS)  # read, and told nowhere
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -103,8 +104,8 @@ def show(arguments: argparse.Namespace) -> int:
     """Show one job in full, and the account of its times if that was asked for."""
     client, now = client_of(arguments), SystemClock().now()
     job, found = client.ask("GET", JOBS, arguments.name), None
-    if arguments.start or arguments.to:
-        query = {"from": arguments.start, "until": arguments.to}
+    if arguments.start or arguments.until:
+        query = {"from": arguments.start, "until": arguments.until}
         found = client.ask("GET", JOBS, arguments.name, "occurrences", query=query)
     if arguments.json:
         print_json(job if found is None else {**job, "occurrences": found})
@@ -112,11 +113,11 @@ def show(arguments: argparse.Namespace) -> int:
     print(in_full(job, now))
     print()
     if found is None:
-        print(f"account for its times: duetime jobs show {job['name']} --from TIME --to TIME")
+        print(f"account for its times: duetime jobs show {job['name']} --from TIME --until TIME")
         return 0
     print(accounts(found["items"]) if found["items"] else "no time of it lies in that window")
     if found["next_from"]:
-        given = {"--from": found["next_from"], "--to": arguments.to}
+        given = {"--from": found["next_from"], "--until": arguments.until}
         print(f"more: duetime jobs show {job['name']} {pasted(arguments, given)}")
     return 0
 
@@ -132,7 +133,7 @@ def list_runs(arguments: argparse.Namespace) -> int:
         given = {
             "--status": arguments.status,
             "--from": arguments.start,
-            "--to": arguments.to,
+            "--until": arguments.until,
             "--limit": arguments.limit,
             "--cursor": found["next_cursor"],
         }
@@ -144,7 +145,7 @@ def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
     """As many runs as were asked for, from several pages where a filter makes them short."""
     items: list[Any] = []
     cursor = arguments.cursor
-    until = arguments.to or (None if arguments.status else moment("0s"))
+    until = arguments.until or (None if arguments.status else moment("0s"))
     for _ in range(_MOST_PAGES):
         query = {
             "limit": str(arguments.limit - len(items)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -16,34 +15,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from duetime.cadence import Cadence, Explained
+    from duetime.cadence import Cadence, Explained, Preview
 
 OK, BAD_USAGE = 0, 2
 _COUNT = 10
 _MOST = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """What is to be shown: a cadence, from when, until when, and at most how many occurrences."""
-
-    cadence: Cadence
-    start: datetime
-    until: datetime | None
-    count: int
-
-    def rows(self) -> Iterator[Explained]:
-        """The occurrences, and the gaps that swallowed some."""
-        left = self.count
-        for row in cadences.explained(self.cadence, self.start, self.until):
-            if left == 0 and row.at is not None:
-                return
-            left -= row.at is not None
-            yield row
-
-    def last(self) -> datetime:
-        """The last occurrence that is shown; where it starts, if there is none."""
-        return max((row.at for row in self.rows() if row.at is not None), default=self.start)
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -105,7 +81,17 @@ def _asked(args: argparse.Namespace) -> Preview:
     if isinstance(cadence, cadences.Interval) and cadence.start is None:
         cadence = cadence.starting(start)
     included = start if args.start is None else start - timedelta(microseconds=1)
-    return Preview(cadence, included, until, args.count or (_COUNT if until is None else _MOST))
+    shown = _shown_rows(cadence, included, until, args.count or (_COUNT if until is None else _MOST))
+    return cadences.Preview.of(cadence, shown, included, until)
+
+
+def _shown_rows(cadence: Cadence, start: datetime, until: datetime | None, count: int) -> Iterator[Explained]:
+    """At most so many occurrences, and the gaps that swallowed some."""
+    for row in cadences.explained(cadence, start, until):
+        if count == 0 and row.at is not None:
+            return
+        count -= row.at is not None
+        yield row
 
 
 def _instant(text: str, option: str, tz: str) -> datetime:
@@ -127,12 +113,12 @@ def _as_json(preview: Preview) -> dict[str, object]:
         "name": cadence.name,
         "description": cadence.describe(),
         "tz": cadence.tz,
-        "occurrences": [_row_as_json(row) for row in preview.rows()],
+        "occurrences": [_row_as_json(row) for row in preview.occurrences],
         "wakes": [{"expression": wake.expression, "tz": wake.tz} for wake in cadence.wakes()],
-        "disagreements": _disagreements(cadence),
-        "second_opinion": _opinion(cadence),
-        "changes": [_row_as_json(row) for row in _changes(preview)],
-        "notes": cadences.surprises(cadence),
+        "disagreements": preview.disagreements,
+        "second_opinion": preview.second_opinion,
+        "changes": [_row_as_json(row) for row in preview.changes],
+        "notes": preview.notes,
     }
 
 
@@ -148,7 +134,7 @@ def _row_as_json(row: Explained) -> dict[str, object]:
 def _as_table(preview: Preview) -> str:
     cadence = preview.cadence
     lines = [f"{cadence.name}: {cadence.describe()}", ""]
-    rows = [(_shown(row), "-" if row.at is None else _zulu(row.at), row.words) for row in preview.rows()]
+    rows = [(_shown(row), "-" if row.at is None else _zulu(row.at), row.words) for row in preview.occurrences]
     if rows:
         zone = f"local ({cadence.tz})"
         width = max(len(zone), *(len(local) for local, _, _ in rows))
@@ -162,45 +148,21 @@ def _as_table(preview: Preview) -> str:
 
 def _told_below(preview: Preview) -> Iterator[str]:
     """What the clocks do later, what may surprise, and what croniter thinks."""
-    changes = _changes(preview)
-    if changes:
+    if preview.changes:
         yield ""
         yield "changes of the clocks ahead:"
-        yield from (f"{_shown(row)}  {row.words}" for row in changes)
-    notes = [f"note: {each}" for each in cadences.surprises(preview.cadence)]
-    notes += [f"croniter disagrees: {each}" for each in _disagreements(preview.cadence)]
-    if opinion := _opinion(preview.cadence):
-        notes.append(f"second opinion: {opinion}")
+        yield from (f"{_shown(row)}  {row.words}" for row in preview.changes)
+    notes = [f"note: {each}" for each in preview.notes]
+    notes += [f"croniter disagrees: {each}" for each in preview.disagreements]
+    if preview.second_opinion:
+        notes.append(f"second opinion: {preview.second_opinion}")
     yield from ["", *notes] if notes else ()
-
-
-def _changes(preview: Preview) -> list[Explained]:
-    """What changes of the clocks do within a year of where the preview ends; where somebody said an end, nothing more is asked."""
-    if preview.until is not None:
-        return []
-    return [*cadences.changed_ahead(preview.cadence, preview.last())]
-
-
-def _opinion(cadence: Cadence) -> str | None:
-    """What croniter thinks, or why it is not asked; None for what is no cron expression."""
-    if not isinstance(cadence, cadences.Cron):
-        return None
-    reason = cadences.not_comparable(cadence)
-    if reason is not None:
-        return f"not asked, since {reason}"
-    return "croniter disagrees" if _disagreements(cadence) else "croniter agrees, changes of the clocks aside"
 
 
 def _nothing(preview: Preview) -> str:
     if not preview.cadence.wakes() and not isinstance(preview.cadence, cadences.Interval):
         return "no time makes it due"
     return "no occurrence in that time" if preview.until else "no occurrence any more"
-
-
-def _disagreements(cadence: Cadence) -> list[str]:
-    return (
-        [str(each) for each in cadences.second_opinion(cadence)] if isinstance(cadence, cadences.Cron) else []
-    )
 
 
 def _shown(row: Explained) -> str:

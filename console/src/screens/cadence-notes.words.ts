@@ -1,0 +1,55 @@
+import { words } from "../words";
+
+export const say = words({
+  en: {
+    surprises: "What may surprise",
+    opinion: "Second opinion",
+    six_fields:
+      "Six fields begin with the second. If this is EventBridge's, which begin with the minute and end with the year, write {written}",
+    numbers:
+      "In day-of-week {written} Sunday is 0 or 7 and Monday 1. Quartz and EventBridge count from Sunday 1; names are the same everywhere.",
+    minutes: {
+      one: "{written} begins anew each hour: from minute {last} to the next 0 it is one minute. {even} is even.",
+      other:
+        "{written} begins anew each hour: from minute {last} to the next 0 it is {n} minutes. {even} is even.",
+    },
+    hours: {
+      one: "{written} begins anew each day: from hour {last} to the next 0 it is one hour. {even} is even.",
+      other:
+        "{written} begins anew each day: from hour {last} to the next 0 it is {n} hours. {even} is even.",
+    },
+    dates: "A month without a day {day} is passed over. L is the last day of each.",
+    agrees: "croniter agrees, changes of the clocks aside",
+    disagrees: "croniter disagrees",
+    not_nearest: "Not asked: croniter does not know W and L-n",
+    not_beside: "Not asked: croniter reads the L and # of a weekday rightly only where they stand alone",
+    not_step: "Not asked: croniter ends FRI/2 on Saturday, where day 7 is still to come",
+    not_range: "Not asked: croniter reads a range that wraps, or has one value, as another",
+  },
+  fr: {
+    surprises: "Ce qui peut surprendre",
+    opinion: "Deuxième avis",
+    six_fields:
+      "Six champs commencent par la seconde. Si c'est une expression d'EventBridge, qui commence par la minute et finit par l'année, écrivez {written}",
+    numbers:
+      "Dans le jour de semaine {written}, dimanche est 0 ou 7 et lundi 1. Quartz et EventBridge comptent à partir de dimanche 1 ; les noms sont partout les mêmes.",
+    minutes: {
+      one: "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a une minute. {even} est régulier.",
+      other:
+        "{written} recommence à chaque heure : de la minute {last} au 0 suivant, il y a {n} minutes. {even} est régulier.",
+    },
+    hours: {
+      one: "{written} recommence chaque jour : de {last} h au 0 suivant, il y a une heure. {even} est régulier.",
+      other:
+        "{written} recommence chaque jour : de {last} h au 0 suivant, il y a {n} heures. {even} est régulier.",
+    },
+    dates: "Un mois sans jour {day} est sauté. L est le dernier jour de chaque mois.",
+    agrees: "croniter est d'accord, changements d'heure mis à part",
+    disagrees: "croniter n'est pas d'accord",
+    not_nearest: "Pas demandé : croniter ne connaît pas W ni L-n",
+    not_beside: "Pas demandé : croniter ne lit bien le L et le # d'un jour de semaine que s'ils sont seuls",
+    not_step: "Pas demandé : croniter arrête FRI/2 au samedi, alors que le jour 7 est encore à venir",
+    not_range:
+      "Pas demandé : croniter lit autrement un intervalle qui revient au début, ou d'une seule valeur",
+  },
+});
