@@ -49,6 +49,9 @@ contract: .venv/.ready ## the contract suite on Amazon's DynamoDB Local (needs J
 e2e: setup ## deploy onto an emulator and run actions there (a quarter of an hour)
 	$(PY) -m pytest -m e2e -p no:randomly tests/e2e
 
+rehearse: setup ## deploy what cdk.json says onto an emulator of AWS, up until Ctrl-C (WITH='-c duetime:…': with that)
+	@$(PY) -m tests.e2e.rehearse $(WITH)
+
 synth: setup ## the CloudFormation template, in cdk.out; without Docker
 	npx --no-install cdk synth --quiet
 
@@ -84,4 +87,4 @@ lock: .venv/.ready ## compile requirements/*.txt and package-lock.json anew
 clean: ## remove what was made
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test browser screenshots proof contract e2e synth bench check docs package pythons lock clean
+.PHONY: help setup console run test browser screenshots proof contract e2e rehearse synth bench check docs package pythons lock clean

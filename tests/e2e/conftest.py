@@ -1,4 +1,3 @@
-import os
 import threading
 import time
 from dataclasses import dataclass
@@ -9,7 +8,6 @@ import pytest
 from duetime import Scheduler
 from tests.e2e import emulator
 from tests.e2e.deployment import PREFIX, SENDER, Deployment
-from tests.e2e.emulator import REGION
 
 ASK_EVERY = 0.5
 """Seconds."""
@@ -70,17 +68,7 @@ def directory(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, emulator.running(made) as endpoint:
         for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN"):
             patch.delenv(name, raising=False)
-        given = {
-            "AWS_ENDPOINT_URL": endpoint,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-            "AWS_REGION": REGION,
-            "AWS_DEFAULT_REGION": REGION,
-            "AWS_CONFIG_FILE": os.devnull,
-            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
-            "AWS_EC2_METADATA_DISABLED": "true",
-        }
-        for name, value in given.items():
+        for name, value in emulator.environment_of(endpoint).items():
             patch.setenv(name, value)
         yield made
 

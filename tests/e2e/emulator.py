@@ -1,6 +1,7 @@
 """ministack as a process of the tests' own: on 127.0.0.1 only, on a port chosen by the kernel, gone afterwards."""
 
 import contextlib
+import os
 import socket
 import subprocess
 import sys
@@ -21,6 +22,20 @@ def running(directory: Path) -> Iterator[str]:
     log = directory / "ministack.log"
     with serving([str(PROGRAM)], port, env=_environment(port, directory), log=log) as endpoint:
         yield endpoint
+
+
+def environment_of(endpoint: str) -> dict[str, str]:
+    """With this in its environment a process knows the emulator, and nothing else of AWS."""
+    return {
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
 
 
 @contextlib.contextmanager
