@@ -11,6 +11,7 @@ from typing import Any, Self
 from duetime.errors import SettingsError
 
 PREFIX = "DUETIME_"
+RUNBOOK = f"{PREFIX}RUNBOOK"
 SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
@@ -50,6 +51,11 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
     source = environment(environ)
     stream = source.get("AWS_LAMBDA_LOG_STREAM_NAME")
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
+
+
+def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
+    """Where the deployment has its runbook, as the stack tells the API; None where nobody has said."""
+    return environment(environ).get(RUNBOOK) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

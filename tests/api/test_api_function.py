@@ -158,3 +158,11 @@ def test_the_health_in_detail_counts_what_waits_in_the_failure_queue(deployed, a
     sqs.delete_queue(QueueUrl=url)
     told = client("health", path="/api/v1/health/details", claims=OPERATOR).json
     assert (told["ill"], told["failure_queue"]) == (["failure queue"], None)
+
+
+def test_the_health_in_detail_says_where_the_runbook_is_if_it_was_told(deployed, app, call):
+    there = "https://wiki.example.com/duetime"
+    for runbook in (there, None):
+        client = type(call)(make_handler(Settings(), app, runbook=runbook))
+        told = client("health", path="/api/v1/health/details", claims=OPERATOR).json
+        assert told["runbook"] == runbook

@@ -108,7 +108,7 @@ def test_a_scheduler_is_looked_over(duetime):
     assert first == f"{duetime.url}, as developer of acme"
     assert head.split() == ["LOOKED", "AT", "STATE", "FOUND", "WHAT", "TO", "DO"]
     assert any(row.startswith("handlers ") for row in rows)
-    assert "docs/runbook.md tells more:" in printed
+    assert "the runbook tells more, under:" in printed
 
 
 def test_something_ill_ends_with_1_and_names_the_section(duetime, serve):
@@ -122,3 +122,39 @@ def test_something_ill_ends_with_1_and_names_the_section(duetime, serve):
     assert printed.splitlines()[-1] == "  The sweep or the catch-up lags"
     status, printed, _ = duetime("doctor", "--json", url=url)
     assert (status, json.loads(printed)["status"]) == (1, "ill")
+
+
+def test_what_it_tells_to_run_asks_the_same_scheduler_as_the_same_caller(duetime):
+    duetime("jobs", "pause", "billing-nightly")
+    told = f"--url {duetime.url} --tenant acme --user ada"
+    _, printed, _ = duetime("doctor", "--tenant", "acme", "--user", "ada")
+    assert f"duetime jobs resume NAME {told}" in printed
+    findings = duetime.json("doctor", "--tenant", "acme", "--user", "ada")["findings"]
+    [paused] = (each for each in findings if each["about"] == "jobs")
+    assert paused["remedy"] == f"duetime jobs resume NAME {told}"
+
+
+def test_what_is_no_command_is_told_as_it_is():
+    [switch] = unwell(enabled=False)
+    assert switch.asking("--profile test") == switch
+
+
+def test_without_a_word_on_the_command_line_its_commands_have_none_either():
+    [waiting] = unwell(undelivered={"count": 3, "more": False})
+    assert waiting.asking("").remedy == "duetime undelivered list"
+
+
+def test_where_the_deployment_knows_its_runbook_the_sections_are_told_by_their_address(duetime, serve):
+    there = "https://wiki.example.com/duetime"
+
+    def answer(_method, path, *_more):
+        ill = {"ill": ["sweep"], "status": "ill", "failed_last_day": {"count": 2, "more": False}}
+        content = ME if path.endswith("/me") else WELL | ill | {"runbook": there}
+        return 200, "application/json", json.dumps(content)
+
+    _, printed, _ = duetime("doctor", url=serve(answer))
+    assert printed.splitlines()[-3:] == [
+        "the runbook tells more:",
+        f"  {there}#the-sweep-or-the-catch-up-lags",
+        f"  {there}#dead-letters",
+    ]

@@ -105,6 +105,8 @@ class HealthDetails(BaseModel):
     """About how many messages wait for salvage."""
     types: list[str] | None
     """What published manifests run."""
+    runbook: str | None
+    """Where this deployment has its runbook; null where nobody has said."""
 
 
 @dataclass(slots=True)
@@ -126,11 +128,12 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Asks everything; `waiting` counts what is in the failure queue, where that can be known."""
+    """Asks everything; `waiting` counts what is in the failure queue, where that can be known; `runbook` is only told."""
 
     desk: Desk
     bookmarks: Bookmarks
     waiting: Waiting | None = None
+    runbook: str | None = None
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
@@ -170,6 +173,7 @@ class Details:
             failed_last_day=failed,
             failure_queue=waiting,
             types=types,
+            runbook=self.runbook,
         )
 
     def _late(self, found: Mapping[str, datetime | None], now: datetime) -> Iterator[str]:

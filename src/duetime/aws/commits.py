@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.action import Action, Status
 from duetime.aws import conditions
-from duetime.aws.faults import COMMIT, Cancelled, TransactionFailed, translated
+from duetime.aws.faults import COMMIT, Cancelled, Cures, TransactionFailed, translated
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, row_key
 from duetime.aws.transactions import Entry, patiently, pause, update, write
@@ -26,6 +26,14 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 CONDITION_FAILED = "ConditionalCheckFailed"
+_RIGHTS = {
+    "Put": "dynamodb:PutItem",
+    "Update": "dynamodb:UpdateItem",
+    "Delete": "dynamodb:DeleteItem",
+    "ConditionCheck": "dynamodb:ConditionCheckItem",
+}
+"""What each kind of entry needs."""
+
 _SENDS = 3
 """How often a request without an answer is sent, beside what the client repeats by itself."""
 
@@ -79,7 +87,9 @@ def commit(client: DynamoDBClient, asked: Commit) -> SettleResult:
     """See `duetime.action_ports.ActionStore.commit`."""
     request = asked.request()
     try:
-        _insistently(partial(patiently, partial(_send, client, request), Cancelled))
+        _insistently(
+            partial(patiently, partial(_send, client, request, partial(_cures, client, asked)), Cancelled)
+        )
     except TransactionFailed as failed:
         reasons = dict.fromkeys(failed.failed, CONDITION_FAILED)
         return _refused(client, asked, reasons, failed.failed)
@@ -95,13 +105,28 @@ def commit(client: DynamoDBClient, asked: Commit) -> SettleResult:
     return SettleResult.SETTLED
 
 
-def _send(client: DynamoDBClient, request: Mapping[str, Any]) -> None:
+def _send(client: DynamoDBClient, request: Mapping[str, Any], cures: Cures) -> None:
     entries = request["TransactItems"]
     if len(entries) == 1:
         write(client, entries)
         return
-    with translated(COMMIT):
+    with translated(COMMIT, cures):
         client.transact_write_items(**request)
+
+
+def _cures(client: DynamoDBClient, asked: Commit) -> Mapping[str, str]:
+    """What the handler's entries need: DynamoDB does not say which table is missing, nor what else it would refuse."""
+    region, needed = client.meta.region_name, dict[str, set[str]]()
+    for entry in asked.entries:
+        for kind, operation in entry.items():
+            needed.setdefault(str(operation["TableName"]), set()).add(_RIGHTS[kind])
+    theirs = [name for name in needed if name != asked.table] or [*needed]
+    missing = theirs[0] if len(theirs) == 1 else f"(whichever is missing) {', '.join(theirs)}"
+    rights = "; ".join(f"{', '.join(sorted(each))} on {name}" for name, each in needed.items())
+    return {
+        "ResourceNotFoundException": f"Make the table {missing} in {region}, or check the table that each entry names",
+        "AccessDeniedException": f"Give the worker's role, in {region}: {rights}",
+    }
 
 
 def _insistently(send: Callable[[], None]) -> None:

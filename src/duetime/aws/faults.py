@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,16 +17,17 @@ from botocore.exceptions import (
 from duetime.aws.keys import Item
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 
+Cures = Callable[[], Mapping[str, str]]
+"""What makes a caller's own cures, by the service's word for what went wrong."""
+
 _CONDITION_FAILED = "ConditionalCheckFailedException"
 _CONFLICT = "TransactionConflictException"
 _CANCELLED = "TransactionCanceledException"
 
 COMMIT = "DynamoDB, for run.commit,"
-"""The service of a transaction that has a handler's own writes in it: what is wrong with it has cures of its own."""
+"""The service of a transaction that has a handler's own writes in it: its cures name the handler's tables."""
 
 _CURES = {
-    f"{COMMIT} AccessDeniedException": "Give the worker's role what the entries do to the handler's own tables",
-    f"{COMMIT} ResourceNotFoundException": "Check the table that each entry names",
     "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that the stack is deployed",
     "DynamoDB ResourceNotFoundException": "Check DUETIME_PREFIX or DUETIME_ACTIONS_TABLE, and DUETIME_JOBS_TABLE (if none"
     " is said, the tables are duetime-actions and duetime-jobs), the region, and that the stack is deployed",
@@ -89,8 +90,10 @@ def code_of(error: ClientError) -> str:
 
 
 @contextmanager
-def translated(service: str) -> Iterator[None]:
+def translated(service: str, cures: Cures = dict) -> Iterator[None]:
     """Raise what goes wrong inside as `BackendMisconfigured` (it will not pass) or `BackendUnavailable` (it may).
+
+    `cures` come before the usual ones.
 
     A condition that did not hold is neither: that is `ConditionFailed`, in a transaction `TransactionFailed`, and the
     store's own to answer.
@@ -102,7 +105,9 @@ def translated(service: str) -> Iterator[None]:
             raise ConditionFailed(dict(error.response).get("Item")) from None  # type: ignore[arg-type]
         if code_of(error) == _CANCELLED:
             raise _of_reasons(service, error) from error
-        raise _of_refusal(service, code_of(error), str(error)) from error
+        if (code := code_of(error)) in (own := cures()):
+            raise BackendMisconfigured(service, str(error), own[code]) from error
+        raise _of_refusal(service, code, str(error)) from error
     except NoCredentialsError as error:
         raise BackendMisconfigured(service, str(error), "Give the process credentials") from error
     except NoRegionError as error:

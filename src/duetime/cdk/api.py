@@ -26,7 +26,7 @@ from duetime.cdk.handlers import Handlers
 from duetime.cdk.rules import accept
 from duetime.cdk.tables import Tables
 from duetime.cdk.user_pool import Users
-from duetime.environment import ConsolePlace
+from duetime.environment import RUNBOOK, ConsolePlace
 from duetime.settings import Settings
 
 _TIMEOUT = timedelta(seconds=29)
@@ -95,12 +95,13 @@ class Api(Construct):
     def _function(self, handlers: Sequence[Handlers], tables: Tables, failures: sqs.Queue) -> Function:
         apps = " ".join(each.app for each in handlers)
         mine = replace(self._settings, app=apps, failure_queue=failures.queue_url)
+        there = self._deployment.chosen_runbook
         duty = Duty(
             name=f"{mine.prefix}api",
             about="serves the admin API",
             entry="api",
             timeout=_TIMEOUT,
-            environment=mine.to_env(),
+            environment=mine.to_env() | ({RUNBOOK: there} if there else {}),
             rights=let_serve(tables, failures.queue_arn),
         )
         code = Bundle.of(self._deployment, *handlers, has_api=True).code()

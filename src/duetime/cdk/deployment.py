@@ -40,6 +40,7 @@ LOG_DAYS = (
 """The retentions that CloudWatch Logs admits."""
 
 _MINUTE = timedelta(minutes=1)
+_RUNBOOK = "docs/runbook.md"
 _PLACE = re.compile(r"[^\s#]{1,400}")
 _MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
@@ -183,10 +184,10 @@ class Deployment:
         ),
     )
     runbook: str = field(
-        default="docs/runbook.md",
+        default=_RUNBOOK,
         metadata=_about(
-            "Where alarms and the dashboard say that the runbook is: an address that whoever is woken can open, as of"
-            " the site that `make docs` makes, or of your copy."
+            "Where alarms, the dashboard and `duetime doctor` say that the runbook is: an address that whoever is woken"
+            " can open, as of the site that `make docs` makes, or of your copy."
         ),
     )
     failed_alarm: int = field(
@@ -228,6 +229,11 @@ class Deployment:
     def serves_console(self) -> bool:
         """Whether there is a console, and the API that serves it."""
         return self.api and self.console
+
+    @property
+    def chosen_runbook(self) -> str:
+        """Where somebody has said that the runbook is; empty where nobody has."""
+        return self.runbook if self.runbook != _RUNBOOK else ""
 
     def __post_init__(self) -> None:
         if problems := [*self._not_allowed(), *self._contradictions()]:

@@ -36,6 +36,11 @@ class Finding(NamedTuple):
     remedy: str = ""
     section: str = ""
 
+    def asking(self, connection: str) -> Finding:
+        """The same; if it tells to run a command, that asks by `connection`, the options of who is asked and as whom."""
+        is_command = self.remedy.startswith("duetime ")
+        return self._replace(remedy=f"{self.remedy} {connection}") if connection and is_command else self
+
 
 def diagnose(health: Json, now: datetime) -> Sequence[Finding]:
     """Everything that was looked at, in the order of how much hangs on it."""

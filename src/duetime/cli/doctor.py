@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from duetime.cli.arguments import JOBS, Commands, add_connection, client_of, print_json
+from duetime.cli.arguments import JOBS, Commands, add_connection, client_of, pasted, print_json
 from duetime.cli.tables import plain, table
 from duetime.clock import SystemClock
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.cli.client import Client
     from duetime.cli.diagnosis import Finding, Json
 
-RUNBOOK = "docs/runbook.md"
 _MOST_PAGES = 10
 """Of a hundred jobs each."""
 
@@ -41,13 +41,14 @@ def run(arguments: argparse.Namespace) -> int:
     found = [*diagnose(health, now)]
     if "jobs:read" in me["permissions"]:
         found += diagnose_jobs(_jobs(client), now)
+    found = [each.asking(pasted(arguments, {})) for each in found]
     is_ill = any(each.state == "ill" for each in found)
     if arguments.json:
         told = {"url": client.url, "me": me, "health": health, "findings": [each._asdict() for each in found]}
         print_json({**told, "status": "ill" if is_ill else "ok"})
     else:
         print(f"{client.url}, as {plain(me['actor'])} of {plain(me['tenant_id'])}\n")
-        print(_drawn(found))
+        print(_drawn(found, health.get("runbook")))
     return 1 if is_ill else 0
 
 
@@ -63,9 +64,16 @@ def _jobs(client: Client) -> Sequence[Json]:
     return jobs
 
 
-def _drawn(found: Sequence[Finding]) -> str:
+def _drawn(found: Sequence[Finding], runbook: str | None) -> str:
+    """The findings, and where to read on: an installed package has no pages, so sections are named where nobody said where."""
     rows = [[each.about, each.state, each.told, each.remedy or "-"] for each in found]
     lines = [table(["LOOKED AT", "STATE", "FOUND", "WHAT TO DO"], rows)]
     if sections := list(dict.fromkeys(each.section for each in found if each.section)):
-        lines += ["", f"{RUNBOOK} tells more:", *(f"  {each}" for each in sections)]
+        places = [f"{plain(runbook)}#{_anchor(each)}" if runbook else each for each in sections]
+        lines += ["", "the runbook tells more:" if runbook else "the runbook tells more, under:"]
+        lines += [f"  {each}" for each in places]
     return "\n".join(lines)
+
+
+def _anchor(section: str) -> str:
+    return re.sub(r"[^\w\- ]", "", section).lower().replace(" ", "-")

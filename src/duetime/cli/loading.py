@@ -1,15 +1,19 @@
-"""Importing an app for a command, and telling why it could not be."""
+"""Importing an app, or its setup, for a command, and telling why it could not be."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from importlib import import_module
+from inspect import iscoroutinefunction
 from pathlib import Path
+from sysconfig import get_path
 from traceback import walk_tb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from duetime.cli.failures import BadUsage, CommandFailed
-from duetime.errors import DuetimeError
+from duetime.errors import DeclarationError, DuetimeError
 
 if TYPE_CHECKING:  # imported when a command runs: `duetime --help` must be quick
     from duetime.app import App
@@ -25,36 +29,80 @@ def app_at(where: str) -> App:
     """
     from duetime.lambdas.loading import load_app  # noqa: PLC0415 - as above
 
+    return _imported("app", where, load_app)
+
+
+def setup_at(where: str) -> Callable[[], None]:
+    """The function that ``module:name`` leads to, for the local cloud to call.
+
+    Raises:
+        BadUsage: `where` has another form.
+        DeclarationError: it leads to nothing that can be called and be done.
+        CommandFailed: importing it fails; when it is called, that it raised something.
+    """
+    setup = _imported("setup", where, _load_function)
+
+    def called() -> None:
+        try:
+            setup()
+        except Exception as error:
+            raise _failed(f"the setup {where!r} failed", error) from error
+
+    return called
+
+
+Loaded = TypeVar("Loaded")
+
+
+def _imported(what: str, where: str, load: Callable[[str], Loaded]) -> Loaded:
     if not all(where.partition(":")):
-        raise BadUsage(f"--app {where!r} is not module:name, such as billing.handlers:app")
-    sys.path.insert(0, str(Path.cwd()))
+        raise BadUsage(f"--{what} {where!r} is not module:name, such as {_LIKE[what]}")
+    if (here := str(Path.cwd())) != sys.path[0]:
+        sys.path.insert(0, here)
     try:
-        return load_app(where)
+        return load(where)
     except DuetimeError as error:
         if place := _place(error):
             error.add_note(place)
         raise
     except ImportError as error:
         raise CommandFailed(
-            f"cannot import the app {where!r} ({error}): run this in the directory it is imported from,"
+            f"cannot import the {what} {where!r} ({error}): run this in the directory it is imported from,"
             " or name that in PYTHONPATH, such as PYTHONPATH=src"
         ) from error
     except Exception as error:  # what the user's module does when it is imported
-        failed = CommandFailed(f"importing the app {where!r} failed: {type(error).__name__}: {error}")
-        if place := _place(error):
-            failed.add_note(place)
-        raise failed from error
+        raise _failed(f"importing the {what} {where!r} failed", error) from error
+
+
+def _load_function(where: str) -> Callable[[], object]:
+    module, _, name = where.partition(":")
+    found = getattr(import_module(module), name, None)
+    if not callable(found) or iscoroutinefunction(found):
+        raise DeclarationError(
+            f"{where} is no function that can be called with nothing; write `def {name}() -> None`"
+        )
+    return cast("Callable[[], object]", found)
+
+
+def _failed(what: str, error: Exception) -> CommandFailed:
+    failed = CommandFailed(f"{what}: {type(error).__name__}: {error}")
+    if place := _place(error):
+        failed.add_note(place)
+    return failed
 
 
 def _place(error: BaseException) -> str:
-    """The last line that is neither duetime's nor Python's own; empty where there is none."""
+    """The last line that is neither duetime's nor Python's own, nor a library's if it can be; empty where there is none."""
     frames = [(each.f_code.co_filename, line) for each, line in walk_tb(error.__traceback__)]
     theirs = [
         each
         for each in frames
         if not each[0].startswith((_PACKAGE, "<frozen", str(Path(os.__file__).parent)))
     ]
-    return f"at {theirs[-1][0]}, line {theirs[-1][1]}" if theirs else ""
+    in_project = [each for each in theirs if not each[0].startswith(_LIBRARIES)]
+    return "".join(f"at {file}, line {line}" for file, line in (in_project or theirs)[-1:])
 
 
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
+_LIBRARIES = tuple(f"{get_path(each)}{os.sep}" for each in ("purelib", "platlib"))
+_LIKE = {"app": "billing.handlers:app", "setup": "billing.setup:make_tables"}

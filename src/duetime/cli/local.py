@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from duetime.cli.arguments import Commands
 from duetime.cli.duration import duration
 from duetime.cli.failures import BadUsage, CommandFailed
-from duetime.cli.loading import app_at
+from duetime.cli.loading import app_at, setup_at
 from duetime.cli.local_access import access_of, add_access
 from duetime.errors import SettingsError
 
@@ -39,6 +39,11 @@ def add_parser(commands: Commands) -> None:
     )
     add = parser.add_argument
     add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")
+    add(
+        "--setup",
+        metavar="MODULE:NAME",
+        help="a function that makes the handlers' own tables, queues and topics",
+    )
     add("--port", type=_port, default=8080, help="where to listen; 0 takes any free port (default: 8080)")
     add("--concurrency", type=_count, default=20, metavar="N", help="handlers at once (default: 20)")
     add("--off", action="store_true", help="begin with the global switch off: nothing fires")
@@ -96,6 +101,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
     doubles = _DOUBLES if arguments.at_least_once else 0.0
     lateness = _A_MINUTE if arguments.timers_late else timedelta(0)
+    setup = None if arguments.setup is None else setup_at(arguments.setup)
     try:
         return Options(
             settings=_settings(arguments),
@@ -104,6 +110,7 @@ def _options(arguments: argparse.Namespace) -> Options:
             timers=Whims(lateness=lateness, doubles=doubles),
             message_doubles=doubles,
             mail_to=arguments.mail_to or "",
+            setup=setup,
         )
     except SettingsError as error:
         raise BadUsage(str(error)) from error

@@ -16,12 +16,13 @@ from duetime.notification_ports import InboxPorts
 from duetime.settings import Settings
 
 
-def make_handler(settings: Settings, app: App) -> Handler:
+def make_handler(settings: Settings, app: App, *, runbook: str | None = None) -> Handler:
     """The handler of API Gateway's events.
 
     Args:
         settings: the deployment's.
         app: its payload models decide what may be scheduled and registered; its handlers are not called here.
+        runbook: where operators have theirs; None where nobody has said.
     """
     clock = SystemClock()
     backends = Backends(settings, clock)
@@ -30,6 +31,6 @@ def make_handler(settings: Settings, app: App) -> Handler:
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None
-    details = Details(desk, backends.bookmarks, waiting)
+    details = Details(desk, backends.bookmarks, waiting, runbook)
     door = make_door(desk, health.Health(probes, details), access, prefix=settings.api_prefix)
     return not_kept(for_origin(door, settings.console_origin))

@@ -108,6 +108,8 @@ class LocalCloud:
             emulator.start()
             undo.callback(emulator.stop)
             undo.enter_context(listening(self.outbox, lambda: self.settings))
+            if self.options.setup is not None:
+                self.options.setup()
             self._stack = Stack(self._names, self._clock, max_receives=self.options.max_receives)
             self._deploy()
             undo.callback(self._functions.deploy, {})

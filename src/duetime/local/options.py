@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -28,6 +28,8 @@ class Options:
         retry_waits: how long Lambda waits before it tries a failed asynchronous invocation again.
         stop_within: how long a stop waits for running handlers.
         mail_to: who gets every notification of the tenants ``acme`` and ``system``; empty: whom their preferences name.
+        setup: called once with nothing, before the app is deployed, when boto3 already meets the local cloud: it makes the
+            handlers' own tables, queues and topics. What it raises ends the start.
 
     Raises:
         InvalidPreferences: `mail_to` is no mail address.
@@ -43,6 +45,7 @@ class Options:
     retry_waits: Sequence[timedelta] = RETRY_WAITS
     stop_within: timedelta = timedelta(seconds=10)
     mail_to: str = ""
+    setup: Callable[[], object] | None = None
 
     def __post_init__(self) -> None:
         check_access(self.settings)

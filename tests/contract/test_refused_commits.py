@@ -1,0 +1,116 @@
+"""A commit into a table that is missing, or that the worker may not write: both are told by the table's name."""
+
+import pytest
+from botocore.exceptions import ClientError
+
+from duetime.errors import BackendMisconfigured
+from duetime.outcome import of_error
+from duetime.testing.contract.committing import DONE, commit
+from duetime.testing.contract.specimens import fresh, running
+
+WORKER = "arn:aws:sts::123456789012:assumed-role/duetime-worker-default-role/duetime-worker-default"
+DENIED = (
+    f"User: {WORKER} is not authorized to perform: dynamodb:PutItem on resource:"
+    " arn:aws:dynamodb:us-east-1:123456789012:table/orders because no identity-based policy allows the"
+    " dynamodb:PutItem action"
+)
+KEY = {"id": {"S": "o-1"}}
+
+
+def put(table):
+    return {"Put": {"TableName": table, "Item": KEY}}
+
+
+def entry(kind, table, **more):
+    return {kind: {"TableName": table, "Key": KEY, **more}}
+
+
+EACH_KIND = [
+    put("orders"),
+    entry(
+        "Update", "orders", UpdateExpression="SET paid = :yes", ExpressionAttributeValues={":yes": {"N": "1"}}
+    ),
+    entry("Delete", "carts"),
+    entry("ConditionCheck", "stock", ConditionExpression="attribute_exists(id)"),
+]
+
+
+class Guarded:
+    """A client whose role may write to no table but duetime's own, and is told so as IAM does."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+    def transact_write_items(self, **_asked):
+        answer = {"Error": {"Code": "AccessDeniedException", "Message": DENIED}}
+        raise ClientError(answer, "TransactWriteItems")
+
+
+@pytest.fixture
+def orders(table):
+    def make():
+        table.client.create_table(
+            TableName="orders",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        )
+
+    yield make
+    table.client.delete_table(TableName="orders")
+
+
+@pytest.fixture
+def region(table):
+    return table.client.meta.region_name
+
+
+def refusal(store, entries):
+    claimed = running(store)
+    with pytest.raises(BackendMisconfigured) as refused:
+        commit(store, claimed, entries)
+    assert store.get(claimed.ref) == claimed
+    return refused.value
+
+
+def test_a_table_that_is_missing_is_told_with_its_name_and_where_it_was_looked_for(table, region):
+    refused = refusal(table.store(), [put("orders")])
+    assert refused.cure == f"Make the table orders in {region}, or check the table that each entry names"
+
+
+def test_of_several_tables_all_are_told_since_dynamodb_does_not_say_which_is_missing(table, region):
+    refused = refusal(table.store(), [put("orders"), entry("Delete", "carts"), put("orders")])
+    assert f"(whichever is missing) orders, carts in {region}" in refused.cure
+
+
+def test_the_tables_of_duetime_itself_are_not_among_them(table):
+    store = table.store()
+    refused = refusal(store, [*store.entries(fresh(store)), put("orders")])
+    assert "the table orders in" in refused.cure
+
+
+def test_the_run_goes_on_and_may_commit_once_the_table_is_there(table, orders):
+    store = table.store()
+    claimed = running(store)
+    with pytest.raises(BackendMisconfigured):
+        commit(store, claimed, [put("orders")])
+    orders()
+    assert commit(store, claimed, [put("orders")], number=2) is DONE
+
+
+def test_a_role_that_may_not_write_is_told_what_it_needs_on_which_table(table, region):
+    refused = refusal(table.store(Guarded(table.client)), EACH_KIND)
+    assert refused.cure == (
+        f"Give the worker's role, in {region}: dynamodb:PutItem, dynamodb:UpdateItem on orders; dynamodb:DeleteItem on"
+        " carts; dynamodb:ConditionCheckItem on stock"
+    )
+
+
+@pytest.mark.parametrize("guard", [lambda client: client, Guarded], ids=["missing", "denied"])
+def test_what_the_action_keeps_of_it_names_the_table_and_the_cure_in_full(table, guard):
+    refused = refusal(table.store(guard(table.client)), [put("orders")])
+    assert of_error(refused).message == f"BackendMisconfigured: {refused}"
+    assert "orders" in refused.cure

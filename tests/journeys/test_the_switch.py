@@ -1,0 +1,78 @@
+"""The global switch: how soon what has waited runs when it is on again, and how seldom it is looked at till then."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from duetime import App, Payload, Run
+from duetime.action import Status
+from duetime.settings import Settings
+from duetime.testing import SimulatedCloud
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DUE = NOON + timedelta(minutes=2)
+
+
+class Errand(Payload):
+    pass
+
+
+class Switched:
+    """A cloud that is switched off, with an action that is due in two minutes."""
+
+    def __init__(self):
+        app = App()
+
+        @app.action
+        def run_errand(payload: Errand, run: Run) -> None:
+            pass
+
+        self._settings = Settings(enabled=False)
+        self.cloud = SimulatedCloud(app, start=NOON, settings=self._settings)
+        self._id = self.cloud.scheduler.schedule(Errand(), at=DUE).id
+
+    @property
+    def action(self):
+        return self.cloud.scheduler.get(self._id)
+
+    def on(self):
+        object.__setattr__(self._settings, "enabled", True)
+
+
+@pytest.fixture
+def switched():
+    return Switched()
+
+
+@pytest.mark.parametrize("late", [1, 30, 59, 61, 90, 150, 200, 299])
+def test_what_is_a_few_minutes_late_waits_no_longer_again_than_it_has_and_a_minute(switched, late):
+    on_at = DUE + timedelta(seconds=late)
+    switched.cloud.advance(on_at - NOON)
+    switched.on()
+    switched.cloud.advance(minutes=10)
+    assert switched.action.status is Status.EXECUTED
+    assert switched.action.attempts[0].started_at - on_at <= timedelta(seconds=max(late, 60))
+
+
+@pytest.mark.parametrize("late", [timedelta(minutes=6), timedelta(minutes=50), timedelta(hours=5)])
+def test_what_is_later_comes_with_the_first_sweep(switched, late):
+    on_at = DUE + late
+    switched.cloud.advance(on_at - NOON)
+    switched.on()
+    switched.cloud.advance(minutes=20)
+    assert switched.action.attempts[0].started_at - on_at <= timedelta(minutes=1, seconds=1)
+
+
+def test_what_is_not_due_yet_is_not_put_off_beyond_its_time(switched):
+    switched.on()
+    switched.cloud.advance(minutes=5)
+    assert switched.action.attempts[0].started_at == DUE
+
+
+def test_what_waits_for_a_day_costs_four_messages_an_hour(switched, caplog):
+    caplog.set_level("INFO", logger="duetime.work")
+    switched.cloud.advance(hours=24)
+    put_off = [each.seconds for each in caplog.records if each.message == "put off"]
+    assert put_off[:6] == [60, 60, 120, 240, 480, 900]
+    assert set(put_off[6:]) == {900}
+    assert len(put_off) <= 24 * 4 + 6

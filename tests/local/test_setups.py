@@ -1,0 +1,110 @@
+"""What a handler's own tables are made by, before the app is deployed on the local cloud."""
+
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import boto3
+import pytest
+
+from duetime import App, Payload, RetryPolicy, Run
+from duetime.action import Status
+from duetime.cli import main
+from duetime.local import LocalCloud, Options
+from tests.local.apps import setups
+from tests.local.conftest import eventually
+
+ROOT = Path(__file__).parents[2]
+
+
+class Place(Payload):
+    order: str
+
+
+def shop() -> App:
+    app = App()
+
+    @app.action(retry=RetryPolicy(attempts=2, backoff=3600))
+    def place(payload: Place, run: Run) -> None:
+        run.commit([{"Put": {"TableName": "orders", "Item": {"id": {"S": payload.order}}}}])
+
+    return app
+
+
+def ran(cloud):
+    """The first action that a cloud ran, after its attempt."""
+    scheduler = cloud.scheduler()
+    placed = scheduler.schedule(Place(order="o-1"), at=timedelta(0))
+
+    def ended():
+        row = scheduler.get(placed.id)
+        return row if row.attempts and row.attempts[0].finished_at else None
+
+    return eventually(ended, "the attempt")
+
+
+def test_what_the_setup_makes_is_there_for_handlers():
+    with LocalCloud(shop(), Options(setup=setups.make_orders)) as cloud:
+        assert ran(cloud).status is Status.EXECUTED
+        assert cloud.client("dynamodb").scan(TableName="orders")["Items"] == [{"id": {"S": "o-1"}}]
+
+
+def test_without_it_the_first_attempt_tells_which_table_is_missing_and_where_and_waits_for_the_next():
+    with LocalCloud(shop()) as cloud:
+        row = ran(cloud)
+    assert row.status is Status.PENDING
+    assert "Make the table orders in us-east-1" in row.attempts[0].message
+
+
+def test_it_is_called_once_before_anything_is_deployed():
+    found = []
+
+    def look():
+        client = boto3.client("dynamodb")
+        found.append((client.meta.region_name, client.list_tables()["TableNames"]))
+
+    with LocalCloud(shop(), Options(setup=look)) as cloud:
+        cloud.redeploy(app=shop())
+    assert found == [("us-east-1", [])]
+
+
+def test_what_it_raises_ends_the_start_and_nothing_is_left():
+    with pytest.raises(Exception, match="Table already exists"):
+        LocalCloud(shop(), Options(setup=setups.make_them_twice)).start()
+    with LocalCloud(shop(), Options(setup=setups.make_orders)) as cloud:
+        assert "orders" in cloud.client("dynamodb").list_tables()["TableNames"]
+
+
+@pytest.fixture
+def told(monkeypatch, capsys):
+    """What ``duetime local`` tells, line by line, of a setup that cannot be done."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+    def told(setup):
+        assert main(["local", "--app", "examples.billing:app", "--port", "0", "--setup", setup])
+        return capsys.readouterr().err.strip().splitlines()
+
+    return told
+
+
+def test_on_the_command_line_its_error_is_told_with_the_line_that_asked_for_it(told):
+    line, place = told("tests.local.apps.setups:make_them_twice")
+    assert "the setup 'tests.local.apps.setups:make_them_twice' failed: ResourceInUseException" in line
+    assert place.strip().startswith(f"at {setups.__file__}, line ")
+
+
+@pytest.mark.parametrize(
+    ("setup", "said"),
+    [
+        ("setups", "--setup 'setups' is not module:name"),
+        ("tests.local.apps.nowhere:make", "cannot import the setup"),
+        ("tests.local.apps.broken:make", "ZeroDivisionError"),
+        ("tests.local.apps.setups:make_carts", "no function that can be called with nothing"),
+        ("tests.local.apps.setups:TABLES", "no function that can be called with nothing"),
+        ("tests.local.apps.setups:make_later", "write `def make_later() -> None`"),
+        ("tests.local.apps.setups:make_named", "missing 1 required positional argument"),
+    ],
+)
+def test_one_that_cannot_be_called_is_told_in_a_line(told, setup, said):
+    assert said in told(setup)[0]
