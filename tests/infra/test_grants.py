@@ -2,7 +2,7 @@
 
 import re
 from datetime import timedelta
-from itertools import permutations
+from itertools import count, permutations
 
 import pytest
 from aws_cdk import aws_iam as iam
@@ -99,17 +99,25 @@ def test_who_redrives_sees_what_is_undelivered_and_asks_for_it_in_the_failure_qu
 GRANTS = (Duetime.grant_schedule, Duetime.grant_manage_jobs)
 
 
+@pytest.fixture(scope="module")
+def made():
+    """A scheduler, and a function more each time."""
+    into, scheduler = stack()
+    names = (f"Caller{place}" for place in count())
+    return lambda: (scheduler, caller(into, next(names)))
+
+
 @pytest.mark.parametrize("grant", GRANTS)
 @pytest.mark.parametrize("tenant", ["*", "a#b", "", "a?c", "system"])
-def test_a_grant_refuses_a_tenant_that_would_widen_it(grant, tenant):
+def test_a_grant_refuses_a_tenant_that_would_widen_it(made, grant, tenant):
     with pytest.raises(InvalidIdentifier):
-        granted(grant, tenants=[tenant])
+        grant(*made(), tenants=[tenant])
 
 
 @pytest.mark.parametrize("grant", GRANTS)
-def test_a_grant_for_no_tenant_at_all_is_refused(grant):
+def test_a_grant_for_no_tenant_at_all_is_refused(made, grant):
     with pytest.raises(ValueError, match="at least one"):
-        granted(grant, tenants=[])
+        grant(*made(), tenants=[])
 
 
 def test_a_grant_tells_the_function_where_the_table_is():
@@ -131,16 +139,19 @@ def test_a_function_that_another_stack_made_is_granted_by_its_role_and_told_what
     assert (told.actions_table, told.due_shards) == ("b-actions", 32)
 
 
-@pytest.mark.parametrize("order", [*permutations((*GRANTS, Duetime.grant_redrive))])
-def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order(order):
+def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order():
     made, scheduler = stack(settings=Settings(prefix="b-"))
-    function = caller(made)
-    for grant in order:
-        grant(scheduler, function)
+    orders = [*permutations((*GRANTS, Duetime.grant_redrive))]
+    for place, order in enumerate(orders):
+        function = caller(made, f"Caller{place}")
+        for grant in order:
+            grant(scheduler, function)
     functions = Synthesised.of(made).of_type("AWS::Lambda::Function")
-    [environment] = [each["Environment"]["Variables"] for each in functions if "FunctionName" not in each]
-    told = Settings.from_env({name: text(value) for name, value in environment.items()})
-    assert (told.actions_table, told.jobs_table) == ("b-actions", "b-jobs")
+    environments = [each["Environment"]["Variables"] for each in functions if "FunctionName" not in each]
+    assert len(environments) == len(orders)
+    for environment in environments:
+        told = Settings.from_env({name: text(value) for name, value in environment.items()})
+        assert (told.actions_table, told.jobs_table) == ("b-actions", "b-jobs")
 
 
 def test_a_worker_that_is_not_there_is_told_with_those_that_are():
