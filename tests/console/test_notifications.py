@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, Options
+from duetime.local.preset import everything_to
 from duetime.notification import Digest, NotificationKind
 from duetime.register import Registration
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
@@ -157,21 +158,23 @@ def test_the_list_is_narrowed_by_kind_and_by_what_is_unread(reader, cloud, faile
     expect(entry(page, DEAD_SUBJECT)).to_be_visible()
 
 
-def test_a_job_that_keeps_failing_is_told_with_the_way_to_it(reader, cloud):
-    jobs = cloud.scheduler().jobs
-    once = Registration(name="acme-send", handler=Parcel(order="9", fails=9), failure_threshold=1)
+def test_a_job_that_keeps_failing_is_told_with_the_way_to_it(alone, cloud):
+    reader, tenant = alone
+    Backends(cloud.settings, SystemClock()).preferences.put(everything_to("ops@acme.example", tenant))
+    jobs = cloud.scheduler(tenant_id=tenant).jobs
+    once = Registration(name="keeps-failing", handler=Parcel(order="9", fails=9), failure_threshold=1)
     jobs.register(once)
-    jobs.trigger("acme-send")
+    jobs.trigger("keeps-failing")
     eventually(
-        lambda: any(each.notification.kind == "jobs.recurring_failing" for each in told(cloud, "acme")),
+        lambda: any(each.notification.kind == "jobs.recurring_failing" for each in told(cloud, tenant)),
         "the notification",
     )
     page = reader.go("#/notifications?kind=jobs.recurring_failing")
-    one = entry(page, "acme: acme-send keeps failing")
+    one = entry(page, f"{tenant}: keeps-failing keeps failing")
     expect(one).to_contain_text("no driver for order 9", timeout=PATIENCE)
     expect(one).to_contain_text("1, from 1 on it is told")
-    one.get_by_role("link", name="acme-send", exact=True).click()
-    expect(page).to_have_url(f"{cloud.url}/#/jobs/acme-send")
+    one.get_by_role("link", name="keeps-failing", exact=True).click()
+    expect(page).to_have_url(f"{cloud.url}/#/jobs/keeps-failing")
 
 
 def test_what_came_together_is_told_together(alone, cloud):
