@@ -4,16 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.cdk import Deployment, Handlers
+from duetime.cdk import Handlers
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
+from tests.infra.synthesis import BILLING, ROOT, made_with
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
-
-
-def made_with(settings=None, handlers=(BILLING,), **deployment):
-    made, _ = stack(settings=settings, deployment=Deployment(**deployment), handlers=handlers)
-    return Synthesised.of(made)
 
 
 def alarms_of(template):

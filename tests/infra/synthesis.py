@@ -124,6 +124,14 @@ class Synthesised:
         return seen
 
 
+def made_with(
+    settings: Settings | None = None, handlers: Sequence[Handlers] = (BILLING,), **deployment: object
+) -> Synthesised:
+    """A deployment of these settings, without bundles; what is named beside them is chosen of `Deployment`."""
+    made, _ = stack(settings=settings, deployment=Deployment(**deployment), handlers=handlers)
+    return Synthesised.of(made)
+
+
 def listed(value: object) -> list:
     return value if isinstance(value, list) else [value]
 

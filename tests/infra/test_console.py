@@ -8,7 +8,7 @@ from duetime.cdk import Deployment
 from duetime.cdk.console import ConsoleNotBuilt
 from duetime.environment import ConsolePlace
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack, text
+from tests.infra.synthesis import Synthesised, made_with, stack, text
 
 CONSOLE = "https://console.example.com"
 PLACE = "execute-api.<AWS::Region>.<AWS::URLSuffix>"
@@ -17,11 +17,6 @@ PLACE = "execute-api.<AWS::Region>.<AWS::URLSuffix>"
 @pytest.fixture
 def page_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr("duetime.cdk.console.BUILT", tmp_path)
-
-
-def made_with(settings=None, **deployment):
-    made, _ = stack(settings=settings, deployment=Deployment(**deployment))
-    return Synthesised.of(made)
 
 
 def resource_of(there, kind, **properties):

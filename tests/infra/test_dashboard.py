@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from duetime.cdk import Deployment, Handlers
+from duetime.cdk import Handlers
 from duetime.metric import NAMESPACE, Metric
 from duetime.settings import Settings
-from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack, text
+from tests.infra.synthesis import BILLING, ROOT, made_with, text
 
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
 AWS_METRICS = {
@@ -23,11 +23,6 @@ AWS_METRICS = {
     "AWS/ApiGateway": {"Count", "4XXError", "5XXError", "Latency"},
 }
 WIDTH, MOST_ALARMS = 24, 100
-
-
-def made_with(settings=None, handlers=(BILLING,), **deployment):
-    made, _ = stack(settings=settings, deployment=Deployment(**deployment), handlers=handlers)
-    return Synthesised.of(made)
 
 
 def widgets(template):

@@ -1,7 +1,7 @@
 """The topic at which operators are told: who may publish to it, who hears of it, and the budget that is told there."""
 
-from tests.infra.alarms import made_with, statements_of_the_topic, topic_of
-from tests.infra.synthesis import text
+from tests.infra.alarms import statements_of_the_topic, topic_of
+from tests.infra.synthesis import made_with, text
 
 
 def test_a_deployment_without_alarms_has_no_topic_either():

@@ -9,8 +9,8 @@ from botocore import xform_name
 
 from duetime.cli.main import parser
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - a fixture
-from tests.infra.alarms import alarms_of, made_with
-from tests.infra.synthesis import ROOT, text
+from tests.infra.alarms import alarms_of
+from tests.infra.synthesis import ROOT, made_with, text
 
 RUNBOOK = (ROOT / "docs/runbook.md").read_text()
 

@@ -2,19 +2,13 @@ import re
 
 import pytest
 
-from duetime.cdk import Deployment
 from duetime.settings import Settings
-from tests.infra.synthesis import Synthesised, stack, text
+from tests.infra.synthesis import made_with, text
 
 CONSOLE = "https://console.example.com"
 PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
 PLACE = "execute-api.<AWS::Region>.<AWS::URLSuffix>"
 STACK_ID = {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}
-
-
-def made_with(settings=None, **deployment):
-    made, _ = stack(settings=settings, deployment=Deployment(**deployment))
-    return Synthesised.of(made)
 
 
 @pytest.fixture(scope="module")
