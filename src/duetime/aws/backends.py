@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.config import Config
-
+from duetime.aws import clients
 from duetime.aws.faults import translated
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
 from duetime.aws.queries import SERVICE
@@ -31,15 +29,6 @@ if TYPE_CHECKING:
     from duetime.notification_ports import NotificationPorts
     from duetime.undelivered_ports import UndeliveredPorts
 
-_PATIENT = Config(
-    retries={"mode": "standard", "total_max_attempts": 5},
-    connect_timeout=2,
-    read_timeout=5,
-    max_pool_connections=32,
-)
-_BRIEF = _PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 2}))
-_ONCE = _PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
-
 
 def action_store(settings: Settings, client: Any = None) -> DynamoStore:
     """The actions table as the SDK uses it; over `client`, if one is given: bulk then goes one by one.
@@ -49,11 +38,11 @@ def action_store(settings: Settings, client: Any = None) -> DynamoStore:
     """
     with translated(SERVICE):
         return DynamoStore(
-            client or boto3.client("dynamodb", config=_PATIENT),
+            client or clients.dynamodb(),
             settings.actions_table,
             due_shards=settings.due_shards,
             due_order=settings.due_order,
-            single_shot=boto3.client("dynamodb", config=_ONCE) if client is None else None,
+            single_shot=clients.dynamodb(clients.ONCE) if client is None else None,
         )
 
 
@@ -62,7 +51,7 @@ def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
     from duetime.aws.jobs import DynamoJobStore  # noqa: PLC0415 - who only schedules loads no cadences
 
     return DynamoJobStore(
-        client or boto3.client("dynamodb", config=_PATIENT),
+        client or clients.dynamodb(),
         settings.actions_table,
         settings.jobs_table,
         due_shards=settings.due_shards,
@@ -71,7 +60,7 @@ def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
 
 def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
     """The jobs' back ends as the SDK uses them; over `client`, if one is given."""
-    dynamodb = client or boto3.client("dynamodb", config=_PATIENT)
+    dynamodb = client or clients.dynamodb()
     routes = DynamoRoutes(dynamodb, settings.jobs_table, clock=clock)
     return _job_ports(job_store(settings, dynamodb), routes)
 
@@ -88,8 +77,8 @@ def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPort
     from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few look at it
     from duetime.undelivered_ports import UndeliveredPorts  # noqa: PLC0415 - as above
 
-    store = DynamoUndelivered(client or boto3.client("dynamodb", config=_PATIENT), settings.jobs_table)
-    return UndeliveredPorts(store, SqsBodies(boto3.client("sqs", config=_PATIENT), settings))
+    store = DynamoUndelivered(client or clients.dynamodb(), settings.jobs_table)
+    return UndeliveredPorts(store, SqsBodies(clients.sqs(), settings))
 
 
 class Backends:
@@ -125,8 +114,8 @@ class Backends:
         from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - as in `job_store`
 
         return EventBridgeJobWakes(
-            boto3.client("scheduler", config=_PATIENT),
-            boto3.client("events", config=_PATIENT),
+            clients.scheduler(),
+            clients.events(),
             self._settings,
         )
 
@@ -135,12 +124,12 @@ class Backends:
         """Where lifecycle events go."""
         from duetime.aws.event_bus import EventBridgeBus  # noqa: PLC0415 - two functions publish
 
-        return EventBridgeBus(boto3.client("events", config=_PATIENT), self._settings)
+        return EventBridgeBus(clients.events(), self._settings)
 
     @cached_property
     def queues(self) -> SqsQueues:
         """The workers' queues."""
-        return SqsQueues(boto3.client("sqs", config=_PATIENT), self._settings.queues)
+        return SqsQueues(clients.sqs(), self._settings.queues)
 
     @cached_property
     def timers(self) -> Timers:
@@ -149,7 +138,7 @@ class Backends:
             from duetime.wheel import WheelTimers  # noqa: PLC0415 - where there are timers, there is no wheel
 
             return WheelTimers()
-        return EventBridgeTimers(boto3.client("scheduler", config=_BRIEF), self._settings)
+        return EventBridgeTimers(clients.scheduler(clients.BRIEF), self._settings)
 
     @cached_property
     def routes(self) -> DynamoRoutes:
@@ -187,7 +176,7 @@ class Backends:
 
     @cached_property
     def _bodies(self) -> SqsBodies:
-        return SqsBodies(boto3.client("sqs", config=_BRIEF), self._settings)
+        return SqsBodies(clients.sqs(clients.BRIEF), self._settings)
 
     @cached_property
     def preferences(self) -> DynamoPreferences:
@@ -211,7 +200,7 @@ class Backends:
         from duetime.aws.windows import DynamoWindows  # noqa: PLC0415 - as above
         from duetime.notification_ports import NotificationPorts  # noqa: PLC0415 - as above
 
-        settings, sqs = self._settings, boto3.client("sqs", config=_PATIENT)
+        settings, sqs = self._settings, clients.sqs()
         mail_from, topic_arn = settings.mail_from, settings.topic_arn
         return NotificationPorts(
             preferences=self.preferences,
@@ -219,8 +208,8 @@ class Backends:
             deliveries=DynamoDeliveries(self._dynamodb, settings.jobs_table),
             windows=DynamoWindows(self._dynamodb, settings.jobs_table),
             timer=SqsDigestTimer(sqs, settings.notification_queue),
-            mailer=SesMailer(boto3.client("ses", config=_ONCE), mail_from) if mail_from else None,
-            topic=SnsTopic(boto3.client("sns", config=_ONCE), topic_arn) if topic_arn else None,
+            mailer=SesMailer(clients.ses(), mail_from) if mail_from else None,
+            topic=SnsTopic(clients.sns(), topic_arn) if topic_arn else None,
         )
 
     @cached_property
@@ -228,8 +217,8 @@ class Backends:
         """The actions table's stream."""
         from duetime.aws.streams import DynamoStream  # noqa: PLC0415 - one function reads it
 
-        return DynamoStream(boto3.client("dynamodbstreams", config=_PATIENT))
+        return DynamoStream(clients.dynamodb_streams())
 
     @cached_property
     def _dynamodb(self) -> DynamoDBClient:
-        return boto3.client("dynamodb", config=_PATIENT)
+        return clients.dynamodb()

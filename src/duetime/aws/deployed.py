@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-import boto3
 from botocore.exceptions import ClientError
 
-from duetime.aws import notes
+from duetime.aws import clients, notes
 from duetime.aws.faults import code_of, translated
 from duetime.aws.queries import SERVICE
 
@@ -29,7 +28,7 @@ class DeployedTables:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """The tables that the settings name."""
-        return cls(boto3.client("dynamodb"), settings.jobs_table)
+        return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
         """The format that they are marked with; None where there is no table, or nothing was ever published."""

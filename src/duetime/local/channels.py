@@ -9,8 +9,7 @@ import json
 from dataclasses import replace
 from typing import Final
 
-import boto3
-
+from duetime.aws import clients
 from duetime.ids import EVENT_SOURCE
 from duetime.local.addresses import queue_arn, queue_name
 from duetime.mail import templates
@@ -30,7 +29,7 @@ class Channels:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._events, self._sns, self._ses = boto3.client("events"), boto3.client("sns"), boto3.client("ses")
+        self._events, self._sns, self._ses = clients.events(), clients.sns(), clients.ses()
 
     def make(self, settings: Settings) -> Settings:
         """Make what is missing; returns the settings with the topic and the sender. A topic that they name is made here."""

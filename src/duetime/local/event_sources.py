@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-import boto3
-
+from duetime.aws import clients
 from duetime.clock import SystemClock
 from duetime.event_pattern import Pattern
 from duetime.lambdas.arm import FILTERS
@@ -58,7 +57,7 @@ class EventSources:
     ) -> None:
         self._functions = functions
         self._gate, self._options = gate, options
-        self._clock, self._sqs, dynamodb = SystemClock(), boto3.client("sqs"), boto3.client("dynamodb")
+        self._clock, self._sqs, dynamodb = SystemClock(), clients.sqs(), clients.dynamodb()
         dead_letters = DeadLetters(self._sqs, settings.failure_queue)
         streams = [
             self._stream(each, dynamodb, dead_letters)
@@ -78,7 +77,7 @@ class EventSources:
         self._invocations = InvocationPump(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits
         )
-        schedules = SchedulePump(boto3.client("scheduler"), self._invocations, self._clock, options.timers)
+        schedules = SchedulePump(clients.scheduler(), self._invocations, self._clock, options.timers)
         self._bus = EventBus(self._invocations, self._sqs, doubles=options.timers.doubles)
         expiries = (
             ExpiryPump(dynamodb, table, self._clock)

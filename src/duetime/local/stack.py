@@ -11,11 +11,9 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-import boto3
-
 from duetime import system_jobs
 from duetime.app import App
-from duetime.aws import tables
+from duetime.aws import clients, tables
 from duetime.clock import Clock
 from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import Names, dead_queue_of, queue_arn
@@ -36,10 +34,10 @@ class Stack:
 
     def __init__(self, names: Names, clock: Clock, *, max_receives: int) -> None:
         self._names, self._clock, self._max_receives = names, clock, max_receives
-        self._dynamodb = boto3.client("dynamodb")
-        self._sqs = boto3.client("sqs")
-        self._scheduler = boto3.client("scheduler")
-        self._events = boto3.client("events")
+        self._dynamodb = clients.dynamodb()
+        self._sqs = clients.sqs()
+        self._scheduler = clients.scheduler()
+        self._events = clients.events()
 
     def deploy(self, app: App, settings: Settings) -> tuple[Settings, Reconciled]:
         """Make what is missing; returns the settings with the names of everything made, and what became of the app's jobs."""

@@ -1,0 +1,55 @@
+"""The clients of one process: shared by all that ask, and never by two sessions, regions or processes."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import boto3
+import pytest
+
+from duetime import Scheduler
+from duetime.aws import clients
+from examples.shop import ChargeCard
+
+
+def test_all_who_ask_share_one(deployed):
+    assert clients.dynamodb() is clients.dynamodb()
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: clients.sqs(), range(16)))
+    assert len(set(map(id, made))) == 1
+
+
+def test_another_patience_is_another_client(deployed):
+    patient, hasty = clients.scheduler(), clients.scheduler(clients.BRIEF)
+    assert patient is not hasty
+    assert [each.meta.config.retries["total_max_attempts"] for each in (patient, hasty)] == [5, 2]
+
+
+def test_a_second_scheduler_makes_no_client(deployed, monkeypatch):
+    Scheduler.from_env(tenant_id="acme").schedule(ChargeCard(order="o-17"), at=timedelta(hours=1))
+    made = []
+    monkeypatch.setattr(boto3.Session, "client", lambda *given, **_: made.append(given))
+    found = Scheduler.from_env(tenant_id="acme").list()
+    assert len(found.actions) == 1
+    assert made == []
+
+
+@pytest.mark.parametrize("change", ["session", "region", "process"])
+def test_where_something_changes_new_ones_are_made(deployed, monkeypatch, change):
+    before = clients.dynamodb()
+    if change == "session":
+        monkeypatch.setattr(boto3, "DEFAULT_SESSION", boto3.Session(region_name="eu-central-1"))
+    elif change == "region":
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    else:
+        monkeypatch.setattr(os, "getpid", lambda: -1)
+    after = clients.dynamodb()
+    assert after is not before
+    assert after.meta.region_name == ("eu-west-1" if change == "process" else "eu-central-1")
+
+
+def test_without_a_session_it_is_boto3s_default(deployed, monkeypatch):
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    made = clients.events()
+    assert boto3.DEFAULT_SESSION is not None
+    assert clients.events() is made
