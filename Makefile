@@ -32,10 +32,10 @@ run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin 
 	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example --port $(PORT)
 
 test: setup ## the suite: memory back ends and moto
-	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal
+	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
 
 proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
-	$(PY) -m pytest -m long -n 2 tests/proof --seeds $(SEEDS)
+	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof --seeds $(SEEDS)
 
 browser: setup ## the console in a real browser (needs chromium)
 	$(PY) -m pytest -m browser -n 2 --dist loadfile tests/console
