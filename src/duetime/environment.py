@@ -53,6 +53,11 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"
 
 
+def aws_variables(environ: Mapping[str, str] | None = None) -> frozenset[tuple[str, str]]:
+    """What the environment tells boto3: its region, the endpoints, and whatever else begins with ``AWS_``."""
+    return frozenset(each for each in environment(environ).items() if each[0].startswith("AWS_"))
+
+
 def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
     """Where the deployment has its runbook, as the stack tells the API; None where nobody has said."""
     return environment(environ).get(RUNBOOK) or None

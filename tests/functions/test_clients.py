@@ -34,18 +34,22 @@ def test_a_second_scheduler_makes_no_client(deployed, monkeypatch):
     assert made == []
 
 
-@pytest.mark.parametrize("change", ["session", "region", "process"])
+@pytest.mark.parametrize("change", ["session", "region", "endpoint", "process"])
 def test_where_something_changes_new_ones_are_made(deployed, monkeypatch, change):
     before = clients.dynamodb()
     if change == "session":
         monkeypatch.setattr(boto3, "DEFAULT_SESSION", boto3.Session(region_name="eu-central-1"))
     elif change == "region":
         monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+    elif change == "endpoint":
+        monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
     else:
         monkeypatch.setattr(os, "getpid", lambda: -1)
     after = clients.dynamodb()
     assert after is not before
-    assert after.meta.region_name == ("eu-west-1" if change == "process" else "eu-central-1")
+    is_moved = change in {"session", "region"}
+    assert after.meta.region_name == ("eu-central-1" if is_moved else "eu-west-1")
+    assert (after.meta.endpoint_url == "http://127.0.0.1:4566") is (change == "endpoint")
 
 
 def test_without_a_session_it_is_boto3s_default(deployed, monkeypatch):

@@ -1,8 +1,8 @@
 """The boto3 clients of the back ends: one of a service and a patience, for all in a process that ask.
 
 A client takes some 20 ms to make, and threads may share it; those who make one at once may not (boto3's guide to its
-clients). It is of boto3's default session and of its region: where those change, as they do from test to test on moto,
-new ones are made, and a forked process makes its own.
+clients). It is of boto3's default session, and as the environment said when it was made: where one of them changes, as
+they do from test to test on moto, new ones are made. A forked process makes its own.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
+
+from duetime.environment import aws_variables
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -34,21 +36,22 @@ ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1
 
 
 class _Shared:
-    """Clients of one session in one process; of another, from anew."""
+    """Clients of one process, session and environment; of others, from anew."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._of: tuple[int, boto3.Session | None] = (0, None)
-        self._made: dict[tuple[str, Config, str | None], Any] = {}
+        self._of: object = None
+        self._made: dict[tuple[str, Config], Any] = {}
 
     def client(self, service: Any, config: Config) -> Any:
         with self._lock:
             session = boto3.DEFAULT_SESSION
             if session is None:
                 session = boto3.DEFAULT_SESSION = boto3.Session()
-            if self._of != (os.getpid(), session):
-                self._of, self._made = (os.getpid(), session), {}
-            key = (service, config, session.region_name)
+            of = (os.getpid(), session, aws_variables())
+            if self._of != of:
+                self._of, self._made = of, {}
+            key = (service, config)
             if key not in self._made:
                 self._made[key] = session.client(service, config=config)
             return self._made[key]
