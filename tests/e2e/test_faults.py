@@ -64,7 +64,8 @@ SETTINGS = {
 FIRST_RUN = '":fence":{"N":"1"}'
 """In the body of a commit."""
 NEVER_CLAIMED = Storm("dynamodb", "UpdateItem", Fault.RESET, times=5)
-CLAIMED_UNAWARES = Storm("dynamodb", "UpdateItem", Fault.LOST, times=5)
+CLAIMED_UNAWARES = Storm("dynamodb", "UpdateItem", Fault.LOST, times=9)
+"""More than the five tries of one client, some of which the claim of a doubled wake may use up, and fewer than those of two."""
 NEVER_COMMITTED = Storm("dynamodb", "TransactWriteItems", Fault.RESET, only=FIRST_RUN)
 COMMITTED_UNAWARES = Storm("dynamodb", "TransactWriteItems", Fault.LOST, only=FIRST_RUN)
 STORMS = (
