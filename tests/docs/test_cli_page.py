@@ -12,6 +12,7 @@ PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text()
 COMMANDS = [each for each in commands_of(parser()) if not each.commands]
 SECTIONS = dict(re.findall(r"^### duetime ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 COMMON = PAGE.partition("## Which scheduler is asked")[2].partition("\n## ")[0]
+_DEFAULT = re.compile(r"\(default: [^)]*\)")
 
 
 def named(text):
@@ -32,3 +33,15 @@ def test_every_option_of_a_command_is_named_and_no_other(command):
     taken = {name for option in command.options for name in option.names}
     assert taken <= said | named(COMMON)
     assert said <= taken
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.path)
+def test_a_default_is_told_as_the_help_tells_it(command):
+    rows = {
+        name: row
+        for row in re.findall(r"^\| `-.*", SECTIONS[command.path], re.MULTILINE)
+        for name in named(row)
+    }
+    for option in command.options:
+        if (default := _DEFAULT.search(option.told)) and (row := rows.get(option.names[-1])):
+            assert default[0] in row.replace("\\|", "|")

@@ -52,6 +52,7 @@ def another():
         Settings(prefix="billing-", actions_table="restored", events="off"),
         handlers=[BILLING, REPORTS],
         sweep_rate=timedelta(minutes=10),
+        catch_up_rate=timedelta(days=1),
         lateness_alarm=timedelta(seconds=30),
         failed_alarm=20,
         worker_timeout=timedelta(minutes=15),

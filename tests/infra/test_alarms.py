@@ -18,7 +18,9 @@ AWS_METRICS = {
     "AWS/ApiGateway": {"5XXError"},
 }
 PERIODS_THAT_CLOUDWATCH_TAKES = 60
-LONGEST_RANGE = timedelta(days=1).total_seconds()
+HOUR = timedelta(hours=1).total_seconds()
+LONGEST_RANGE, LONGEST_OF_HOURS = timedelta(days=1).total_seconds(), timedelta(days=7).total_seconds()
+"""Of periods that are shorter than an hour, and of others: CloudWatch's API reference, PutMetricAlarm, Period."""
 MOST_RESOURCES = 500
 ROOM_FOR_ONES_OWN = 200
 
@@ -118,23 +120,26 @@ def test_bounds_and_spans_are_ones_that_cloudwatch_takes(synthesised, another):
         for name, alarm in alarms_of(template).items():
             assert alarm["Threshold"] > 0, name
             assert alarm["Period"] % PERIODS_THAT_CLOUDWATCH_TAKES == 0
-            assert alarm["Period"] * alarm["EvaluationPeriods"] <= LONGEST_RANGE
+            longest = LONGEST_RANGE if alarm["Period"] < HOUR else LONGEST_OF_HOURS
+            assert alarm["Period"] * alarm["EvaluationPeriods"] <= longest
             assert ("Statistic" in alarm) != ("ExtendedStatistic" in alarm)
 
 
-def test_nothing_is_wrong_while_nothing_is_told_but_of_the_sweep(alarms):
+def test_nothing_is_wrong_while_nothing_is_told_but_of_the_passes(alarms):
     silent = {name for name, each in alarms.items() if each["TreatMissingData"] == "breaching"}
-    assert silent == {"duetime-sweep-silent"}
-    sweep = alarms["duetime-sweep-silent"]
-    assert (sweep["ComparisonOperator"], sweep["Threshold"]) == ("LessThanThreshold", 1)
+    assert silent == {"duetime-sweep-silent", "duetime-catch-up-silent"}
+    for name in silent:
+        assert (alarms[name]["ComparisonOperator"], alarms[name]["Threshold"]) == ("LessThanThreshold", 1)
     for name in alarms.keys() - silent:
         assert alarms[name]["ComparisonOperator"] == "GreaterThanOrEqualToThreshold"
         assert alarms[name]["TreatMissingData"] == "notBreaching"
 
 
-def test_a_sweep_that_comes_seldom_is_awaited_for_two_of_its_turns(alarms, another):
+def test_a_pass_that_comes_seldom_is_awaited_for_two_of_its_turns(alarms, another):
     assert alarms["duetime-sweep-silent"]["Period"] == timedelta(minutes=5).total_seconds()
     assert alarms_of(another)["billing-sweep-silent"]["Period"] == timedelta(minutes=20).total_seconds()
+    assert alarms["duetime-catch-up-silent"]["Period"] == timedelta(hours=12).total_seconds()
+    assert alarms_of(another)["billing-catch-up-silent"]["Period"] == timedelta(days=2).total_seconds()
 
 
 def test_lateness_and_failures_are_bounded_by_the_settings(alarms, another):

@@ -126,6 +126,14 @@ def _of_passes(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:
         period=max(_FIVE_MINUTES, 2 * deployment.sweep_rate),
         is_silence=True,
     )
+    yield Alarm(
+        name="catch-up-silent",
+        means="the catch-up did not run: what wake and sweep both miss is not made good",
+        page="the-sweep-or-the-catch-up-lags",
+        watches=series.of_function(watched.function("catch-up"), "Invocations"),
+        period=2 * deployment.catch_up_rate,
+        is_silence=True,
+    )
 
 
 def _of_queue(watched: Watched, queue: str, hidden: timedelta) -> Alarm:

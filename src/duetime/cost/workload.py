@@ -68,7 +68,7 @@ class Workload:
     mails_per_day: float = _number(0, "notifications sent as mails a day")
     notices_per_day: float = _number(0, "notifications published to a topic a day")
     metrics: float = _number(10, "custom metrics")
-    alarms: float = _number(52, "alarms")
+    alarms: float = _number(53, "alarms")
     dashboards: float = _number(1, "dashboards")
 
     def __post_init__(self) -> None:
