@@ -6,6 +6,7 @@ Words for ``cdk deploy`` may follow: ``make rehearse WITH='-c duetime:app=billin
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import threading
@@ -38,6 +39,17 @@ What the functions say is in {directory}/ministack.log.
 
 
 def main(words: Sequence[str]) -> int:
+    """Deploy and wait, until Ctrl-C or SIGTERM; then all is gone. A shell's background job would ignore Ctrl-C by itself."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.default_int_handler)
+    try:
+        _rehearse(words)
+    except KeyboardInterrupt:
+        print("gone")
+    return 0
+
+
+def _rehearse(words: Sequence[str]) -> None:
     with TemporaryDirectory(prefix="duetime-rehearsal-") as made, emulator.running(Path(made)) as endpoint:
         directory, environment = Path(made), emulator.environment_of(endpoint)
         print(f"an emulator of AWS is at {endpoint}; the deploy takes a minute or two", flush=True)
@@ -47,11 +59,7 @@ def main(words: Sequence[str]) -> int:
         deploy = ["deploy", "--require-approval", "never", "--outputs-file", str(outputs)]
         _cdk([*deploy, "--output", str(directory / "cdk.out"), *context, *words], environment, cwd=ROOT)
         _tell(json.loads(outputs.read_text()), environment, context, directory)
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            print("gone")
-    return 0
+        threading.Event().wait()
 
 
 def _cdk(words: Sequence[str], environment: Mapping[str, str], *, cwd: Path) -> None:

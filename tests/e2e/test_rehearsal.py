@@ -23,7 +23,7 @@ def rehearsal():
     words = [sys.executable, "-m", "tests.e2e.rehearse"]
     program = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)  # noqa: S603
     yield program
-    program.kill()
+    program.terminate()
     program.wait()
     program.stdout.close()
 
