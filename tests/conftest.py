@@ -1,9 +1,13 @@
 import boto3
 import pytest
+from hypothesis import HealthCheck, settings
 from moto import mock_aws
 
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.settings import Settings
+
+settings.register_profile("untimed", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")  # whatever else runs on this machine
 
 
 @pytest.fixture

@@ -241,6 +241,7 @@ ALMOST = st.fixed_dictionaries(
         "trigger": ANYTHING,
     },
 )
+NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fixture]
 CHANGES = (
     ("POST", ""),
     ("PUT", "/acme-report"),
@@ -252,14 +253,14 @@ CHANGES = (
 )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=NOT_CHECKED)
 @given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
 def test_no_body_whatever_meets_a_fault_of_ours(ask, body):
     for method, path in CHANGES:
         assert ask(method, path, body=body).status in {200, 201, 202, 204, 400, 404, 409, 413, 422}
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=NOT_CHECKED)
 @given(
     query=st.dictionaries(
         st.sampled_from(["limit", "cursor", "from", "until", "status", "count", "cadence"]) | st.text(),

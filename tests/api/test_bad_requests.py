@@ -255,16 +255,17 @@ ALMOST = st.fixed_dictionaries(
         "correlation_id": st.text() | ANYTHING,
     },
 )
+NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=NOT_CHECKED)
 @given(body=(ALMOST | ANYTHING).map(json.dumps) | st.text())
 def test_no_body_whatever_meets_a_fault_of_ours(call, body):
     for sample in ("schedule", "reschedule", "redrive"):
         assert call(sample, body=body).status in {201, 400, 404, 413, 422}
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=NOT_CHECKED)
 @given(
     query=st.dictionaries(st.sampled_from(["limit", "cursor", "correlation_id"]) | st.text(), st.text()),
     path=st.text(),

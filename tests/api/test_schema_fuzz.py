@@ -157,7 +157,6 @@ def test_a_route_answers_as_the_document_tells(operation, mode):
     @settings(
         max_examples=EXAMPLES,
         derandomize=True,
-        deadline=None,
         database=None,
         suppress_health_check=[*HealthCheck],
     )

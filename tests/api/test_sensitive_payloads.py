@@ -176,7 +176,7 @@ def test_what_is_undelivered_is_told_unless_it_can_hold_a_payload(charges, kind,
 secrets = st.uuids().map(lambda each: f"secret-{each}")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(max_examples=40, suppress_health_check=list(HealthCheck), database=None)
 @given(
     secrets, st.lists(secrets, max_size=3), st.sampled_from(["schedule", "register", "trigger", "replace"])
 )

@@ -18,9 +18,7 @@ from tests.api.office import GUARDED, NAME, Office, at
 TENANTS = ("acme", "globex")
 NOBODYS_JOB = "own-unknown"
 NOBODYS_ENTRY = "n.20260301T120000000000Z.0123456789abcdef"
-CALM = settings(
-    max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None
-)
+CALM = settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
 steps = st.lists(
     st.tuples(
         st.sampled_from(TENANTS),

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-settings.register_profile("thorough", max_examples=2_000, deadline=None)
+settings.register_profile("thorough", max_examples=2_000)

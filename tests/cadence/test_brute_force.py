@@ -17,7 +17,6 @@ RULES = st.sampled_from(["cronos", "vixie", "eventbridge"])
 EPOCH_DAY = date(1970, 1, 1)
 
 
-@settings(deadline=None)
 @given(
     expression=timely | expressions, where=zoned_starts(), dst=RULES, day_rule=st.sampled_from(["and", "or"])
 )
@@ -37,7 +36,7 @@ def test_every_minute_of_two_days_is_as_the_oracle_says(expression, where, dst, 
     assert list(cadence.between(start, end)) == expected
 
 
-@settings(deadline=None, max_examples=max(20, settings().max_examples // 4))
+@settings(max_examples=max(20, settings().max_examples // 4))
 @given(
     expression=st.tuples(fields(0, 59), fields(0, 59), fields(0, 3)).map(
         lambda times: f"{' '.join(times)} * * *"
@@ -58,7 +57,6 @@ def test_every_second_of_an_hour_or_two_is_as_the_oracle_says(expression, where,
     assert list(cadence.between(start, end)) == expected
 
 
-@settings(deadline=None)
 @given(expression=expressions, day_rule=st.sampled_from(["and", "or"]), year=st.integers(1971, 2150))
 def test_every_date_of_four_years_is_as_the_oracle_says(expression, day_rule, year):
     days = " ".join(expression.split()[2:])
@@ -77,7 +75,7 @@ def test_every_date_of_four_years_is_as_the_oracle_says(expression, day_rule, ye
     assert found == expected
 
 
-@settings(deadline=None, max_examples=max(10, settings().max_examples // 10))
+@settings(max_examples=max(10, settings().max_examples // 10))
 @given(expression=expressions, day_rule=st.sampled_from(["and", "or"]))
 def test_an_expression_is_refused_as_never_firing_exactly_when_no_day_of_forty_years_matches(
     expression, day_rule
@@ -92,7 +90,6 @@ def test_an_expression_is_refused_as_never_firing_exactly_when_no_day_of_forty_y
             cron(expression, day_rule=day_rule)
 
 
-@settings(deadline=None)
 @given(expression=timely, where=zoned_starts(), fraction=st.integers(0, 999_999))
 def test_the_next_occurrence_is_strictly_later_whole_and_in_utc(expression, where, fraction):
     tz, start = where
@@ -105,7 +102,6 @@ def test_the_next_occurrence_is_strictly_later_whole_and_in_utc(expression, wher
     assert following.microsecond == 0
 
 
-@settings(deadline=None)
 @given(expression=timely, where=zoned_starts(), ahead=st.integers(1, 10_000))
 def test_asking_later_skips_nothing(expression, where, ahead):
     tz, start = where

@@ -15,7 +15,6 @@ WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 clocks = st.integers(0, 24 * 60 - 1).map(lambda minute: time(minute // 60, minute % 60))
 
 
-@settings(deadline=None)
 @given(
     step=st.sampled_from([1, 5, 7, 10, 25, 60, 90, 300, 1440]),
     window=st.none() | st.tuples(clocks, clocks),
@@ -53,7 +52,7 @@ def name_of(local):
     return WEEKDAYS[local.isoweekday() % 7]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(step=st.integers(1, 4_000), where=zoned_starts())
 def test_every_so_many_seconds_starts_afresh_at_each_midnight(step, where):
     tz, start = where
@@ -66,7 +65,6 @@ def test_every_so_many_seconds_starts_afresh_at_each_midnight(step, where):
     assert list(every(seconds=step, tz=tz).between(start, end)) == expected
 
 
-@settings(deadline=None)
 @given(
     weeks=st.integers(1, 9),
     anchor=st.dates(date(1990, 1, 1), date(2050, 1, 1)),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime.cadence import NaiveInstant
@@ -220,7 +220,6 @@ def aws_values(low, high):
     ).map(",".join)
 
 
-@settings(deadline=None)
 @given(minutes=aws_values(0, 59), hours=aws_values(0, 23), where=zoned_starts(), last_pass=st.booleans())
 def test_every_minute_of_two_days_is_as_the_oracle_says(minutes, hours, where, last_pass):
     tz, start = where

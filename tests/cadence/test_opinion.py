@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from croniter import croniter
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, cron, second_opinion
@@ -51,7 +51,6 @@ def test_the_known_disagreements_are_still_there(expression, theirs):
     assert expression.endswith("FRI/2") or found != cron(expression).next_after(THURSDAY)
 
 
-@settings(deadline=None)
 @given(
     expression=expressions,
     seconds=st.none() | fields(0, 59),

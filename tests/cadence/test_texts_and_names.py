@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from duetime.cadence import (
@@ -237,7 +237,6 @@ def test_a_cadence_reads_as_english(cadence, english):
     assert cadence.describe() == english
 
 
-@settings(deadline=None)
 @given(
     expression=expressions,
     tz=st.none() | st.sampled_from(CHANGING),

@@ -210,25 +210,25 @@ def after_a_sweep(start, due):
     return start + -((start - due) // SWEEP) * SWEEP
 
 
-@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@settings(max_examples=max(40, settings().max_examples // 3))
 @given(night=nights(), late=st.lists(st.integers(0, 60), min_size=1, max_size=9))
 def test_with_wakes_a_minute_late_everything_is_planned_before_it_is_due(night, late):
     assert lateness(night, night.delayed(late), sweep=False) <= timedelta(0)
 
 
-@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@settings(max_examples=max(40, settings().max_examples // 3))
 @given(night=nights(), late=st.lists(st.integers(0, 60), min_size=1, max_size=9), lost=st.integers(0, 10_000))
 def test_with_any_two_wakes_in_a_row_lost_everything_is_planned_within_one_sweep(night, late, lost):
     assert lateness(night, night.delayed(late, lost), sweep=True) <= SWEEP
 
 
-@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@settings(max_examples=max(40, settings().max_examples // 3))
 @given(night=nights(), late=st.lists(st.integers(0, 60), min_size=1, max_size=9), lost=st.integers(0, 10_000))
 def test_a_planner_that_looks_three_wakes_ahead_needs_no_sweep_when_two_are_lost(night, late, lost):
     assert lateness(night, night.delayed(late, lost), sweep=False, wakes_ahead=3) <= timedelta(0)
 
 
-@settings(deadline=None, max_examples=max(40, settings().max_examples // 3))
+@settings(max_examples=max(40, settings().max_examples // 3))
 @given(night=nights(days=4))
 def test_on_no_local_day_are_there_more_wakes_than_two_an_occurrence_and_twenty_four(night):
     cadence, start, end = night.cadence, night.start, night.end
@@ -244,7 +244,6 @@ def test_on_no_local_day_are_there_more_wakes_than_two_an_occurrence_and_twenty_
         day += DAY
 
 
-@settings(deadline=None)
 @given(st.data(), st.sampled_from(CHANGING))
 def test_every_wake_is_an_expression_that_eventbridge_takes(data, tz):
     wakes = data.draw(cadences(tz)).wakes()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids, timeline
@@ -139,7 +139,6 @@ def unfolded(facts, entries):
 
 
 @given(worlds(), st.sampled_from([1, 4, 10_000]))
-@settings(deadline=None)
 def test_every_nominal_time_is_accounted_for_exactly_once_and_nothing_else(world, many):
     facts, rows, window = world
     with pytest.MonkeyPatch.context() as patch:
@@ -157,7 +156,6 @@ def test_every_nominal_time_is_accounted_for_exactly_once_and_nothing_else(world
 
 
 @given(worlds(), st.sampled_from([1, 4, 10_000]))
-@settings(deadline=None)
 def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
     facts, rows, window = world
     with pytest.MonkeyPatch.context() as patch:
@@ -178,7 +176,6 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
 
 
 @given(worlds(), st.sampled_from([1, 6]))
-@settings(deadline=None)
 def test_page_by_page_it_is_the_same(world, limit):
     facts, rows, (start, end) = world
     whole = told(facts, rows, start=start, end=end, limit=10**6).entries
@@ -192,7 +189,6 @@ def test_page_by_page_it_is_the_same(world, limit):
 
 
 @given(worlds())
-@settings(deadline=None)
 def test_they_come_in_order(world):
     facts, rows, (start, end) = world
     entries = told(facts, rows, start=start, end=end, limit=10**6).entries

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime.cost import tables, units
@@ -20,7 +20,6 @@ PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()
 GROWING = [each.name for each in NUMBERS if each.name != "payload_bytes"]
 
 
-@settings(deadline=None)
 @given(workloads(), st.sampled_from(GROWING), st.data())
 def test_more_of_anything_never_costs_less(work, name, data):
     [field] = [each for each in NUMBERS if each.name == name]
@@ -29,7 +28,6 @@ def test_more_of_anything_never_costs_less(work, name, data):
     assert grown >= less * (1 - 1e-9)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 399 * 1024), st.integers(0, 399 * 1024))
 def test_a_larger_payload_never_costs_less_on_its_side_of_the_row(one, other):
     small, large = sorted((one, other))
@@ -38,7 +36,6 @@ def test_a_larger_payload_never_costs_less_on_its_side_of_the_row(one, other):
         assert dollars == sorted(dollars)
 
 
-@settings(deadline=None)
 @given(workloads())
 def test_the_lines_add_up_to_the_total(work):
     made = priced(work)
@@ -52,7 +49,6 @@ def test_the_lines_add_up_to_the_total(work):
         assert math.isclose(each.dollars, sum(one.dollars for one in each.lines))
 
 
-@settings(deadline=None)
 @given(workloads())
 def test_the_fixed_part_does_not_go_by_what_is_scheduled(work):
     idle = replace(work, actions_per_day=0, jobs=0)

@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from duetime.cost.workload import Workload
 from tests.facts.workloads import NOTHING, priced, workloads
 
 
-@settings(deadline=None)
 @given(workloads())
 def test_a_bare_schedule_is_always_cheaper_as_the_page_says(work):
     made = priced(work)

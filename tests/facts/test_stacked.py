@@ -38,7 +38,7 @@ def test_two_that_are_due_at_one_instant_make_one_occurrence_with_both_names():
     ]
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     texts=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=5, unique=True),
     after=st.timedeltas(min_value=timedelta(0), max_value=timedelta(days=400)),

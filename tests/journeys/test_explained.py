@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids
@@ -258,7 +258,6 @@ HAPPENINGS = st.sampled_from(
 
 
 @given(st.lists(HAPPENINGS, max_size=12))
-@settings(deadline=None)
 def test_nothing_is_unexplained_whatever_happens(happenings):
     world = World()
     for happening in happenings:

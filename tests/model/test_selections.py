@@ -122,11 +122,11 @@ CASES = {
     "said": filters(),
     "limit": st.sampled_from([1, 3, 50]),
 }
-CHECKS = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fixture]
 
 
 @given(**CASES)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 def test_the_pages_of_a_list_are_what_a_plain_look_gives_in_memory(made, said, limit, due_order):
     check(MemoryStore(), made, said, limit, due_order=due_order)
 
@@ -140,7 +140,7 @@ def moto_store():
 
 
 @given(**CASES)
-@settings(max_examples=25, deadline=None, suppress_health_check=CHECKS)
+@settings(max_examples=25, suppress_health_check=NOT_CHECKED)
 def test_the_pages_of_a_list_are_what_a_plain_look_gives_on_dynamodb(
     moto_store, made, said, limit, due_order
 ):

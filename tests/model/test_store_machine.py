@@ -231,6 +231,6 @@ class DynamoMachine(StoreMachine):
 
 
 TestMemoryStore = StoreMachine.TestCase
-TestMemoryStore.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestMemoryStore.settings = settings(max_examples=60, stateful_step_count=40)
 TestDynamoStore = DynamoMachine.TestCase
-TestDynamoStore.settings = settings(max_examples=6, stateful_step_count=30, deadline=None)
+TestDynamoStore.settings = settings(max_examples=6, stateful_step_count=30)
