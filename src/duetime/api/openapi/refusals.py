@@ -25,6 +25,9 @@ _BY_GATEWAY = {
 }
 _RETRY_AFTER = {_S.TOO_MANY_REQUESTS, _S.SERVICE_UNAVAILABLE}
 
+_NAMED = {_S.REQUEST_ENTITY_TOO_LARGE: "ContentTooLarge", _S.UNPROCESSABLE_ENTITY: "UnprocessableContent"}
+"""As RFC 9110 names them: Python does so from 3.13 on, and the document must not depend on who makes it."""
+
 _NEVER_CONFLICT = {Kind.GRANT, Kind.MANY, Kind.NOTIFICATION}
 """Who grants replaces; of many, those that changed meanwhile are told as left; what was read stays read."""
 
@@ -85,7 +88,7 @@ def _response(status: HTTPStatus) -> Schema:
 
 def _name(status: HTTPStatus) -> str:
     """``NotFound`` for 404."""
-    return "".join(word.capitalize() for word in status.name.split("_"))
+    return _NAMED.get(status) or "".join(word.capitalize() for word in status.name.split("_"))
 
 
 def problem_schema() -> Schema:
