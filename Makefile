@@ -4,7 +4,9 @@ PY := .venv/bin/python
 export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION := 1
 unexport PYTHONDONTWRITEBYTECODE  # the tests start many Pythons
 SEEDS ?= 20000
+RUNS ?= 20
 PORT ?= 8080
+SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
 SOURCES := src tests functions examples bench infra app.py
 
 help: ## what can be made
@@ -32,7 +34,10 @@ run: .venv/.ready $(CONSOLE) ## the local cloud with the example app, the admin 
 	@.venv/bin/duetime local --app examples.shop:app --mail-to ops@acme.example --port $(PORT)
 
 test: setup ## the suite: memory back ends and moto
-	$(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
+	$(SUITE)
+
+again: setup ## the suite twenty times, each in another order, up to the first test that fails (RUNS=…)
+	@for run in $$(seq $(RUNS)); do echo "run $$run of $(RUNS)"; $(SUITE) || exit 1; done
 
 proof: .venv/.ready ## simulations of 20,000 seeds (SEEDS=…), and of schedulers that lack a guard
 	$(PY) -m pytest -m long -n 2 -p tests.one_processor tests/proof --seeds $(SEEDS)
@@ -87,4 +92,4 @@ lock: .venv/.ready ## compile requirements/*.txt and package-lock.json anew
 clean: ## remove what was made
 	rm -rf .venv node_modules cdk.out dist site .cache .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis src/duetime/console/built
 
-.PHONY: help setup console run test browser screenshots proof contract e2e rehearse synth bench check docs package pythons lock clean
+.PHONY: help setup console run test again browser screenshots proof contract e2e rehearse synth bench check docs package pythons lock clean
