@@ -3,6 +3,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from moto import mock_aws
 
 from duetime.action import Status
 from duetime.local import LocalCloud, Options
@@ -13,9 +14,13 @@ LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}
 """Threads that live as long as their process, and sleep: the worker's heartbeat, and a simulation's, of another test."""
 
 
+def running():
+    ours = [each for each in threading.enumerate() if each.name.startswith("duetime-")]
+    return [each for each in ours if "waker" not in each.name and each.name not in LEFT_TO_ITSELF]
+
+
 def threads():
-    names = {each.name for each in threading.enumerate()}
-    return {name for name in names if name.startswith("duetime-") and "waker" not in name} - LEFT_TO_ITSELF
+    return {each.name for each in running()}
 
 
 def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
@@ -53,12 +58,16 @@ def test_a_stop_does_not_wait_for_ever(notes, caplog):
     release = threading.Event()
     notes._write = lambda *_: release.wait(30)
     options = Options(settings=SHORT, stop_within=timedelta(seconds=0.2))
-    with LocalCloud(notes.app, options) as cloud:
-        cloud.scheduler().schedule(Note(text="endless"), at=timedelta(0))
-        while cloud.scheduler().list().actions[0].status is Status.PENDING:
-            threading.Event().wait(0.02)
-    assert "1 still running after 0.2 s" in caplog.text
-    release.set()
+    with mock_aws():  # outlasts the cloud: whoever is left behind asks nobody else
+        with LocalCloud(notes.app, options) as cloud:
+            cloud.scheduler().schedule(Note(text="endless"), at=timedelta(0))
+            while cloud.scheduler().list().actions[0].status is Status.PENDING:
+                threading.Event().wait(0.02)
+        assert "1 still running after 0.2 s" in caplog.text
+        release.set()
+        for each in running():
+            each.join(30)
+    assert threads() == set()
 
 
 def test_two_at_once_in_one_process_are_refused_and_the_first_goes_on(cloud, notes):
