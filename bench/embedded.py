@@ -12,7 +12,7 @@ from bench.lateness import BURST, Starts, Tick, app_of, wait
 from bench.result import Result, at_most
 from duetime import Order
 from duetime.clock import SystemClock
-from duetime.memory.embedded import CONCURRENCY
+from duetime.embedded.embedded import CONCURRENCY
 
 ROUNDS = 5
 _AHEAD = timedelta(seconds=1)

@@ -11,14 +11,14 @@ from typing import Any
 from bench.meter import Bill, metered
 from bench.result import Result, at_most
 from bench.stand import Stand, app, emulated, made
-from duetime.action import ActionRef
-from duetime.attend import Attend, AttendDue
 from duetime.aws.tables import ACTIONS, JOBS
 from duetime.ids import SYSTEM_TENANT, job_name, occurrence_id
-from duetime.job import Definition, JobRef
+from duetime.jobs.maintain import Attend, AttendDue
+from duetime.jobs.plan import Plan
+from duetime.jobs.reconcile import Reconcile, Reconciled
 from duetime.memory.job_wakes import MemoryJobWakes
-from duetime.plan import Plan
-from duetime.reconcile import Reconcile, Reconciled
+from duetime.model.action import ActionRef
+from duetime.model.job import Definition, JobRef
 from duetime.testing.simulated import TurnedClock
 
 STORED = 1_000

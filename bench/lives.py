@@ -10,8 +10,8 @@ from typing import Any
 from bench.meter import Bill, metered
 from bench.result import Result, at_most
 from bench.stand import Letter, Stand, emulated, made
-from duetime.action import Action
 from duetime.aws.tables import TableShape
+from duetime.model.action import Action
 
 SMALL, MIDDLE, LARGE = 600, 3_000, 10_000
 """Bytes of a payload's JSON."""

@@ -18,10 +18,10 @@ from bench.result import Result, ratio_at_most
 from bench.scan import NOON, Noon, fill, row_due
 from bench.stand import Stand, emulated, made
 from duetime import Scheduler
-from duetime.action import Action, Attempt, Ending, Status
 from duetime.aws.tables import ACTIONS
 from duetime.ids import due_shard_of, new_action_id
-from duetime.selection import Filters
+from duetime.model.action import Action, Attempt, Ending, Status
+from duetime.model.selection import Filters
 
 STORED = (1_000, 100_000)
 PAGE = 50

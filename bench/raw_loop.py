@@ -11,16 +11,16 @@ from datetime import timedelta
 from itertools import count
 from typing import Any
 
-from duetime.action import Action, Attempt, Ending, Status
 from duetime.aws import conditions, tables
 from duetime.aws.items import to_item
 from duetime.aws.keys import row_key
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.ids import TenantId, due_shard_of, new_action_id
-from duetime.lease import ClaimTerms, Settlement
 from duetime.local import LocalCloud
-from duetime.wakes import message_of
+from duetime.model.action import Action, Attempt, Ending, Status
+from duetime.model.lease import ClaimTerms, Settlement
+from duetime.wakeups.due_messages import message_of
 
 _TABLE, _QUEUE = "raw-actions", "raw-due"
 _BATCH = 10

@@ -17,14 +17,14 @@ from typing import Any
 from bench.meter import metered
 from bench.result import Result, ratio_at_most
 from bench.stand import Stand, emulated, made
-from duetime.action import Action
 from duetime.aws.items import to_item
 from duetime.aws.tables import ACTIONS
-from duetime.catch_up import CatchUp
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.memory.notes import MemoryBookmarks
-from duetime.sweep import Sweep
-from duetime.waking import Passed, Waker
+from duetime.model.action import Action
+from duetime.wakeups.deep_sweep import CatchUp
+from duetime.wakeups.due_scanner import Passed, Waker
+from duetime.wakeups.sweep import Sweep
 
 PENDING = (0, 10_000, 100_000)
 DUE = 400

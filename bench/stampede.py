@@ -22,9 +22,9 @@ from botocore.exceptions import ClientError
 
 from bench.result import Result, at_most
 from bench.stand import Letter, Stand, made
-from duetime.ports import Delivery
-from duetime.wakes import message_of
-from duetime.work import Result as Came
+from duetime.ports.wakeups import Delivery
+from duetime.wakeups.due_messages import message_of
+from duetime.worker.worker import Result as Came
 from tests.dynamodb_local import CREDENTIALS, running
 
 CROWD, ROUNDS, SIZE = 50, 12, 600

@@ -9,17 +9,17 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duetime import App, Payload, Run, Scheduler, every
-from duetime.action import Action
-from duetime.arm import Arm
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, TableShape, create_table_request
-from duetime.change import Change
 from duetime.clock import Clock, SystemClock
-from duetime.heartbeat import Heartbeat
-from duetime.ports import Delivery, DueMessage, Send
+from duetime.model.action import Action
+from duetime.model.change import Change
+from duetime.ports.wakeups import Delivery, DueMessage, Send
 from duetime.settings import Settings
-from duetime.work import Result, Work, WorkerPorts
+from duetime.wakeups.arm import Arm
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Result, Work, WorkerPorts
 from tests.dynamodb_local import client, running
 
 TENANT, CALLER = "acme", "billing-service"

@@ -13,8 +13,8 @@ from bench.stand import Stand, emulated, made
 from bench.stubs import NOWHERE, stubbed_client
 from duetime.aws.queues import SqsQueues
 from duetime.memory.notes import MemoryBookmarks
-from duetime.waking import Waker
-from duetime.wheel import Wheel
+from duetime.wakeups.due_scanner import Waker
+from duetime.wakeups.wheel import Wheel
 
 ROWS, ROUNDS = 4_000, 5
 MILLI = 1e3

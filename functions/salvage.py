@@ -4,7 +4,7 @@ from duetime.lambdas.cold_start import cold_start
 
 with cold_start():
     from duetime.lambdas.logs import write_json_logs
-    from duetime.lambdas.salvage import make_handler
+    from duetime.lambdas.undelivered import make_handler
     from duetime.settings import Settings
 
     write_json_logs()

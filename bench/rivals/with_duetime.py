@@ -17,12 +17,12 @@ from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, create_table_request
 from duetime.clock import SystemClock
 from duetime.ids import SYSTEM_TENANT, job_name
-from duetime.job import JobRef
+from duetime.jobs.plan import Plan
 from duetime.lambdas.work import make_handler
 from duetime.local import LocalCloud, Options
-from duetime.local.queue_pump import as_lambda_has_it
-from duetime.local.schedule_pump import Whims
-from duetime.plan import Plan
+from duetime.local.queue_poller import as_lambda_has_it
+from duetime.local.schedule_poller import Whims
+from duetime.model.job import JobRef
 from duetime.settings import Settings
 
 EACH_SECOND, JOB = cron("* * * * * *"), "bench-each-second"

@@ -9,8 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duetime.action import Action as Action
-    from duetime.action import Status as Status
+    from duetime.actions.order import Order as Order
     from duetime.app import App as App
     from duetime.cadence import Calendar as Calendar
     from duetime.cadence import cron as cron
@@ -24,27 +23,28 @@ if TYPE_CHECKING:
     from duetime.cadence import once as once
     from duetime.cadence import weekly as weekly
     from duetime.errors import DuetimeError as DuetimeError
-    from duetime.order import Order as Order
+    from duetime.model.action import Action as Action
+    from duetime.model.action import Status as Status
+    from duetime.model.run import Run as Run
     from duetime.payload import Payload as Payload
     from duetime.retry import Fatal as Fatal
     from duetime.retry import Retry as Retry
     from duetime.retry import RetryPolicy as RetryPolicy
     from duetime.retry import exponential as exponential
-    from duetime.run import Run as Run
     from duetime.scheduler import Scheduler as Scheduler
 
 _HOMES = {
-    "Action": "action",
+    "Action": "model.action",
     "App": "app",
     "DuetimeError": "errors",
     "Fatal": "retry",
-    "Order": "order",
+    "Order": "actions.order",
     "Payload": "payload",
     "Retry": "retry",
     "RetryPolicy": "retry",
-    "Run": "run",
+    "Run": "model.run",
     "Scheduler": "scheduler",
-    "Status": "action",
+    "Status": "model.action",
     "exponential": "retry",
 } | dict.fromkeys(
     (

@@ -9,14 +9,14 @@ from datetime import timedelta
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
-from duetime.declare import Home, JobOptions, job_handler_of, options_of, stacked_on
+from duetime.declare.handler import Function, Handler, handler_of, timeout_of
+from duetime.declare.job_declaration import Home, JobOptions, job_handler_of, options_of, stacked_on
+from duetime.declare.resources import Factories, Factory, Resources, factory_of
 from duetime.errors import DeclarationError, UnknownType
-from duetime.handler import Function, Handler, handler_of, timeout_of
 from duetime.ids import JobName
-from duetime.job import Definition, Overlap, Precision
-from duetime.manifest import DEFAULT_WORKER, Manifest
+from duetime.model.job import Definition, Overlap, Precision
+from duetime.model.manifest import DEFAULT_WORKER, Manifest
 from duetime.payload import Payload
-from duetime.resources import Factories, Factory, Resources, factory_of
 from duetime.retry import Duration, RetryPolicy, policy
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class App:
         ``with app.embedded() as scheduler: scheduler.schedule(…)``. What is not due when the block ends never runs.
         `resources` take the place of the app's own of those types.
         """
-        from duetime.memory.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
+        from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 
         return embedded(self.with_resources(resources or {}), tenant_id=tenant_id, actor=actor)
 

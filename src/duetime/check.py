@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from duetime.app import App
 from duetime.clock import SystemClock
+from duetime.declare.handler import Handler, Takes
+from duetime.declare.job_rules import read_cadences, refusals
+from duetime.declare.resources import Factory
 from duetime.errors import DuetimeError
-from duetime.handler import Handler, Takes
-from duetime.job import Definition
-from duetime.job_rules import read_cadences, refusals
+from duetime.model.cadence_set import Due, Stacked
+from duetime.model.job import Definition
 from duetime.payload import Payload
-from duetime.resources import Factory
-from duetime.stacked import Due, Stacked
 
 if TYPE_CHECKING:
     from duetime.cadence import Cadence
@@ -182,7 +182,7 @@ def _is_endless(cadence: Cadence) -> bool:
 
 
 def _is_once(cadence: Cadence) -> bool:
-    from duetime.cadence.single import Once  # noqa: PLC0415 - as above
+    from duetime.cadence._once import Once  # noqa: PLC0415 - as above
 
     return isinstance(cadence, Once)
 

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NoReturn, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
-from duetime import sensitive_fields
 from duetime.errors import DeclarationError, InvalidPayload
+from duetime.model import sensitive_fields
 
 TYPE_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", re.ASCII)
 TYPE_NAME_LIMIT = 100

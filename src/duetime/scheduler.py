@@ -8,19 +8,19 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
-from duetime import trace
-from duetime.action import Action
-from duetime.actions import Actions
+from duetime.actions.actions import Actions
+from duetime.actions.order import Order, Placed
 from duetime.clock import SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
-from duetime.idempotency import KeyTerms
 from duetime.instant import When
-from duetime.order import Order, Placed
+from duetime.model.action import Action
+from duetime.model.idempotency import KeyTerms
 from duetime.settings import Settings
+from duetime.telemetry import spans
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
-    from duetime.undelivered_desk import UndeliveredDesk
+    from duetime.undelivered.undelivered_client import UndeliveredDesk
 
 
 class Scheduler(Actions):
@@ -132,7 +132,7 @@ class Scheduler(Actions):
         """
         with self._span() as told:
             made = [self._new(each) for each in orders]
-            told.tell({trace.COUNT: len(made)})
+            told.tell({spans.COUNT: len(made)})
             actions = [
                 action if terms is None else self._store.put_once(action, terms) for action, terms in made
             ]
@@ -183,7 +183,7 @@ class Scheduler(Actions):
             OperatorsOnly: this scheduler sees nothing but its tenant's own.
             Unsupported: it was made without back ends for it.
         """
-        from duetime.undelivered_desk import UndeliveredDesk  # noqa: PLC0415 - few look at it
+        from duetime.undelivered.undelivered_client import UndeliveredDesk  # noqa: PLC0415 - few look at it
 
         if not self._sees_system:
             raise OperatorsOnly("what is undelivered")
@@ -193,8 +193,8 @@ class Scheduler(Actions):
             )
         return UndeliveredDesk(self._undelivered_ports())
 
-    def _span(self) -> AbstractContextManager[trace.Span]:
-        return trace.span(trace.SCHEDULE, lambda: {trace.TENANT: self.tenant_id})
+    def _span(self) -> AbstractContextManager[spans.Span]:
+        return spans.span(spans.SCHEDULE, lambda: {spans.TENANT: self.tenant_id})
 
     def _put(self, action: Action, terms: KeyTerms | None) -> Action:
         if terms is not None:
@@ -209,5 +209,5 @@ class Scheduler(Actions):
             actor=self.actor,
             settings=self._settings,
             entropy=self._entropy,
-            trace=trace.carried(),
+            trace=spans.carried(),
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from duetime.app import App
 from duetime.ids import JobName
-from duetime.stacked import Stacked
+from duetime.model.cadence_set import Stacked
 
 if TYPE_CHECKING:
     from duetime.cadence import Explained

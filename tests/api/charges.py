@@ -6,11 +6,11 @@ from pydantic import BaseModel, Field, field_validator
 
 from duetime import App, Payload, Run
 from duetime.api.access import Access
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health
+from duetime.embedded.cloud import MemoryCloud
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from duetime.memory.cloud import MemoryCloud
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Client, sample_event

@@ -10,22 +10,22 @@ from uuid import UUID
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
-from duetime.action import ActionRef
 from duetime.api.access import Access
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health, probes
 from duetime.api.health_details import Details
+from duetime.embedded.cloud import MemoryCloud
 from duetime.ids import ActionId, TenantId
-from duetime.job_ports import JobPorts
-from duetime.lease import ClaimTerms, Settlement
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from duetime.memory.cloud import MemoryCloud
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.notifications import MemoryInbox, MemoryPreferences
 from duetime.memory.store import MemoryStore
-from duetime.notification_ports import InboxPorts
+from duetime.model.action import ActionRef
+from duetime.model.lease import ClaimTerms, Settlement
+from duetime.ports.jobs import JobPorts
+from duetime.ports.notifications import InboxPorts
 from duetime.settings import ROLES, Settings
 from duetime.testing import TurnedClock
 

@@ -1,13 +1,13 @@
 """An API over one cloud, under settings that a test says, and the directory of its routes."""
 
-from duetime.api import door
+from duetime.api import app
 from duetime.api.access import Access
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health
+from duetime.embedded.cloud import MemoryCloud
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
-from duetime.memory.cloud import MemoryCloud
-from duetime.permissions import Permission
+from duetime.model.permissions import Permission
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Client, jobs_app, nobodys_notifications, sample_event
@@ -36,7 +36,7 @@ class Office:
             self.notified,
         )
         self.access = Access(self.grants, self.trail, clock)
-        self.routes = list(door.routes_of(desk, Health({}), self.access))
+        self.routes = list(app.routes_of(desk, Health({}), self.access))
         self.send = Client(make_door(desk, Health({}), self.access)).send
 
     def ask(self, method, path, *groups, **changes):

@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import Ending, Status
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.errors import BackendUnavailable
+from duetime.model.action import Ending, Status
 from duetime.settings import Settings
-from duetime.system_jobs import SWEEP
+from duetime.wakeups.system_jobs import SWEEP
 from tests.api.conftest import ADA, NOW, OPERATOR, Client, Worker, jobs_app, nobodys_access
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)

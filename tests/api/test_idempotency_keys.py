@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import Ending, Status
+from duetime.model.action import Ending, Status
 
 KEY = "order-17"
 REMARK = {"type": "remark", "payload": {"text": "hello"}, "in": 60}

@@ -5,11 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import Ending, Status
 from duetime.ids import SYSTEM_TENANT
-from duetime.job_ports import JobPorts
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryRoutes
+from duetime.model.action import Ending, Status
+from duetime.ports.jobs import JobPorts
 from duetime.testing.contract.job_specimens import recorded
 from tests.api.conftest import ADA, OPERATOR
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from duetime.api.not_kept import not_kept
+from duetime.api.no_store import not_kept
 from tests.api.conftest import Client
 
 

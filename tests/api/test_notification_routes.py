@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from duetime.ids import SYSTEM_TENANT, TenantId
-from duetime.mail import languages
-from duetime.mail.samples import sample, samples
-from duetime.notification import Notification, NotificationKind
+from duetime.model.notification import Notification, NotificationKind
+from duetime.notifications.mail import languages
+from duetime.notifications.mail.samples import sample, samples
 from tests.api.conftest import NOW
 from tests.api.office import ALONE, CLAIMS, Office
 

@@ -11,7 +11,7 @@ from duetime.api import PREFIX
 from duetime.api.openapi import names
 from duetime.api.openapi.document import VERSION
 from duetime.api.openapi.whole import every_route, whole
-from duetime.permissions import Permission
+from duetime.model.permissions import Permission
 from duetime.settings import Settings
 from tests.api.conftest import sample_event
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable, SettingsError
-from duetime.permissions import EVERYTHING, GRANTABLE, Permission, permissions_of
+from duetime.model.permissions import EVERYTHING, GRANTABLE, Permission, permissions_of
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, sample_event
 from tests.api.office import ALONE, CLAIMS, GUARDED, Office, at

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.notification import Channel, NotificationKind
-from duetime.preferences import ADDRESSES_LIMIT
+from duetime.model.notification import Channel, NotificationKind
+from duetime.model.preferences import ADDRESSES_LIMIT
 from tests.api.conftest import NOW
 from tests.api.office import ALONE, CLAIMS, Office
 

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from duetime import errors
-from duetime.api import refusals
+from duetime.api import errors as refusals
 from duetime.api.problems import PROBLEMS, of_error
 from duetime.cadence import errors as cadence_errors
 from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError

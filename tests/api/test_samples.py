@@ -6,17 +6,17 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import Ending, Status
 from duetime.api import PREFIX
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.whole import every_route
 from duetime.api.routes import Directory
-from duetime.mail.samples import sample
 from duetime.memory.notes import MemoryBookmarks
-from duetime.notification import NotificationKind
+from duetime.model.action import Ending, Status
+from duetime.model.notification import NotificationKind
+from duetime.notifications.mail.samples import sample
 from duetime.testing.contract.undelivered import given_up
 from tests.api.conftest import EVENTS, NOW, Client, Worker, jobs_app, nobodys_access, nobodys_notifications
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import Ending, Status
+from duetime.model.action import Ending, Status
 
 ACTION_MEMBERS = {
     "id", "type", "status", "due_at", "nominal_at", "tenant_id", "correlation_id", "idempotency_key",

@@ -15,19 +15,19 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 from werkzeug.wrappers import Request
 
-from duetime.action import Ending, Status
 from duetime.api import PREFIX
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.whole import whole
+from duetime.embedded.cloud import MemoryCloud
 from duetime.local.functions import Outcome
 from duetime.local.gateway import proxy_event, response_of
-from duetime.mail.samples import sample
-from duetime.memory.cloud import MemoryCloud
 from duetime.memory.notes import MemoryBookmarks
-from duetime.notification import NotificationKind
+from duetime.model.action import Ending, Status
+from duetime.model.notification import NotificationKind
+from duetime.notifications.mail.samples import sample
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime import App, Payload
-from duetime.action import ActionRef
-from duetime.api.reader import Reader
+from duetime.api.redactor import Reader
 from duetime.ids import ActionId, TenantId
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import Kind
 from duetime.testing.contract.undelivered import given_up
-from duetime.undelivered import Kind
 from tests.api.charges import REDACTED, SECRET, Charges
 from tests.api.conftest import NOW
 

@@ -7,10 +7,10 @@ from datetime import timedelta
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from duetime.action import Ending, Status
 from duetime.ids import TenantId
-from duetime.mail.samples import sample
-from duetime.notification import NotificationKind
+from duetime.model.action import Ending, Status
+from duetime.model.notification import NotificationKind
+from duetime.notifications.mail.samples import sample
 from duetime.testing import TurnedClock
 from tests.api.conftest import NOW, Worker
 from tests.api.office import GUARDED, NAME, Office, at

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import ActionRef
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import Kind, request_for
 from duetime.testing.contract.undelivered import given_up
-from duetime.undelivered import Kind, request_for
 from tests.api.conftest import ADA, NOW, OPERATOR, Client, jobs_app, nobodys_access, sample_event
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")

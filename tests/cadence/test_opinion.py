@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, cron, second_opinion
-from duetime.cadence.opinion import not_comparable
+from duetime.cadence.croniter_check import not_comparable
 from tests.cadence.strategies import expressions, fields
 
 THURSDAY = datetime(2026, 1, 15, 12, tzinfo=UTC)

@@ -9,15 +9,15 @@ import pytest
 
 from duetime import App, Fatal, Payload, RetryPolicy, Run
 from duetime.api.access import Access
-from duetime.api.desk import Desk
-from duetime.api.door import make_door
+from duetime.api.app import make_door
+from duetime.api.context import Desk
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.cli import main
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.notes import MemoryBookmarks
 from duetime.memory.notifications import MemoryInbox, MemoryPreferences
-from duetime.notification_ports import InboxPorts
+from duetime.ports.notifications import InboxPorts
 
 
 class Remark(Payload):

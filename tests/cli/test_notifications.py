@@ -8,8 +8,8 @@ import pytest
 from duetime.cli.notifications import KINDS
 from duetime.cli.preferences import CHANNELS
 from duetime.ids import TenantId
-from duetime.mail.samples import sample
-from duetime.notification import Channel, NotificationKind
+from duetime.model.notification import Channel, NotificationKind
+from duetime.notifications.mail.samples import sample
 from duetime.testing.contract.specimens import EXPIRY, NOON
 
 FAILED, FAILING = NotificationKind.ACTION_FAILED, NotificationKind.RECURRING_FAILING

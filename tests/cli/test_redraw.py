@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from duetime.cli.failures import CommandFailed
-from duetime.cli.redraw import keep_drawing
+from duetime.cli.screen import keep_drawing
 from duetime.cli.tables import coloured, table
 from duetime.testing import TurnedClock
 

@@ -4,11 +4,11 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import ActionRef
 from duetime.cli.undelivered import KINDS
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import Kind, request_for
 from duetime.testing.contract.specimens import EXPIRY, NOON
 from duetime.testing.contract.undelivered import given_up
-from duetime.undelivered import Kind, request_for
 
 ACTION = ActionRef("acme", "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from duetime.job import Job
+from duetime.jobs.register import Registration
 from duetime.local import LocalCloud
-from duetime.register import Registration
+from duetime.model.job import Job
 from tests.console.browser import Reader, flaws, scrolls_sideways
 from tests.console.shop import Parcel
 

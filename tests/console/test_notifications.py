@@ -8,10 +8,10 @@ from playwright.sync_api import expect
 
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
+from duetime.jobs.register import Registration
 from duetime.local import LocalCloud, Options
-from duetime.local.preset import everything_to
-from duetime.notification import Digest, NotificationKind
-from duetime.register import Registration
+from duetime.local.default_preferences import everything_to
+from duetime.model.notification import Digest, NotificationKind
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
 from tests.local.conftest import eventually

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import expect
 
+from duetime.jobs.register import Registration
 from duetime.local import LocalCloud, Options
-from duetime.register import Registration
 from tests.console.browser import PATIENCE, signed_in
 from tests.console.shop import Parcel, Wait, app
 from tests.local.conftest import eventually, settled

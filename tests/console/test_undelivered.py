@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from duetime.action import ActionRef
 from duetime.aws import undelivered_ports
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.errors import UndeliveredNotFound
 from duetime.local import LocalCloud, Options
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import Kind, undelivered_id
 from duetime.testing.contract.undelivered import given_up
-from duetime.undelivered import Kind, undelivered_id
-from duetime.wakes import message_of
+from duetime.wakeups.due_messages import message_of
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 from tests.console.shop import Parcel, app
 from tests.local.conftest import eventually

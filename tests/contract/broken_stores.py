@@ -4,13 +4,13 @@
 import threading
 from dataclasses import replace
 
-from duetime.action import ActionRef, Status
-from duetime.action_ports import Page
 from duetime.errors import IdempotencyConflict
-from duetime.job_ports import Hold
-from duetime.lease import Held, Moved, Renewed, SettleResult
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
+from duetime.model.action import ActionRef, Status
+from duetime.model.lease import Held, Moved, Renewed, SettleResult
+from duetime.ports.actions import Page
+from duetime.ports.jobs import Hold
 from duetime.testing.contract.specimens import GLOBEX
 
 

@@ -10,15 +10,15 @@ import pytest
 from moto import mock_aws
 
 from duetime import instant
-from duetime.action import ActionRef
-from duetime.action_ports import ActionStore
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.keys import row_key
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, JOBS, actions_shape, create_table_request
-from duetime.job_ports import JobStore
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
+from duetime.model.action import ActionRef
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.settings import DUE_SHARDS
 from tests import dynamodb_local
 

@@ -5,10 +5,10 @@ from functools import partial
 
 import pytest
 
-from duetime.action import Status
 from duetime.aws.commits import Commit
 from duetime.errors import BackendMisconfigured, CommitRefused, RefusedEntry
 from duetime.memory.store import MemoryStore
+from duetime.model.action import Status
 from duetime.testing.contract.committing import (
     DONE,
     LOST,

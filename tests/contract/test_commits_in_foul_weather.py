@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from duetime.action import Status
 from duetime.errors import BackendUnavailable, CommitRefused, RefusedEntry
-from duetime.lease import SettleResult
+from duetime.model.action import Status
+from duetime.model.lease import SettleResult
 from duetime.testing.contract.committing import DONE, LOST, commit, commit_run
 from duetime.testing.contract.job_specimens import added, standing_job, taken
 from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, end, running, standing

@@ -7,19 +7,19 @@ import pytest
 from botocore.exceptions import ClientError, ReadTimeoutError
 
 from duetime import App, Payload, Run
-from duetime.action import Status
 from duetime.aws.jobs import DynamoJobStore
 from duetime.errors import BackendUnavailable, CommitRefused
-from duetime.heartbeat import Heartbeat
 from duetime.memory.notes import MemoryRoutes
 from duetime.memory.wakes import MemoryQueues
-from duetime.ports import Delivery, DueMessage
-from duetime.run import RunCancelled
+from duetime.model.action import Status
+from duetime.model.run import RunCancelled
+from duetime.ports.wakeups import Delivery, DueMessage
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.committing import commit
 from duetime.testing.contract.specimens import NOON, ORPHANED_AT, claim, fresh, running, standing
-from duetime.work import Result, Work, WorkerPorts
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Result, Work, WorkerPorts
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
 from tests.contract.weather import Network, lost, unanswered
 from tests.contract.weather import store as store  # noqa: PLC0414 - a fixture

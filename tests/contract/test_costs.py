@@ -10,15 +10,15 @@ import pytest
 from bench import jobs as bench_of_jobs
 from bench.meter import metered as metered_by_rule
 from bench.units import item_size
-from duetime.action import ActionRef, Status
 from duetime.aws.keys import row_key
 from duetime.cost import tables, units
 from duetime.ids import SHARDS, SYSTEM_TENANT, job_name, occurrence_id
-from duetime.job import JobRef
+from duetime.model.action import ActionRef, Status
+from duetime.model.job import JobRef
+from duetime.model.transition import started
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.slots import KEY, holding, keyed
 from duetime.testing.contract.specimens import ACME, CALLER, HOUR, NOON, SECOND, claim, end, fresh, terms
-from duetime.transition import started
 
 pytestmark = pytest.mark.dynamodb_local
 PAYLOAD = '{"text":"' + "x" * 589 + '"}'

@@ -10,14 +10,14 @@ from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 
 from duetime import Scheduler
-from duetime.action import Status
 from duetime.aws.notes import DynamoBookmarks
 from duetime.aws.queues import SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.memory.store import MemoryStore
-from duetime.ports import Send
+from duetime.model.action import Status
+from duetime.ports.wakeups import Send
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing.contract.specimens import (
     ACME,

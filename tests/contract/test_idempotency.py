@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from duetime.action import Status
 from duetime.aws.keys import row_key
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
-from duetime.lease import Moved
+from duetime.model.action import Status
+from duetime.model.lease import Moved
 from duetime.testing.contract.idempotency import KEY, LATER, OTHER, finished, key_from, placed, under_key
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import ACME, NOON, claim, fresh, standing

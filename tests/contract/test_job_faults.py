@@ -8,17 +8,18 @@ import pytest
 from botocore.awsrequest import AWSResponse
 from botocore.config import Config
 
-from duetime.action import Status
 from duetime.aws import job_store
 from duetime.aws.job_items import STATE, job_key
 from duetime.aws.job_wakes import EventBridgeJobWakes
 from duetime.aws.jobs import DynamoJobStore
 from duetime.aws.tables import JOBS, create_table_request
 from duetime.errors import BackendMisconfigured, BackendUnavailable, InvalidCursor
-from duetime.job import WHOLE_JOB, Pause
-from duetime.job_ports import Hold
-from duetime.lease import SettleResult
 from duetime.memory.store import MemoryStore
+from duetime.model.action import Status
+from duetime.model.job import WHOLE_JOB, Pause
+from duetime.model.lease import SettleResult
+from duetime.model.transition import cancelled
+from duetime.ports.jobs import Hold
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing.contract.job_specimens import (
     NIGHTLY,
@@ -32,7 +33,6 @@ from duetime.testing.contract.job_specimens import (
 )
 from duetime.testing.contract.job_wakes import RULE
 from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON, SECOND, end, standing
-from duetime.transition import cancelled
 from tests.contract.networks import LosesAnAnswer
 from tests.contract.test_rows import item_size
 from tests.dynamodb_local import CREDENTIALS

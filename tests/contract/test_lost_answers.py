@@ -2,9 +2,9 @@
 
 import pytest
 
-from duetime.action import Status
 from duetime.errors import BackendUnavailable
-from duetime.lease import Claimed, Moved, SettleResult
+from duetime.model.action import Status
+from duetime.model.lease import Claimed, Moved, SettleResult
 from duetime.testing.contract.changing import CancelContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract

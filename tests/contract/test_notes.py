@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes, publish
-from duetime.manifest import Manifest
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.model.manifest import Manifest
 from duetime.testing import TurnedClock
 from duetime.testing.contract import BookmarksContract, RoutesContract
 from duetime.testing.contract.specimens import NOON

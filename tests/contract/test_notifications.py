@@ -9,9 +9,9 @@ from duetime.aws.notified import DynamoDeliveries
 from duetime.aws.windows import DynamoWindows
 from duetime.errors import BackendUnavailable
 from duetime.memory.notifications import MemoryDeliveries, MemoryInbox, MemoryPreferences, MemoryWindows
-from duetime.notification import Channel
-from duetime.notification_ports import Begun
-from duetime.preferences import Preferences
+from duetime.model.notification import Channel
+from duetime.model.preferences import Preferences
+from duetime.ports.notifications import Begun
 from duetime.testing.contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
 from duetime.testing.contract.notifications import ALL, DEAD, notification
 from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, NOON

@@ -4,7 +4,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from duetime.errors import BackendMisconfigured
-from duetime.outcome import of_error
+from duetime.model.outcome import of_error
 from duetime.testing.contract.committing import DONE, commit
 from duetime.testing.contract.specimens import fresh, running
 

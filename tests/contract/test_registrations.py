@@ -6,11 +6,11 @@ import pytest
 
 from duetime.errors import JobNameTaken
 from duetime.ids import TenantId
-from duetime.job_ports import JobPorts
-from duetime.jobs import Jobs
-from duetime.manifest import Manifest
+from duetime.jobs.jobs import Jobs
+from duetime.jobs.register import Registration
 from duetime.memory.notes import MemoryRoutes
-from duetime.register import Registration
+from duetime.model.manifest import Manifest
+from duetime.ports.jobs import JobPorts
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.races import CROWD, together

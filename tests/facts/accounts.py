@@ -2,12 +2,13 @@
 
 from datetime import UTC, datetime, timedelta
 
-from duetime import ids, timeline
-from duetime.account import Known
-from duetime.action import Action, Status
-from duetime.explain import explanation
+from duetime import ids
 from duetime.ids import SYSTEM_TENANT, JobName
-from duetime.job import Definition, Job, JobRef, Origin, Version
+from duetime.jobs import timeline
+from duetime.jobs.explain import explanation
+from duetime.jobs.occurrence_status import Known
+from duetime.model.action import Action, Status
+from duetime.model.job import Definition, Job, JobRef, Origin, Version
 
 NOON = datetime(2026, 3, 27, 12, tzinfo=UTC)
 NAME = JobName("billing-nightly")

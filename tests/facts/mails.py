@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from duetime.mail import languages, mail_of, rendered, templates
-from duetime.mail.samples import sample, samples
-from duetime.notification import NotificationKind
+from duetime.model.notification import NotificationKind
+from duetime.notifications.mail import languages, mail_of, rendered, templates
+from duetime.notifications.mail.samples import sample, samples
 from duetime.settings import Settings
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)

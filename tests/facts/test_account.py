@@ -3,9 +3,9 @@
 import pytest
 
 from duetime import ids
-from duetime.account import Account
-from duetime.action import Attempt, SkipReason, Status
-from duetime.job import Pause, Span, SpanKind
+from duetime.jobs.occurrence_status import Account
+from duetime.model.action import Attempt, SkipReason, Status
+from duetime.model.job import Pause, Span, SpanKind
 from tests.facts.accounts import (
     DAY,
     HOUR,

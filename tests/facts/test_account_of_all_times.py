@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from duetime import ids, timeline
-from duetime.account import Account
-from duetime.action import Status
+from duetime import ids
 from duetime.cadence import explained, parse
-from duetime.job import Pause, Span, SpanKind
-from duetime.job_times import without_calendar
-from duetime.stacked import Stacked
+from duetime.jobs import timeline
+from duetime.jobs.job_times import without_calendar
+from duetime.jobs.occurrence_status import Account
+from duetime.model.action import Status
+from duetime.model.cadence_set import Stacked
+from duetime.model.job import Pause, Span, SpanKind
 from tests.facts.accounts import (
     DAY,
     MINUTE,

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from duetime import explain
-from duetime.account import Account
-from duetime.job import Pause
+from duetime.jobs import explain
+from duetime.jobs.occurrence_status import Account
+from duetime.model.job import Pause
 from tests.facts.accounts import (
     DAY,
     HOUR,

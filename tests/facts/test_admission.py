@@ -1,13 +1,13 @@
-"""Whether a job's run may begin: each row of the table in `duetime.admission`, and what lies beside it."""
+"""Whether a job's run may begin: each row of the table in `duetime.jobs.claim_policy`, and what lies beside it."""
 
 from dataclasses import replace
 
 import pytest
 
-from duetime.action import SkipReason, Status
-from duetime.admission import Mine, Skip, Wait
-from duetime.job import Overlap, Pause
-from duetime.lease import Held
+from duetime.jobs.claim_policy import Mine, Skip, Wait
+from duetime.model.action import SkipReason, Status
+from duetime.model.job import Overlap, Pause
+from duetime.model.lease import Held
 from tests.facts.verdicts import (
     DAILY,
     DAY,

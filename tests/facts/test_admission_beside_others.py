@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.action import SkipReason, Status
-from duetime.admission import Bounds, Go, Seen, Skip, Wait, judge
-from duetime.job import Overlap
-from duetime.job_ports import Hold
+from duetime.jobs.claim_policy import Bounds, Go, Seen, Skip, Wait, judge
+from duetime.model.action import SkipReason, Status
+from duetime.model.job import Overlap
+from duetime.ports.jobs import Hold
 from tests.facts.verdicts import (
     DAY,
     GRACE,

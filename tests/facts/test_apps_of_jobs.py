@@ -11,7 +11,7 @@ from duetime import App, Calendar, Payload, daily, every, interval, on_event, on
 from duetime.check import problems, report
 from duetime.errors import DeclarationError, UnknownType
 from duetime.lambdas.loading import load_app
-from duetime.manifest import Manifest
+from duetime.model.manifest import Manifest
 from tests.facts.declared import NOW, clean_up, remove, takes_new
 
 

@@ -14,7 +14,7 @@ from duetime.errors import (
     InvalidTime,
     SettingsError,
 )
-from duetime.register import Registration
+from duetime.jobs.register import Registration
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 

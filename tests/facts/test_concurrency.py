@@ -6,14 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action import Status
-from duetime.admit import Admitted, Waiting
 from duetime.aws.messages import UnreadableMessage, from_json, to_json
-from duetime.concurrency import MOST_SLOTS, Concurrency, concurrency_of
 from duetime.errors import InvalidIdentifier
 from duetime.memory.store import MemoryStore
-from duetime.slots import TakeSlot, next_look
-from duetime.sweep import DEEPEST, bands
+from duetime.model.action import Status
+from duetime.model.concurrency import MOST_SLOTS, Concurrency, concurrency_of
 from duetime.testing.contract.job_specimens import occurrence
 from duetime.testing.contract.slots import ACME, KEY, holding, keyed
 from duetime.testing.contract.specimens import (
@@ -27,7 +24,10 @@ from duetime.testing.contract.specimens import (
     standing,
     terms,
 )
-from duetime.wakes import message_of
+from duetime.wakeups.due_messages import message_of
+from duetime.wakeups.sweep import DEEPEST, bands
+from duetime.worker.claim_job_run import Admitted, Waiting
+from duetime.worker.claim_with_slot import TakeSlot, next_look
 
 
 @pytest.mark.parametrize("key", ["k", "customer:42", "é", "a b", "x" * 128])

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from duetime.cost import tables, units
 from duetime.cost.workload import InvalidWorkload, Workload
-from duetime.schedule import IN_ROW_LIMIT
+from duetime.model.new_action import IN_ROW_LIMIT
 from duetime.settings import DUE_SHARDS, Settings
-from duetime.sweep import bands
+from duetime.wakeups.sweep import bands
 from tests.facts.workloads import NOTHING, NUMBERS, line_of, priced, workloads
 
 PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()

@@ -3,9 +3,9 @@
 import pytest
 
 from duetime import App, Payload, Run, daily, interval, manual, on_event, once
+from duetime.declare.job_rules import PAYLOAD_LIMIT
 from duetime.errors import DeclarationError, InvalidPayload
-from duetime.job_rules import PAYLOAD_LIMIT
-from duetime.schedule import IN_ROW_LIMIT
+from duetime.model.new_action import IN_ROW_LIMIT
 from duetime.testing import fake_run
 from tests.facts.declared import NewOrders, OldOrders, clean_up, declared, refusal, remove
 

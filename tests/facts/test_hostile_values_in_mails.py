@@ -8,11 +8,11 @@ from html import unescape
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from duetime.mail import mail_of, words
-from duetime.mail.samples import sample
-from duetime.mail.shape import path
-from duetime.mail.values import steps_of
-from duetime.notification import NotificationKind
+from duetime.model.notification import NotificationKind
+from duetime.notifications.mail import mail_of, words
+from duetime.notifications.mail.samples import sample
+from duetime.notifications.mail.shape import path
+from duetime.notifications.mail.values import steps_of
 from tests.facts.mails import FAILED, PLAIN, WITH_CONSOLE, Page, arrived, each_mail, with_facts
 
 

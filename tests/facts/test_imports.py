@@ -38,8 +38,8 @@ def test_scheduling_from_another_lambda_loads_no_handler_no_cdk_and_no_moto():
     assert not loaded & {"moto", "aws_cdk", "croniter", "aws_lambda_powertools", "asyncio"}
     assert not loaded & {
         "duetime.app",
-        "duetime.handler",
-        "duetime.work",
+        "duetime.declare.handler",
+        "duetime.worker.worker",
         "duetime.memory",
         "duetime.lambdas",
     }
@@ -61,18 +61,25 @@ def test_a_job_loads_the_kinds_of_cadence_that_it_has_and_no_other():
         "def nightly() -> None: ...\n"
         "app.manifest.hash"
     )
-    assert "duetime.cadence.at_a_time" in loaded
+    assert "duetime.cadence._daily" in loaded
     assert not loaded & {
         "croniter",
-        *(f"duetime.cadence.{each}" for each in ("crontab", "weeks", "months", "spaced", "eventbridge")),
+        *(f"duetime.cadence.{each}" for each in ("crontab", "_weekly", "months", "_every", "eventbridge")),
     }
 
 
-@pytest.mark.parametrize("function", ["arm", "dispatch", "notify", "passes", "salvage"])
+@pytest.mark.parametrize("function", ["arm", "dispatch", "notify", "passes", "undelivered"])
 def test_the_functions_without_user_code_load_no_pydantic(function):
     loaded = loaded_by(f"import duetime.lambdas.{function}, duetime.lambdas.logs")
     assert "boto3" in loaded
-    assert not loaded & {"pydantic", "croniter", "moto", "duetime.app", "duetime.payload", "duetime.work"}
+    assert not loaded & {
+        "pydantic",
+        "croniter",
+        "moto",
+        "duetime.app",
+        "duetime.payload",
+        "duetime.worker.worker",
+    }
 
 
 def test_every_public_name_is_there_and_no_other():

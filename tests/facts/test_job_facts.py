@@ -8,7 +8,7 @@ import pytest
 
 from duetime import RetryPolicy, ids
 from duetime.errors import DeclarationError
-from duetime.job import (
+from duetime.model.job import (
     ATTEND_SHARDS,
     WHOLE_JOB,
     Definition,
@@ -19,8 +19,8 @@ from duetime.job import (
     Pause,
     attend_shard_of,
 )
+from duetime.model.run_stats import Ended, Tally
 from duetime.retry import Tuning
-from duetime.tally import Ended, Tally
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -6,7 +6,7 @@ import pytest
 
 from duetime import App, RetryPolicy, Run, cron, daily, manual, on_event
 from duetime.errors import DeclarationError
-from duetime.job import Definition, Overlap
+from duetime.model.job import Definition, Overlap
 from duetime.testing import fake_run
 from tests.facts.declared import NewOrders, OldOrders, clean_up, declared, refusal, remove
 

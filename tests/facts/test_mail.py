@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from duetime import mail as mails
-from duetime.action import Action
-from duetime.action_events import told_of_row
 from duetime.cli.main import parser
-from duetime.job import Definition, Job, JobRef, Origin
-from duetime.job_events import JobChange, of_job
-from duetime.lifecycle import of_undelivered
-from duetime.mail import (
+from duetime.model.action import Action
+from duetime.model.action_events import told_of_row
+from duetime.model.job import Definition, Job, JobRef, Origin
+from duetime.model.job_events import JobChange, of_job
+from duetime.model.lifecycle import of_undelivered
+from duetime.model.notification import Digest, NotificationKind
+from duetime.model.run_stats import Tally
+from duetime.model.undelivered import Kind, Undelivered, undelivered_id
+from duetime.notifications import mail as mails
+from duetime.notifications.mail import (
     TemplateVariableMissing,
     languages,
     layout,
@@ -26,13 +29,10 @@ from duetime.mail import (
     words,
     words_of,
 )
-from duetime.mail.samples import sample, samples
-from duetime.mail.shape import shape
-from duetime.mail.values import steps_of
-from duetime.notification import Digest, NotificationKind
+from duetime.notifications.mail.samples import sample, samples
+from duetime.notifications.mail.shape import shape
+from duetime.notifications.mail.values import steps_of
 from duetime.settings import Settings
-from duetime.tally import Tally
-from duetime.undelivered import Kind, Undelivered, undelivered_id
 from tests.facts.mails import FAILED, NOON, PLAIN, WITH_CONSOLE, Page, arrived, each_mail, with_facts
 
 
@@ -208,13 +208,13 @@ def test_the_variables_are_those_of_the_page():
 
 
 def test_mails_need_neither_pydantic_nor_boto3_nor_cdk():
-    code = "import sys, duetime.mail as m; m.templates(''); print(*sys.modules)"
+    code = "import sys, duetime.notifications.mail as m; m.templates(''); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert not {"pydantic", "boto3", "aws_cdk"} & set(done.stdout.split())
 
 
 def test_each_mail_can_be_looked_at(tmp_path):
-    from duetime.mail.__main__ import main  # noqa: PLC0415 - no part of the package's surface
+    from duetime.notifications.mail.__main__ import main  # noqa: PLC0415 - no part of the package's surface
 
     main(tmp_path)
     for each in templates(""):

@@ -6,7 +6,7 @@ from shutil import copy
 
 import pytest
 
-from duetime.mail import LanguageRefused, languages, mail_of, templates, words
+from duetime.notifications.mail import LanguageRefused, languages, mail_of, templates, words
 from tests.facts.mails import FAILED, PLAIN, Page, arrived
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from duetime.mail import languages, templates
-from duetime.mail.layout import DARK, LIGHT
-from duetime.mail.shape import every
-from duetime.mail.templates import name
-from duetime.notification import NotificationKind, Severity
+from duetime.model.notification import NotificationKind, Severity
+from duetime.notifications.mail import languages, templates
+from duetime.notifications.mail.layout import DARK, LIGHT
+from duetime.notifications.mail.shape import every
+from duetime.notifications.mail.templates import name
 
 
 class TestTemplates:

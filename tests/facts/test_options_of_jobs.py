@@ -6,8 +6,8 @@ import pytest
 
 from duetime import App, daily, on_event, once
 from duetime.cadence import InvalidCadence, NeverFires, UnknownZone
-from duetime.job import Overlap
-from duetime.job_rules import read_cadences
+from duetime.declare.job_rules import read_cadences
+from duetime.model.job import Overlap
 from tests.facts.declared import NOW, clean_up, declared, refusal
 
 

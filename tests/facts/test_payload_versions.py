@@ -15,7 +15,7 @@ from pydantic import ConfigDict
 from duetime import App, Payload
 from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.errors import MESSAGE_LIMIT, DeclarationError, InvalidPayload
-from duetime.manifest import Manifest, Route, routes_by_type
+from duetime.model.manifest import Manifest, Route, routes_by_type
 from duetime.testing.contract.wakes import message
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from duetime import App, Run
+from duetime.declare.resources import Factories, Resources, factory_of
 from duetime.errors import DeclarationError
-from duetime.resources import Factories, Resources, factory_of
 from tests.facts.resources import (
     Config,
     Database,

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from duetime.resources import ResourceFailed
+from duetime.declare.resources import ResourceFailed
 from tests.facts.resources import (
     Config,
     Database,

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, RetryPolicy, Run, Status
+from duetime.declare.resources import ResourceFailed
 from duetime.errors import DeclarationError
-from duetime.resources import ResourceFailed
 from duetime.testing import SimulatedCloud, fake_run
 from tests.facts.resources import (
     START,

@@ -9,9 +9,9 @@ import pytest
 
 from duetime import App, Status
 from duetime.check import problems, report
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import DeclarationError
 from duetime.lambdas.loading import load_app
-from duetime.memory.cloud import MemoryCloud
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud

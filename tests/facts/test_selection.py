@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from duetime import Payload
-from duetime.action import Status
 from duetime.errors import InvalidIdentifier, InvalidSelection, InvalidTime
 from duetime.memory.store import MemoryStore
-from duetime.selection import Selection
+from duetime.model.action import Status
+from duetime.model.selection import Selection
 from duetime.testing.contract.job_specimens import occurrence
 from duetime.testing.contract.specimens import HOUR, NOON, TICK, claim, end, fresh, standing
 

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from duetime import App, Payload
 from duetime.errors import DeclarationError
-from duetime.manifest import Manifest, routes_by_type
-from duetime.sensitive import EVERYTHING, REDACTED, WHOLE, redacted
+from duetime.model.manifest import Manifest, routes_by_type
+from duetime.model.redaction import EVERYTHING, REDACTED, WHOLE, redacted
 
 
 class Card(BaseModel):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, parse
-from duetime.stacked import Due, Stacked
+from duetime.model.cadence_set import Due, Stacked
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from duetime import trace
 from duetime.aws.items import from_item, to_item
 from duetime.ids import TenantId
-from duetime.schedule import new_action
+from duetime.model.new_action import new_action
+from duetime.telemetry import spans
 from tests.journeys.conftest import Charge
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -58,19 +58,19 @@ def test_who_does_not_trace_never_loads_opentelemetry():
 
 def test_who_does_not_trace_makes_no_span_and_asks_for_no_attributes(monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
-    begun = [trace.span(trace.SCHEDULE, lambda: pytest.fail("asked")) for _ in range(2)]
+    begun = [spans.span(spans.SCHEDULE, lambda: pytest.fail("asked")) for _ in range(2)]
     assert begun[0] is begun[1]
     with begun[0] as span:
         span.about(an_action(CARRIED))
         span.raised(ValueError())
         span.failed("no paper")
         span.ended(None)
-    assert trace.carried() is None
+    assert spans.carried() is None
 
 
 def test_a_block_in_no_span_raises_what_it_raises(monkeypatch):
     monkeypatch.setitem(sys.modules, "opentelemetry.trace", None)
-    with pytest.raises(ConnectionError, match="no paper"), trace.span(trace.EXECUTE):
+    with pytest.raises(ConnectionError, match="no paper"), spans.span(spans.EXECUTE):
         raise ConnectionError("no paper")
 
 

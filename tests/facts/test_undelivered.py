@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from duetime.undelivered import (
+from duetime.model.undelivered import (
     BODY_LIMIT,
     bounded,
     is_undelivered_id,

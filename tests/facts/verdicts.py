@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from duetime import ids
-from duetime.action import Action, Status
-from duetime.admission import Bounds, Go, Seen, judge
 from duetime.ids import SYSTEM_TENANT, JobName
-from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Overlap, Pause
-from duetime.job_ports import Hold
+from duetime.jobs.claim_policy import Bounds, Go, Seen, judge
+from duetime.model.action import Action, Status
+from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Overlap, Pause
+from duetime.ports.jobs import Hold
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR, DAY = (timedelta(**{each: 1}) for each in ("seconds", "minutes", "hours", "days"))

@@ -6,11 +6,11 @@ from dataclasses import replace
 import boto3
 import pytest
 
-from duetime import system_jobs
 from duetime.errors import JobNotFound
-from duetime.job import Definition
 from duetime.lambdas.job_manifest import PLAIN_LIMIT, packed, unpacked
-from duetime.manifest import Manifest
+from duetime.model.job import Definition
+from duetime.model.manifest import Manifest
+from duetime.wakeups import system_jobs
 from examples.billing import app
 from tests.functions.conftest import sample
 

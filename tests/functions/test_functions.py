@@ -11,12 +11,12 @@ from duetime.aws import action_store
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable
+from duetime.model.transition import started
 from duetime.testing import TurnedClock
 from duetime.testing.contract.specimens import end
 from duetime.testing.contract.specimens import terms as claim_terms
-from duetime.transition import started
-from duetime.wakes import message_of
-from duetime.waking import Passed
+from duetime.wakeups.due_messages import message_of
+from duetime.wakeups.due_scanner import Passed
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
 
@@ -244,7 +244,7 @@ def test_a_wheel_that_takes_all_its_time_leaves_the_sweep_some(function, deploye
     clock = TurnedClock(SystemClock().now())
     monkeypatch.setenv("DUETIME_TIMERS", "wheel")
     monkeypatch.setattr("duetime.lambdas.passes.SystemClock", lambda: clock)
-    monkeypatch.setattr("duetime.lambdas.parts.Wheel", Greedy)
+    monkeypatch.setattr("duetime.lambdas.pass_steps.Wheel", Greedy)
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(minutes=-7))
     assert function("sweep")(sample("sweep"), Context())["sent"] == 1

@@ -7,10 +7,11 @@ from datetime import timedelta
 import boto3
 import pytest
 
-from duetime import Scheduler, system_jobs
-from duetime.action import Status
+from duetime import Scheduler
 from duetime.aws.messages import UnreadableMessage
 from duetime.lambdas.job_manifest import packed
+from duetime.model.action import Status
+from duetime.wakeups import system_jobs
 from tests.functions.conftest import Context, sample
 
 EVENT_RUN = "billing-book-payment.e20260301T120500Z."
@@ -143,14 +144,14 @@ def test_a_part_of_a_pass_that_fails_stops_no_other(function, deploy, jobs, with
         def __call__(self, *, stop_at):
             raise ConnectionError(f"no answer until {stop_at}")
 
-    monkeypatch.setattr("duetime.lambdas.parts.Sweep", Broken)
+    monkeypatch.setattr("duetime.lambdas.pass_steps.Sweep", Broken)
     with pytest.raises(ConnectionError):
         function("sweep")(sample("sweep"), Context())
     assert state_of("billing-clean-up", with_jobs) == "DISABLED"
 
 
 def test_a_pass_that_fails_is_recorded_as_failed(function, with_system_jobs, jobs, with_jobs, monkeypatch):
-    monkeypatch.setattr("duetime.lambdas.parts.in_turn", lambda *_about: 1 // 0)
+    monkeypatch.setattr("duetime.lambdas.pass_steps.in_turn", lambda *_about: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         function("sweep")(sample("sweep"), Context())
     (row,) = jobs.history("duetime-sweep")

@@ -30,7 +30,7 @@ def written(capsys):
     return written_by
 
 
-WORK = logging.getLogger("duetime.work")
+WORK = logging.getLogger("duetime.worker.worker")
 
 
 def test_a_line_tells_when_how_grave_and_what_and_the_action_if_one_is_given(written):

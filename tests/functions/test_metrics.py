@@ -10,11 +10,11 @@ from duetime import Scheduler
 from duetime.aws import job_store
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, SettingsError
-from duetime.job import JobRef
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.gathering import Gathering, deployment_of, published
-from duetime.meter import Subject
-from duetime.metric import Metric
+from duetime.lambdas.metrics_buffer import Gathering, deployment_of, published
+from duetime.model.job import JobRef
+from duetime.model.metric import Metric
+from duetime.ports.meter import Subject
 from duetime.settings import Settings
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample

@@ -14,9 +14,16 @@ from moto.ses.models import ses_backends
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.notification import Channel, DeliveryRefused, NotificationKind, Window, of_event, requested_in
-from duetime.notification_ports import Mail
-from duetime.preferences import Preferences
+from duetime.model.notification import (
+    Channel,
+    DeliveryRefused,
+    NotificationKind,
+    Window,
+    of_event,
+    requested_in,
+)
+from duetime.model.preferences import Preferences
+from duetime.ports.notifications import Mail
 from tests.functions.conftest import Context, sample
 from tests.journeys.words import PlainWords
 
@@ -57,7 +64,7 @@ def ports(settings):
 @pytest.fixture
 def notify(function, settings, monkeypatch):
     """Hand the function a message; returns its answer."""
-    monkeypatch.setitem(sys.modules, "duetime.mail", PlainWords())
+    monkeypatch.setitem(sys.modules, "duetime.notifications.mail", PlainWords())
     return lambda event: function("notify")(event, Context())
 
 
@@ -171,7 +178,7 @@ def test_what_words_stumble_over_comes_again_alone(function, settings, ports, mo
             return super().mail_of(notification, **about)
 
     choose(ports)
-    monkeypatch.setitem(sys.modules, "duetime.mail", Stumbles())
+    monkeypatch.setitem(sys.modules, "duetime.notifications.mail", Stumbles())
     bad, good = failed(1), failed(2)
     bad["Records"].append(good["Records"][0] | {"messageId": "good"})
     assert function("notify")(bad, Context()) == refused(bad)

@@ -10,10 +10,10 @@ from botocore.client import BaseClient
 
 from duetime import Scheduler
 from duetime.errors import BackendUnavailable
-from duetime.event_pattern import matches
 from duetime.lambdas.publish import action_filters, job_filters
+from duetime.model.event_pattern import matches
+from duetime.model.undelivered import Kind
 from duetime.settings import Settings
-from duetime.undelivered import Kind
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
 from tests.functions.salvaged import Desk, body_of, with_body

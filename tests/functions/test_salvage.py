@@ -6,10 +6,10 @@ import boto3
 import pytest
 
 from duetime import Scheduler
-from duetime.action import ActionRef
 from duetime.aws.keys import row_key
 from duetime.errors import BackendMisconfigured, UndeliveredNotFound
-from duetime.undelivered import BODY_LIMIT, Kind
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import BODY_LIMIT, Kind
 from examples.billing import SendReceipt
 from tests.functions.conftest import sample
 from tests.functions.salvaged import TAKEN, body_of, dead_message, unplugged, with_body

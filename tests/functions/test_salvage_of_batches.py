@@ -7,7 +7,7 @@ import boto3
 
 from duetime.aws.keys import row_key
 from duetime.errors import BackendUnavailable
-from duetime.undelivered import Kind
+from duetime.model.undelivered import Kind
 from examples.billing import SendReceipt
 from tests.functions.conftest import sample
 from tests.functions.salvaged import TAKEN, stream_event, unplugged

@@ -9,10 +9,10 @@ import boto3
 import pytest
 
 from duetime import Scheduler
-from duetime.action import ActionRef, Status
 from duetime.aws.items import to_item
 from duetime.errors import BackendUnavailable
-from duetime.undelivered import Kind
+from duetime.model.action import ActionRef, Status
+from duetime.model.undelivered import Kind
 from examples.billing import SendReceipt
 from tests.functions.conftest import sample
 from tests.functions.salvaged import TAKEN, body_of, unplugged, with_body

@@ -6,8 +6,8 @@ from datetime import timedelta
 import boto3
 
 from duetime.aws.notifications import DynamoInbox
-from duetime.mail.samples import sample
-from duetime.notification import NotificationKind
+from duetime.model.notification import NotificationKind
+from duetime.notifications.mail.samples import sample
 from duetime.settings import Settings
 from tests.api.conftest import ADA, Client, sample_event
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.lambdas.gathering import deployment_of
-from duetime.metric import NAMESPACE, Metric
+from duetime.lambdas.metrics_buffer import deployment_of
+from duetime.model.metric import NAMESPACE, Metric
 from duetime.settings import Settings
 from tests.infra.alarms import alarms as alarms  # noqa: PLC0414 - fixtures
 from tests.infra.alarms import alarms_of, dimensions, topic_of

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from duetime.cdk import Handlers
-from duetime.metric import NAMESPACE, Metric
+from duetime.model.metric import NAMESPACE, Metric
 from duetime.settings import Settings
 from tests.infra.synthesis import BILLING, ROOT, made_with, text
 

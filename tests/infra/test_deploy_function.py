@@ -13,7 +13,7 @@ from duetime.aws.notes import DynamoRoutes
 from duetime.aws.tables import JOBS, create_table_request
 from duetime.clock import SystemClock
 from duetime.lambdas.deploy import make_handler
-from duetime.manifest import Manifest
+from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
 MANIFEST = Manifest("default", {"ping": 1})

@@ -12,8 +12,8 @@ from moto import mock_aws
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.install import Target
 from duetime.cdk.mail_templates import MailTemplates
-from duetime.mail import languages, mail_of, rendered, templates
-from duetime.mail.samples import samples
+from duetime.notifications.mail import languages, mail_of, rendered, templates
+from duetime.notifications.mail.samples import samples
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised
 

@@ -4,12 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from duetime import system_jobs
 from duetime.aws.tables import FORMAT
 from duetime.cdk import Handlers
 from duetime.lambdas.job_manifest import unpacked
-from duetime.manifest import Manifest
+from duetime.model.manifest import Manifest
 from duetime.settings import Settings
+from duetime.wakeups import system_jobs
 from tests.infra.synthesis import ROOT, Synthesised, stack
 
 

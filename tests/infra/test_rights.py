@@ -6,12 +6,12 @@ from fnmatch import fnmatchcase
 import pytest
 
 from duetime import ids
-from duetime.action import ActionRef
 from duetime.aws.job_items import job_key
 from duetime.aws.keys import idempotency_key, payload_key, row_key
 from duetime.cdk.job_rights import JOBS
 from duetime.cdk.rights import BOOKMARKS, FORMAT, MANIFESTS, UNDELIVERED
-from duetime.job import JobRef
+from duetime.model.action import ActionRef
+from duetime.model.job import JobRef
 from duetime.settings import Settings
 from tests.infra.rights import actions, allowed
 from tests.infra.synthesis import Synthesised, listed, stack, text

@@ -7,22 +7,23 @@ from datetime import timedelta
 import boto3
 import pytest
 
-from duetime import Order, Scheduler, instant, system_jobs
-from duetime.action import Ending, Status
+from duetime import Order, Scheduler, instant
 from duetime.aws import action_store, undelivered_ports
 from duetime.aws.backends import Backends
 from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
+from duetime.jobs.register import Registration
 from duetime.lambdas.job_manifest import packed
-from duetime.lease import ClaimTerms, Settlement
-from duetime.notification import Channel, NotificationKind
-from duetime.preferences import Preferences
-from duetime.register import Registration
+from duetime.model.action import Ending, Status
+from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.notification import Channel, NotificationKind
+from duetime.model.preferences import Preferences
+from duetime.model.transition import started
+from duetime.model.undelivered import Kind, request_for
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
-from duetime.transition import started
-from duetime.undelivered import Kind, request_for
+from duetime.wakeups import system_jobs
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
 from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtures

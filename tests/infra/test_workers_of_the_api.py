@@ -28,7 +28,7 @@ def test_the_api_reads_the_payloads_of_all_workers(what_lambda_has, tmp_path):
     assert named == "examples.billing:app tests.infra.apps.reports:app"
     Bundle(HERE, (BILLING, REPORTS), has_api=True).make(tmp_path)
     loaded = imported(tmp_path, what_lambda_has, "api", app=named)
-    assert {"examples.billing", "tests.infra.apps.reports", "duetime.api.door"} <= loaded
+    assert {"examples.billing", "tests.infra.apps.reports", "duetime.api.app"} <= loaded
 
 
 def test_workers_of_one_package_are_bundled_once(tmp_path):

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from duetime import App, Run
-from duetime.account import Account
-from duetime.action import Status
 from duetime.ids import SYSTEM_TENANT, JobName
-from duetime.job import JobRef
+from duetime.jobs.occurrence_status import Account
+from duetime.model.action import Status
+from duetime.model.cadence_set import Stacked
+from duetime.model.job import JobRef
 from duetime.settings import Settings
-from duetime.stacked import Stacked
 from duetime.testing import SimulatedCloud
 
 MIDNIGHT = datetime(2026, 3, 3, tzinfo=UTC)

@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, Status
-from duetime.manifest import Route
-from duetime.ports import Delivery
+from duetime.model.manifest import Route
+from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.wakes import message_of
+from duetime.wakeups.due_messages import message_of
 from tests.journeys.conftest import NOON
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)

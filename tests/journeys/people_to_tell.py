@@ -9,9 +9,9 @@ import pytest
 from duetime import instant
 from duetime.errors import BackendUnavailable
 from duetime.memory.notifications import notification_ports
-from duetime.notification import Channel, DeliveryRefused, NotificationKind
-from duetime.notify import Notify
-from duetime.preferences import Preferences
+from duetime.model.notification import Channel, DeliveryRefused, NotificationKind
+from duetime.model.preferences import Preferences
+from duetime.notifications.notify import Notify
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from tests.journeys.words import PlainWords

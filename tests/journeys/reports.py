@@ -3,7 +3,7 @@
 import pytest
 
 from duetime import App, Payload, Run
-from duetime.register import Registration
+from duetime.jobs.register import Registration
 from duetime.testing import SimulatedCloud
 from tests.journeys.diary import MIDNIGHT
 

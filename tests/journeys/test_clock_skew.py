@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, Run, Status
-from duetime.heartbeat import Heartbeat
-from duetime.memory.cloud import MemoryCloud
-from duetime.ports import Delivery
+from duetime.embedded.cloud import MemoryCloud
+from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
 from duetime.testing.turned_clock import TurnedClock
-from duetime.wakes import message_of
-from duetime.work import Result, Work, WorkerPorts
+from duetime.wakeups.due_messages import message_of
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Result, Work, WorkerPorts
 from tests.journeys.conftest import NOON
 
 SETTINGS = Settings()

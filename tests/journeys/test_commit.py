@@ -5,9 +5,9 @@ import logging
 import pytest
 
 from duetime import App, Fatal, Retry, RetryPolicy, Run, Status, daily, manual
-from duetime.action import Ending
 from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRefused, InvalidCommit
-from duetime.run import MOST_ENTRIES, RunCancelled
+from duetime.model.action import Ending
+from duetime.model.run import MOST_ENTRIES, RunCancelled
 from duetime.testing import SimulatedCloud, fake_run
 from tests.journeys.books import BOOKED, REFUSED, Office
 from tests.journeys.conftest import NOON

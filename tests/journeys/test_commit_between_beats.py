@@ -7,8 +7,8 @@ import pytest
 
 from duetime import App, Run, Status
 from duetime.clock import SystemClock
+from duetime.embedded.cloud import MemoryCloud
 from duetime.errors import CommitRefused
-from duetime.memory.cloud import MemoryCloud
 from duetime.scheduler import Scheduler
 from tests.journeys.books import BOOKED, REFUSED, Book
 from tests.journeys.test_heartbeat import BRISK, _until

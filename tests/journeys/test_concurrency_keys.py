@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status
-from duetime.admit import Admitted
 from duetime.errors import InvalidIdentifier
-from duetime.job_ports import Hold
-from duetime.outcome import CANCELLED
+from duetime.model.outcome import CANCELLED
+from duetime.ports.jobs import Hold
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from duetime.worker.claim_job_run import Admitted
 from tests.journeys.conftest import NOON
 from tests.journeys.diary import PATIENT
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendUnavailable
-from duetime.notification import Channel
-from duetime.notify import Notify
+from duetime.model.notification import Channel
+from duetime.notifications.notify import Notify
 from duetime.testing import TurnedClock
 from tests.journeys.people_to_tell import (
     BOTH,

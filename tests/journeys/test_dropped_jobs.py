@@ -3,8 +3,8 @@
 import pytest
 
 from duetime import App, daily, every
-from duetime.action import Status
-from duetime.memory.cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
+from duetime.model.action import Status
 from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, Diary, accounts, at, grid
 
 

@@ -25,7 +25,7 @@ with app.embedded() as scheduler:
     action = scheduler.schedule(Backup(disk=1), at=timedelta(0))
     while scheduler.get(action.id).status != "failed":
         threading.Event().wait(0.01)
-print(logging.getLogger("duetime.work").filters, logging.getLogger("duetime.work").level)
+print(logging.getLogger("duetime.worker.worker").filters, logging.getLogger("duetime.worker.worker").level)
 """
 
 

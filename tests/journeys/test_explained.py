@@ -9,28 +9,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids
-from duetime.account import Account
-from duetime.action import Action, Ending, Status
-from duetime.admit import Admit, Admitted
-from duetime.attend import Attend
 from duetime.errors import JobConflict, JobNotFound
-from duetime.explain import Explain
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
-from duetime.job import Definition, JobRef
-from duetime.job_ports import Hold, JobPorts
-from duetime.jobs import Jobs
-from duetime.lease import ClaimTerms, Settlement
+from duetime.jobs.explain import Explain
+from duetime.jobs.jobs import Jobs
+from duetime.jobs.maintain import Attend
+from duetime.jobs.occurrence_status import Account
+from duetime.jobs.plan import Plan
+from duetime.jobs.reconcile import Reconcile
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryRoutes
 from duetime.memory.store import MemoryStore
-from duetime.plan import Plan
-from duetime.reconcile import Reconcile
+from duetime.model.action import Action, Ending, Status
+from duetime.model.cadence_set import Stacked
+from duetime.model.job import Definition, JobRef
+from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.run_stats import Ended
+from duetime.ports.jobs import Hold, JobPorts
 from duetime.retry import NEVER
 from duetime.settings import Settings
-from duetime.stacked import Stacked
-from duetime.tally import Ended
 from duetime.testing.simulated import TurnedClock
+from duetime.worker.claim_job_run import Admit, Admitted
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 NAME = JobName("billing-hourly")

@@ -9,9 +9,9 @@ from unittest.mock import patch
 import pytest
 
 from duetime import App, Payload, Run, Status, every
-from duetime.action_ports import DuePage
 from duetime.errors import BackendUnavailable
 from duetime.memory.store import MemoryStore
+from duetime.ports.actions import DuePage
 from duetime.settings import Settings
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
 from tests.journeys.conftest import NOON

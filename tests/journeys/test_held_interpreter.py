@@ -13,11 +13,11 @@ import pytest
 
 from duetime import App, Payload, Run, Status
 from duetime.clock import SystemClock
-from duetime.heartbeat import Heartbeat
-from duetime.memory.cloud import MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
-from duetime.work import Work, WorkerPorts
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Work, WorkerPorts
 
 BRIEF = Settings(
     lease=timedelta(seconds=2),

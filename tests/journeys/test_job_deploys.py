@@ -6,15 +6,15 @@ from collections import Counter
 import pytest
 
 from duetime import App, RetryPolicy, Run, daily, every, interval
-from duetime.action import Status
 from duetime.errors import BackendUnavailable, DeclarationError
 from duetime.ids import SYSTEM_TENANT, JobName
-from duetime.job import JobRef
+from duetime.jobs.desired_wakes import wakes_of
+from duetime.jobs.plan import Plan
 from duetime.memory.job_wakes import MemoryJobWakes
-from duetime.plan import Plan
+from duetime.model.action import Status
+from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.wanted_wakes import wakes_of
 from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
 
 REF = JobRef(SYSTEM_TENANT, JobName("press-print"))

@@ -3,8 +3,8 @@
 import pytest
 
 from duetime import App, Fatal, Payload, Run, on_event
-from duetime.action import Status
 from duetime.errors import ActionNotFound, InvalidTime, PayloadTooLarge
+from duetime.model.action import Status
 from duetime.testing import SimulatedCloud
 from tests.journeys.diary import MIDNIGHT, MINUTE, SECOND, Diary
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime import RetryPolicy, every, on_event
-from duetime.action import Status
 from duetime.errors import InvalidSelection, InvalidTime, JobNotFound
+from duetime.model.action import Status
 from tests.journeys.diary import DAY, MIDNIGHT, MINUTE, Diary
 
 

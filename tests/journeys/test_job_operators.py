@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run, daily, every
-from duetime.action import Status
 from duetime.errors import ActionConflict, ActionNotFound, DeclarationError, JobConflict, JobNotFound
+from duetime.model.action import Status
 from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud
 from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, Diary, accounts, at

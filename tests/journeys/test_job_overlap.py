@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import RetryPolicy, every
-from duetime.action import Status
+from duetime.model.action import Status
 from duetime.settings import Settings
 from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
 from tests.journeys.test_trouble import Killed

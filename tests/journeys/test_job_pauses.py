@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime import RetryPolicy, daily, every
-from duetime.action import Status
 from duetime.errors import InvalidTime, JobConflict, JobNotFound
+from duetime.model.action import Status
 from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at
 
 

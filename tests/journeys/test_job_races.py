@@ -8,14 +8,14 @@ from typing import ClassVar
 import pytest
 
 from duetime import App, Run, every
-from duetime.action import Status
 from duetime.errors import BackendUnavailable, InvalidCursor, JobNotFound
 from duetime.ids import JobName
-from duetime.job import JobRef
-from duetime.ports import Delivery
-from duetime.register import Registration
+from duetime.jobs.register import Registration
+from duetime.model.action import Status
+from duetime.model.job import JobRef
+from duetime.ports.wakeups import Delivery
 from duetime.testing import SimulatedCloud
-from duetime.wakes import message_of
+from duetime.wakeups.due_messages import message_of
 from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, at, grid
 
 UNAVAILABLE = BackendUnavailable("the jobs table", "it is throttled")

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from duetime import App, Run, cron, daily, every, interval, once
-from duetime.action import Status
+from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE, SECOND, Diary, accounts, grid

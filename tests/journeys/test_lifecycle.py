@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.lifecycle import LifecycleEvent
+from duetime.model.lifecycle import LifecycleEvent
 from duetime.settings import Settings
 from duetime.testing import Faults, SimulatedCloud
 from tests.journeys.shop import SCHEMA, Invoice, shop, types

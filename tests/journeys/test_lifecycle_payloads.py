@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.action_events import with_payload
-from duetime.lifecycle import LifecycleEvent, Word
-from duetime.manifest import Route
+from duetime.model.action_events import with_payload
+from duetime.model.lifecycle import LifecycleEvent, Word
+from duetime.model.manifest import Route
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from tests.journeys.shop import SCHEMA, Invoice, Shout, Whisper, shop

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Fatal, Payload, Run, every
-from duetime.action import Status
 from duetime.errors import InvalidCursor, InvalidSelection, InvalidTime, JobNotFound
+from duetime.model.action import Status
 from duetime.scheduler import Scheduler
 from duetime.testing import SimulatedCloud
 from tests.journeys.diary import DAY, HOUR, MIDNIGHT, MINUTE

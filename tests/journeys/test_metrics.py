@@ -5,16 +5,16 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Fatal, Payload, Run, every
-from duetime.action import Status
-from duetime.change import Change
-from duetime.given_up import Unreadable
 from duetime.memory.undelivered import MemoryUndelivered
-from duetime.metric import Metric, Unit
-from duetime.notice import transition_of
-from duetime.salvage import Salvage
+from duetime.model.action import Status
+from duetime.model.change import Change
+from duetime.model.metric import Metric, Unit
+from duetime.ports.undelivered import SalvagePorts
 from duetime.settings import Settings
+from duetime.telemetry.transition_log import transition_of
 from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
-from duetime.undelivered_ports import SalvagePorts
+from duetime.undelivered.failed_inputs import Unreadable
+from duetime.undelivered.undelivered_handler import Salvage
 from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
 from tests.journeys.diary import DAY, MIDNIGHT, MINUTE, SECOND, Diary, accounts
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from duetime.run import RunCancelled
+from duetime.model.run import RunCancelled
 from duetime.testing import Faults, fake_run
 from examples.nightly_clean_up import (
     BATCH,

@@ -2,8 +2,8 @@
 
 import pytest
 
-from duetime.deliver import masked, plain
-from duetime.notification import Channel, NotificationKind, UnreadableEvent
+from duetime.model.notification import Channel, NotificationKind, UnreadableEvent
+from duetime.notifications.deliver import masked, plain
 from tests.journeys.people_to_tell import BOTH, DEAD, FAILED, FAILING, action_failed, event, job_failing
 from tests.journeys.people_to_tell import world as world  # noqa: PLC0414 - a fixture
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.notification import Channel
+from duetime.model.notification import Channel
 from tests.journeys.people_to_tell import (
     BOTH,
     DOWN,

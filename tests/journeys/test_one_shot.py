@@ -6,7 +6,7 @@ import pytest
 
 from duetime import RetryPolicy, Status
 from duetime.errors import ActionConflict, ActionNotFound, PayloadTooLarge
-from duetime.schedule import PAYLOAD_LIMIT
+from duetime.model.new_action import PAYLOAD_LIMIT
 from duetime.scheduler import Order
 from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
 

@@ -5,15 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.catch_up import CatchUp
 from duetime.errors import BackendUnavailable
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
-from duetime.schedule import new_action
+from duetime.model.new_action import new_action
 from duetime.settings import Settings
-from duetime.sweep import Sweep, bands
 from duetime.testing import TurnedClock
-from duetime.waking import PAGE, Waker
+from duetime.wakeups.deep_sweep import CatchUp
+from duetime.wakeups.due_scanner import PAGE, Waker
+from duetime.wakeups.sweep import Sweep, bands
 from tests.journeys.conftest import NOON, Charge
 
 MINUTE = timedelta(minutes=1)

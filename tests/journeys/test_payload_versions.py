@@ -9,12 +9,12 @@ import pytest
 
 from duetime import App, Fatal, Payload, RetryPolicy, Run, Status, daily, every
 from duetime.errors import MESSAGE_LIMIT
-from duetime.manifest import Route
-from duetime.ports import Delivery
-from duetime.register import Registration
+from duetime.jobs.register import Registration
+from duetime.model.manifest import Route
+from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.wakes import message_of
+from duetime.wakeups.due_messages import message_of
 from tests.journeys.conftest import NOON
 from tests.journeys.discounts import Broken, Careless, DiscountV1, DiscountV2, DiscountV3, Lenient
 

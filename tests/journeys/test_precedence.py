@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from duetime import App, RetryPolicy, Status, every
-from duetime.register import Registration
+from duetime.jobs.register import Registration
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
 from tests.journeys.dock import (

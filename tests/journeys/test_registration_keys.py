@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 
-from duetime.action import Status
 from duetime.errors import InvalidTime, JobNameTaken, JobNotFound
-from duetime.register import Registration
+from duetime.jobs.register import Registration
+from duetime.model.action import Status
 from duetime.testing.contract.races import together
 from tests.journeys.diary import MIDNIGHT, MINUTE, at
 from tests.journeys.reports import Report

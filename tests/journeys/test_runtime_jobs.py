@@ -3,10 +3,10 @@
 import pytest
 
 from duetime import App, Payload, every, on_event
-from duetime.action import Status
 from duetime.errors import DeclarationError, JobConflict, JobNameTaken, JobNotFound, UnknownType
-from duetime.job import Origin
 from duetime.memory.job_wakes import MemoryJobWakes
+from duetime.model.action import Status
+from duetime.model.job import Origin
 from tests.journeys.diary import MIDNIGHT, MINUTE, at
 from tests.journeys.reports import Office, Report
 from tests.journeys.reports import office as office  # noqa: PLC0414 - a fixture

@@ -3,8 +3,8 @@
 import pytest
 
 from duetime import App, every
-from duetime.action import Status
 from duetime.errors import BackendUnavailable
+from duetime.model.action import Status
 from duetime.testing import SimulatedCloud
 from tests.journeys.diary import HOUR, MIDNIGHT, MINUTE, Diary
 

@@ -7,16 +7,16 @@ from opentelemetry import trace as api
 from opentelemetry.trace import StatusCode
 
 from duetime import App, RetryPolicy, Scheduler, every
+from duetime.actions.order import Order
 from duetime.api.views import ActionView
-from duetime.catch_up import CatchUp
 from duetime.errors import ActionConflict, JobNotFound
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
-from duetime.order import Order
-from duetime.sensitive import Redacted
+from duetime.model.redaction import Redacted
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
-from duetime.waking import Waker
+from duetime.wakeups.deep_sweep import CatchUp
+from duetime.wakeups.due_scanner import Waker
 from tests.journeys.conftest import NOON, Charge, Flaky
 from tests.journeys.diary import Diary
 from tests.journeys.traced import CARRIED, is_child, one_shot, text_of

@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, Run, Status
-from duetime.admit import Admitted
 from duetime.errors import BackendUnavailable
-from duetime.job_ports import Hold
-from duetime.manifest import Route
-from duetime.outcome import CANCELLED
+from duetime.model.manifest import Route
+from duetime.model.outcome import CANCELLED
+from duetime.ports.jobs import Hold
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
+from duetime.worker.claim_job_run import Admitted
 from tests.journeys.conftest import NOON, Charge
 
 

@@ -4,10 +4,10 @@ import pytest
 
 from duetime import App, Payload, Run, Scheduler
 from duetime.errors import InvalidCursor, OperatorsOnly, UndeliveredNotFound, Unsupported
+from duetime.model.undelivered import Kind, request_for
 from duetime.testing import SimulatedCloud
 from duetime.testing.contract.specimens import EXPIRY, HOUR, NOON
 from duetime.testing.contract.undelivered import given_up
-from duetime.undelivered import Kind, request_for
 
 
 class Note(Payload):

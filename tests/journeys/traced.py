@@ -6,7 +6,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from duetime.schedule import new_action
+from duetime.model.new_action import new_action
 from tests.journeys.conftest import NOON, Charge
 
 CARRIED = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"

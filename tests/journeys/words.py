@@ -1,6 +1,6 @@
 """Words that tell what they were asked for."""
 
-from duetime.notification_ports import Mail
+from duetime.ports.notifications import Mail
 
 
 class PlainWords:

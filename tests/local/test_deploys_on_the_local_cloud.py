@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, every
-from duetime.action import SkipReason, Status
 from duetime.errors import DeclarationError, SettingsError
 from duetime.local import LocalCloud, Options
+from duetime.model.action import SkipReason, Status
 from tests.local.conftest import SHORT, eventually, rest
 from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
 

@@ -1,7 +1,7 @@
 import pytest
 
-from duetime.event_pattern import UnknownPattern, matches
 from duetime.lambdas.arm import FILTERS
+from duetime.model.event_pattern import UnknownPattern, matches
 
 
 def row(event_name, status=None, **attributes):

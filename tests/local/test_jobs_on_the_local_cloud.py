@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from duetime.action import Status
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, Options, Whims
 from duetime.local.job_lines import coming, job_lines
+from duetime.model.action import Status
 from tests.local.conftest import SHORT, eventually, rest
 from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
 from tests.local.test_event_shapes import EVENTS, types

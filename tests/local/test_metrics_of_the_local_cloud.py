@@ -3,9 +3,9 @@
 import logging
 from datetime import timedelta
 
-from duetime.lambdas.gathering import Gathered
+from duetime.lambdas.metrics_buffer import Gathered
 from duetime.local.metrics import Metrics
-from duetime.metric import Metric
+from duetime.model.metric import Metric
 from tests.local.conftest import Note, eventually, settled
 
 ALL, PINGS = {"deployment": "duetime"}, {"deployment": "duetime", "type": "ping"}

@@ -13,10 +13,10 @@ from duetime.clock import SystemClock
 from duetime.errors import SettingsError
 from duetime.local import LocalCloud, Options, Whims
 from duetime.local.channels import SENDER
-from duetime.notification import Channel, NotificationKind
-from duetime.preferences import InvalidPreferences, Preferences
+from duetime.model.notification import Channel, NotificationKind
+from duetime.model.preferences import InvalidPreferences, Preferences
+from duetime.model.undelivered import Kind
 from duetime.settings import Settings
-from duetime.undelivered import Kind
 from tests.local.conftest import SHORT, eventually
 from tests.local.test_undelivered_on_the_local_cloud import HASTY, kept
 

@@ -12,10 +12,10 @@ from werkzeug.wrappers import Request, Response
 
 from duetime.console import ConsoleConfig, Site
 from duetime.local.cloud import LocalCloud
-from duetime.local.front import Front
 from duetime.local.functions import Outcome
 from duetime.local.gateway import LARGEST_BODY, Gateway, proxy_event, response_of
 from duetime.local.options import Options
+from duetime.local.wsgi_app import Front
 from duetime.settings import Settings
 from tests.local.conftest import Note, settled
 

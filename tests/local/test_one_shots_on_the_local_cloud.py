@@ -6,10 +6,10 @@ import sys
 from dataclasses import replace
 from datetime import timedelta
 
-from duetime.action import Status
 from duetime.clock import SystemClock
 from duetime.local import LocalCloud, Options, Whims
-from duetime.local.expiry_pump import ExpiryPump
+from duetime.local.expiry_poller import ExpiryPump
+from duetime.model.action import Status
 from tests.local.conftest import (
     SHORT,
     Deadly,

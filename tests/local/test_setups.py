@@ -8,9 +8,9 @@ import boto3
 import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
-from duetime.action import Status
 from duetime.cli import main
 from duetime.local import LocalCloud, Options
+from duetime.model.action import Status
 from tests.local.apps import setups
 from tests.local.conftest import eventually
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from moto import mock_aws
 
-from duetime.action import Status
 from duetime.local import LocalCloud, Options
 from duetime.local.emulator import AlreadyRunning
+from duetime.model.action import Status
 from tests.local.conftest import SHORT, Note, settled
 
 LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from duetime.clock import SystemClock
 from duetime.local.alarm import Alarm
 from duetime.local.gate import RECEIVE, Call, Gate, without_long_poll
-from duetime.local.turnstile import Turnstile
+from duetime.local.priority_lock import Turnstile
 from tests.local.conftest import eventually
 
 CALL = Call("AmazonSQS.SendMessage", "POST", "/", b"{}")

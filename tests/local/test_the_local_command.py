@@ -196,7 +196,7 @@ def run_record(**more):
         "ran_ms": 1_500,
     }
     return logging.makeLogRecord(
-        {"name": "duetime.work", "levelno": logging.INFO, "msg": "retried", **told, **more}
+        {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **told, **more}
     )
 
 

@@ -6,17 +6,17 @@ import logging
 import pytest
 from werkzeug.test import Client
 
-from duetime.action import Action
 from duetime.cli import main
 from duetime.console import ConsoleConfig, Site
-from duetime.lambdas.gathering import Gathered
+from duetime.lambdas.metrics_buffer import Gathered
 from duetime.local import LocalCloud, Options
-from duetime.local.front import Front
 from duetime.local.metrics import Metrics
 from duetime.local.outbox import KEPT, Outbox
 from duetime.local.outbox_pages import OutboxPages
 from duetime.local.run_lines import RunLines
-from duetime.metric import Metric
+from duetime.local.wsgi_app import Front
+from duetime.model.action import Action
+from duetime.model.metric import Metric
 from tests.local.conftest import SHORT
 from tests.local.test_notifications_on_the_local_cloud import FAILED, TO, app_of, fail, sent
 from tests.local.test_one_port import ask

@@ -8,8 +8,8 @@ import pytest
 
 from duetime.aws.messages import to_json
 from duetime.local import LocalCloud, Options
-from duetime.undelivered import Kind
-from duetime.wakes import message_of
+from duetime.model.undelivered import Kind
+from duetime.wakeups.due_messages import message_of
 from tests.local.conftest import SHORT, Deadly, Note, eventually, settled
 from tests.local.test_one_shots_on_the_local_cloud import make_schedule
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 
-from duetime.action import TRANSITIONS
+from duetime.model.action import TRANSITIONS
 from tests.model.guards import ALL, Guard
 from tests.model.protocol import Protocol
 from tests.model.search import Checked, Model, search

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import NamedTuple
 
-from duetime.action import SkipReason, Status
+from duetime.model.action import SkipReason, Status
 
 PENDING, PROCESSING, FAILED = Status.PENDING.value, Status.PROCESSING.value, Status.FAILED.value
 EXECUTED, CANCELLED, SKIPPED = Status.EXECUTED.value, Status.CANCELLED.value, Status.SKIPPED.value

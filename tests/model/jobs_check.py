@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import inf
 
-from duetime.action import TRANSITIONS, Status
+from duetime.model.action import TRANSITIONS, Status
 from tests.model.job_guards import ALL_OF_JOBS, JobGuard
 from tests.model.job_states import (
     LAST,

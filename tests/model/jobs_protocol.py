@@ -68,7 +68,7 @@ class JobsProtocol(JobsWorld):
             yield from self._run(state, worker)
 
     def _judged(self, state: State, place: Place, row: Occurrence) -> Worker | None:
-        """What a worker decides on what it reads, as `duetime.admission` does; None where there is nothing to write."""
+        """What a worker decides on what it reads, as `duetime.jobs.claim_policy` does; None where there is nothing to write."""
         job, nominal = state.job, nominal_of(place)
         read = Worker(READ, place, row, job.revision)
         is_lost = row.status is PROCESSING and row.lease is ENDED

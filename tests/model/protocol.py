@@ -7,7 +7,7 @@ reschedule and redrive at any moment. Each guard of the protocol has a name and 
 
 from collections.abc import Callable, Iterator
 
-from duetime.action import Status
+from duetime.model.action import Status
 from tests.model.guards import ALL, Guard
 from tests.model.states import (
     ASKED,

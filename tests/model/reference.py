@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from duetime.action import KEPT_ATTEMPTS, Action, ActionRef, Ending, Status
-from duetime.idempotency import KeyTerms
 from duetime.ids import TenantId
-from duetime.lease import ClaimTerms, Settlement, SettleResult
+from duetime.model.action import KEPT_ATTEMPTS, Action, ActionRef, Ending, Status
+from duetime.model.idempotency import KeyTerms
+from duetime.model.lease import ClaimTerms, Settlement, SettleResult
 
 
 @dataclass

@@ -7,7 +7,7 @@ slot behind; a row may be removed. Each guard of the protocol has a name and can
 
 from collections.abc import Callable, Iterator
 
-from duetime.action import Status
+from duetime.model.action import Status
 from tests.model.slots_guards import ALL_OF_SLOTS, SlotGuard
 from tests.model.slots_states import (
     ASKED,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from duetime.action import Status
+from duetime.model.action import Status
 
 PENDING, PROCESSING, EXECUTED = Status.PENDING, Status.PROCESSING, Status.EXECUTED
 LIVE, ENDED = "live", "ended"

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from duetime.action import Status
+from duetime.model.action import Status
 
 PENDING, PROCESSING, FAILED, CANCELLED = Status.PENDING, Status.PROCESSING, Status.FAILED, Status.CANCELLED
 LAST_INSTANT, MOST_ATTEMPTS = 1, 2

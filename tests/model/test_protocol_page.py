@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from duetime.action import TRANSITIONS, SkipReason, Status
-from duetime.aws import as_read, conditions, idempotency, job_conditions, slots
-from duetime.job_ports import Hold
+from duetime.aws import conditions, idempotency, job_conditions, optimistic, slots
 from duetime.memory.store import MemoryStore
-from duetime.tally import Ended
+from duetime.model.action import TRANSITIONS, SkipReason, Status
+from duetime.model.run_stats import Ended
+from duetime.model.transition import skipped, started
+from duetime.ports.jobs import Hold
 from duetime.testing.contract.job_specimens import nightly, occurrence, taking
 from duetime.testing.contract.specimens import (
     CALLER,
@@ -23,7 +24,6 @@ from duetime.testing.contract.specimens import (
     scheduled,
     terms,
 )
-from duetime.transition import skipped, started
 from tests.model.guards import Guard
 from tests.model.job_guards import JobGuard
 from tests.model.slots_guards import SlotGuard
@@ -63,15 +63,15 @@ ENDS = [
 JOB_WRITES = {
     "change": [job_conditions.change(JOB, JOB, redefines=True)],
     "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
-    "claim: its row": [as_read.claim_row(PLANNED, started(PLANNED, terms()))],
-    "take over: its row": [as_read.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
+    "claim: its row": [optimistic.claim_row(PLANNED, started(PLANNED, terms()))],
+    "take over: its row": [optimistic.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
     "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, Hold.UNCHANGED))],
     "claim: the lock": [job_conditions.claim_job(taking(PLANNED, JOB))],
     "claim: the lock, after waiting": [job_conditions.claim_job(taking(PLANNED, WAITING))],
     "claim: a dead one's lock": [job_conditions.claim_job(taking(PLANNED, JOB, dead=DEAD))],
-    "claim: the dead one's row": [as_read.still_dead(DEAD)],
-    "claim: a settled one's row": [as_read.still_dead(PLANNED)],
-    "claim: a removed one's row": [as_read.still_dead(None)],
+    "claim: the dead one's row": [optimistic.still_dead(DEAD)],
+    "claim: a settled one's row": [optimistic.still_dead(PLANNED)],
+    "claim: a removed one's row": [optimistic.still_dead(None)],
     "settle: the unlock": [job_conditions.unlock(PLANNED.ref, each) for each in ENDS],
     "end pending: the unlock": [job_conditions.unlock(PLANNED.ref)],
     "end pending: no more waiting": [job_conditions.stop_waiting(PLANNED.ref)],
@@ -83,7 +83,7 @@ JOB_WRITES = {
 
 JOB_GUARDS_BY_TEXT = {
     text: name
-    for module in (as_read, job_conditions)
+    for module in (optimistic, job_conditions)
     for name, text in vars(module).items()
     if name.isupper() and isinstance(text, str)
 }

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
-from duetime.action import Attempt, Ending, Status
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import actions_shape, create_table_request
 from duetime.ids import TenantId
 from duetime.memory.store import MemoryStore
+from duetime.model.action import Attempt, Ending, Status
 from duetime.scheduler import Scheduler
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock

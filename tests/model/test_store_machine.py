@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 from moto import mock_aws
 
-from duetime.action import Status
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, create_table_request
 from duetime.errors import IdempotencyConflict
-from duetime.idempotency import KeyTerms
-from duetime.lease import Claimed, Held, Moved
 from duetime.memory.store import MemoryStore
+from duetime.model.action import Status
+from duetime.model.idempotency import KeyTerms
+from duetime.model.lease import Claimed, Held, Moved
 from duetime.settings import DUE_SHARDS
 from duetime.testing.contract.specimens import (
     ACME,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
 
-from duetime.testing.story import short
+from duetime.testing.journey import short
 
 SECOND = timedelta(seconds=1)
 TTLS = [None, None, timedelta(minutes=1), timedelta(minutes=10)]

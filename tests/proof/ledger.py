@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from duetime.action import Status
 from duetime.errors import CommitRefused, RefusedEntry
-from duetime.testing.story import short
+from duetime.model.action import Status
+from duetime.testing.journey import short
 from tests.proof.shop import end_of
 
 

@@ -4,15 +4,16 @@ from dataclasses import replace
 from datetime import timedelta
 from unittest.mock import patch
 
-from duetime import admission, transition
-from duetime.action import Status
-from duetime.action_ports import DuePage
-from duetime.idempotency import HeldKey
-from duetime.job_ports import Hold
-from duetime.lease import SettleResult
+from duetime.jobs import claim_policy
+from duetime.jobs.plan import Plan
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
-from duetime.plan import Plan
+from duetime.model import transition
+from duetime.model.action import Status
+from duetime.model.idempotency import HeldKey
+from duetime.model.lease import SettleResult
+from duetime.ports.actions import DuePage
+from duetime.ports.jobs import Hold
 from tests.proof.world import World
 
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
@@ -34,7 +35,7 @@ def without_fence():
 
 
 def without_lock():
-    return patch.object(admission, "_contend", lambda *_: admission.Go(Hold.NOTHING))
+    return patch.object(claim_policy, "_contend", lambda *_: claim_policy.Go(Hold.NOTHING))
 
 
 def without_fencing_off():
@@ -53,11 +54,11 @@ def cursor_first():
 
 
 def without_refusals():
-    return patch.object(admission, "_refusal", lambda *_: None)
+    return patch.object(claim_policy, "_refusal", lambda *_: None)
 
 
 def without_looking_at_former_versions():
-    return patch.object(admission, "_covered", lambda *_: None)
+    return patch.object(claim_policy, "_covered", lambda *_: None)
 
 
 def without_looking_again():

@@ -3,9 +3,9 @@
 from contextlib import suppress
 from datetime import timedelta
 
-from duetime.action import Status
 from duetime.errors import BackendUnavailable, IdempotencyConflict
-from duetime.register import Registration
+from duetime.jobs.register import Registration
+from duetime.model.action import Status
 from tests.proof.shop import APPS, Errand, Nobody, Poison
 
 MINUTE = timedelta(minutes=1)

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from duetime import DuetimeError
-from duetime.account import Account
-from duetime.action import Status
 from duetime.errors import ActionNotFound
+from duetime.jobs.desired_wakes import wakes_of
+from duetime.jobs.occurrence_status import Account
+from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
-from duetime.wanted_wakes import wakes_of
 from tests.proof.keys import Keys
 from tests.proof.ledger import Ledger
 from tests.proof.operations import OPERATIONS, WEIGHTS

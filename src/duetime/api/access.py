@@ -12,16 +12,16 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel, Field
 
-from duetime.access_ports import AuditTrail, Grant, Grants
-from duetime.api.desk import caller_at
+from duetime.api.context import caller_at
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE, refuse_unknown
-from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, Route
 from duetime.api.views import Instant
-from duetime.audit import AuditEntry, Kind, Target
 from duetime.clock import Clock
-from duetime.permissions import GRANTABLE, Permission
+from duetime.model.audit import AuditEntry, Kind, Target
+from duetime.model.permissions import GRANTABLE, Permission
+from duetime.ports.access import AuditTrail, Grant, Grants
 
 GRANTS = "/grants"
 _ROLE_LIMIT = 128

@@ -14,23 +14,23 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids, instant
-from duetime.action import Action, Status
-from duetime.api.desk import JOBS, Desk
+from duetime.api.context import JOBS, Desk
 from duetime.api.filters import page_view
 from duetime.api.job_requests import LONGEST_CADENCE
 from duetime.api.job_views import JobPage, JobSummary, JobView
 from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of, refuse_unknown
 from duetime.api.preconditions import etag_of_job
-from duetime.api.reader import reader_at
+from duetime.api.redactor import reader_at
 from duetime.api.requests import read_time
 from duetime.api.routes import Route
 from duetime.api.time_views import OccurrencePage, OccurrenceView, PreviewView
 from duetime.api.views import ActionPage
 from duetime.cadence import Cadence, Interval, explained, parse
 from duetime.errors import InvalidCursor, InvalidIdentifier
-from duetime.job import Job
-from duetime.job_ports import JobPage as LookedUp
-from duetime.permissions import Permission
+from duetime.model.action import Action, Status
+from duetime.model.job import Job
+from duetime.model.permissions import Permission
+from duetime.ports.jobs import JobPage as LookedUp
 
 _READ = Permission.READ_JOBS
 MOST_OCCURRENCES = 500

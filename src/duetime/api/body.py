@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from duetime.api.refusals import BodyTooLarge, MalformedBody, WrongMediaType
+from duetime.api.errors import BodyTooLarge, MalformedBody, WrongMediaType
 
 BODY_LIMIT = 1_024 * 1_024
 """Bytes. The largest payload is below 400 KB; escapes may make its JSON longer."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from duetime import ids
-from duetime.api.refusals import Forbidden
+from duetime.api.errors import Forbidden
 from duetime.errors import InvalidIdentifier, SettingsError
-from duetime.permissions import Permission
+from duetime.model.permissions import Permission
 
 TENANT_CLAIM = "custom:tenant_id"
 GROUPS_CLAIM = "cognito:groups"

@@ -13,14 +13,14 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel
 
 from duetime.api.background_jobs import DAY, jobs_page
-from duetime.api.desk import JOBS, Desk
+from duetime.api.context import JOBS, Desk
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE, instant_of, refuse_unknown
-from duetime.api.refusals import Flaw, InvalidRequest
 from duetime.api.routes import Route
 from duetime.api.views import Instant
-from duetime.coming import coming
-from duetime.job import Job
-from duetime.permissions import Permission
+from duetime.jobs.upcoming import coming
+from duetime.model.job import Job
+from duetime.model.permissions import Permission
 
 FARTHEST = timedelta(days=7)
 """How far ahead may be asked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duetime.api.door import Event, Handler
+from duetime.api.app import Event, Handler
 
 _READABLE = "ETag, Location, Retry-After"
 """Headers that a browser would otherwise keep from a page."""

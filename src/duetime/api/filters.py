@@ -6,13 +6,13 @@ from typing import Annotated, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from duetime.action import Status
-from duetime.action_ports import Page
+from duetime.actions.bulk import Many
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RedriveRequest, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary
-from duetime.many import Many
-from duetime.selection import Filters
+from duetime.model.action import Status
+from duetime.model.selection import Filters
+from duetime.ports.actions import Page
 
 _TIMES = ("due_after", "due_until", "created_after", "created_until")
 

@@ -9,14 +9,14 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from duetime.action import ActionRef
-from duetime.action_ports import ActionStore
+from duetime.api.errors import Unhealthy
 from duetime.api.health_details import Details
-from duetime.api.refusals import Unhealthy
 from duetime.api.routes import Route
 from duetime.errors import BackendMisconfigured, BackendUnavailable, cut
 from duetime.ids import SYSTEM_TENANT, ActionId
-from duetime.ports import Bookmarks
+from duetime.model.action import ActionRef
+from duetime.ports.actions import ActionStore
+from duetime.ports.wakeups import Bookmarks
 
 log = logging.getLogger(__name__)
 

@@ -12,17 +12,17 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel
 
 from duetime import instant
-from duetime.action import Action, Status
-from duetime.api.desk import Desk, caller_at
+from duetime.api.context import Desk, caller_at
 from duetime.api.routes import Route
 from duetime.api.views import Instant
 from duetime.errors import BackendMisconfigured, BackendUnavailable, cut
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
-from duetime.permissions import Permission
-from duetime.ports import Bookmarks
-from duetime.sweep import BOOKMARK
-from duetime.system_jobs import CATCH_UP, EVERY, SWEEP
-from duetime.waking import is_cursor
+from duetime.model.action import Action, Status
+from duetime.model.permissions import Permission
+from duetime.ports.wakeups import Bookmarks
+from duetime.wakeups.due_scanner import is_cursor
+from duetime.wakeups.sweep import BOOKMARK
+from duetime.wakeups.system_jobs import CATCH_UP, EVERY, SWEEP
 
 log = logging.getLogger(__name__)
 

@@ -13,9 +13,8 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.action import Action
 from duetime.api.background_jobs import job_view
-from duetime.api.desk import JOBS, SCHEDULING, Desk, caller_at, place_of
+from duetime.api.context import JOBS, SCHEDULING, Desk, caller_at, place_of
 from duetime.api.job_payloads import handler_for, payload_for_run, payload_of
 from duetime.api.job_requests import (
     CadenceRequest,
@@ -30,14 +29,15 @@ from duetime.api.job_views import JobView, RegisteredView
 from duetime.api.parameters import instant_of
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionSummary
-from duetime.audit import Kind
+from duetime.declare.job_rules import has_times, read_cadences
 from duetime.errors import JobNotFound
-from duetime.job import Job
-from duetime.job_rules import has_times, read_cadences
-from duetime.jobs import Jobs
+from duetime.jobs.jobs import Jobs
+from duetime.jobs.register import Registration
+from duetime.model.action import Action
+from duetime.model.audit import Kind
+from duetime.model.job import Job
+from duetime.model.permissions import Permission
 from duetime.payload import Payload
-from duetime.permissions import Permission
-from duetime.register import Registration
 
 _MANAGE, _DONE, _NEW = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT, HTTPStatus.CREATED
 _operation = partial(Operation, about=Kind.JOB)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from duetime.app import App
+from duetime.declare.handler import Handler
 from duetime.errors import InvalidPayload, UnknownType
-from duetime.handler import Handler
-from duetime.job import Job
+from duetime.model.job import Job
 from duetime.payload import Payload
 
 Sent = Mapping[str, Any] | None

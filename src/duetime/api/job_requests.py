@@ -1,4 +1,4 @@
-"""What a client may send about jobs; the rules that a job keeps are `duetime.job_rules`', told as it is registered."""
+"""What a client may send about jobs; the rules that a job keeps are `duetime.declare.job_rules`', told as it is registered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from duetime.api.requests import FARTHEST, KeyTtl, RequestBody
-from duetime.job import Overlap, Precision
+from duetime.model.job import Overlap, Precision
 from duetime.retry import RetryPolicy
 
 LONGEST_CADENCE = 2_000

@@ -10,16 +10,16 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
-from duetime.action import Action
 from duetime.api.run_views import LastRunView, NextRunView, RecentRunView
 from duetime.api.views import Instant
 from duetime.cadence import Cadence
-from duetime.coming import coming
-from duetime.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
+from duetime.jobs.upcoming import coming
+from duetime.model.action import Action
+from duetime.model.cadence_set import Due
+from duetime.model.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
+from duetime.model.redaction import Redacted
+from duetime.model.run_stats import Tally
 from duetime.retry import RetryPolicy, Tuning
-from duetime.sensitive import Redacted
-from duetime.stacked import Due
-from duetime.tally import Tally
 
 SHOWN_RUNS = 3
 """How many of the next runs a job tells."""

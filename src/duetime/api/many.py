@@ -10,8 +10,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.action import Status
-from duetime.api.desk import SCHEDULING, Desk
+from duetime.api.context import SCHEDULING, Desk
 from duetime.api.filters import (
     DeadLetterQuery,
     ManyRequest,
@@ -22,9 +21,10 @@ from duetime.api.filters import (
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage
-from duetime.audit import Kind
-from duetime.permissions import Permission
-from duetime.selection import Filters
+from duetime.model.action import Status
+from duetime.model.audit import Kind
+from duetime.model.permissions import Permission
+from duetime.model.selection import Filters
 
 DEAD_LETTERS = "/dead-letters"
 _operation = partial(Operation, about=Kind.MANY, has_dry_run=True)

@@ -18,12 +18,12 @@ from typing import Annotated, Literal
 
 from aws_lambda_powertools.event_handler.openapi.params import Query
 
-from duetime.api.authority import require
+from duetime.api.authenticator import require
 from duetime.api.caller import Caller
 from duetime.errors import OperatorsOnly
 from duetime.ids import SYSTEM_TENANT, TenantId
-from duetime.notification import NotificationKind
-from duetime.permissions import Permission
+from duetime.model.notification import NotificationKind
+from duetime.model.permissions import Permission
 
 READ = (Permission.READ_ACTIONS, Permission.READ_JOBS)
 MANAGE = (Permission.MANAGE_ACTIONS, Permission.MANAGE_JOBS)

@@ -10,8 +10,8 @@ from duetime.api.notification_access import Whose
 from duetime.api.parameters import LARGEST_PAGE
 from duetime.api.requests import RequestBody
 from duetime.api.views import Instant
-from duetime.notification import NotificationKind, Severity
-from duetime.notification_ports import InboxEntry
+from duetime.model.notification import NotificationKind, Severity
+from duetime.ports.notifications import InboxEntry
 
 MOST_READ = 100
 """Notifications that one call marks as read at most."""
@@ -62,7 +62,7 @@ class NotificationView(BaseModel):
     @classmethod
     def of(cls, entry: InboxEntry, language: str) -> Self:
         """The entry as a client sees it."""
-        from duetime.mail import told_in, words_of  # noqa: PLC0415 - a cold start has no need of it
+        from duetime.notifications.mail import told_in, words_of  # noqa: PLC0415 - a cold start has no need of it
 
         told = entry.notification
         subject, text = words_of(told, language=language)

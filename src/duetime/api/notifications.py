@@ -11,7 +11,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.desk import NOTIFICATIONS, Desk, caller_at
+from duetime.api.context import NOTIFICATIONS, Desk, caller_at
 from duetime.api.notification_access import READ, Scope, seen_by, whose
 from duetime.api.notification_views import (
     LANGUAGE,
@@ -24,11 +24,11 @@ from duetime.api.notification_views import (
 )
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.routes import Operation, Route
-from duetime.audit import Kind
 from duetime.errors import InvalidCursor, NotificationNotFound
 from duetime.ids import TenantId
-from duetime.notification import NotificationKind
-from duetime.notification_ports import InboxEntry
+from duetime.model.audit import Kind
+from duetime.model.notification import NotificationKind
+from duetime.ports.notifications import InboxEntry
 
 _STEPS = 5
 """Pages that a call of many looks through at most, each of which may be short."""

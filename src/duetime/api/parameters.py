@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import instant
-from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.requests import IDENTITY, read_time
 from duetime.errors import cut
 

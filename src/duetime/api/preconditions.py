@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.refusals import PreconditionFailed
-from duetime.job_ports import JobStore
+from duetime.api.errors import PreconditionFailed
+from duetime.ports.jobs import JobStore
 
 if TYPE_CHECKING:
-    from duetime.action import Action
-    from duetime.job import Job, Span
-    from duetime.preferences import Preferences
+    from duetime.model.action import Action
+    from duetime.model.job import Job, Span
+    from duetime.model.preferences import Preferences
 
 
 def etag_of_action(action: Action) -> str:
@@ -68,7 +68,7 @@ class _ComparedJobs:
         return getattr(self._jobs, name)
 
     def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
-        """See `duetime.job_ports.JobStore`."""
+        """See `duetime.ports.jobs.JobStore`."""
         compare(self._wanted, etag_of_job(old))
         is_changed = self._jobs.change(old, new, spans=spans)
         if is_changed:

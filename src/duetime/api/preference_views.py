@@ -8,12 +8,12 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from duetime.api.refusals import Flaw, InvalidRequest
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.requests import RequestBody
 from duetime.api.views import Instant
 from duetime.errors import cut
-from duetime.notification import Channel, NotificationKind
-from duetime.preferences import InvalidPreferences, Preferences
+from duetime.model.notification import Channel, NotificationKind
+from duetime.model.preferences import InvalidPreferences, Preferences
 from duetime.settings import Settings
 
 _MOST_FLAWS = 20
@@ -107,7 +107,7 @@ class PreferencesView(BaseModel):
     @classmethod
     def of(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
         """The preferences as a client sees them."""
-        from duetime.mail import languages, told_in  # noqa: PLC0415 - a cold start has no need of it
+        from duetime.notifications.mail import languages, told_in  # noqa: PLC0415 - a cold start has no need of it
 
         return cls(
             language=chosen.language,

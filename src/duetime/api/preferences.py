@@ -12,15 +12,15 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.caller import Caller
-from duetime.api.desk import NOTIFICATIONS, Desk, caller_at
+from duetime.api.context import NOTIFICATIONS, Desk, caller_at
+from duetime.api.errors import PreferencesConflict
 from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import compare, etag_of_preferences, expected
 from duetime.api.preference_views import PreferencesRequest, PreferencesView, available
-from duetime.api.refusals import PreferencesConflict
 from duetime.api.routes import Operation, Route
-from duetime.audit import Kind
-from duetime.preferences import Preferences
+from duetime.model.audit import Kind
+from duetime.model.preferences import Preferences
 
 _JSON = "application/json"
 _SET = Operation("set", Kind.PREFERENCES)

@@ -14,7 +14,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from duetime.api.refusals import InvalidRequest, Unhealthy, WrongMethod
+from duetime.api.errors import InvalidRequest, Unhealthy, WrongMethod
 from duetime.cadence.errors import InvalidText
 from duetime.errors import DuetimeError, IdempotencyConflict
 

@@ -9,11 +9,11 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.config import JsonDict
 
-from duetime.api.refusals import Flaw, InvalidRequest
-from duetime.concurrency import MOST_SLOTS
+from duetime.actions.order import Order
+from duetime.api.errors import Flaw, InvalidRequest
 from duetime.errors import InvalidTime, cut
 from duetime.instant import When
-from duetime.order import Order
+from duetime.model.concurrency import MOST_SLOTS
 from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
 

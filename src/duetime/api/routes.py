@@ -14,9 +14,9 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
-from duetime.api.refusals import RouteNotFound, WrongMethod
-from duetime.audit import Kind
-from duetime.permissions import Permission
+from duetime.api.errors import RouteNotFound, WrongMethod
+from duetime.model.audit import Kind
+from duetime.model.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)

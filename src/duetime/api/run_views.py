@@ -6,9 +6,9 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from duetime.action import Action, Status, Trigger
 from duetime.api.views import Instant
-from duetime.tally import Tally
+from duetime.model.action import Action, Status, Trigger
+from duetime.model.run_stats import Tally
 
 
 class NextRunView(BaseModel):

@@ -13,17 +13,17 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.action import Status
-from duetime.api.desk import SCHEDULING, Desk, place_of
+from duetime.api.context import SCHEDULING, Desk, place_of
 from duetime.api.filters import ActionQuery, page_view
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import etag_of_action
-from duetime.api.reader import reader_at
+from duetime.api.redactor import reader_at
 from duetime.api.requests import DueRequest, RedriveRequest, ScheduleRequest
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
-from duetime.audit import Kind
-from duetime.permissions import Permission
+from duetime.model.action import Status
+from duetime.model.audit import Kind
+from duetime.model.permissions import Permission
 
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
 _operation = partial(Operation, about=Kind.ACTION)

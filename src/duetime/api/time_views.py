@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import BaseModel
 
-from duetime.account import Account, Accounted
 from duetime.api.views import Instant
 from duetime.cadence import Cadence, Explained
+from duetime.jobs.occurrence_status import Account, Accounted
 
 if TYPE_CHECKING:  # it needs cron, which no other route does
     from duetime.cadence import Preview

@@ -11,17 +11,17 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel, Field
 
-from duetime.api.desk import UNDELIVERED, Desk
+from duetime.api.context import UNDELIVERED, Desk
 from duetime.api.parameters import LARGEST_PAGE, refuse_unknown
-from duetime.api.reader import reader_at
+from duetime.api.redactor import reader_at
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, Route
 from duetime.api.views import Instant
-from duetime.audit import Kind as AuditKind
-from duetime.permissions import Permission
-from duetime.sensitive import Redacted
-from duetime.undelivered import Kind, Undelivered
-from duetime.undelivered_desk import MOST_AT_ONCE, UndeliveredDesk
+from duetime.model.audit import Kind as AuditKind
+from duetime.model.permissions import Permission
+from duetime.model.redaction import Redacted
+from duetime.model.undelivered import Kind, Undelivered
+from duetime.undelivered.undelivered_client import MOST_AT_ONCE, UndeliveredDesk
 
 _REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
 _REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, PlainSerializer, WithJsonSchema
 
-from duetime.action import Action, Attempt, SkipReason, Status, Trigger
-from duetime.sensitive import Redacted
+from duetime.model.action import Action, Attempt, SkipReason, Status, Trigger
+from duetime.model.redaction import Redacted
 
 
 def instant_text(instant: datetime) -> str:

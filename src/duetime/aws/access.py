@@ -21,8 +21,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.access_ports import AuditPage, Grant
-from duetime.audit import AuditEntry, Kind, Target, is_entry_id
 from duetime.aws.faults import ConditionFailed, translated
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
@@ -31,7 +29,9 @@ from duetime.aws.tables import AUDIT
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.permissions import Permission
+from duetime.model.audit import AuditEntry, Kind, Target, is_entry_id
+from duetime.model.permissions import Permission
+from duetime.ports.access import AuditPage, Grant
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -52,7 +52,7 @@ class DynamoGrants:
         self._read: dict[TenantId, tuple[datetime, Mapping[str, Grant]]] = {}
 
     def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        """See `duetime.access_ports.Grants`, here and below."""
+        """See `duetime.ports.access.Grants`, here and below."""
         now = self._clock.now()
         read_at, grants = self._read.get(tenant_id, (None, {}))
         if read_at is None or now - read_at >= _REREAD_AFTER:
@@ -96,7 +96,7 @@ class DynamoAuditTrail:
         self._client, self._table, self._retention = client, table, retention
 
     def begin(self, entry: AuditEntry) -> None:
-        """See `duetime.access_ports.AuditTrail`, here and below."""
+        """See `duetime.ports.access.AuditTrail`, here and below."""
         self._put(entry, IS_NEW)
 
     def end(self, entry: AuditEntry) -> None:

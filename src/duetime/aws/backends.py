@@ -13,7 +13,7 @@ from duetime.aws.queues import SqsBodies, SqsQueues
 from duetime.aws.store import DynamoStore
 from duetime.aws.timers import EventBridgeTimers
 from duetime.clock import Clock
-from duetime.ports import FAILURES, Timers
+from duetime.ports.wakeups import FAILURES, Timers
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from duetime.aws.jobs import DynamoJobStore
     from duetime.aws.notifications import DynamoInbox, DynamoPreferences
     from duetime.aws.streams import DynamoStream
-    from duetime.job_ports import JobPorts
-    from duetime.notification_ports import NotificationPorts
-    from duetime.undelivered_ports import UndeliveredPorts
+    from duetime.ports.jobs import JobPorts
+    from duetime.ports.notifications import NotificationPorts
+    from duetime.ports.undelivered import UndeliveredPorts
 
 
 def action_store(settings: Settings, client: Any = None) -> DynamoStore:
@@ -67,7 +67,7 @@ def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
 
 def _job_ports(jobs: DynamoJobStore, routes: DynamoRoutes) -> JobPorts:
     from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - who only schedules needs no jobs
-    from duetime.job_ports import JobPorts  # noqa: PLC0415 - as above
+    from duetime.ports.jobs import JobPorts  # noqa: PLC0415 - as above
 
     return JobPorts(jobs, routes, EventBridgeJobWakes.precision)
 
@@ -75,7 +75,7 @@ def _job_ports(jobs: DynamoJobStore, routes: DynamoRoutes) -> JobPorts:
 def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPorts:
     """What is undelivered, as its operators see it; over `client`, if one is given for DynamoDB."""
     from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few look at it
-    from duetime.undelivered_ports import UndeliveredPorts  # noqa: PLC0415 - as above
+    from duetime.ports.undelivered import UndeliveredPorts  # noqa: PLC0415 - as above
 
     store = DynamoUndelivered(client or clients.dynamodb(), settings.jobs_table)
     return UndeliveredPorts(store, SqsBodies(clients.sqs(), settings))
@@ -135,7 +135,7 @@ class Backends:
     def timers(self) -> Timers:
         """EventBridge's one-shots, asked briefly, since `arm` has another way when they are throttled; or the wheel."""
         if self._settings.timers == "wheel":
-            from duetime.wheel import WheelTimers  # noqa: PLC0415 - where there are timers, there is no wheel
+            from duetime.wakeups.wheel import WheelTimers  # noqa: PLC0415 - where there are timers, there is no wheel
 
             return WheelTimers()
         return EventBridgeTimers(clients.scheduler(clients.BRIEF), self._settings)
@@ -198,7 +198,7 @@ class Backends:
         from duetime.aws.notified import DynamoDeliveries  # noqa: PLC0415 - one function needs it
         from duetime.aws.senders import SesMailer, SnsTopic, SqsDigestTimer  # noqa: PLC0415 - as above
         from duetime.aws.windows import DynamoWindows  # noqa: PLC0415 - as above
-        from duetime.notification_ports import NotificationPorts  # noqa: PLC0415 - as above
+        from duetime.ports.notifications import NotificationPorts  # noqa: PLC0415 - as above
 
         settings, sqs = self._settings, clients.sqs()
         mail_from, topic_arn = settings.mail_from, settings.topic_arn

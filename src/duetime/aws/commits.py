@@ -13,14 +13,14 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from duetime.action import Action, Status
 from duetime.aws import conditions
 from duetime.aws.faults import COMMIT, Cancelled, Cures, TransactionFailed, translated
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, row_key
 from duetime.aws.transactions import Entry, patiently, pause, update, write
 from duetime.errors import BackendUnavailable, CommitRefused, RefusedEntry
-from duetime.lease import Settlement, SettleResult
+from duetime.model.action import Action, Status
+from duetime.model.lease import Settlement, SettleResult
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -84,7 +84,7 @@ class Commit:
 
 
 def commit(client: DynamoDBClient, asked: Commit) -> SettleResult:
-    """See `duetime.action_ports.ActionStore.commit`."""
+    """See `duetime.ports.actions.ActionStore.commit`."""
     request = asked.request()
     try:
         _insistently(

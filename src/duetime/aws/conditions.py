@@ -16,10 +16,10 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.action import KEPT_ATTEMPTS, Action, Attempt, Status
 from duetime.aws.items import attempt_entry, to_epoch, to_item
 from duetime.aws.keys import shard_key
-from duetime.lease import ClaimTerms, Settlement
+from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Status
+from duetime.model.lease import ClaimTerms, Settlement
 
 ROW_IS_ABSENT = "attribute_not_exists(pk)"
 

@@ -13,7 +13,7 @@ from duetime.aws.queries import SERVICE
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from duetime.manifest import Manifest
+    from duetime.model.manifest import Manifest
     from duetime.settings import Settings
 
 _PLACE = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}

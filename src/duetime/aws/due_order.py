@@ -11,11 +11,11 @@ from itertools import groupby
 from typing import Any
 
 from duetime import instant
-from duetime.action import Action
 from duetime.aws.keys import Item, partition, ref_of
 from duetime.aws.tables import TENANT_DUE
-from duetime.due_mark import DueMark
 from duetime.ids import SHARDS
+from duetime.model.action import Action
+from duetime.model.due_mark import DueMark
 
 log = logging.getLogger(__name__)
 

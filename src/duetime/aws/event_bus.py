@@ -10,7 +10,7 @@ from duetime.aws.faults import translated
 from duetime.aws.job_wakes import SERVICE
 from duetime.errors import BackendUnavailable
 from duetime.ids import EVENT_SOURCE
-from duetime.lifecycle import LifecycleEvent
+from duetime.model.lifecycle import LifecycleEvent
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class EventBridgeBus:
         self._client, self._settings = client, settings
 
     def put(self, events: Sequence[LifecycleEvent]) -> None:
-        """See `duetime.ports.EventBus`: entries are refused one by one, in an answer that is no error."""
+        """See `duetime.ports.wakeups.EventBus`: entries are refused one by one, in an answer that is no error."""
         for first in range(0, len(events), _BATCH):
             self._put([self._entry(each) for each in events[first : first + _BATCH]])
 

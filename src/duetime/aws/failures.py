@@ -22,7 +22,10 @@ from typing import Any
 from duetime import ids
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.errors import cut
-from duetime.given_up import (
+from duetime.model.undelivered import requested_in
+from duetime.ports.undelivered import StreamBatch
+from duetime.ports.wakeups import NOTIFICATIONS, DueMessage
+from duetime.undelivered.failed_inputs import (
     DeadMessage,
     DeadNotification,
     FailedBatch,
@@ -32,9 +35,6 @@ from duetime.given_up import (
     RedriveRequest,
     Unreadable,
 )
-from duetime.ports import NOTIFICATIONS, DueMessage
-from duetime.undelivered import requested_in
-from duetime.undelivered_ports import StreamBatch
 
 DEAD = "-dead"
 """Ends the name of a worker's dead-letter queue, after that of the queue itself."""

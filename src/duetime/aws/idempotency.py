@@ -20,7 +20,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.action import Action, ActionRef, Status
 from duetime.aws.conditions import ROW_IS_ABSENT, Update
 from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
 from duetime.aws.items import from_item
@@ -28,9 +27,10 @@ from duetime.aws.keys import Item, idempotency_key, row_key
 from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, patiently, put, update, write
 from duetime.errors import BackendUnavailable
-from duetime.idempotency import HeldKey, KeyTerms, content_of
 from duetime.ids import ActionId
-from duetime.lease import Moved, Refused
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.idempotency import HeldKey, KeyTerms, content_of
+from duetime.model.lease import Moved, Refused
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -67,7 +67,7 @@ class Keys:
         return self._first(action, self._held(action), terms)
 
     def put(self, action: Action, terms: KeyTerms) -> Action:
-        """See `duetime.action_ports.ActionStore.put_once`; a payload set apart has been written."""
+        """See `duetime.ports.actions.ActionStore.put_once`; a payload set apart has been written."""
         held: HeldKey | None = None
         for _ in range(_RACES):
             try:
@@ -132,7 +132,7 @@ class Keys:
         )
 
     def remove(self, ref: ActionRef, key: str) -> None:
-        """See `duetime.action_ports.ActionStore.remove_key`."""
+        """See `duetime.ports.actions.ActionStore.remove_key`."""
         with suppress(ConditionFailed), translated(SERVICE):
             self._client.delete_item(
                 TableName=self._table,

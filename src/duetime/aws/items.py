@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from duetime import ids, instant
-from duetime.action import Action, Attempt, Ending, SkipReason, Status
 from duetime.aws.keys import Item, correlation_key, payload_key, ref_of, row_key, shard_key
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.ids import SEPARATOR
+from duetime.model.action import Action, Attempt, Ending, SkipReason, Status
 
 _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
 _TEXTS: Mapping[str, Callable[[str], object]] = {

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from duetime.action import ActionRef, Status
 from duetime.aws.conditions import Update
 from duetime.aws.job_items import DECLARED, at, declared, holder
 from duetime.aws.keys import Item
-from duetime.job import Job
-from duetime.job_ports import Hold, Taking
-from duetime.tally import Ended
+from duetime.model.action import ActionRef, Status
+from duetime.model.job import Job
+from duetime.model.run_stats import Ended
+from duetime.ports.jobs import Hold, Taking
 
 JOB_IS_THERE = "attribute_exists(pk)"
 REVISION_IS_AS_READ = "revision = :revision"

@@ -22,12 +22,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from duetime import instant
-from duetime.action import ActionRef
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.ids import SEPARATOR, ActionId, JobName, TenantId
-from duetime.job import (
+from duetime.model.action import ActionRef
+from duetime.model.job import (
     Definition,
     Job,
     JobRef,
@@ -38,8 +38,8 @@ from duetime.job import (
     Version,
     attend_shard_of,
 )
+from duetime.model.run_stats import Tally
 from duetime.retry import Tuning
-from duetime.tally import Tally
 
 CURRENT, FORMER, SPAN = "current#", "former#", "span#"
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"

@@ -27,8 +27,8 @@ from duetime.aws.queries import SERVICE, get_items
 from duetime.aws.tables import ATTEND, JOB_NAMES
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.ids import SHARDS, TenantId
-from duetime.job import ATTEND_SHARDS, Job, JobRef, Span, Version
-from duetime.job_ports import JobPage
+from duetime.model.job import ATTEND_SHARDS, Job, JobRef, Span, Version
+from duetime.ports.jobs import JobPage
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -48,7 +48,7 @@ class JobQueries:
         self._client, self._table = client, table
 
     def get(self, ref: JobRef) -> Job | None:
-        """See `duetime.job_ports.JobStore`, here and below."""
+        """See `duetime.ports.jobs.JobStore`, here and below."""
         found = self._current(ref, CURRENT + "~")
         return from_items(found[STATE], found[DEFINITION]) if found else None
 

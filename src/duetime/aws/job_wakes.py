@@ -13,8 +13,8 @@ from duetime.aws.faults import code_of, translated
 from duetime.aws.timers import SERVICE as SCHEDULER
 from duetime.aws.timers import target
 from duetime.errors import BackendUnavailable, cut
-from duetime.job import Precision
-from duetime.job_ports import JobWake
+from duetime.model.job import Precision
+from duetime.ports.jobs import JobWake
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
@@ -46,7 +46,7 @@ class EventBridgeJobWakes:
     """
 
     precision: Precision = "second"
-    """See `duetime.job_ports.JobWakes`, here and below: the queue's delay carries the seconds."""
+    """See `duetime.ports.jobs.JobWakes`, here and below: the queue's delay carries the seconds."""
 
     def __init__(self, scheduler: EventBridgeSchedulerClient, events: Any, settings: Settings) -> None:
         self._scheduler, self._events, self._settings = scheduler, events, settings

@@ -9,8 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duetime.action import Action, ActionRef
-from duetime.aws import as_read, conditions, job_conditions
+from duetime.aws import conditions, job_conditions, optimistic
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
 from duetime.aws.faults import Conflict, TransactionFailed
@@ -29,10 +28,11 @@ from duetime.aws.keys import Item, row_key
 from duetime.aws.store import DynamoStore, not_settled
 from duetime.aws.transactions import Entry, patiently, put, update, write
 from duetime.errors import CommitRefused, DuetimeError
-from duetime.job import Job, JobRef, Span
-from duetime.job_ports import Hold, Taking
-from duetime.lease import Refused, Settlement, SettleResult
-from duetime.tally import Ended
+from duetime.model.action import Action, ActionRef
+from duetime.model.job import Job, JobRef, Span
+from duetime.model.lease import Refused, Settlement, SettleResult
+from duetime.model.run_stats import Ended
+from duetime.ports.jobs import Hold, Taking
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -52,7 +52,7 @@ class DynamoJobStore(JobQueries):
         self._actions = DynamoStore(client, actions_table, due_shards=due_shards)
 
     def add(self, job: Job) -> bool:
-        """See `duetime.job_ports.JobStore`, here and below."""
+        """See `duetime.ports.jobs.JobStore`, here and below."""
         state = put(self._table, to_state(job), ConditionExpression=conditions.ROW_IS_ABSENT)
         try:
             self._write([state, put(self._table, to_definition(job))])
@@ -114,11 +114,11 @@ class DynamoJobStore(JobQueries):
         return True
 
     def _claim(self, taking: Taking) -> Iterator[Entry]:
-        yield self._row(taking.row.ref, as_read.claim_row(taking.row, taking.claimed))
+        yield self._row(taking.row.ref, optimistic.claim_row(taking.row, taking.claimed))
         if taking.hold is not Hold.NOTHING:
             yield self._state(taking.job.ref, job_conditions.claim_job(taking))
         if taking.hold is Hold.LOCK and taking.dead_ref not in {None, taking.row.ref}:
-            yield self._row(taking.dead_ref, as_read.still_dead(taking.dead))
+            yield self._row(taking.dead_ref, optimistic.still_dead(taking.dead))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         try:

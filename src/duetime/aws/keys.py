@@ -5,8 +5,8 @@ from __future__ import annotations
 import zlib
 from typing import Any
 
-from duetime.action import ActionRef
 from duetime.ids import SEPARATOR, SHARDS, ActionId, TenantId, place_of, shard_of
+from duetime.model.action import ActionRef
 
 Item = dict[str, Any]
 """An item in DynamoDB's own typed form: ``{"status": {"S": "pending"}}``."""

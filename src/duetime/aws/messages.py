@@ -9,9 +9,9 @@ import json
 from typing import Any
 
 from duetime import ids, instant
-from duetime.action import ActionRef
 from duetime.errors import DuetimeError, cut
-from duetime.ports import DueMessage
+from duetime.model.action import ActionRef
+from duetime.ports.wakeups import DueMessage
 
 TYPE_LIMIT = 100
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from duetime.aws.faults import translated
 from duetime.aws.queries import SERVICE
 from duetime.clock import Clock
-from duetime.manifest import Manifest, Route, routes_by_type
+from duetime.model.manifest import Manifest, Route, routes_by_type
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -30,7 +30,7 @@ class DynamoRoutes:
         self._read_at: datetime | None = None
 
     def queue_for(self, type_name: str) -> str | None:
-        """See `duetime.ports.Routes`, here and below."""
+        """See `duetime.ports.wakeups.Routes`, here and below."""
         known = type_name in self._routes
         route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
         return route.worker if route else None
@@ -87,7 +87,7 @@ class DynamoBookmarks:
         self._client, self._table = client, table
 
     def read(self, name: str) -> Mapping[str, str]:
-        """See `duetime.ports.Bookmarks`, here and below."""
+        """See `duetime.ports.wakeups.Bookmarks`, here and below."""
         with translated(SERVICE):
             item = self._client.get_item(
                 TableName=self._table, Key={"pk": _BOOKMARKS, "sk": {"S": name}}, ConsistentRead=True

@@ -25,9 +25,9 @@ from duetime.aws.keys import Item, partition
 from duetime.aws.queries import SERVICE
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.notification import Channel, Notification, NotificationKind, is_entry_id
-from duetime.notification_ports import InboxEntry, InboxPage
-from duetime.preferences import Preferences
+from duetime.model.notification import Channel, Notification, NotificationKind, is_entry_id
+from duetime.model.preferences import Preferences
+from duetime.ports.notifications import InboxEntry, InboxPage
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -50,7 +50,7 @@ class DynamoPreferences:
         self._client, self._table = client, table
 
     def get(self, tenant_id: TenantId) -> Preferences:
-        """See `duetime.notification_ports.PreferencesStore`, here and below."""
+        """See `duetime.ports.notifications.PreferencesStore`, here and below."""
         with translated(SERVICE):
             found = self._client.get_item(
                 TableName=self._table, Key=_preferences_key(tenant_id), ConsistentRead=True
@@ -120,7 +120,7 @@ class DynamoInbox:
         self._client, self._table = client, table
 
     def add(self, notification: Notification, *, expires_at: datetime) -> None:
-        """See `duetime.notification_ports.Inbox`, here and below."""
+        """See `duetime.ports.notifications.Inbox`, here and below."""
         key = _entry_key(notification.tenant_id, notification.entry_id)
         item = {**key, **_entry_item(notification), "ttl": {"N": to_epoch(expires_at)}}
         with suppress(ConditionFailed), translated(SERVICE):

@@ -17,7 +17,7 @@ from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, notified
 from duetime.aws.queries import SERVICE
 from duetime.ids import TenantId
-from duetime.notification_ports import Begun
+from duetime.ports.notifications import Begun
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -43,7 +43,7 @@ class DynamoDeliveries:
         until: datetime,
         expires_at: datetime,
     ) -> Begun:
-        """See `duetime.notification_ports.Deliveries`, here and below."""
+        """See `duetime.ports.notifications.Deliveries`, here and below."""
         try:
             with translated(SERVICE):
                 self._client.update_item(

@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from duetime.action import Action, ActionRef
 from duetime.aws.faults import ConditionFailed, translated
 from duetime.aws.items import to_epoch, to_payload_item
 from duetime.aws.keys import payload_key
 from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, put
-from duetime.lease import Moved, Refused
+from duetime.model.action import Action, ActionRef
+from duetime.model.lease import Moved, Refused
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

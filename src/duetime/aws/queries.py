@@ -10,17 +10,17 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
-from duetime.action import Action, ActionRef, Status
-from duetime.action_ports import DueEntry, DuePage, Page
 from duetime.aws import due_order
 from duetime.aws.faults import translated
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
-from duetime.due_mark import DueMark
 from duetime.errors import BackendUnavailable, InvalidCursor
-from duetime.failed import FailedMark
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.due_mark import DueMark
+from duetime.model.failed_mark import FailedMark
+from duetime.ports.actions import DueEntry, DuePage, Page
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -43,7 +43,7 @@ class Queries:
         self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.action_ports.ActionStore`, here and below."""
+        """See `duetime.ports.actions.ActionStore`, here and below."""
         rows: list[Action] = []
         asked = list(dict.fromkeys(refs))  # a lagging index may name a row twice; a doubled key is refused
         for first in range(0, len(asked), _GET_AT_ONCE):

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from duetime.aws.faults import code_of, translated
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ports import FAILURES, NOTIFICATIONS, Send
+from duetime.ports.wakeups import FAILURES, NOTIFICATIONS, Send
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -35,7 +35,7 @@ class SqsQueues:
         self._client, self._urls = client, urls
 
     def send(self, sends: Sequence[Send]) -> None:
-        """See `duetime.ports.DueQueues`, here and below."""
+        """See `duetime.ports.wakeups.DueQueues`, here and below."""
         by_queue: dict[str, list[Send]] = defaultdict(list)
         for each in sends:
             by_queue[each.queue].append(each)
@@ -90,7 +90,7 @@ class SqsBodies:
         self._urls: Mapping[str, str] = due | {name: url for name, url in others.items() if url}
 
     def put(self, queue: str, body: str) -> None:
-        """See `duetime.undelivered_ports.BodyQueues`."""
+        """See `duetime.ports.undelivered.BodyQueues`."""
         with translated(SERVICE):
             self._client.send_message(QueueUrl=self._at(queue), MessageBody=body)
 

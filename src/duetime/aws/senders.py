@@ -14,8 +14,8 @@ from botocore.exceptions import ClientError
 from duetime.aws.faults import code_of, translated
 from duetime.aws.queues import SERVICE as SQS
 from duetime.errors import BackendMisconfigured
-from duetime.notification import Channel, DeliveryRefused, Window
-from duetime.notification_ports import Mail
+from duetime.model.notification import Channel, DeliveryRefused, Window
+from duetime.ports.notifications import Mail
 
 if TYPE_CHECKING:
     from mypy_boto3_ses import SESClient
@@ -35,7 +35,7 @@ class SesMailer:
         self._client, self._sender = client, sender
 
     def send(self, mail: Mail) -> None:
-        """See `duetime.notification_ports.Mailer`."""
+        """See `duetime.ports.notifications.Mailer`."""
         with translated("SES"):
             try:
                 self._client.send_templated_email(
@@ -56,7 +56,7 @@ class SnsTopic:
         self._client, self._topic_arn = client, topic_arn
 
     def publish(self, subject: str, message: str, attributes: Mapping[str, str]) -> None:
-        """See `duetime.notification_ports.Topic`."""
+        """See `duetime.ports.notifications.Topic`."""
         with translated("SNS"):
             try:
                 self._client.publish(
@@ -87,7 +87,7 @@ class SqsDigestTimer:
         self._client, self._url = client, url
 
     def at_end_of(self, window: Window, *, delay: int) -> None:
-        """See `duetime.notification_ports.DigestTimer`."""
+        """See `duetime.ports.notifications.DigestTimer`."""
         if not self._url:
             cure = "DUETIME_NOTIFICATION_QUEUE says where it is"
             raise BackendMisconfigured(SQS, "nobody said which queue asks for digests", cure)

@@ -16,8 +16,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from duetime.action import Action, ActionRef
-from duetime.aws import as_read
+from duetime.aws import optimistic
 from duetime.aws.conditions import Update
 from duetime.aws.faults import Cancelled, TransactionFailed, translated
 from duetime.aws.items import to_epoch
@@ -25,6 +24,7 @@ from duetime.aws.keys import row_key, slots_key
 from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, patiently, update, write
 from duetime.ids import ActionId, TenantId
+from duetime.model.action import Action, ActionRef
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -48,7 +48,7 @@ class Slots:
         self._client, self._table = client, table
 
     def holders(self, tenant_id: TenantId, key: str) -> frozenset[ActionId]:
-        """See `duetime.action_ports.ActionStore`, here and below."""
+        """See `duetime.ports.actions.ActionStore`, here and below."""
         with translated(SERVICE):
             found = self._client.get_item(
                 TableName=self._table, Key=slots_key(tenant_id, key), ConsistentRead=True
@@ -57,7 +57,7 @@ class Slots:
 
     def claim(self, row: Action, claimed: Action) -> bool:
         """Where others are always in the way, it is lost to whoever was faster; the caller reads again."""
-        begin = update(self._table, row_key(row.ref), as_read.claim_row(row, claimed))
+        begin = update(self._table, row_key(row.ref), optimistic.claim_row(row, claimed))
         try:
             self._write([begin, self._take(claimed)])
         except TransactionFailed as failed:
@@ -98,7 +98,7 @@ class Slots:
             "UpdateExpression": "DELETE holders :dead",
             "ExpressionAttributeValues": {":id": {"S": dead}, ":dead": {"SS": [dead]}},
         }
-        standing = update(self._table, row_key(ref), as_read.still_dead(row))
+        standing = update(self._table, row_key(ref), optimistic.still_dead(row))
         try:
             self._write([standing, self._slots(ref, key, drop)])
         except (TransactionFailed, Cancelled):

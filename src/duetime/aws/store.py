@@ -7,8 +7,6 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duetime import transition
-from duetime.action import Action, ActionRef, SkipReason, Status
 from duetime.aws import commits, conditions
 from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
 from duetime.aws.idempotency import Keys
@@ -19,9 +17,21 @@ from duetime.aws.queries import SERVICE, Queries
 from duetime.aws.slots import Slots
 from duetime.aws.transactions import patiently, put, update, write
 from duetime.errors import BackendUnavailable
-from duetime.idempotency import KeyTerms
 from duetime.ids import ActionId, TenantId, due_shard_of
-from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Moved, Refused, Renewed, Settlement, SettleResult
+from duetime.model import transition
+from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.idempotency import KeyTerms
+from duetime.model.lease import (
+    Claimed,
+    ClaimTerms,
+    Held,
+    Keyed,
+    Moved,
+    Refused,
+    Renewed,
+    Settlement,
+    SettleResult,
+)
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

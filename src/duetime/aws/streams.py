@@ -10,9 +10,9 @@ from botocore.exceptions import ClientError
 from duetime.aws.faults import code_of, translated
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row, ref_of
-from duetime.change import Change
 from duetime.errors import BackendUnavailable, UnreadableRow
-from duetime.undelivered_ports import StreamBatch, ToldRecord, Written
+from duetime.model.change import Change
+from duetime.ports.undelivered import StreamBatch, ToldRecord, Written
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
@@ -42,7 +42,7 @@ class DynamoStream:
         self._client = client
 
     def read(self, batch: StreamBatch) -> Sequence[Written] | None:
-        """See `duetime.undelivered_ports.Stream`, here and below."""
+        """See `duetime.ports.undelivered.Stream`, here and below."""
         records = self._read(batch)
         return None if records is None else [each for record in records if (each := _written(record))]
 
@@ -82,7 +82,7 @@ class DynamoStream:
 
 
 def _told(record: Mapping[str, Any]) -> ToldRecord:
-    from duetime.aws.told import told_by  # noqa: PLC0415 - arm, which reads rows alone, needs no jobs
+    from duetime.aws.stream_records import told_by  # noqa: PLC0415 - arm, which reads rows alone, needs no jobs
 
     images = record["dynamodb"]
     try:

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from duetime.aws.faults import code_of, translated
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
-from duetime.ports import DueMessage
+from duetime.ports.wakeups import DueMessage
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
@@ -31,7 +31,7 @@ class EventBridgeTimers:
         self._client, self._settings = client, settings
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        """See `duetime.ports.Timers`, here and below."""
+        """See `duetime.ports.wakeups.Timers`, here and below."""
         try:
             with translated(SERVICE):
                 self._create(message, wake_at)

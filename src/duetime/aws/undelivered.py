@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.action import ActionRef
 from duetime.aws.faults import ConditionFailed, translated
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item
 from duetime.aws.queries import SERVICE
 from duetime.ids import ActionId, TenantId
-from duetime.undelivered import Kind, Undelivered, UndeliveredId
-from duetime.undelivered_ports import UndeliveredPage
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import Kind, Undelivered, UndeliveredId
+from duetime.ports.undelivered import UndeliveredPage
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -31,7 +31,7 @@ class DynamoUndelivered:
         self._client, self._table = client, table
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
-        """See `duetime.undelivered_ports.UndeliveredStore`, here and below: its body is sent where there is none yet."""
+        """See `duetime.ports.undelivered.UndeliveredStore`, here and below: its body is sent where there is none yet."""
         latest: Item = {
             "reason": {"S": thing.reason},
             "last_at": {"S": instant.text(thing.last_at)},

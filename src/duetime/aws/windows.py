@@ -33,8 +33,8 @@ from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, patiently, pause, put, update, write
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
-from duetime.notification import Digest, Notification, Window
-from duetime.notification_ports import Place
+from duetime.model.notification import Digest, Notification, Window
+from duetime.ports.notifications import Place
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -60,7 +60,7 @@ class DynamoWindows:
         self._client, self._table = client, table
 
     def count(self, notification: Notification, window: Window, *, expires_at: datetime) -> Place | None:
-        """See `duetime.notification_ports.Windows`, here and below."""
+        """See `duetime.ports.notifications.Windows`, here and below."""
         standing = self._standing(window)
         for tried in range(_RACES):
             if "closed" in standing:

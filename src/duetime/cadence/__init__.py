@@ -14,11 +14,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from duetime.cadence.at_a_time import daily
+    from duetime.cadence._daily import daily
+    from duetime.cadence._every import every
+    from duetime.cadence._interval import Interval, interval
+    from duetime.cadence._once import once
+    from duetime.cadence._weekly import weekly
     from duetime.cadence.cadence import Cadence
     from duetime.cadence.calendars import Calendar
+    from duetime.cadence.croniter_check import not_comparable, second_opinion
     from duetime.cadence.crontab import Cron, cron
-    from duetime.cadence.elapsed import Interval, interval
     from duetime.cadence.errors import (
         AmbiguousDays,
         InvalidCadence,
@@ -30,15 +34,11 @@ if TYPE_CHECKING:
     )
     from duetime.cadence.explain import Explained, explained
     from duetime.cadence.months import monthly, nth_weekday
-    from duetime.cadence.opinion import not_comparable, second_opinion
     from duetime.cadence.preview import Preview
-    from duetime.cadence.single import once
-    from duetime.cadence.spaced import every
-    from duetime.cadence.surprise import changed_ahead, surprises
     from duetime.cadence.text import parse
     from duetime.cadence.triggers import manual, on_event
     from duetime.cadence.wakes import WakeExpression, planned_until
-    from duetime.cadence.weeks import weekly
+    from duetime.cadence.warnings import changed_ahead, surprises
 
 __all__ = [
     "AmbiguousDays",
@@ -75,11 +75,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "at_a_time": ("daily",),
+    "_daily": ("daily",),
     "cadence": ("Cadence",),
     "calendars": ("Calendar",),
     "crontab": ("Cron", "cron"),
-    "elapsed": ("Interval", "interval"),
+    "_interval": ("Interval", "interval"),
     "errors": (
         "AmbiguousDays",
         "InvalidCadence",
@@ -91,15 +91,15 @@ _HOMES = {
     ),
     "explain": ("Explained", "explained"),
     "months": ("monthly", "nth_weekday"),
-    "opinion": ("not_comparable", "second_opinion"),
+    "croniter_check": ("not_comparable", "second_opinion"),
     "preview": ("Preview",),
-    "single": ("once",),
-    "spaced": ("every",),
-    "surprise": ("changed_ahead", "surprises"),
+    "_once": ("once",),
+    "_every": ("every",),
+    "warnings": ("changed_ahead", "surprises"),
     "text": ("parse",),
     "triggers": ("manual", "on_event"),
     "wakes": ("WakeExpression", "planned_until"),
-    "weeks": ("weekly",),
+    "_weekly": ("weekly",),
 }
 """Where each name lives. No module is named like a name that lives in another: importing it would hide the name."""
 

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Self
 
-from duetime.cadence.scope import PLAIN, Scope
+from duetime.cadence.modifiers import PLAIN, Scope
 from duetime.cadence.walk import NOTHING, Clock, Wall, next_after
 from duetime.cadence.zones import FIRST, Zone, instant_at, seconds_of, zone
 

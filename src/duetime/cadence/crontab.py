@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.errors import InvalidCron
 from duetime.cadence.expression import CronParts, DayRule, parse_cron
-from duetime.cadence.scope import Dst, Window, Words, scope_of
+from duetime.cadence.modifiers import Dst, Window, Words, scope_of
 from duetime.cadence.times import Fields
-from duetime.cadence.wall import wall_of
+from duetime.cadence.wall_schedule import wall_of
 
 if TYPE_CHECKING:
     from duetime.cadence.calendars import Calendar
@@ -90,7 +90,7 @@ def cron(
     try:
         parts = parse_cron(expression, day_rule)
     except InvalidCron as refused:
-        from duetime.cadence.foreign import told  # noqa: PLC0415 - only a mistake needs it
+        from duetime.cadence.dialects import told  # noqa: PLC0415 - only a mistake needs it
 
         raise told(refused, expression) from None
     scope = scope_of(tz=tz, dst=dst, days=days, months=months, weeks=weeks, window=window, calendar=calendar)

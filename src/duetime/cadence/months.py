@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
-from duetime.cadence.at_a_time import AtATime
+from duetime.cadence._daily import AtATime
 from duetime.cadence.cron_days import MonthDays, month_days
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.fields import Refused
-from duetime.cadence.scope import Options, Words, scope_of
+from duetime.cadence.modifiers import Options, Words, scope_of
 from duetime.cadence.words import (
     before_last,
     clock_text,

@@ -20,7 +20,7 @@ from duetime.cadence.words import (
 )
 
 if TYPE_CHECKING:
-    from duetime.cadence.scope import Scope
+    from duetime.cadence.modifiers import Scope
 
 LONGEST_NAME = 64
 """Characters of a name at most: what an EventBridge schedule's name may have."""

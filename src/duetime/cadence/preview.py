@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from duetime.cadence.croniter_check import not_comparable, second_opinion
 from duetime.cadence.crontab import Cron
-from duetime.cadence.opinion import not_comparable, second_opinion
-from duetime.cadence.surprise import changed_ahead, surprises
+from duetime.cadence.warnings import changed_ahead, surprises
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

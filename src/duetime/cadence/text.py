@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duetime.cadence.errors import InvalidCadence, nearest
-from duetime.cadence.places import Part, Token, option_of, placed, tokens_of, word_of
+from duetime.cadence.source_positions import Part, Token, option_of, placed, tokens_of, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,13 +33,13 @@ class _Kind(NamedTuple):
 
 _KINDS = {
     "cron": _Kind("crontab", None, "cron 30 2 * * *", _SCOPE | {"day_rule"}),
-    "daily": _Kind("at_a_time", ("time",), "daily 09:00", _SCOPE),
-    "every": _Kind("spaced", ("length",), "every 10m", _SCOPE | {"anchor"}),
-    "interval": _Kind("elapsed", ("length",), "interval 7m", (_SCOPE | {"start"}) - {"dst"}),
-    "weekly": _Kind("weeks", ("weekly", "time"), "weekly mon,fri 06:00", _SCOPE | {"every", "anchor"}),
+    "daily": _Kind("_daily", ("time",), "daily 09:00", _SCOPE),
+    "every": _Kind("_every", ("length",), "every 10m", _SCOPE | {"anchor"}),
+    "interval": _Kind("_interval", ("length",), "interval 7m", (_SCOPE | {"start"}) - {"dst"}),
+    "weekly": _Kind("_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _SCOPE | {"every", "anchor"}),
     "monthly": _Kind("months", ("monthly", "time"), "monthly 1,last 00:30", _SCOPE),
     "nth_weekday": _Kind("months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _SCOPE),
-    "once": _Kind("single", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
+    "once": _Kind("_once", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
     "on_event": _Kind(
         "triggers",
         ("source", "type"),
@@ -59,7 +59,7 @@ def parse(text: str) -> Cadence:
     try:
         return _parsed(text)
     except InvalidCadence as refused:
-        from duetime.cadence.foreign import told  # noqa: PLC0415 - only a mistake needs it
+        from duetime.cadence.dialects import told  # noqa: PLC0415 - only a mistake needs it
 
         raise told(refused, text) from None
 

@@ -11,9 +11,9 @@ from datetime import timedelta
 
 from duetime.cdk import series
 from duetime.cdk.deployment import Deployment
+from duetime.cdk.monitored import Watched
 from duetime.cdk.series import Series
-from duetime.cdk.watched import Watched
-from duetime.metric import Metric
+from duetime.model.metric import Metric
 
 _FIVE_MINUTES, _QUARTER = timedelta(minutes=5), timedelta(minutes=15)
 _ANY = 1

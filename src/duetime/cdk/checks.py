@@ -12,10 +12,10 @@ from duetime.cdk.handlers import Handlers
 from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.console.site import ASSETS, CONFIG
 from duetime.errors import InvalidIdentifier
-from duetime.manifest import DEFAULT_WORKER
-from duetime.permissions import Permission
+from duetime.model.manifest import DEFAULT_WORKER
+from duetime.model.permissions import Permission
 from duetime.settings import Settings
-from duetime.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 LONGEST_NAME = 64
 """Of a Lambda function."""

@@ -12,9 +12,9 @@ from constructs import Construct
 from duetime.cdk import series
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.lines import Lines
-from duetime.cdk.watched import Watched
+from duetime.cdk.monitored import Watched
 from duetime.cdk.widgets import Line, Row, Widget, body, by_type, graph, statuses, text
-from duetime.metric import Metric
+from duetime.model.metric import Metric
 
 _FIVE_MINUTES, _HOUR = 300, 3_600
 _GRAPH, _TEXT, _STATUSES = 6, 4, 5

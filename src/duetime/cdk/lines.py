@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from duetime.cdk import series
-from duetime.cdk.watched import Watched
+from duetime.cdk.monitored import Watched
 from duetime.cdk.widgets import Line
-from duetime.metric import Metric
+from duetime.model.metric import Metric
 
 _STANDING = {"Visible": "waiting", "Delayed": "not due yet", "NotVisible": "taken"}
 """How messages stand, in SQS' words and ours."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aws_cdk import aws_ses as ses
 from constructs import Construct
 
-from duetime.mail import templates
+from duetime.notifications.mail import templates
 from duetime.settings import Settings
 
 

@@ -22,7 +22,7 @@ from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
 from duetime.environment import PREFIX
 from duetime.ids import EVENT_SOURCE
-from duetime.notification import TOLD
+from duetime.model.notification import TOLD
 from duetime.settings import Settings
 
 _AT_ONCE = 2

@@ -20,21 +20,21 @@ from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule, 
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
+from duetime.cdk.monitored import Watched
 from duetime.cdk.notifications import Notifications
 from duetime.cdk.passes import Pass, Passes
 from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, DueQueue, FailureQueue, RetriedQueue
-from duetime.cdk.salvage import Salvage
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, Places, Steps
 from duetime.cdk.tables import Tables
+from duetime.cdk.undelivered import Salvage
 from duetime.cdk.wakes import FAILURES, Wakes
-from duetime.cdk.watched import Watched
 from duetime.cdk.worker import Worker
 from duetime.errors import SettingsError
-from duetime.manifest import Manifest
-from duetime.ports import NOTIFICATIONS
+from duetime.model.manifest import Manifest
+from duetime.ports.wakeups import NOTIFICATIONS
 from duetime.settings import Settings
-from duetime.system_jobs import SYSTEM_WORKER
-from duetime.system_jobs import manifest as of_the_system
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.system_jobs import manifest as of_the_system
 
 
 class Duetime(Construct):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from duetime.cdk.gateway import STAGE
-from duetime.metric import NAMESPACE, Metric
+from duetime.model.metric import NAMESPACE, Metric
 
 
 @dataclass(frozen=True, slots=True)

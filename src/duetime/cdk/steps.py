@@ -24,7 +24,7 @@ from duetime.cdk.wakes import DISPATCH, Wakes
 from duetime.cdk.worker import feed
 from duetime.lambdas.arm import FILTERS
 from duetime.settings import Settings
-from duetime.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 CATCH_UP_TIMEOUT = timedelta(minutes=15)
 """It serves the queue of the system's worker too, whose messages stay hidden for longer."""

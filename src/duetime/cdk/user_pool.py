@@ -11,7 +11,7 @@ from aws_cdk import Duration, Fn, RemovalPolicy, Stack
 from aws_cdk import aws_cognito as cognito
 from constructs import Construct
 
-from duetime.api.authority import EVERYONE
+from duetime.api.authenticator import EVERYONE
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.rules import accept
 from duetime.settings import Settings

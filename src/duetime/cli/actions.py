@@ -19,7 +19,7 @@ from duetime.cli.arguments import (
 from duetime.cli.filters import add_filters, as_options, filters_of
 from duetime.cli.follow import add_follow
 from duetime.cli.many import Json, Verb, add_many, change
-from duetime.cli.redraw import add_watch
+from duetime.cli.screen import add_watch
 from duetime.cli.times import both
 from duetime.clock import SystemClock
 

@@ -19,7 +19,7 @@ from duetime.cli.arguments import (
 from duetime.cli.client import Client
 from duetime.cli.filters import moment
 from duetime.cli.job_text import accounts, history, in_full, listed
-from duetime.cli.redraw import add_watch
+from duetime.cli.screen import add_watch
 from duetime.clock import SystemClock
 
 Run = Callable[[argparse.Namespace], int]

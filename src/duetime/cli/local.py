@@ -170,7 +170,7 @@ def _span(written: str) -> timedelta:
 def _address(written: str) -> str:
     from duetime.errors import DuetimeError  # noqa: PLC0415 - `duetime --help` reads no addresses
     from duetime.ids import SYSTEM_TENANT  # noqa: PLC0415 - as above
-    from duetime.preferences import Preferences  # noqa: PLC0415 - as above
+    from duetime.model.preferences import Preferences  # noqa: PLC0415 - as above
 
     try:
         Preferences(tenant_id=SYSTEM_TENANT, addresses=(written,))

@@ -11,7 +11,7 @@ from duetime.cli.actions import add_page
 from duetime.cli.arguments import Commands, add_connection, client_of, pasted, print_json
 from duetime.cli.client import Client
 from duetime.cli.failures import BadUsage
-from duetime.cli.redraw import add_watch
+from duetime.cli.screen import add_watch
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
@@ -26,7 +26,7 @@ KINDS = (
     "jobs.recurring_failing",
     "jobs.recurring_succeeding",
 )
-"""Those of `duetime.notification.NotificationKind`, which `duetime --help` need not load."""
+"""Those of `duetime.model.notification.NotificationKind`, which `duetime --help` need not load."""
 
 Run = Callable[[argparse.Namespace], int]
 

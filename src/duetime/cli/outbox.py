@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from duetime.cli.arguments import Commands, add_connection, client_of, print_json
 from duetime.cli.client import Client
 from duetime.cli.failures import BadUsage, CommandFailed, Refused, StrangeAnswer
-from duetime.cli.redraw import add_watch
+from duetime.cli.screen import add_watch
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.clock import SystemClock

@@ -14,7 +14,7 @@ from duetime.clock import SystemClock
 
 _PATH = ("notifications", "preferences")
 CHANNELS = ("email", "sns", "in_app")
-"""Those of `duetime.notification.Channel`, which `duetime --help` need not load."""
+"""Those of `duetime.model.notification.Channel`, which `duetime --help` need not load."""
 
 NOBODY, DEFAULT = "none", "default"
 """In place of addresses or of channels."""

@@ -16,7 +16,7 @@ PATH = "undelivered"
 """The API's path of what is undelivered."""
 
 KINDS = ("message", "record", "wake", "event", "pass", "lifecycle", "notification")
-"""Those of `duetime.undelivered.Kind`, which `duetime --help` need not load."""
+"""Those of `duetime.model.undelivered.Kind`, which `duetime --help` need not load."""
 
 _REASON = 60
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from duetime.api import health
 from duetime.api.access import Access
+from duetime.api.app import Handler, make_door
+from duetime.api.context import Desk
 from duetime.api.cross_origin import for_origin
-from duetime.api.desk import Desk
-from duetime.api.door import Handler, make_door
 from duetime.api.health_details import Details
-from duetime.api.not_kept import not_kept
+from duetime.api.no_store import not_kept
 from duetime.app import App
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
-from duetime.notification_ports import InboxPorts
+from duetime.ports.notifications import InboxPorts
 from duetime.settings import Settings
 
 

@@ -1,4 +1,4 @@
-"""The Lambda on the actions table's stream: event to `duetime.arm`."""
+"""The Lambda on the actions table's stream: event to `duetime.wakeups.arm`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from duetime.arm import Arm
 from duetime.aws.backends import Backends
 from duetime.aws.streams import change_of
-from duetime.change import Change
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, cut
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.gathering import Gathering, HandOver, published
-from duetime.notice import Notice
+from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
+from duetime.model.change import Change
 from duetime.settings import Settings
+from duetime.telemetry.transition_log import Notice
+from duetime.wakeups.arm import Arm
 
 log = logging.getLogger(__name__)
 

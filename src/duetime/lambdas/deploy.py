@@ -15,10 +15,10 @@ from urllib.request import Request, urlopen
 from duetime.aws.deployed import DeployedTables
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError, cut
+from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.job_manifest import unpacked
 from duetime.lambdas.rollout import Rollout
-from duetime.manifest import Manifest
-from duetime.reconcile import Reconciled
+from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""The Lambda that wakes and events reach: what a timer, a job's schedule or a rule says, to `duetime.dispatch`.
+"""The Lambda that wakes and events reach: what a timer, a job's schedule or a rule says, to `duetime.wakeups.dispatch`.
 
 ==========================================  ====================================================
 the input                                   comes from
@@ -19,13 +19,13 @@ from duetime import ids
 from duetime.aws.backends import Backends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import Clock, SystemClock
-from duetime.dispatch import Dispatch, DispatchJobs
 from duetime.errors import InvalidIdentifier
-from duetime.job import JobRef
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.gathering import Gathering, HandOver, published
-from duetime.meter import Meter
+from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
+from duetime.model.job import JobRef
+from duetime.ports.meter import Meter
 from duetime.settings import Settings
+from duetime.wakeups.dispatch import Dispatch, DispatchJobs
 
 log = logging.getLogger(__name__)
 

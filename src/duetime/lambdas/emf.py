@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from duetime.lambdas.gathering import Gathered
-from duetime.metric import NAMESPACE, Metric
+from duetime.lambdas.metrics_buffer import Gathered
+from duetime.model.metric import NAMESPACE, Metric
 
 _MOST_VALUES = 99
 """Of one metric in a line: the format takes 100, and Powertools writes a line by itself when it has so many."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from duetime.app import App
+from duetime.declare.handler import Handler
 from duetime.errors import DeclarationError
-from duetime.handler import Handler
 
 
 def load_app(where: str) -> App:

@@ -1,4 +1,4 @@
-"""The Lambda on the notifications' queue: events of the bus, and requests for digests, to `duetime.notify`."""
+"""The Lambda on the notifications' queue: events of the bus, and requests for digests, to `duetime.notifications.notify`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
-from duetime.deliver import Words, masked
 from duetime.errors import DuetimeError
-from duetime.notification import UnreadableEvent
-from duetime.notify import Notify
+from duetime.model.notification import UnreadableEvent
+from duetime.notifications.deliver import Words, masked
+from duetime.notifications.notify import Notify
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -28,11 +28,11 @@ def make_handler(settings: Settings, words: Words | None = None) -> Callable[[Ev
 
     Args:
         settings: the deployment's.
-        words: what notifications say; those of `duetime.mail`, if none are given.
+        words: what notifications say; those of `duetime.notifications.mail`, if none are given.
     """
     clock = SystemClock()
     ports = Backends(settings, clock).notifications
-    said: Words = words or import_module("duetime.mail")
+    said: Words = words or import_module("duetime.notifications.mail")
     notify = Notify(ports, said, clock=clock, settings=settings)
 
     def handler(event: Event, _context: object) -> Event:

@@ -16,10 +16,10 @@ from duetime.aws.backends import Backends
 from duetime.clock import SystemClock
 from duetime.ids import JobName
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.gathering import Gathering, HandOver, published
-from duetime.lambdas.parts import Part, Passes, in_words
+from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
+from duetime.lambdas.pass_steps import Part, Passes, in_words
 from duetime.settings import Settings
-from duetime.system_jobs import CATCH_UP, SWEEP, Journal
+from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, Journal
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def _triggered(
 ) -> Callable[[Event, object], Event]:
     """The worker of triggered passes. What it needs is loaded for nothing else."""
     from duetime.lambdas import work  # noqa: PLC0415 - as above
-    from duetime.system_jobs import system_app  # noqa: PLC0415 - as above
+    from duetime.wakeups.system_jobs import system_app  # noqa: PLC0415 - as above
 
     def told(run: Part) -> Callable[[datetime], str]:
         return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))

@@ -1,4 +1,4 @@
-"""The Lambda on both tables' streams, the second reader of the actions table's: event to `duetime.publish`."""
+"""The Lambda on both tables' streams, the second reader of the actions table's: event to `duetime.events.publish`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from duetime.aws.backends import Backends
-from duetime.aws.told import told_by
+from duetime.aws.stream_records import told_by
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, cut
-from duetime.publish import Publish, Tell, Told
+from duetime.events.publish import Publish, Tell, Told
 from duetime.settings import Settings
-from duetime.system_jobs import EVERY
+from duetime.wakeups.system_jobs import EVERY
 
 log = logging.getLogger(__name__)
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from duetime.attend import Attend
 from duetime.aws.backends import Backends
 from duetime.aws.deployed import DeployedTables
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, DuetimeError, cut
-from duetime.manifest import Manifest
-from duetime.mend import Mend
-from duetime.plan import Plan
-from duetime.reconcile import Reconcile, Reconciled
+from duetime.jobs.maintain import Attend
+from duetime.jobs.plan import Plan
+from duetime.jobs.reconcile import Reconcile, Reconciled
+from duetime.jobs.repair import Mend
+from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)

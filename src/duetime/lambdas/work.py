@@ -1,4 +1,4 @@
-"""The Lambda on a worker's due queue: messages to `duetime.work`. It hosts the user's handlers."""
+"""The Lambda on a worker's due queue: messages to `duetime.worker.worker`. It hosts the user's handlers."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from duetime.aws.backends import Backends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError, cut
-from duetime.heartbeat import Heartbeat
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.gathering import Gathering, HandOver
-from duetime.ports import Delivery
+from duetime.lambdas.metrics_buffer import Gathering, HandOver
+from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
-from duetime.work import Work, WorkerPorts
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Work, WorkerPorts
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from duetime.local.cloud import LocalCloud
 from duetime.local.options import Options
-from duetime.local.schedule_pump import Whims
+from duetime.local.schedule_poller import Whims
 
 __all__ = ["LocalCloud", "Options", "Whims"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from duetime.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 HOST: Final = "127.0.0.1"
 """The local cloud runs whatever it is told, so nobody but this machine may talk to it."""

@@ -12,8 +12,8 @@ from typing import Final
 from duetime.aws import clients
 from duetime.ids import EVENT_SOURCE
 from duetime.local.addresses import queue_arn, queue_name
-from duetime.mail import templates
-from duetime.notification import TOLD
+from duetime.model.notification import TOLD
+from duetime.notifications.mail import templates
 from duetime.settings import Settings
 
 SENDER: Final = "duetime@localhost.example"

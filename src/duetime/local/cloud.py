@@ -31,36 +31,36 @@ from typing import Any, Self
 import boto3
 
 from duetime.api import PREFIX
-from duetime.api.authority import check_access
+from duetime.api.authenticator import check_access
 from duetime.app import App
 from duetime.aws import action_store, job_ports, undelivered_ports
 from duetime.clock import SystemClock
 from duetime.console import ConsoleConfig, Site
 from duetime.errors import DeclarationError, SettingsError
-from duetime.job import Job, Origin
+from duetime.jobs.reconcile import Reconciled
 from duetime.local.addresses import Names
+from duetime.local.default_preferences import choose_everything
 from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
 from duetime.local.event_sources import EventSources
-from duetime.local.front import START, Front
 from duetime.local.functions import Functions, Outcome
 from duetime.local.gate import Gate
 from duetime.local.gateway import Gateway
 from duetime.local.handlers import functions_of
 from duetime.local.job_lines import coming
-from duetime.local.listening import listening
 from duetime.local.metrics import Metrics
 from duetime.local.options import Options
 from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
+from duetime.local.outbox_tap import listening
 from duetime.local.page import page
-from duetime.local.preset import choose_everything
 from duetime.local.server import Server
 from duetime.local.stack import Stack
-from duetime.reconcile import Reconciled
+from duetime.local.wsgi_app import START, Front
+from duetime.model.job import Job, Origin
+from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler
-from duetime.selection import LARGEST_PAGE
 
 _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("This local cloud", START)))
 

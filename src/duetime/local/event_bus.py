@@ -18,10 +18,10 @@ from unittest.mock import patch
 from botocore.exceptions import ClientError
 from moto.events import models
 
-from duetime.event_pattern import UnknownPattern, matches
 from duetime.local.addresses import queue_name
 from duetime.local.input_transformer import UnknownTransformer, transformed
-from duetime.local.invocation_pump import InvocationPump
+from duetime.local.invocation_poller import InvocationPump
+from duetime.model.event_pattern import UnknownPattern, matches
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

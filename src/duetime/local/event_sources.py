@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.aws import clients
 from duetime.clock import SystemClock
-from duetime.event_pattern import Pattern
 from duetime.lambdas.arm import FILTERS
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.local.addresses import Names, queue_arn
 from duetime.local.dead_letters import DeadLetters
 from duetime.local.event_bus import EventBus
-from duetime.local.expiry_pump import ExpiryPump
+from duetime.local.expiry_poller import ExpiryPump
 from duetime.local.functions import Functions
 from duetime.local.gate import Gate
-from duetime.local.invocation_pump import InvocationPump
+from duetime.local.invocation_poller import InvocationPump
 from duetime.local.options import Options
-from duetime.local.queue_pump import QueuePump
-from duetime.local.schedule_pump import SchedulePump
+from duetime.local.queue_poller import QueuePump
+from duetime.local.schedule_poller import SchedulePump
 from duetime.local.sources import QueueSource, StreamSource
-from duetime.local.stream_pump import StreamPump
+from duetime.local.stream_poller import StreamPump
 from duetime.local.stream_shard import StreamShard
+from duetime.model.event_pattern import Pattern
 from duetime.settings import Settings
-from duetime.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

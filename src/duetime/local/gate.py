@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from duetime.local.turnstile import Turnstile
+from duetime.local.priority_lock import Turnstile
 
 T = TypeVar("T")
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duetime.app import App
+from duetime.declare.handler import LONGEST_RUN
 from duetime.environment import instance_name
-from duetime.handler import LONGEST_RUN
-from duetime.lambdas import api, arm, dispatch, notify, passes, publish, salvage, work
-from duetime.lambdas.gathering import HandOver
+from duetime.lambdas import api, arm, dispatch, notify, passes, publish, undelivered, work
+from duetime.lambdas.metrics_buffer import HandOver
 from duetime.local.addresses import Names
 from duetime.local.functions import Function
 from duetime.settings import Settings
@@ -36,7 +36,7 @@ def functions_of(
         "sweep": Function(sweep, _SHORT),
         "catch-up": Function(catch_up, _PASS),
         "publish": Function(publish.make_handler(settings), _SHORT),
-        "salvage": Function(salvage.make_handler(settings, metrics=metrics), SALVAGE_TIMEOUT),
+        "salvage": Function(undelivered.make_handler(settings, metrics=metrics), SALVAGE_TIMEOUT),
         "api": Function(api.make_handler(settings, app), _SHORT),
     }
     if settings.events != "off":

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 
 from duetime.cadence import parse
-from duetime.job import Job
+from duetime.model.job import Job
 
 _LONGEST_LIST = 20
 

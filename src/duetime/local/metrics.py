@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from duetime.lambdas.gathering import Gathered
-from duetime.metric import Metric
+from duetime.lambdas.metrics_buffer import Gathered
+from duetime.model.metric import Metric
 
 log = logging.getLogger("duetime.metrics")
 
@@ -37,7 +37,7 @@ class Metrics:
         self._turn = threading.Lock()
 
     def take(self, gathered: Sequence[Gathered]) -> None:
-        """Add it up; see `duetime.lambdas.gathering.HandOver`."""
+        """Add it up; see `duetime.lambdas.metrics_buffer.HandOver`."""
         with self._turn:
             for each in gathered:
                 for metric, values in each.values.items():

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from duetime.api.authority import check_access
+from duetime.api.authenticator import check_access
 from duetime.ids import SYSTEM_TENANT
-from duetime.local.invocation_pump import RETRY_WAITS
-from duetime.local.preset import everything_to
-from duetime.local.schedule_pump import Whims
+from duetime.local.default_preferences import everything_to
+from duetime.local.invocation_poller import RETRY_WAITS
+from duetime.local.schedule_poller import Whims
 from duetime.settings import Settings
 
 

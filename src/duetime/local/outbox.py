@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from duetime.clock import Clock, SystemClock
-from duetime.deliver import masked
+from duetime.notifications.deliver import masked
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from html import escape
 
 from duetime.api import PREFIX
 from duetime.app import App
-from duetime.handler import Handler
+from duetime.declare.handler import Handler
 from duetime.local.job_lines import Coming
 from duetime.local.suggestions import commands
 from duetime.settings import Settings

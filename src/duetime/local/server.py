@@ -12,7 +12,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from duetime.errors import DuetimeError
 from duetime.local.addresses import HOST
-from duetime.local.front import Front
+from duetime.local.wsgi_app import Front
 
 log = logging.getLogger(__name__)
 

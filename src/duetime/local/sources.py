@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from duetime.event_pattern import Pattern
+from duetime.model.event_pattern import Pattern
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,18 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from duetime import system_jobs
 from duetime.app import App
 from duetime.aws import clients, tables
 from duetime.clock import Clock
+from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import Names, dead_queue_of, queue_arn
 from duetime.local.channels import Channels
 from duetime.local.handlers import NOTIFY_TIMEOUT, SALVAGE_TIMEOUT
-from duetime.manifest import DEFAULT_WORKER
-from duetime.reconcile import Reconciled
+from duetime.model.manifest import DEFAULT_WORKER
 from duetime.settings import Settings
-from duetime.system_jobs import SYSTEM_WORKER
+from duetime.wakeups import system_jobs
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 PASSES = {"sweep": "rate(1 minute)", "catch-up": "rate(6 hours)"}
 """The functions that the clock invokes, and how often."""

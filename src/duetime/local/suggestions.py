@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from duetime.app import App
-from duetime.handler import Handler
+from duetime.declare.handler import Handler
 from duetime.local.example_payload import example_of
 
 DEFAULT_PORT = 8080

@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 
-from duetime.access_ports import AuditPage, Grant
-from duetime.audit import AuditEntry, Target, is_entry_id
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
+from duetime.model.audit import AuditEntry, Target, is_entry_id
+from duetime.ports.access import AuditPage, Grant
 
 
 class MemoryGrants:
@@ -18,7 +18,7 @@ class MemoryGrants:
         self._grants: dict[TenantId, dict[str, Grant]] = {}
 
     def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        """See `duetime.access_ports.Grants`, here and below."""
+        """See `duetime.ports.access.Grants`, here and below."""
         return dict(self._grants.get(tenant_id, {}))
 
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
@@ -37,7 +37,7 @@ class MemoryAuditTrail:
         self._lock = threading.Lock()
 
     def begin(self, entry: AuditEntry) -> None:
-        """See `duetime.access_ports.AuditTrail`, here and below."""
+        """See `duetime.ports.access.AuditTrail`, here and below."""
         with self._lock:
             self._entries.setdefault(entry.id, entry)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from duetime.action_ports import ActionStore
 from duetime.clock import Clock
-from duetime.job_ports import JobStore, JobWakes
-from duetime.ports import Bookmarks, DueQueues, Routes, Timers
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore, JobWakes
+from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

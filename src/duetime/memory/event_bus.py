@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from duetime import instant
 from duetime.ids import EVENT_SOURCE
-from duetime.lifecycle import LifecycleEvent
+from duetime.model.lifecycle import LifecycleEvent
 
 KEPT = 10_000
 """Events that are remembered, the latest."""
@@ -23,7 +23,7 @@ class MemoryEventBus:
         self.published: deque[Mapping[str, Any]] = deque(maxlen=KEPT)
 
     def put(self, events: Sequence[LifecycleEvent]) -> None:
-        """See `duetime.ports.EventBus`."""
+        """See `duetime.ports.wakeups.EventBus`."""
         for each in events:
             event = {
                 "id": str(uuid5(NAMESPACE_OID, each.id)),

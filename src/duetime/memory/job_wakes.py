@@ -10,9 +10,9 @@ from typing import Any
 
 from duetime.cadence.eventbridge import parse_expression
 from duetime.clock import Clock
-from duetime.event_pattern import matches
-from duetime.job import Precision
-from duetime.job_ports import JobWake
+from duetime.model.event_pattern import matches
+from duetime.model.job import Precision
+from duetime.ports.jobs import JobWake
 
 _Key = tuple[str, str]
 
@@ -35,7 +35,7 @@ class MemoryJobWakes:
     """The wakes, in a dictionary. Whoever drives it asks what fires, and hands it the bus' events."""
 
     precision: Precision = "second"
-    """See `duetime.job_ports.JobWakes`, here and below."""
+    """See `duetime.ports.jobs.JobWakes`, here and below."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

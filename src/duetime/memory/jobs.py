@@ -9,16 +9,17 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from duetime import instant, transition
-from duetime.action import Action, ActionRef, Status
+from duetime import instant
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.job import Job, JobRef, Span, Version
-from duetime.job_events import JobChange, SpanKept
-from duetime.job_ports import Hold, JobPage, Taking
-from duetime.lease import Settlement, SettleResult
 from duetime.memory.store import MemoryStore
-from duetime.tally import Ended
+from duetime.model import transition
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.job import Job, JobRef, Span, Version
+from duetime.model.job_events import JobChange, SpanKept
+from duetime.model.lease import Settlement, SettleResult
+from duetime.model.run_stats import Ended
+from duetime.ports.jobs import Hold, JobPage, Taking
 
 _Attention = tuple[str, str, str]
 """A job in the order of attention: when, and then its tenant and name."""
@@ -36,7 +37,7 @@ class MemoryJobStore:
         self._spans: dict[JobRef, dict[Span, None]] = {}
 
     def get(self, ref: JobRef) -> Job | None:
-        """See `duetime.job_ports.JobStore`, here and below."""
+        """See `duetime.ports.jobs.JobStore`, here and below."""
         with self._store.lock:
             return self._jobs.get(ref)
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from duetime.action import Action, ActionRef, Status
-from duetime.idempotency import HeldKey, KeyTerms
 from duetime.ids import TenantId
-from duetime.lease import Moved, Refused
 from duetime.memory.lists import Lists
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.idempotency import HeldKey, KeyTerms
+from duetime.model.lease import Moved, Refused
 
 
 class Keys(Lists):
@@ -21,7 +21,7 @@ class Keys(Lists):
         self._keys: dict[tuple[TenantId, str], HeldKey] = {}
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """See `duetime.action_ports.ActionStore`, here and below."""
+        """See `duetime.ports.actions.ActionStore`, here and below."""
         place = _place(action.ref, action.idempotency_key)
         with self.lock:
             held = self._keys.get(place)

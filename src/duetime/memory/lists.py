@@ -9,13 +9,13 @@ from datetime import datetime
 from itertools import islice
 
 from duetime import ids
-from duetime.action import Action, ActionRef, Status
-from duetime.action_ports import DueEntry, DuePage, Page
-from duetime.due_mark import DueMark
 from duetime.errors import InvalidCursor
-from duetime.failed import FailedMark
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
 from duetime.memory.rows import DueKey, Rows
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.due_mark import DueMark
+from duetime.model.failed_mark import FailedMark
+from duetime.ports.actions import DueEntry, DuePage, Page
 
 _AFTER_ALL = "~"
 """Sorts after every id, and at the end of one after all that it begins."""
@@ -25,7 +25,7 @@ class Lists(Rows):
     """The reading half of the store."""
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """See `duetime.action_ports.ActionStore`, here and below."""
+        """See `duetime.ports.actions.ActionStore`, here and below."""
         with self.lock:
             return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from duetime.manifest import Manifest, Route, routes_by_type
+from duetime.model.manifest import Manifest, Route, routes_by_type
 
 
 class MemoryRoutes:
@@ -18,7 +18,7 @@ class MemoryRoutes:
         self._routes = routes_by_type(manifests)
 
     def queue_for(self, type_name: str) -> str | None:
-        """See `duetime.ports.Routes`, here and below."""
+        """See `duetime.ports.wakeups.Routes`, here and below."""
         route = self._routes.get(type_name)
         return route.worker if route else None
 
@@ -41,7 +41,7 @@ class MemoryBookmarks:
         self._marks: dict[str, Mapping[str, str]] = {}
 
     def read(self, name: str) -> Mapping[str, str]:
-        """See `duetime.ports.Bookmarks`, here and below."""
+        """See `duetime.ports.wakeups.Bookmarks`, here and below."""
         return self._marks.get(name, {})
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:

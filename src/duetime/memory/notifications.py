@@ -13,9 +13,9 @@ from typing import Any
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.notification import Digest, Notification, NotificationKind, Window, is_entry_id
-from duetime.notification_ports import Begun, InboxEntry, InboxPage, Mail, NotificationPorts, Place
-from duetime.preferences import Preferences
+from duetime.model.notification import Digest, Notification, NotificationKind, Window, is_entry_id
+from duetime.model.preferences import Preferences
+from duetime.ports.notifications import Begun, InboxEntry, InboxPage, Mail, NotificationPorts, Place
 
 
 class MemoryPreferences:
@@ -26,7 +26,7 @@ class MemoryPreferences:
         self._lock = threading.Lock()
 
     def get(self, tenant_id: TenantId) -> Preferences:
-        """See `duetime.notification_ports`, here and below."""
+        """See `duetime.ports.notifications`, here and below."""
         return self._chosen.get(tenant_id) or Preferences(tenant_id=tenant_id)
 
     def put(self, chosen: Preferences) -> bool:

@@ -7,9 +7,9 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from duetime.action import Action, ActionRef, Status
-from duetime.change import Change
 from duetime.ids import ActionId, TenantId, place_of
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.change import Change
 from duetime.settings import DUE_SHARDS
 
 DueKey = tuple[datetime, str, str]
@@ -32,7 +32,7 @@ class Rows:
         self._due: dict[str, list[DueKey]] = {shard: [] for shard in self.due_shards}
 
     def get(self, ref: ActionRef) -> Action | None:
-        """See `duetime.action_ports.ActionStore`."""
+        """See `duetime.ports.actions.ActionStore`."""
         return self._rows.get(ref)
 
     def held(self, claimed: Action) -> Action | None:

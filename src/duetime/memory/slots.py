@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from duetime import transition
-from duetime.action import Action, ActionRef, Status
 from duetime.ids import ActionId, TenantId
 from duetime.memory.keys import Keys
+from duetime.model import transition
+from duetime.model.action import Action, ActionRef, Status
 
 
 class Slots(Keys):
@@ -19,7 +19,7 @@ class Slots(Keys):
         self._holders: dict[tuple[TenantId, str], frozenset[ActionId]] = {}
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        """See `duetime.action_ports.ActionStore`, here and below."""
+        """See `duetime.ports.actions.ActionStore`, here and below."""
         return self._holders.get((tenant_id, concurrency_key), frozenset())
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:

@@ -8,12 +8,22 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from duetime import transition
-from duetime.action import Action, ActionRef, SkipReason, Status
 from duetime.errors import Unsupported
-from duetime.idempotency import KeyTerms
-from duetime.lease import Claimed, ClaimTerms, Held, Keyed, Moved, Refused, Renewed, Settlement, SettleResult
 from duetime.memory.slots import Slots
+from duetime.model import transition
+from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.idempotency import KeyTerms
+from duetime.model.lease import (
+    Claimed,
+    ClaimTerms,
+    Held,
+    Keyed,
+    Moved,
+    Refused,
+    Renewed,
+    Settlement,
+    SettleResult,
+)
 
 OnCommit = Callable[[Sequence[Mapping[str, Any]]], object]
 """Plays the tables that a handler's entries name: it takes all of them, or raises, as `CommitRefused`."""
@@ -25,7 +35,7 @@ class MemoryStore(Slots):
     on_commit: OnCommit | None = None
 
     def put(self, action: Action) -> None:
-        """See `duetime.action_ports.ActionStore`, here and below."""
+        """See `duetime.ports.actions.ActionStore`, here and below."""
         with self.lock:
             if action.ref not in self._rows:
                 self.write(None, action)

@@ -6,8 +6,8 @@ import threading
 from dataclasses import replace
 from datetime import datetime
 
-from duetime.undelivered import Undelivered
-from duetime.undelivered_ports import UndeliveredPage
+from duetime.model.undelivered import Undelivered
+from duetime.ports.undelivered import UndeliveredPage
 
 
 class MemoryUndelivered:
@@ -18,7 +18,7 @@ class MemoryUndelivered:
         self._lock = threading.Lock()
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:  # noqa: ARG002 - memory ends first
-        """See `duetime.undelivered_ports.UndeliveredStore`, here and below."""
+        """See `duetime.ports.undelivered.UndeliveredStore`, here and below."""
         with self._lock:
             kept = self._things.get(thing.id)
             if kept is None:
@@ -54,5 +54,5 @@ class MemoryBodies:
         self.sent: list[tuple[str, str]] = []
 
     def put(self, queue: str, body: str) -> None:
-        """See `duetime.undelivered_ports.BodyQueues`."""
+        """See `duetime.ports.undelivered.BodyQueues`."""
         self.sent.append((queue, body))

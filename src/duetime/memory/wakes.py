@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from duetime.action import ActionRef
 from duetime.clock import Clock
-from duetime.ports import Delivery, DueMessage, Send
+from duetime.model.action import ActionRef
+from duetime.ports.wakeups import Delivery, DueMessage, Send
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class MemoryQueues:
         self._lock = threading.Lock()
 
     def send(self, sends: Sequence[Send]) -> None:
-        """See `duetime.ports.DueQueues`, here and below."""
+        """See `duetime.ports.wakeups.DueQueues`, here and below."""
         now = self._clock.now()
         with self._lock:
             for each in sends:
@@ -98,7 +98,7 @@ class MemoryTimers:
         self._lock = threading.Lock()
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        """See `duetime.ports.Timers`, here and below."""
+        """See `duetime.ports.wakeups.Timers`, here and below."""
         key = (message.ref, message.gen)
         with self._lock:
             self._set[key] = (wake_at, message)

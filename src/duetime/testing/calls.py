@@ -10,8 +10,8 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.testing.faults import Dice
+from duetime.testing.journey import Story
 from duetime.testing.processes import Judge, Process, Processes
-from duetime.testing.story import Story
 
 RETRIES = {"dispatch": 2, "event": 2, "sweep": 0, "catch-up": 1}
 """How often a failed call of a function is repeated, as the CDK constructs say."""

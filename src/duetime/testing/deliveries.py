@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from duetime import ids
-from duetime.change import Change
 from duetime.clock import Clock
-from duetime.ports import DueQueues, Send
+from duetime.model.change import Change
+from duetime.ports.wakeups import DueQueues, Send
 from duetime.testing.faults import SECOND, Dice
-from duetime.testing.story import Story
+from duetime.testing.journey import Story
 
 LATEST_RECORD = timedelta(minutes=5)
 LATEST_MESSAGE = timedelta(minutes=1)
@@ -34,7 +34,7 @@ class FaultyQueues:
     story: Story
 
     def send(self, sends: Sequence[Send]) -> None:
-        """See `duetime.ports.DueQueues`, here and below."""
+        """See `duetime.ports.wakeups.DueQueues`, here and below."""
         self.queues.send([each for said in sends for each in self._sent(said)])
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:  # noqa: D102

@@ -7,11 +7,11 @@ import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from duetime.action import Trigger
 from duetime.errors import AlreadyCommitted
 from duetime.ids import ActionId, JobName, TenantId, event_run_id, manual_run_id, new_action_id, occurrence_id
 from duetime.memory.store import OnCommit
-from duetime.run import Entry, Run
+from duetime.model.action import Trigger
+from duetime.model.run import Entry, Run
 from duetime.testing.turned_clock import TurnedClock
 
 _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -9,8 +9,8 @@ from typing import Any, TypeVar, cast
 
 from duetime.errors import BackendUnavailable
 from duetime.testing.faults import SECOND, Dice
+from duetime.testing.journey import Story
 from duetime.testing.processes import Crashed, Process, Processes
-from duetime.testing.story import Story
 
 P = TypeVar("P")
 Method = Callable[..., Any]

@@ -10,31 +10,31 @@ from typing import Any
 
 from duetime import instant
 from duetime.app import App
-from duetime.change import Change
 from duetime.errors import DuetimeError
-from duetime.heartbeat import Heartbeat
+from duetime.jobs.plan import LEAD
+from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import Backends
 from duetime.memory.store import MemoryStore
-from duetime.meter import UNMETERED, Meter
-from duetime.plan import LEAD
-from duetime.ports import Delivery
-from duetime.reconcile import Reconciled
+from duetime.model.change import Change
+from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
-from duetime.sweep import bands
-from duetime.system_jobs import SYSTEM_WORKER
 from duetime.testing.calls import Calls
 from duetime.testing.deliveries import Batch, FaultyQueues, Stream
 from duetime.testing.faults import Dice, Faults
 from duetime.testing.faulty import Trouble
-from duetime.testing.hearts import SimulatedHeartbeat
+from duetime.testing.journey import Story, ToldCloud
 from duetime.testing.processes import Crashed, Process, ProcessClock, Processes
-from duetime.testing.story import Story, ToldCloud
+from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
 from duetime.testing.watch import Watch
 from duetime.testing.workers import Workers
-from duetime.waking import Passed, Waker, Window, is_cursor
-from duetime.wheel import TURN
-from duetime.work import Work
+from duetime.wakeups.due_scanner import Passed, Waker, Window, is_cursor
+from duetime.wakeups.sweep import bands
+from duetime.wakeups.system_jobs import SYSTEM_WORKER
+from duetime.wakeups.wheel import TURN
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Work
 
 MAX_RECEIVES = 5
 """How often a message is received before it is a dead letter."""

@@ -10,16 +10,16 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
-from duetime.account import Account
-from duetime.action import Action, Status, Trigger
-from duetime.admit import job_ref_of
-from duetime.explain import Explain, Explanation
-from duetime.job import Job, JobRef
-from duetime.job_ports import JobStore
-from duetime.memory.cloud import CATCH_UP_EVERY, MemoryCloud
-from duetime.stacked import Stacked
-from duetime.sweep import DEEPEST, bands
-from duetime.testing.story import short
+from duetime.embedded.cloud import CATCH_UP_EVERY, MemoryCloud
+from duetime.jobs.explain import Explain, Explanation
+from duetime.jobs.occurrence_status import Account
+from duetime.model.action import Action, Status, Trigger
+from duetime.model.cadence_set import Stacked
+from duetime.model.job import Job, JobRef
+from duetime.ports.jobs import JobStore
+from duetime.testing.journey import short
+from duetime.wakeups.sweep import DEEPEST, bands
+from duetime.worker.claim_job_run import job_ref_of
 
 _MOST = 100_000
 _A_SWEEP = timedelta(minutes=3)

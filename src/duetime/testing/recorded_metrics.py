@@ -6,9 +6,9 @@ import threading
 from collections import defaultdict
 from typing import NamedTuple
 
-from duetime.action import Action
-from duetime.meter import Subject
-from duetime.metric import Metric
+from duetime.model.action import Action
+from duetime.model.metric import Metric
+from duetime.ports.meter import Subject
 
 
 class _Told(NamedTuple):
@@ -25,7 +25,7 @@ class RecordedMetrics:
         self._turn = threading.Lock()
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
-        """See `duetime.meter.Meter`."""
+        """See `duetime.ports.meter.Meter`."""
         whose = (None, None) if of is None else (of.type, of.tenant_id)
         with self._turn:
             self._told[metric].append(_Told(value, *whose))

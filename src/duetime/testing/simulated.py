@@ -8,21 +8,21 @@ from typing import Any
 from uuid import UUID
 
 from duetime import instant
-from duetime.action import Action, Status
 from duetime.app import App
-from duetime.job_ports import JobPorts
-from duetime.job_rules import RESERVED
-from duetime.jobs import Jobs
+from duetime.declare.job_rules import RESERVED
+from duetime.jobs.jobs import Jobs
 from duetime.memory.store import OnCommit
-from duetime.ports import Delivery
+from duetime.model.action import Action, Status
+from duetime.ports.jobs import JobPorts
+from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.testing.calls import DeadLetter
 from duetime.testing.faults import Faults
 from duetime.testing.faulty_cloud import FaultyCloud
 from duetime.testing.invariants import InvariantBroken, broken_in
+from duetime.testing.journey import Story, ToldCloud
 from duetime.testing.recorded_metrics import RecordedMetrics
-from duetime.testing.story import Story, ToldCloud
 from duetime.testing.turned_clock import TurnedClock
 
 _FRACTION = timedelta(seconds=1)

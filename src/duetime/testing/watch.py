@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from duetime import ids
-from duetime.action import TRANSITIONS, Action, ActionRef, Status, Trigger
-from duetime.admit import job_ref_of
-from duetime.change import Change
 from duetime.ids import TenantId
-from duetime.job import WHOLE_JOB, Job, JobRef, Overlap
-from duetime.job_ports import JobStore
+from duetime.model.action import TRANSITIONS, Action, ActionRef, Status, Trigger
+from duetime.model.change import Change
+from duetime.model.job import WHOLE_JOB, Job, JobRef, Overlap
+from duetime.ports.jobs import JobStore
+from duetime.testing.journey import short, told
 from duetime.testing.processes import Process, Processes
-from duetime.testing.story import short, told
+from duetime.worker.claim_job_run import job_ref_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from duetime.api.openapi.names import PATH_PARAMETERS
 from duetime.api.openapi.schemas import PLACE, Model, Schema, Untitled, schemas_of
 from duetime.api.routes import Route
-from duetime.audit import Kind
+from duetime.model.audit import Kind
 
 _USUAL = {
     "limit": "how many at most",

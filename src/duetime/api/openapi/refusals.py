@@ -13,7 +13,7 @@ from duetime.api.openapi.names import subject
 from duetime.api.openapi.schemas import PLACE, Schema
 from duetime.api.problems import MEDIA_TYPE, PROBLEMS, TYPE_PREFIX
 from duetime.api.routes import Route
-from duetime.audit import Kind
+from duetime.model.audit import Kind
 
 PROBLEM = "Problem"
 _S = HTTPStatus

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from duetime.api.access import Access
-from duetime.api.desk import Desk
-from duetime.api.door import routes_of
+from duetime.api.app import routes_of
+from duetime.api.context import Desk
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.document import document
@@ -14,11 +14,11 @@ from duetime.api.openapi.schemas import Schema
 from duetime.api.routes import Route
 from duetime.app import App
 from duetime.clock import SystemClock
-from duetime.job_ports import JobPorts
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
 from duetime.memory.store import MemoryStore
+from duetime.ports.jobs import JobPorts
 from duetime.settings import Settings
 
 

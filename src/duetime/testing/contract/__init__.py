@@ -9,7 +9,7 @@
         def store(self):
             return MyStore(...)  # empty, for one test alone
 
-Each sentence of `duetime.ports` and `duetime.job_ports` that can be seen from outside is a test whose name says it. The tests look at states,
+Each sentence of `duetime.ports.wakeups` and `duetime.ports.jobs` that can be seen from outside is a test whose name says it. The tests look at states,
 never at the calls that made them.
 """
 
@@ -109,7 +109,7 @@ class ActionStoreContract(
     EvictContract,
     SlotRaceContract,
 ):
-    """The whole contract of `duetime.action_ports.ActionStore`: override the fixture `store`.
+    """The whole contract of `duetime.ports.actions.ActionStore`: override the fixture `store`.
 
     `DueOrderContract` is the rest of it, for a store that is set up with ``due_order``.
     """
@@ -128,7 +128,7 @@ class JobStoreContract(
     OccurrenceCommitContract,
     EndPendingContract,
 ):
-    """The whole contract of `duetime.job_ports.JobStore`.
+    """The whole contract of `duetime.ports.jobs.JobStore`.
 
     Override the fixtures `store` and `jobs`, two faces of one back end, and the method `remove`.
     """

@@ -10,11 +10,11 @@ from itertools import count
 
 import pytest
 
-from duetime.access_ports import AuditTrail, Grant, Grants
-from duetime.audit import AuditEntry, Kind, Target
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId, new_action_id
-from duetime.permissions import GRANTABLE, Permission
+from duetime.model.audit import AuditEntry, Kind, Target
+from duetime.model.permissions import GRANTABLE, Permission
+from duetime.ports.access import AuditTrail, Grant, Grants
 from duetime.testing.contract.specimens import ACME, CALLER, GLOBEX, MOST_PAGES, NOON, SECOND
 
 JOB = Target(Kind.JOB, "billing-nightly")
@@ -52,7 +52,7 @@ def entry(target: Target = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
 
 
 class GrantsContract:
-    """The whole contract of `duetime.access_ports.Grants`: override the fixtures `grants`, `another` and `pass_time`."""
+    """The whole contract of `duetime.ports.access.Grants`: override the fixtures `grants`, `another` and `pass_time`."""
 
     @pytest.fixture
     def grants(self) -> Grants:
@@ -132,7 +132,7 @@ class GrantsContract:
 
 
 class AuditTrailContract:
-    """The whole contract of `duetime.access_ports.AuditTrail`: override the fixture `trail`."""
+    """The whole contract of `duetime.ports.access.AuditTrail`: override the fixture `trail`."""
 
     @pytest.fixture
     def trail(self) -> AuditTrail:

@@ -8,10 +8,10 @@ from datetime import datetime
 
 import pytest
 
-from duetime.action import Action, ActionRef, Status
-from duetime.action_ports import ActionStore
 from duetime.ids import new_action_id
-from duetime.lease import Moved, Refused
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.lease import Moved, Refused
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
     CALLER,

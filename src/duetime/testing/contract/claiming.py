@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pytest
 
-from duetime.action import ActionRef, Attempt, Status
-from duetime.action_ports import ActionStore
 from duetime.ids import new_action_id
-from duetime.lease import Claimed, Held, SettleResult
+from duetime.model.action import ActionRef, Attempt, Status
+from duetime.model.lease import Claimed, Held, SettleResult
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
     CALLER,

@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from duetime.action import Action, Ending, Status
-from duetime.action_ports import ActionStore
 from duetime.errors import CommitRefused, Unsupported
-from duetime.job import JobRef
-from duetime.job_ports import JobStore
-from duetime.lease import Settlement, SettleResult
+from duetime.model.action import Action, Ending, Status
+from duetime.model.job import JobRef
+from duetime.model.lease import Settlement, SettleResult
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import DAY, added, ended, planned, standing_job, taken
 from duetime.testing.contract.specimens import (
     CALLER,

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from duetime.action import Action, Status
-from duetime.action_ports import ActionStore, DueEntry, DuePage
+from duetime.model.action import Action, Status
+from duetime.ports.actions import ActionStore, DueEntry, DuePage
 from duetime.testing.contract.specimens import (
     GLOBEX,
     HOUR,

@@ -9,11 +9,11 @@ from datetime import datetime
 
 import pytest
 
-from duetime.action import Action, Status
-from duetime.action_ports import ActionStore
 from duetime.errors import InvalidCursor
-from duetime.idempotency import KeyTerms
 from duetime.ids import ActionId, TenantId
+from duetime.model.action import Action, Status
+from duetime.model.idempotency import KeyTerms
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.job_specimens import occurrence
 from duetime.testing.contract.lists import pages
 from duetime.testing.contract.specimens import (

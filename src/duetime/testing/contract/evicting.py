@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from duetime.action import Status
-from duetime.action_ports import ActionStore
-from duetime.lease import Keyed, SettleResult
+from duetime.model.action import Status
+from duetime.model.lease import Keyed, SettleResult
+from duetime.model.transition import started
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.races import CROWD, ROUNDS, together
 from duetime.testing.contract.slots import KEY, LIMIT, begin, holding, keyed
 from duetime.testing.contract.specimens import (
@@ -22,7 +23,6 @@ from duetime.testing.contract.specimens import (
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
-from duetime.transition import started
 
 
 class EvictContract(StoreContract):

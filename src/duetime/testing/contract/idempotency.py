@@ -11,12 +11,12 @@ from functools import partial
 
 import pytest
 
-from duetime.action import Action, Status
-from duetime.action_ports import ActionStore
 from duetime.errors import IdempotencyConflict
-from duetime.idempotency import KeyTerms
 from duetime.ids import TenantId
-from duetime.lease import Moved, Refused
+from duetime.model.action import Action, Status
+from duetime.model.idempotency import KeyTerms
+from duetime.model.lease import Moved, Refused
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.races import CROWD, ROUNDS, together
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import (

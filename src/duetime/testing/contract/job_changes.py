@@ -9,10 +9,10 @@ from functools import partial
 
 import pytest
 
-from duetime.action_ports import ActionStore
-from duetime.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Pause, Span, SpanKind, Version
-from duetime.job_ports import JobStore
-from duetime.tally import Ended, Tally
+from duetime.model.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Pause, Span, SpanKind, Version
+from duetime.model.run_stats import Ended, Tally
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
     ADDED_AT,
     DAY,

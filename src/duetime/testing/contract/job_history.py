@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from duetime.action import ActionRef, SkipReason, Status
-from duetime.action_ports import ActionStore, Page
 from duetime.ids import JobName
+from duetime.model.action import ActionRef, SkipReason, Status
+from duetime.ports.actions import ActionStore, Page
 from duetime.testing.contract.job_runs import skip
 from duetime.testing.contract.job_specimens import (
     DAY,

@@ -8,11 +8,11 @@ from functools import partial
 
 import pytest
 
-from duetime.action import Action, Status
-from duetime.action_ports import ActionStore
-from duetime.job import Job
-from duetime.job_ports import JobStore
-from duetime.lease import Claimed, Moved, SettleResult
+from duetime.model.action import Action, Status
+from duetime.model.job import Job
+from duetime.model.lease import Claimed, Moved, SettleResult
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
     DAY,
     FINAL,

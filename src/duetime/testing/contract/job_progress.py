@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from duetime.action import Status
-from duetime.action_ports import ActionStore
-from duetime.job import WHOLE_JOB, JobRef
-from duetime.job_ports import JobStore
-from duetime.tally import Ended, Tally
+from duetime.model.action import Status
+from duetime.model.job import WHOLE_JOB, JobRef
+from duetime.model.run_stats import Ended, Tally
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
     ADDED_AT,
     DAY,

@@ -9,9 +9,9 @@ from datetime import datetime
 
 import pytest
 
-from duetime.action import Action, SkipReason, Status, Trigger
-from duetime.action_ports import ActionStore
-from duetime.lease import Moved, Refused, SettleResult
+from duetime.model.action import Action, SkipReason, Status, Trigger
+from duetime.model.lease import Moved, Refused, SettleResult
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.job_specimens import (
     NIGHTLY,
     PLANNED_AT,

@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from duetime.action import Status
-from duetime.action_ports import ActionStore
-from duetime.job_ports import Hold, JobStore
-from duetime.lease import SettleResult
+from duetime.model.action import Status
+from duetime.model.lease import SettleResult
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import Hold, JobStore
 from duetime.testing.contract.job_specimens import (
     DAY,
     FINAL,

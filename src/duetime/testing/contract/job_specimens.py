@@ -7,16 +7,16 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from duetime.action import Action, ActionRef, Ending, Status
-from duetime.action_ports import ActionStore
 from duetime.ids import ActionId, JobName, TenantId, due_shard_of, event_run_id, manual_run_id, occurrence_id
-from duetime.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Pause, Span, SpanKind
-from duetime.job_ports import Hold, JobStore, Taking
-from duetime.lease import ClaimTerms
+from duetime.model.action import Action, ActionRef, Ending, Status
+from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Pause, Span, SpanKind
+from duetime.model.lease import ClaimTerms
+from duetime.model.run_stats import Ended
+from duetime.model.transition import started
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import Hold, JobStore, Taking
 from duetime.retry import Tuning
-from duetime.tally import Ended
 from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, TICK, standing, terms
-from duetime.transition import started
 
 NIGHTLY, REINDEX = JobName("billing-nightly"), JobName("kb-reindex")
 DAY = timedelta(days=1)

@@ -8,9 +8,10 @@ from functools import partial
 
 import pytest
 
-from duetime.action import Action, SkipReason, Status
-from duetime.action_ports import ActionStore
-from duetime.job_ports import JobStore
+from duetime.model.action import Action, SkipReason, Status
+from duetime.model.transition import cancelled, skipped
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
     DAY,
     FINAL,
@@ -27,7 +28,6 @@ from duetime.testing.contract.job_specimens import (
 from duetime.testing.contract.races import CROWD, ROUNDS, together
 from duetime.testing.contract.specimens import EXPIRY, MINUTE, NOON, due_time_in_index, end, standing
 from duetime.testing.contract.subject import JobsContract
-from duetime.transition import cancelled, skipped
 
 
 class WaitContract(JobsContract):

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from duetime.job import JobRef
-from duetime.job_ports import JobWake, JobWakes
+from duetime.model.job import JobRef
+from duetime.ports.jobs import JobWake, JobWakes
 from duetime.testing.contract.job_specimens import NIGHTLY, REINDEX
 from duetime.testing.contract.specimens import ACME
 

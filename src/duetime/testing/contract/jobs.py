@@ -11,10 +11,10 @@ from functools import partial
 import pytest
 
 from duetime import instant
-from duetime.action_ports import ActionStore
 from duetime.ids import JobName, TenantId
-from duetime.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Version
-from duetime.job_ports import JobStore
+from duetime.model.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Version
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
     ADDED_AT,
     DAY,

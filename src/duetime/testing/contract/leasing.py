@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.action import Status
-from duetime.action_ports import ActionStore
-from duetime.lease import Renewed
+from duetime.model.action import Status
+from duetime.model.lease import Renewed
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     CALLER,
     LEASE_END,

@@ -1,6 +1,6 @@
 """Every write tried from every status: what the table of legal changes does not admit is refused and changes nothing.
 
-The cases are made from `duetime.action.TRANSITIONS`, so a status or a write that is added is tried too.
+The cases are made from `duetime.model.action.TRANSITIONS`, so a status or a write that is added is tried too.
 """
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from duetime.action import TRANSITIONS, Action, Attempt, SkipReason, Status
-from duetime.action_ports import ActionStore
-from duetime.lease import Moved, Refused, SettleResult
+from duetime.model.action import TRANSITIONS, Action, Attempt, SkipReason, Status
+from duetime.model.lease import Moved, Refused, SettleResult
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import CALLER, EXPIRY, HOUR, MINUTE, NOON, end, terms
 from duetime.testing.contract.subject import StoreContract
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.action import Action, Status
-from duetime.action_ports import ActionStore, Page
+from duetime.model.action import Action, Status
+from duetime.ports.actions import ActionStore, Page
 from duetime.testing.contract.specimens import (
     ACME,
     GLOBEX,

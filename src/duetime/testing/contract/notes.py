@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from duetime.manifest import Manifest
-from duetime.ports import Bookmarks, Routes
+from duetime.model.manifest import Manifest
+from duetime.ports.wakeups import Bookmarks, Routes
 
 BILLING = Manifest("default", {"apply-plan-change": 1, "send-invoice": 2})
 REPORTS = Manifest("reports", {"make-report": 1})

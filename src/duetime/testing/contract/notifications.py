@@ -11,9 +11,9 @@ import pytest
 
 from duetime.errors import InvalidCursor
 from duetime.ids import SYSTEM_TENANT, TenantId
-from duetime.notification import Channel, Notification, NotificationKind
-from duetime.notification_ports import Inbox, PreferencesStore
-from duetime.preferences import Preferences
+from duetime.model.notification import Channel, Notification, NotificationKind
+from duetime.model.preferences import Preferences
+from duetime.ports.notifications import Inbox, PreferencesStore
 from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, GLOBEX, MOST_PAGES, NOON, SECOND
 
 FAILING, DEAD = NotificationKind.RECURRING_FAILING, NotificationKind.DEAD_LETTERED
@@ -37,7 +37,7 @@ def notification(kind: NotificationKind = FAILING, tenant_id: TenantId = ACME, *
 
 
 class PreferencesContract:
-    """The whole contract of `duetime.notification_ports.PreferencesStore`: override the fixture `preferences`."""
+    """The whole contract of `duetime.ports.notifications.PreferencesStore`: override the fixture `preferences`."""
 
     @pytest.fixture
     def preferences(self) -> PreferencesStore:
@@ -94,7 +94,7 @@ class PreferencesContract:
 
 
 class InboxContract:
-    """The whole contract of `duetime.notification_ports.Inbox`: override the fixture `inbox`."""
+    """The whole contract of `duetime.ports.notifications.Inbox`: override the fixture `inbox`."""
 
     @pytest.fixture
     def inbox(self) -> Inbox:

@@ -9,14 +9,14 @@ from datetime import datetime
 
 import pytest
 
-from duetime.notification import Notification, Window
-from duetime.notification_ports import Begun, Deliveries, Windows
+from duetime.model.notification import Notification, Window
+from duetime.ports.notifications import Begun, Deliveries, Windows
 from duetime.testing.contract.notifications import DEAD, FAILING, notification
 from duetime.testing.contract.specimens import ACME, EXPIRY, GLOBEX, MINUTE, NOON, SECOND
 
 
 class DeliveriesContract:
-    """The whole contract of `duetime.notification_ports.Deliveries`: override the fixture `deliveries`."""
+    """The whole contract of `duetime.ports.notifications.Deliveries`: override the fixture `deliveries`."""
 
     @pytest.fixture
     def deliveries(self) -> Deliveries:
@@ -77,7 +77,7 @@ class DeliveriesContract:
 
 
 class WindowsContract:
-    """The whole contract of `duetime.notification_ports.Windows`: override the fixture `windows`."""
+    """The whole contract of `duetime.ports.notifications.Windows`: override the fixture `windows`."""
 
     FIRST = Window(ACME, FAILING, NOON, NOON + 15 * MINUTE)
     SECOND = Window(ACME, FAILING, NOON + 15 * MINUTE, NOON + 30 * MINUTE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from duetime.action import Action, ActionRef, Status
-from duetime.action_ports import ActionStore
 from duetime.ids import new_action_id
-from duetime.lease import Claimed, Moved
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.lease import Claimed, Moved
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
     CALLER,

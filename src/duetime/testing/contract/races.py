@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
 
-from duetime.action import Status
-from duetime.action_ports import ActionStore
-from duetime.lease import Claimed, Held, Moved, Refused, SettleResult
+from duetime.model.action import Status
+from duetime.model.lease import Claimed, Held, Moved, Refused, SettleResult
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from duetime.action import Status
-from duetime.action_ports import ActionStore
-from duetime.lease import Moved, Refused
+from duetime.model.action import Status
+from duetime.model.lease import Moved, Refused
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     HOUR,
     NOON,

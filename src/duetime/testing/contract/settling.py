@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.action import KEPT_ATTEMPTS, Action, Ending, Status
-from duetime.action_ports import ActionStore
-from duetime.lease import Moved, SettleResult
+from duetime.model.action import KEPT_ATTEMPTS, Action, Ending, Status
+from duetime.model.lease import Moved, SettleResult
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.action import Action, ActionRef, Status
-from duetime.action_ports import ActionStore
 from duetime.ids import TenantId
-from duetime.lease import ClaimTerms, Held, Keyed, Renewed, SettleResult
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.lease import ClaimTerms, Held, Keyed, Renewed, SettleResult
+from duetime.model.transition import started
+from duetime.ports.actions import ActionStore
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import (
     ACME,
@@ -30,7 +31,6 @@ from duetime.testing.contract.specimens import (
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
-from duetime.transition import started
 
 KEY = "customer:42"
 LIMIT = 3

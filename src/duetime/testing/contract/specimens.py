@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from duetime.action import Action, ActionRef, Ending, Status
-from duetime.action_ports import ActionStore, DueEntry
 from duetime.ids import TenantId, due_shard_of, new_action_id
-from duetime.lease import Claimed, ClaimTerms, Settlement
+from duetime.model.action import Action, ActionRef, Ending, Status
+from duetime.model.lease import Claimed, ClaimTerms, Settlement
+from duetime.ports.actions import ActionStore, DueEntry
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 """When the specimens are due."""

@@ -7,9 +7,9 @@ from abc import abstractmethod
 
 import pytest
 
-from duetime.action import Action, SkipReason, Status
-from duetime.action_ports import ActionStore
-from duetime.job_ports import JobStore
+from duetime.model.action import Action, SkipReason, Status
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
 from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, standing
 
 

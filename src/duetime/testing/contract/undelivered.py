@@ -8,12 +8,12 @@ from datetime import datetime
 
 import pytest
 
-from duetime.action import ActionRef
 from duetime.errors import cut
 from duetime.ids import ActionId
+from duetime.model.action import ActionRef
+from duetime.model.undelivered import BODY_LIMIT, Kind, Undelivered, undelivered_id
+from duetime.ports.undelivered import UndeliveredStore
 from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MOST_PAGES, NOON
-from duetime.undelivered import BODY_LIMIT, Kind, Undelivered, undelivered_id
-from duetime.undelivered_ports import UndeliveredStore
 
 REF = ActionRef(ACME, ActionId("019ca932-7c00-735e-a389-6f2fb6b5d775"))
 
@@ -33,7 +33,7 @@ def given_up(name: str = "a", at: datetime = NOON, **more: object) -> Undelivere
 
 
 class UndeliveredContract:
-    """The whole contract of `duetime.undelivered_ports.UndeliveredStore`: override the fixture `undelivered`."""
+    """The whole contract of `duetime.ports.undelivered.UndeliveredStore`: override the fixture `undelivered`."""
 
     @pytest.fixture
     def undelivered(self) -> UndeliveredStore:

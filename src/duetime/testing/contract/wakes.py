@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from duetime.action import ActionRef
 from duetime.ids import new_action_id
-from duetime.ports import Delivery, DueMessage, DueQueues, Send, Timers
+from duetime.model.action import ActionRef
+from duetime.ports.wakeups import Delivery, DueMessage, DueQueues, Send, Timers
 from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON
 
 

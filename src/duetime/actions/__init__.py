@@ -1,0 +1,1 @@
+"""Look up, search, change and cancel actions, one or many."""

@@ -1,0 +1,104 @@
+"""The authority: who a caller is, for which tenant, and what that caller may do.
+
+Two kinds of caller come to the same routes. A person has an ID token of the Cognito user pool, whose claims name the tenant and
+whose groups are roles. A service signs its requests; API Gateway tells its ARN, and the settings tell that ARN's tenant and roles.
+Nothing else that a request says is looked at for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.api.caller import Caller, Identities, of_claims, of_signature
+from duetime.api.errors import Forbidden
+from duetime.errors import SettingsError
+from duetime.model.permissions import EVERYTHING, GRANTABLE, Permission, permissions_of
+from duetime.ports.access import Grants
+from duetime.settings import Settings
+
+EVERYONE = "everyone"
+"""The role of every caller whose tenant is known."""
+
+
+class Authority:
+    """Knows callers.
+
+    Raises:
+        SettingsError: a role has a word that is no permission, or an identity none that can be a tenant.
+    """
+
+    def __init__(self, grants: Grants, settings: Settings) -> None:
+        self._grants = grants
+        self._identities = Identities(settings.identities)
+        self._required_role = settings.required_role
+        self._allows_all = settings.authorization == "allow-all"
+        self._roles = _read(settings.roles)
+
+    def caller_of(self, event: Mapping[str, Any]) -> Caller:
+        """The caller of an API Gateway REST request, with all that the caller's roles permit.
+
+        Raises:
+            Forbidden: nobody, or no tenant, is named; or the role is missing that all callers must have.
+            BackendUnavailable: the grants cannot be read.
+        """
+        context = event["requestContext"]
+        claims, address = context["authorizer"].get("claims"), context["identity"].get("sourceIp")
+        caller = of_claims(claims) if isinstance(claims, Mapping) else of_signature(context, self._identities)
+        if self._required_role and self._required_role not in caller.roles:
+            raise Forbidden(f"the caller needs the role {self._required_role!r}, which all callers must have")
+        return caller.permitted(
+            self._permissions(caller), address=address if isinstance(address, str) else None
+        )
+
+    def _permissions(self, caller: Caller) -> frozenset[Permission]:
+        if self._allows_all:
+            return EVERYTHING
+        roles = caller.roles | {EVERYONE}
+        by_settings = frozenset[Permission]().union(*(self._roles.get(each, ()) for each in roles))
+        if Permission.ADMIN in by_settings:
+            return by_settings
+        granted = self._grants.of(caller.tenant_id)
+        at_run_time = (granted[each].permissions for each in roles if each in granted)
+        return by_settings.union(*(permissions_of(each & GRANTABLE) for each in at_run_time))
+
+
+def check_access(settings: Settings) -> None:
+    """Refuse what no authority could be made of.
+
+    Raises:
+        SettingsError: as `Authority`, all of it at once.
+    """
+    problems = list[str]()
+    for read, said in ((_read, settings.roles), (Identities, settings.identities)):
+        try:
+            read(said)
+        except SettingsError as error:
+            problems += error.problems
+    if problems:
+        raise SettingsError(problems)
+
+
+def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
+    """What each role of the settings permits."""
+    problems = [
+        f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
+        for role, said in roles.items()
+        if (unknown := sorted(set(said.split()) - set(Permission)))
+    ]
+    if problems:
+        raise SettingsError(problems)
+    return {role: permissions_of(said.split()) for role, said in roles.items()}
+
+
+def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
+    """Let a caller pass who may do `what`, by any of the permissions that allow it.
+
+    Raises:
+        Forbidden: with the permissions, and the roles that the caller has.
+    """
+    if caller.permissions.isdisjoint(needed):
+        told = ", ".join(sorted(caller.roles)) or "none"
+        raise Forbidden(
+            f"{what} needs the permission {' or '.join(needed)}, which none of the caller's roles has (roles: {told})"
+        )

@@ -1,0 +1,43 @@
+"""What the records of both tables' streams tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duetime.aws.access import to_entry
+from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
+from duetime.aws.keys import Item
+from duetime.aws.streams import change_of
+from duetime.aws.undelivered import PARTITION, from_undelivered_item
+from duetime.errors import DuetimeError, UnreadableRow
+from duetime.events.publish import Told
+from duetime.model.job_events import JobChange, SpanKept
+
+
+def told_by(images: Mapping[str, Any]) -> Told | None:
+    """What a record of either stream tells; None of an item that nobody is told of, or that was removed.
+
+    Raises:
+        UnreadableRow: it cannot be read.
+    """
+    if change := change_of(images):
+        return change
+    old, new = images.get("OldImage"), images.get("NewImage")
+    if new is None:
+        return None
+    try:
+        return _read(old, new)
+    except (LookupError, ValueError, TypeError, AttributeError, DuetimeError) as error:
+        raise UnreadableRow([new.get("pk"), new.get("sk")], error) from error
+
+
+def _read(old: Item | None, new: Item) -> Told | None:
+    if "audit_of" in new:
+        return to_entry(new)
+    if new["sk"]["S"] == STATE:
+        is_redefined = old is not None and old.get("defined_in") != new.get("defined_in")
+        return JobChange(state_alone(old) if old else None, state_alone(new), is_redefined)
+    if new["sk"]["S"].startswith(SPAN):
+        return SpanKept(job_ref_of(new), from_span(new))
+    return from_undelivered_item(new) if new["pk"]["S"] == PARTITION else None

@@ -1,0 +1,114 @@
+"""``every(...)``: evenly spaced on the wall clock, counted from local midnight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from duetime.cadence._weekly import turn_of
+from duetime.cadence.cadence import WallCadence
+from duetime.cadence.day_fields import DayFields
+from duetime.cadence.days import UNIX_DAY, Turn
+from duetime.cadence.durations import duration_of, duration_text, duration_words
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.modifiers import Dst, Window, Words, scope_of
+from duetime.cadence.times import DAY, Steps, at_time
+from duetime.cadence.wall_schedule import wall_of
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from duetime.cadence.calendars import Calendar
+    from duetime.cadence.walk import Clock, Wall
+
+_MOST_DAYS = 3_660
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Every(WallCadence):
+    """Every so many seconds of the local day; the count starts afresh at each midnight.
+
+    Attributes:
+        step: seconds, at most a day; or a whole number of days, counted from ``anchor``.
+        anchor: a day that has its turn, where ``step`` is longer than a day.
+    """
+
+    step: int
+    anchor: date | None = None
+
+    def _rule(self) -> Clock:
+        within_a_day = self.step < DAY
+        return self.scope.clock(interval=within_a_day, starred=within_a_day)
+
+    def _built(self) -> Wall:
+        if self.step < DAY:
+            return wall_of(self._head(), DayFields(), Steps(self.step), self.scope)
+        turn = (
+            None
+            if self.anchor is None
+            else Turn(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
+        )
+        return wall_of(self._head(), DayFields(), at_time(0), self.scope, turn)
+
+    def _head(self) -> str:
+        return f"every {duration_text(self.step)}{f' anchor={self.anchor}' if self.anchor else ''}"
+
+    def _label(self) -> str:
+        return f"Every_{duration_text(self.step)}{f'_{self.anchor}' if self.anchor else ''}"
+
+    def _words(self) -> str:
+        words = f"every {duration_words(self.step)}"
+        if self.anchor:
+            return f"{words} at midnight, counted from {self.anchor}"
+        if self.step < DAY and DAY % self.step:
+            return f"{words} from midnight, the last stretch of each day being shorter"
+        return words
+
+
+def every(
+    *,
+    days: int | Words | None = None,
+    hours: float | None = None,
+    minutes: float | None = None,
+    seconds: float | None = None,
+    anchor: date | str | None = None,
+    tz: str | None = None,
+    dst: Dst = "cronos",
+    months: Words | None = None,
+    weeks: Words | None = None,
+    window: Window | None = None,
+    calendar: Calendar | None = None,
+) -> Every:
+    """Evenly spaced on the wall clock, as in ``every(minutes=10, window=("09:00", "17:00"))``.
+
+    That is at :00, :10, :20 and so on. The count starts at each local midnight, so ``every(minutes=7)`` runs at 23:55 and then at 00:00. For time that elapses
+    whatever the wall clock shows, see :func:`~duetime.cadence.interval`.
+
+    Args:
+        days: a whole number counts days, at midnight, from ``anchor``; weekdays, as in ``"mon-fri"``, are a filter.
+        hours: added up with ``minutes`` and ``seconds``, at most a day.
+        minutes: see ``hours``.
+        seconds: see ``hours``.
+        anchor: a date that has its turn, needed for more than one day.
+        tz: as of :func:`~duetime.cadence.cron`, like those that follow.
+        dst: how changes of the clocks are taken.
+        months: a filter.
+        weeks: a filter.
+        window: a filter.
+        calendar: a filter.
+
+    Raises:
+        InvalidCadence: no time, or more than a day of hours; an option is mistyped; the window never opens.
+    """
+    count = days if isinstance(days, int) else None
+    only = None if isinstance(days, int) else days
+    scope = scope_of(tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar)
+    step = duration_of("every", days=count, hours=hours, minutes=minutes, seconds=seconds)
+    if step > DAY and step % DAY:
+        shown = f"every {duration_text(step)}"
+        remedy = (
+            f"use a day at most, or whole days, or interval(...) for {duration_text(step)} of elapsed time"
+        )
+        raise InvalidCadence(shown, "every: a wall clock starts afresh each day", remedy, start=len("every "))
+    _, since = turn_of(max(1, step // DAY), anchor, "days", _MOST_DAYS)
+    return Every(scope=scope, step=step, anchor=since)

@@ -1,0 +1,73 @@
+"""``once(...)``: a single local time, and never again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from duetime.cadence.cadence import WallCadence
+from duetime.cadence.days import OneDay
+from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.modifiers import Dst, scope_of
+from duetime.cadence.times import DAY, at_time
+from duetime.cadence.walk import Wall
+from duetime.cadence.zones import instant_at, seconds_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Once(WallCadence):
+    """One local time.
+
+    Attributes:
+        local: seconds from 1970-01-01 00:00 on the wall clock.
+    """
+
+    local: int
+
+    def _built(self) -> Wall:
+        day, second = divmod(self.local, DAY)
+        return Wall(OneDay(day), at_time(second))
+
+    def _shown(self, separator: str) -> str:
+        local = instant_at(self.local)
+        text = "" if local is None else local.replace(tzinfo=None).isoformat(separator)
+        return text.removesuffix(":00")
+
+    def _head(self) -> str:
+        return f"once {self._shown('T')}"
+
+    def _label(self) -> str:
+        return f"Once_{self._shown('_').replace(':', '_')}"
+
+    def _words(self) -> str:
+        return f"once, at {self._shown(' ')}"
+
+
+def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> Once:
+    """A single time, as in ``once("2027-06-01 09:00", tz="Europe/Paris")``; after it there is no next.
+
+    Args:
+        at: a local date and time, as text or a naive ``datetime``; an aware one, or a text with ``Z`` or an offset, is an
+            instant and takes no ``tz``.
+        tz: the IANA zone of a local time; UTC, or the app's default, if not said.
+        dst: as of :func:`~duetime.cadence.cron`; the default runs a time that a gap skips at the gap's end.
+
+    Raises:
+        InvalidCadence: no such date or time, a fraction of a second, or a zone beside an instant.
+    """
+    shown = str(at)
+    try:
+        when = datetime.fromisoformat(at.strip()) if isinstance(at, str) else at
+    except ValueError:
+        when = None
+    if not isinstance(when, datetime) or (isinstance(at, str) and ":" not in at):
+        raise InvalidCadence(shown, "once: no such date and time", "write it as in 2027-06-01 09:00")
+    if when.microsecond:
+        raise InvalidCadence(shown, "once: a fraction of a second", "give whole seconds")
+    if when.utcoffset() is not None:
+        if tz is not None:
+            raise InvalidCadence(
+                shown, "once: an instant has its zone already", "leave tz out, or the offset"
+            )
+        return Once(scope=scope_of(tz="UTC", dst=dst), local=seconds_of(when))
+    return Once(scope=scope_of(tz=tz, dst=dst), local=seconds_of(when.replace(tzinfo=UTC)))

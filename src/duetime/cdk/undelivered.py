@@ -1,0 +1,87 @@
+"""Salvage: the function that every dead-letter queue and the failure queue feed, and what it may do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from duetime.cdk.bundle import Bundle
+from duetime.cdk.deployment import Deployment
+from duetime.cdk.functions import Duty, Function
+from duetime.cdk.job_rights import let_plan, let_start_by_events
+from duetime.cdk.lifecycle import let_publish
+from duetime.cdk.queues import SALVAGE_TIMEOUT, RetriedQueue
+from duetime.cdk.rights import keep_undelivered, may, may_by_key, send, take_from
+from duetime.cdk.rules import accept_wildcard
+from duetime.cdk.steps import Places
+from duetime.cdk.worker import feed
+from duetime.ports.wakeups import NOTIFICATIONS
+from duetime.settings import Settings
+
+_AT_ONCE = 2
+"""The least that an event source takes: what was given up is rare, and seldom urgent."""
+
+
+class Salvage(Construct):
+    """Sees to what was given up: what it does again is what arm and dispatch do, so it has their rights as well."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        places: Places,
+        *,
+        failures: sqs.Queue,
+        notifications: RetriedQueue | None,
+        settings: Settings,
+        deployment: Deployment,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._places, self._wakes = places, places.wakes
+        self._sources = {name: due.dead for name, due in places.due.items()} | {"": failures}
+        told = replace(
+            self._wakes.settings, app="", queues=places.queue_urls, failure_queue=failures.queue_url
+        )
+        self._notifications = notifications
+        if notifications is not None:
+            self._sources[NOTIFICATIONS] = notifications.dead
+            told = replace(told, notification_queue=notifications.queue.queue_url)
+        duty = Duty(
+            name=f"{settings.prefix}salvage",
+            about="does again, or keeps, what queues, the stream and EventBridge gave up on",
+            entry="salvage",
+            timeout=SALVAGE_TIMEOUT,
+            environment=told.to_env(),
+            rights=[*places.rights_to_send(), *self._rights()],
+        )
+        salvage = Function(self, "salvage", duty, Bundle.of(deployment).code(), deployment)
+        self._wakes.accept_timers(salvage)
+        accept_wildcard(salvage.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
+        for name, queue in self._sources.items():
+            feed(self, f"Dead-{name}" if name else "Failures", salvage, queue, at_once=_AT_ONCE)
+
+    def _rights(self) -> Iterator[iam.PolicyStatement]:
+        tables = self._places.tables
+        actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
+        yield from (take_from(each.queue_arn) for each in self._sources.values())
+        yield keep_undelivered(jobs)
+        if self._notifications is not None:
+            yield send(self._notifications.queue.queue_arn)
+        yield may("dynamodb:GetItem", on=actions)
+        yield from self._rights_of_arm(actions)
+        yield from let_plan(actions, jobs)
+        yield from let_start_by_events(actions)
+        yield may("events:ListTargetsByRule", on=self._wakes.rules_arn)
+        yield let_publish(self, self._wakes.settings)
+
+    def _rights_of_arm(self, actions: str) -> Iterator[iam.PolicyStatement]:
+        tables = self._places.tables
+        streams = [tables.stream_arn, tables.job_stream_arn]
+        yield may("dynamodb:GetShardIterator", "dynamodb:GetRecords", on=streams)
+        yield may_by_key("dynamodb:DeleteItem", on=actions, keys=["*#payload#*", "*#key#*"])
+        yield from self._wakes.let_set_timers()
+        yield from self._wakes.let_clear_timers()

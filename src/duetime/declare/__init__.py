@@ -1,0 +1,1 @@
+"""What users register (handlers, jobs, resources) and how a handler is invoked."""

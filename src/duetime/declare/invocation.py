@@ -1,0 +1,69 @@
+"""Preparing a run: its handler, the payload as that reads it, and what it is told about the attempt that it is."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+
+from duetime.clock import Clock
+from duetime.declare.handler import Handler
+from duetime.errors import UnknownType
+from duetime.model.action import Action
+from duetime.model.run import Committing, Run
+from duetime.payload import Payload
+from duetime.retry import Fatal
+from duetime.settings import Settings
+
+
+def prepared(
+    action: Action, handlers: Mapping[str, Handler], settings: Settings
+) -> tuple[Handler, Payload | None]:
+    """The handler of a claimed action, and the payload for it.
+
+    Raises:
+        Fatal: nobody can run it.
+        UnknownType: none of `handlers` is for it.
+        InvalidPayload: the handler's model refuses its payload.
+    """
+    if action.recoveries > settings.max_recoveries:
+        raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
+    handler = handlers.get(action.type)
+    if handler is None:
+        raise UnknownType(action.type, handlers)
+    if action.payload is None and action.payload_apart:
+        raise Fatal("its payload, an item of its own, is gone")
+    if handler.payload is not None and action.payload_version > handler.version:
+        raise Fatal(
+            f"its payload is of version {action.payload_version}, and no deployed worker reads more than"
+            f" {handler.version}: deploy one that does, then redrive it"
+        )
+    return handler, handler.read(action.payload, action.payload_version)
+
+
+def run_of(
+    action: Action, handler: Handler, clock: Clock, committing: Committing, stop: threading.Event
+) -> Run:
+    """What the handler is told; its deadline counts from now."""
+    return Run(
+        id=action.id,
+        type=action.type,
+        tenant_id=action.tenant_id,
+        actor=action.created_by,
+        correlation_id=action.correlation_id,
+        job=action.job,
+        cadence=action.cadence,
+        trigger=action.trigger,
+        attempt=action.attempt,
+        fence=action.fence,
+        nominal_at=action.nominal_at,
+        due_at=action.due_at,
+        deadline=clock.now() + handler.timeout,
+        clock=clock,
+        log=logging.LoggerAdapter(_handlers_log, {"action": action.id, "type": action.type}),
+        stop=stop,
+        committing=committing,
+    )
+
+
+_handlers_log = logging.getLogger("duetime.handlers")

@@ -1,0 +1,1 @@
+"""A composition root: all steps in one process, over the memory back ends."""

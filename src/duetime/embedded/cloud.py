@@ -1,0 +1,297 @@
+"""Every step wired over the memory back ends.
+
+`App.embedded` drives it with the real clock, a simulation with a turned one. It starts no thread; whoever drives it
+says when to go on and where handlers run.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from duetime.app import App
+from duetime.clock import Clock
+from duetime.embedded.stream import taken_from
+from duetime.events.publish import Publish, Tell, Told
+from duetime.ids import JobName
+from duetime.jobs.maintain import Attend, AttendDue
+from duetime.jobs.plan import LEAD, Plan
+from duetime.jobs.reconcile import Reconcile, Reconciled
+from duetime.jobs.repair import Mend
+from duetime.memory.backends import Backends
+from duetime.memory.event_bus import MemoryEventBus
+from duetime.memory.job_wakes import MemoryJobWakes
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.store import MemoryStore
+from duetime.memory.undelivered import MemoryBodies, MemoryUndelivered
+from duetime.memory.wakes import MemoryQueues, MemoryTimers
+from duetime.model.change import Change
+from duetime.ports.jobs import JobPorts
+from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.undelivered import UndeliveredPorts
+from duetime.ports.wakeups import Delivery
+from duetime.settings import Settings
+from duetime.telemetry.transition_log import Notice, transition_of
+from duetime.wakeups import system_jobs
+from duetime.wakeups.arm import Arm
+from duetime.wakeups.deep_sweep import CatchUp
+from duetime.wakeups.dispatch import Dispatch, DispatchJobs, Event
+from duetime.wakeups.due_scanner import Waker
+from duetime.wakeups.sweep import Sweep
+from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, Journal
+from duetime.wakeups.wheel import TURN, HandOver, Wheel, WheelTimers
+from duetime.worker.heartbeat import Heartbeat
+from duetime.worker.worker import Work, WorkerPorts
+
+SWEEP_EVERY = timedelta(minutes=1)
+CATCH_UP_EVERY = timedelta(hours=6)
+_PASS_LIMIT = timedelta(seconds=50)
+
+
+class MemoryCloud:
+    """One process that holds everything: store, queue, timers and the steps over them."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        clock: Clock,
+        settings: Settings,
+        instance: str = "memory",
+        wake: Callable[[], None] = lambda: None,
+        meter: Meter = UNMETERED,
+    ) -> None:
+        self.clock, self.settings, self.meter = clock, settings, meter
+        self._notice = Notice(meter)
+        self._changes: deque[Change] = deque()
+        self._told: deque[tuple[Told, datetime]] = deque()
+        self._queue_of: dict[str, str] = {}
+        self._wake = wake
+        self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
+        self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
+        self.timers = MemoryTimers()
+        self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
+        self.job_store = MemoryJobStore(self.store, on_change=self._tell)
+        self.job_wakes = MemoryJobWakes(clock)
+        self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
+        self._instance = instance
+        self._seen = self._as_seen(
+            Backends(
+                clock=clock,
+                store=self.store,
+                jobs=self.job_store,
+                queues=self.queues,
+                timers=self.timers,
+                job_wakes=self.job_wakes,
+                bookmarks=self._bookmarks,
+                routes=self._routes,
+            )
+        )
+        self.bus = MemoryEventBus(settings.prefix, self.event)
+        self._publish = Publish(Tell(self.job_store, self._routes, settings=settings), self.bus)
+        self._wire_jobs()
+        self._sweep_at = clock.now() + SWEEP_EVERY
+        self._catch_up_at = clock.now() + CATCH_UP_EVERY
+        self.deploy(app)
+
+    @property
+    def job_ports(self) -> JobPorts:
+        """What a `Scheduler` needs for jobs."""
+        return JobPorts(self.job_store, self._routes, self.job_wakes.precision)
+
+    def deploy(self, app: App) -> Reconciled:
+        """Run an app, in place of the one before; returns what became of its jobs.
+
+        Raises:
+            DeclarationError: a function asks for a resource that nothing makes; the one before goes on.
+        """
+        app.complete()  # before anything changes
+        self._routes.publish([app.manifest, system_jobs.manifest()])
+        self._wire(app)
+        self.reconcile(system_jobs.definitions(), worker=SYSTEM_WORKER)
+        reconciled = self.reconcile(app.manifest.jobs, worker=app.worker)
+        self.mend(stop_at=self.clock.now() + _PASS_LIMIT)
+        return reconciled
+
+    def _as_seen(self, backends: Backends) -> Backends:
+        """What the steps are wired over."""
+        return backends
+
+    def _invoke(self, function: str, do: Callable[[], object]) -> None:
+        """Call a function, as AWS would: here at once, and what it raises passes through."""
+        del function
+        do()
+
+    def _wire_jobs(self) -> None:
+        seen, settings = self._seen, self.settings
+        store, jobs, wakes, clock = seen.store, seen.jobs, seen.job_wakes, seen.clock
+        plan = Plan(store, jobs, clock=clock, settings=settings, meter=self.meter)
+        attend = Attend(plan, jobs, wakes, clock=clock, settings=settings)
+        self.dispatch_jobs = DispatchJobs(store, jobs, clock=clock, settings=settings, meter=self.meter)
+        self.attend_due = AttendDue(jobs, attend, clock=clock, settings=settings)
+        self.mend = Mend(jobs, wakes, attend, clock=clock, settings=settings)
+        self.reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
+        self.journal = Journal(store, clock=clock, settings=settings, instance=self._instance)
+
+    def _wire(self, app: App) -> None:
+        seen, settings = self._seen, self.settings
+        store, queues, routes, clock = seen.store, seen.queues, seen.routes, seen.clock
+        timers = WheelTimers() if settings.timers == "wheel" else seen.timers
+        self.arm = Arm(store, queues, timers, routes, clock=clock, settings=settings)
+        self.dispatch = Dispatch(queues, routes, clock=clock)
+        waker = self._waker()
+        self.sweep = Sweep(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
+        self.wheel = Wheel(waker, seen.bookmarks, clock=clock, settings=settings)
+        self.hand_over = HandOver(store, self.arm, seen.bookmarks, clock=clock)
+        self.catch_up = CatchUp(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
+        passes = system_jobs.system_app({SWEEP: self._sweep, CATCH_UP: self._catch_up})
+        self._usual, self._heart = app.worker, self._heartbeat()
+        self._apps = {each.worker: each for each in (passes, app)}
+        self._work = {name: self._worker(each, self._instance) for name, each in self._apps.items()}
+
+    def _waker(self) -> Waker:
+        seen = self._seen
+        return Waker(seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings)
+
+    def _heartbeat(self) -> Heartbeat:
+        seen = self._seen
+        return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings)
+
+    def _worker(self, app: App, instance: str) -> Work:
+        seen = self._seen
+        ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self._heart)
+        return Work(
+            app,
+            ports,
+            clock=seen.clock,
+            settings=self.settings,
+            instance=instance,
+            chance=self._chance,
+            meter=self.meter,
+        )
+
+    def _chance(self) -> float:
+        return random.random()  # noqa: S311 - spreads retries, guards nothing
+
+    def event(self, event: Event) -> None:
+        """Have an event of the bus start the jobs whose rules let it through."""
+        for wake in self.job_wakes.matching(event):
+            self._invoke("event", partial(self.dispatch_jobs.event, wake.ref, wake.cadence, event))
+        self._wake()
+
+    def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
+        with self.journal.recording(job) as told:
+            told.append(run_pass(self._seen.clock.now() + _PASS_LIMIT))
+
+    def _sweep(self, stop_at: datetime) -> str:
+        ahead = self.wheel if self.settings.timers == "wheel" else self.hand_over
+        ahead(stop_at=stop_at)
+        sent, looked = self.sweep(stop_at=stop_at).sent, self.attend_due(stop_at=stop_at)
+        return f"sent {sent}, attended to {looked.attended} jobs"
+
+    def _catch_up(self, stop_at: datetime) -> str:
+        sent, looked = self.catch_up(stop_at=stop_at).sent, self.attend_due(stop_at=stop_at)
+        mended = self.mend(stop_at=stop_at)
+        return (
+            f"sent {sent}, attended to {looked.attended} jobs, mended {len(mended.removed) + len(mended.set)}"
+        )
+
+    def _tell(self, told: Told) -> None:
+        """Have it published; nothing waits for it."""
+        if self.settings.events != "off":
+            self._told.append((told, self.clock.now()))
+
+    def _changed(self, change: Change) -> None:
+        self._tell(change)
+        if self._lets_through(change):
+            self._changes.append(change)
+            self._wake()
+
+    @staticmethod
+    def _lets_through(change: Change) -> bool:
+        """Whether arm is told of it."""
+        return bool(change.became_pending or change.left_pending or transition_of(change))
+
+    def turn(self) -> Delivery | None:
+        """Do all that is due now but running handlers; then take the next delivery, if there is one."""
+        now = self.clock.now()
+        self._publish_changes()
+        self._arm_changes()
+        for message in self.timers.fire(now):
+            self._invoke("dispatch", partial(self.dispatch, message))
+        for wake in self.job_wakes.fire(now):
+            self._invoke("dispatch", partial(self.dispatch_jobs.wake, wake.ref))
+        if self._sweeps(now):
+            self._invoke("sweep", partial(self._pass, SWEEP, self._sweep))
+        if now >= self._catch_up_at:
+            self._catch_up_at = now + CATCH_UP_EVERY
+            self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
+            self.store.remove_expired(now)
+        self._publish_changes()
+        self._arm_changes()
+        received = self.queues.receive()
+        if received is None:
+            return None
+        queue, delivery = received
+        self._queue_of[delivery.receipt] = queue
+        return delivery
+
+    def run(self, delivery: Delivery) -> None:
+        """Work on a delivery; it stays in the queue, and comes again, if that raises."""
+        queue = self._queue_of.pop(delivery.receipt, self._usual)
+        self._work.get(queue, self._work[self._usual])(delivery)
+        self.queues.delete(delivery.receipt)
+
+    def next_at(self) -> datetime:
+        """When there is something to do again."""
+        if self._changes or self._told:
+            return self.clock.now()
+        instants = (
+            self._catch_up_at,
+            self._next_sweep_at(),
+            self.queues.next_at(),
+            self.timers.next_at(),
+            self.job_wakes.next_at(),
+        )
+        return min(each for each in instants if each is not None)
+
+    def _sweeps(self, now: datetime) -> bool:
+        """Whether a sweep is woken now."""
+        if now < self._sweep_at:
+            return False
+        self._sweep_at = now + SWEEP_EVERY
+        return True
+
+    def _next_sweep_at(self) -> datetime | None:
+        """The first minute's sweep that could find something: those before it are left out."""
+        overdue_at = self._overdue_at()
+        attend_at = self.job_store.earliest_attend_at()
+        finds = [each for each in (overdue_at, attend_at and attend_at - LEAD) if each is not None]
+        if not finds:
+            return None
+        idle = max(min(finds) - self._sweep_at, timedelta(0))
+        return self._sweep_at + -(-idle // SWEEP_EVERY) * SWEEP_EVERY
+
+    def _overdue_at(self) -> datetime | None:
+        """When the sweep, or the wheel, would find the row that is due first."""
+        earliest = self.store.earliest_due()
+        if earliest is None:
+            return None
+        has_wheel = self.settings.timers == "wheel"
+        return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
+
+    def _publish_changes(self) -> None:
+        if told := taken_from(self._told):
+            self._publish(told)
+
+    def _arm_changes(self) -> None:
+        if changes := taken_from(self._changes):
+            self._invoke("arm", partial(self._arm_and_notice, changes))
+
+    def _arm_and_notice(self, changes: Sequence[Change]) -> None:
+        self.arm(changes)
+        self._notice(changes)

@@ -1,0 +1,90 @@
+"""The embedded scheduler: everything in this process, by the real clock."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+from duetime.app import App
+from duetime.clock import SystemClock
+from duetime.embedded.cloud import MemoryCloud
+from duetime.embedded.fallback_logging import failures_told
+from duetime.environment import instance_name
+from duetime.ports.wakeups import Delivery
+from duetime.scheduler import Scheduler
+from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
+
+CONCURRENCY = 8
+
+
+@contextmanager
+def embedded(app: App, *, tenant_id: str, actor: str) -> Iterator[Scheduler]:
+    """See `duetime.App.embedded`."""
+    engine = _Engine(app)
+    with failures_told():
+        engine.start()
+        try:
+            yield Scheduler(
+                engine.cloud.store,
+                tenant_id=tenant_id,
+                actor=actor,
+                clock=engine.clock,
+                settings=engine.settings,
+                jobs=engine.cloud.job_ports,
+                undelivered=engine.cloud.undelivered_ports,
+            )
+        finally:
+            engine.stop()
+
+
+class _Engine:
+    """One thread turns the memory cloud; a pool runs the handlers."""
+
+    def __init__(self, app: App) -> None:
+        self.clock, self.settings = SystemClock(), Settings()
+        self._woken = threading.Event()
+        self._stopped = False
+        self.cloud = MemoryCloud(
+            app,
+            clock=self.clock,
+            settings=self.settings,
+            instance=instance_name(),
+            wake=self._woken.set,
+        )
+        self._pool = ThreadPoolExecutor(CONCURRENCY, thread_name_prefix="duetime-worker")
+        self._free = threading.Semaphore(CONCURRENCY)
+        self._thread = threading.Thread(target=self._turn, name="duetime-embedded", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Start nothing more, and wait for what is running."""
+        self._stopped = True
+        self._woken.set()
+        self._thread.join()
+        self._pool.shutdown(wait=True)
+
+    def _turn(self) -> None:
+        while not self._stopped:
+            self._free.acquire()
+            delivery = self.cloud.turn()
+            if delivery is not None:
+                self._pool.submit(self._run, delivery)
+                continue
+            self._free.release()
+            self._woken.wait((self.cloud.next_at() - self.clock.now()).total_seconds())
+            self._woken.clear()
+
+    def _run(self, delivery: Delivery) -> None:
+        try:
+            self.cloud.run(delivery)
+        except Exception:
+            log.exception("delivery failed, it will come again")
+        finally:
+            self._free.release()

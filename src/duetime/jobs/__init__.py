@@ -1,0 +1,1 @@
+"""Plan, maintain, reconcile, operate and explain recurring jobs."""

@@ -1,0 +1,226 @@
+"""Admission: may a job's run begin now? Pure; `admit` reads what is needed, and writes what is decided if it still holds.
+
+===================================  ==================================================================
+the run                              is
+===================================  ==================================================================
+processing, under a live lease       somebody else's
+an occurrence of a dropped job,      skipped, with the reason, when it was not due before that
+of a paused one, of a former version
+that a former version has run        skipped as covered
+claimed later than the job's grace   skipped as missed, unless its job makes up for it
+anything else of a job with overlap  run
+the only one of its job              run, under the job's lock
+beside another one                   what the job's overlap policy says
+===================================  ==================================================================
+
+A manual run is asked for its job's lock alone. A retry, a redrive, a take-over and a run that catches up wait for the lock,
+whatever the policy; so does nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from duetime import ids
+from duetime.model.action import Action, SkipReason, Status, Trigger
+from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
+from duetime.model.lease import Held
+from duetime.ports.jobs import Hold
+
+_SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Run it, if the job's row still admits it; the lock may be taken from `dead`."""
+
+    hold: Hold
+    takes_over_lock: bool = False
+    catches_up: bool = False
+    """It was missed, and is made up for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Do not run it; say why."""
+
+    reason: SkipReason
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Look again later."""
+
+    takes_the_place: bool = False
+    """It waits in the one place that the policy has."""
+    cancels: bool = False
+    """The holder of the lock is asked to stop."""
+
+
+class Mine:
+    """This very claim was made, and its answer lost."""
+
+
+Verdict = Go | Skip | Wait | Held | Mine | None
+"""None: nothing to do, a wake came too early or too late."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What a claim of a job's run has read."""
+
+    row: Action
+    job: Job | None
+    holder: Action | None
+    """The row of whoever holds the lock, if that is another."""
+    waiting: Action | None
+    """The row of whoever waits for it, if that is another."""
+    former: tuple[Action, ...] = ()
+    """What former versions, that ended not long before, have planned for the same nominal time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What time it is, and how far clocks and claims may be off."""
+
+    now: datetime
+    skew: timedelta
+    grace: timedelta
+
+
+def judge(seen: Seen, nonce: str, bounds: Bounds) -> Verdict:
+    """What becomes of a claim under `nonce`."""
+    row = seen.row
+    if row.status is Status.PROCESSING and row.lease_until is not None:
+        if row.claim_nonce == nonce:
+            return Mine()
+        if not _has_ended(row, bounds):
+            return Held(row.lease_until)
+    elif row.status is not Status.PENDING or row.due_at > bounds.now:
+        return None
+    if seen.job is None:
+        return Skip(SkipReason.DISABLED, "its job is gone") if row.status is Status.PENDING else None
+    if is_first(row) and row.trigger is not Trigger.MANUAL:
+        refusal = _covered(seen.former) or _refusal(row, seen.job, bounds)
+        if refusal is not None:
+            return refusal
+    return _contend(seen, seen.job, bounds)
+
+
+def is_first(row: Action) -> bool:
+    """Whether it was never run."""
+    return row.status is Status.PENDING and row.attempt == 0
+
+
+def _covered(former: tuple[Action, ...]) -> Skip | None:
+    """A former version's row that was run. Its job was read before it, so no other can begin any more."""
+    ran = next((each for each in former if each.attempt > 0), None)
+    return Skip(SkipReason.COVERED, f"{ran.id} ran at this time") if ran else None
+
+
+def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
+    """Why an occurrence, or an event's run, is not run at all."""
+    nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
+    if job.dropped_at is not None and nominal > job.dropped_at:
+        return Skip(SkipReason.DISABLED, f"{job.name} is no longer declared")
+    end = None if version is None else job.end_of(version)
+    if end is not None and nominal > end:
+        return Skip(SkipReason.RETIRED, f"version {job.version} of {job.name} has taken over")
+    if (pause := _pause_of(row, job, nominal, bounds.now)) is not None:
+        return Skip(SkipReason.PAUSED, _by(pause))
+    if _is_late(row, job, bounds) and not _makes_up_for(nominal, job, bounds):
+        late = round((bounds.now - row.due_at).total_seconds())
+        return Skip(SkipReason.MISSED, f"it could be claimed only {late} s after it was due")
+    return None
+
+
+def _pause_of(row: Action, job: Job, nominal: datetime, now: datetime) -> Pause | None:
+    """The pause that holds it: the whole job's, or that of its cadence if no other one is due then."""
+    is_named = row.cadence is not None and not _is_due_otherwise(row, job, nominal)
+    names = (WHOLE_JOB, row.cadence or WHOLE_JOB) if is_named else (WHOLE_JOB,)
+    standing = (job.pauses[name] for name in names if name in job.pauses)
+    return next((each for each in standing if nominal > each.since and not each.is_over(now)), None)
+
+
+def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:
+    """Whether a cadence that nobody has paused made it due, too."""
+    if row.cadence not in job.pauses or row.trigger is Trigger.EVENT:
+        return False
+    others = (each for name, each in job.stacked.by_name.items() if name not in job.pauses)
+    return any(each.next_after(nominal - _SECOND) == nominal for each in others)
+
+
+def _is_late(row: Action, job: Job, bounds: Bounds) -> bool:
+    """Whether a fresh occurrence is past its job's grace; one that was in time and waits for the lock is not."""
+    is_fresh = is_first(row) and row.trigger is Trigger.CADENCE
+    return is_fresh and bounds.now - row.due_at > bounds.grace and job.waiting != row.ref
+
+
+def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
+    """Whether a nominal time is one of the latest missed ones that the job makes up for."""
+    wanted = job.definition.catch_up
+    later = job.stacked.between(nominal, bounds.now - bounds.grace)
+    return wanted > 0 and len(list(islice(later, wanted))) < wanted
+
+
+def _by(pause: Pause) -> str:
+    return f"paused by {pause.by}" + (f": {pause.reason}" if pause.reason else "")
+
+
+def _contend(seen: Seen, job: Job, bounds: Bounds) -> Verdict:
+    """What the lock, and whoever holds it, make of a run that may otherwise begin."""
+    row = seen.row
+    catches_up = row.catches_up or _is_late(row, job, bounds)
+    if job.definition.overlap is Overlap.ALLOW:
+        is_planned = is_first(row) and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
+        return Go(Hold.UNCHANGED if is_planned else Hold.NOTHING, catches_up=catches_up)
+    if job.running is None and job.definition.overlap is Overlap.QUEUE_ONE and _is_after(row, seen.waiting):
+        return Wait()
+    if job.running in {None, row.ref}:
+        return Go(Hold.LOCK, catches_up=catches_up)
+    if _is_dead(seen.holder, bounds):
+        return Go(Hold.LOCK, takes_over_lock=True, catches_up=catches_up)
+    if not is_first(row) or catches_up:
+        return Wait()
+    return _beside(seen, job)
+
+
+def _beside(seen: Seen, job: Job) -> Skip | Wait:
+    """What the policy says of a fresh run while another one holds the lock."""
+    overlap, holder = job.definition.overlap, job.running.id if job.running else "another run"
+    if overlap not in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
+        return Skip(SkipReason.OVERLAP, f"{holder} was running")
+    cancels, waiting = overlap is Overlap.CANCEL_RUNNING, seen.waiting
+    if cancels and seen.holder is not None and _place(seen.holder) > _place(seen.row):
+        return Skip(SkipReason.OVERLAP, f"{holder} is later, and was running")
+    if waiting is None or waiting.status is not Status.PENDING:
+        return Wait(takes_the_place=True, cancels=cancels)
+    if not cancels:
+        return Skip(SkipReason.OVERLAP, f"{holder} was running, and {waiting.id} waiting")
+    if _place(waiting) > _place(seen.row):
+        return Skip(SkipReason.OVERLAP, f"{waiting.id} is later, and takes its place")
+    return Wait(takes_the_place=True, cancels=True)
+
+
+def _is_after(row: Action, waiting: Action | None) -> bool:
+    """Whether another run has waited for the lock, which is free now, and comes first."""
+    return waiting is not None and waiting.status is Status.PENDING and is_first(row)
+
+
+def _place(row: Action) -> tuple[datetime, str]:
+    """Where a run stands among its job's."""
+    return row.nominal_at, row.id
+
+
+def _is_dead(holder: Action | None, bounds: Bounds) -> bool:
+    """Whether whoever holds the lock will not free it: its row is gone or settled, or its worker died."""
+    if holder is None or holder.status.is_final:
+        return True
+    return holder.status is Status.PROCESSING and _has_ended(holder, bounds)
+
+
+def _has_ended(row: Action, bounds: Bounds) -> bool:
+    return row.lease_until is not None and row.lease_until + bounds.skew < bounds.now

@@ -1,0 +1,152 @@
+"""*Explain*: for any window, the account of each nominal time of a job. Nothing is unexplained within the retention.
+
+It reads the job, its versions and its spans, and rows in pages; `timeline` finds the times, `account` says what became
+of them. Neighbours without rows that share an account are folded into one entry, so that a month's pause of a job that
+is due each second is one entry, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from duetime import ids
+from duetime.clock import Clock
+from duetime.errors import JobNotFound
+from duetime.jobs.occurrence_status import Accounted, Known
+from duetime.jobs.timeline import Keyed, timeline
+from duetime.model.action import Action
+from duetime.model.job import JobRef
+from duetime.ports.actions import ActionStore, Page
+from duetime.ports.jobs import JobStore
+
+MOST_LOOKS = 50_000
+"""So many times are looked at in one call; then it is cut, however few entries they are folded into."""
+
+_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Entries in order, and from where to go on if there are more; `next_start` is None at the window's end."""
+
+    entries: tuple[Accounted, ...]
+    next_start: datetime | None = None
+
+    def __iter__(self) -> Iterator[Accounted]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+class Explain:
+    """Accounts for one job's times at a time."""
+
+    def __init__(
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        *,
+        clock: Clock,
+        retention: timedelta,
+        job_grace: timedelta,
+    ) -> None:
+        self._actions, self._jobs, self._clock = actions, jobs, clock
+        self._retention, self._job_grace = retention, job_grace
+
+    def __call__(self, ref: JobRef, start: datetime, end: datetime, *, limit: int = 500) -> Explanation:
+        """Account for each nominal time in (start, end]; of a job without times, for each run.
+
+        Args:
+            ref: the job.
+            start: an aware instant; a time at that very instant is not included.
+            end: the last instant that is.
+            limit: entries at the most; what lies at one instant is not parted.
+
+        Raises:
+            JobNotFound: there is no such job.
+        """
+        job = self._jobs.get(ref)
+        if job is None:
+            raise JobNotFound(ref.name)
+        known = Known(
+            job=job,
+            versions=self._jobs.versions(ref),
+            spans=self._jobs.spans(ref, start, end),
+            now=self._clock.now(),
+            job_grace=self._job_grace,
+            retention=self._retention,
+        )
+        return explanation(timeline(known, _Stored(self._actions, ref), start, end), limit)
+
+
+def explanation(found: Iterable[Keyed], limit: int) -> Explanation:
+    """What was found, folded, up to `limit` entries or `MOST_LOOKS` times."""
+    entries: list[Accounted] = []
+    last_key = None
+    for looks, (key, each) in enumerate(found):
+        is_alike = bool(entries) and key == last_key
+        is_full = looks >= MOST_LOOKS or (len(entries) >= limit and not is_alike)
+        if is_full and entries and each.at > entries[-1].ends_at:
+            return Explanation(tuple(entries), entries[-1].ends_at)
+        if is_alike:
+            entries[-1] = _folded(entries[-1], each)
+        else:
+            entries.append(each)
+        last_key = key
+    return Explanation(tuple(entries))
+
+
+def _folded(first: Accounted, then: Accounted) -> Accounted:
+    is_counted = first.count is not None and then.count is not None
+    count = (first.count or 0) + (then.count or 0) if is_counted else None
+    return replace(first, until=then.ends_at, count=count)
+
+
+class _Stored:
+    """The rows of a job, read in pages as they are asked for."""
+
+    def __init__(self, actions: ActionStore, ref: JobRef) -> None:
+        self._actions, self._ref = actions, ref
+
+    def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
+        """See `duetime.jobs.timeline.Rows`."""
+        return _paged(
+            lambda cursor: self._actions.occurrences(
+                self._ref.tenant_id,
+                self._ref.name,
+                number,
+                after=after,
+                until=until,
+                limit=_PAGE,
+                cursor=cursor,
+            )
+        )
+
+    def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:
+        """See `duetime.jobs.timeline.Rows`. The list begins with the newest, so it is read back to `after` first."""
+        rows = _paged(
+            lambda cursor: self._actions.of_job(
+                self._ref.tenant_id, self._ref.name, limit=_PAGE, cursor=cursor, has_events=True
+            )
+        )
+        found = []
+        for row in rows:
+            at = ids.nominal_at(row.id)
+            if at <= after:
+                break
+            if at <= until and ids.is_event_run(row.id):
+                found.append(row)
+        return reversed(found)
+
+
+def _paged(page: Callable[[str | None], Page]) -> Iterator[Action]:
+    cursor = None
+    while True:
+        found = page(cursor)
+        yield from found
+        cursor = found.cursor
+        if cursor is None:
+            return

@@ -1,0 +1,239 @@
+"""*Plan*: a job's next occurrences become rows, and its cursor moves on.
+
+Anyone may call it, at any time and twenty times at once: a wake, a claim, a resume, a reconcile, the sweep, the catch-up. An
+occurrence's id is made from job, version and nominal time, so whoever comes second finds its row; the cursor is moved
+by compare-and-set, so whoever comes second stops::
+
+    ────────────┬──────────────────┬─────────┬───────────────┬──────────> nominal times
+              cursor         now - grace    now          the horizon
+                 └── missed ───────┴──── put as rows ────────┘
+
+Rows come first and the cursor second: a crash in between leaves rows that the next planner finds. The horizon is the
+second wake from now, so that one wake may be lost; the next occurrence is planned however far off it is. An occurrence is computed from
+the cadence alone, never from when something ran.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import islice
+
+from duetime import ids, instant
+from duetime.clock import Clock
+from duetime.ids import PLANNER
+from duetime.model.action import Action
+from duetime.model.cadence_set import Due
+from duetime.model.job import Job, JobRef, Span, SpanKind
+from duetime.model.metric import Metric
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
+from duetime.ports.meter import UNMETERED, Meter, Subject
+from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
+
+WAKES_AHEAD = 2
+"""A wake plans for itself and for the one after it."""
+
+LEAD = timedelta(minutes=1)
+"""A job whose next unplanned occurrence is nearer than this has lost two wakes."""
+
+_CHUNK = 100
+_MOST_CHUNKS = 100
+_SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What one call did."""
+
+    made: int = 0
+    """Rows put, those included that another planner had put before."""
+    missed: bool = False
+    """Some nominal times had been missed, and are recorded as that."""
+
+    def plus(self, other: Planned) -> Planned:
+        """Both together."""
+        return Planned(self.made + other.made, self.missed or other.missed)
+
+
+class Plan:
+    """Plans one job at a time."""
+
+    def __init__(
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
+        self._actions, self._jobs = actions, jobs
+        self._clock, self._settings, self._meter = clock, settings, meter
+
+    def __call__(self, ref: JobRef) -> Planned:
+        """Plan what is due before the second next wake, and at least the next occurrence.
+
+        A job that is paused, dropped or unknown, and every job while the global switch is off, is left as it is.
+
+        Raises:
+            BackendUnavailable: not all was planned; calling again is safe.
+        """
+        done = Planned()
+        job = self._jobs.get(ref) if self._settings.enabled else None
+        for _ in range(_MOST_CHUNKS):
+            if job is None or not job.is_live or job.definition.runs_itself:
+                break
+            now = self._clock.now()
+            step = self._missed(job, now) or self._next(job, now)
+            if step is None or not self._write(job, step):
+                break
+            done = done.plus(Planned(len(step.rows), bool(step.missed)))
+            job = replace(job, cursor=step.cursor, attend_at=step.attend_at)
+        return done
+
+    def ahead(self, job: Job, due: Due) -> Action:
+        """Put the row of one nominal time beyond the cursor, which stays: whoever plans up to there finds it.
+
+        A planner that stops between its rows and the cursor leaves no more, and no less.
+        """
+        row = replace(self._row(job, due, self._clock.now()), cadence=due.cadences[0])
+        self._actions.put(row)
+        return row
+
+    def _write(self, job: Job, step: _Step) -> bool:
+        for row in step.rows:
+            self._actions.put(row)
+        is_moved = self._jobs.move_cursor(job, step.cursor, step.attend_at, missed=step.missed)
+        if is_moved:
+            self._tell_missed(job, step)
+        return is_moved
+
+    def _tell_missed(self, job: Job, step: _Step) -> None:
+        for span in step.missed:
+            self._meter.add(Metric.MISSED, of=Subject(job.definition.type, job.ref.tenant_id))
+            log.warning(Metric.MISSED.value, extra=_told(job, span, len(step.rows)))
+
+    def _missed(self, job: Job, now: datetime) -> _Step | None:
+        """The nominal times that it is too late for, and the rows for those of them that are made up for."""
+        until = _whole(now - self._settings.job_grace)
+        first = job.stacked.next_after(job.cursor)
+        if first is None or first > until:
+            return None
+        span = Span(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
+        late = _latest(job, until)
+        spread = self._settings.catch_up_spread
+        rows = tuple(
+            self._row(job, due, now, catches_up=True, due_at=now + spread * place)
+            for place, due in enumerate(late)
+        )
+        return _Step(rows, until, attend_at_of(job, until), (span,))
+
+    def _next(self, job: Job, now: datetime) -> _Step | None:
+        """The next rows, 100 at the most; None when enough is planned."""
+        following = job.stacked.next_after(now)
+        horizon = job.stacked.planned_until(now, WAKES_AHEAD)
+        until = max((each for each in (following, horizon) if each is not None), default=None)
+        if horizon is None:
+            until = following or job.stacked.next_after(job.cursor)
+        if until is None or until <= job.cursor:
+            return None
+        dues = tuple(islice(job.stacked.between(job.cursor, until), _CHUNK))
+        if not dues:
+            return None
+        rows = tuple(self._row(job, due, now) for due in dues if _cadence_of(job, due))
+        return _Step(rows, dues[-1].at, attend_at_of(job, dues[-1].at))
+
+    def _row(
+        self,
+        job: Job,
+        due: Due,
+        now: datetime,
+        *,
+        catches_up: bool = False,
+        due_at: datetime | None = None,
+    ) -> Action:
+        action_id = ids.occurrence_id(job.name, job.version, due.at)
+        return Action(
+            tenant_id=job.ref.tenant_id,
+            id=action_id,
+            type=job.definition.type,
+            due_at=due_at or due.at,
+            first_due_at=due.at if due_at else None,
+            due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
+            created_by=PLANNER,
+            payload=job.definition.payload,
+            payload_version=job.definition.payload_version,
+            cadence=_cadence_of(job, due),
+            planned_at=now,
+            catches_up=catches_up,
+        )
+
+
+def _told(job: Job, missed: Span, made_up: int) -> dict[str, object]:
+    return {
+        "tenant": job.ref.tenant_id,
+        "type": job.definition.type,
+        "job": job.name,
+        "since": instant.text(missed.start),
+        "until": instant.text(missed.end),
+        "made_up": made_up,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    rows: tuple[Action, ...]
+    cursor: datetime
+    attend_at: datetime
+    missed: tuple[Span, ...] = ()
+
+
+def is_behind(job: Job, now: datetime) -> bool:
+    """Whether somebody must attend to it: two wakes were lost, or something was changed."""
+    return job.attend_at <= now + LEAD
+
+
+def attend_at_of(job: Job, cursor: datetime) -> datetime:
+    """When a pause of it ends, or its next unplanned occurrence is due; now-ish while its wakes are not set."""
+    if job.wakes.startswith(STALE):
+        return job.attend_at
+    ends = [each.until for each in job.pauses.values() if each.until is not None]
+    is_planned = job.is_live and not job.definition.runs_itself
+    following = job.stacked.next_after(cursor) if is_planned else None
+    return min([*ends, following or instant.LATEST])
+
+
+STALE = "?"
+"""Begins `Job.wakes` while they are not what the job's row says."""
+
+
+def _cadence_of(job: Job, due: Due) -> str | None:
+    """The cadence that a nominal time is run for: the first that was not paused before it."""
+    return next((each for each in due.cadences if not _is_paused(job, each, due.at)), None)
+
+
+def _is_paused(job: Job, cadence: str, at: datetime) -> bool:
+    return cadence in job.pauses and at > job.pauses[cadence].since
+
+
+def _latest(job: Job, until: datetime) -> tuple[Due, ...]:
+    """As many of the latest missed nominal times as the job makes up for."""
+    wanted = job.definition.catch_up
+    if not wanted:
+        return ()
+    span = _SECOND
+    while True:
+        start = max(job.cursor, until - span)
+        found = deque((each for each in job.stacked.between(start, until) if _cadence_of(job, each)), wanted)
+        if len(found) == wanted or start == job.cursor:
+            return tuple(found)
+        span *= 4
+
+
+def _whole(moment: datetime) -> datetime:
+    return moment.replace(microsecond=0)

@@ -1,0 +1,214 @@
+"""The timeline of a job: its nominal times in order, each with its account, and what calendars and gaps took. Pure.
+
+A version has times while it was in force. A cadence of every second that was paused for a month has millions of one
+account: after `MANY` of them in a row the walk jumps to the last one before anything can change, which is the next turn
+of what is known, the next row, or the next time of another source.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from heapq import heapify, heappop, heappush, merge
+from typing import Protocol
+
+from duetime import ids
+from duetime.declare.job_rules import has_times
+from duetime.jobs.job_times import Nominal, Silenced, Swallowed, sources_of
+from duetime.jobs.occurrence_status import Account, Accounted, Known, verdict_of
+from duetime.jobs.time_source import Source, last_before, local_of
+from duetime.model.action import Action, SkipReason, Trigger
+from duetime.model.cadence_set import Stacked
+from duetime.model.job import Version
+
+MANY = 10_000
+"""So many times of one account in a row are counted; of what follows only the last is looked for."""
+
+Keyed = tuple[Hashable, Accounted]
+"""Neighbours with one key may be folded."""
+
+_LEAST = timedelta(microseconds=1)
+
+
+class Rows(Protocol):
+    """The rows of a job, as they are asked for."""
+
+    def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
+        """Those of a version with a nominal time in (after, until], oldest first; manual runs, too."""
+        ...
+
+    def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:
+        """Runs that events of (after, until] started, oldest first."""
+        ...
+
+
+def timeline(known: Known, rows: Rows, start: datetime, end: datetime) -> Iterator[Keyed]:
+    """What there is to account for in (start, end], in order.
+
+    Of a version without times, or one that runs itself, that is its runs; of any other, manual runs are left out.
+    """
+    for version in known.versions:
+        stacked = Stacked.of(version.definition.cadences, known.job.anchor)
+        after, until = max(version.since, start), min(version.until or end, end)
+        if version.definition.runs_itself or not has_times(stacked.cadences):
+            yield from (_run(row, version, stacked) for row in _runs(version, stacked, rows, start, end))
+        elif after < until:
+            planned = rows.of_version(version.number, after, until)
+            yield from _Walk(known, version, stacked, planned, until).after(after)
+
+
+def _runs(version: Version, stacked: Stacked, rows: Rows, start: datetime, end: datetime) -> Iterator[Action]:
+    """A version's runs. Their ids tell whole seconds: one of the second in which it began seems to lie before it."""
+    planned = rows.of_version(version.number, start, end)
+    if not stacked.triggers:
+        return planned
+    since = version.since.replace(microsecond=0) - _LEAST
+    until = version.until.replace(microsecond=0) - _LEAST if version.until else end
+    events = rows.of_events(max(since, start), min(until, end))
+    return merge(planned, events, key=lambda row: ids.nominal_at(row.id))
+
+
+def _run(row: Action, version: Version, stacked: Stacked) -> Keyed:
+    """A row by itself: a run that no time made due, or one whose cadence does not have its time any more."""
+    at, verdict = ids.nominal_at(row.id), verdict_of(row)
+    tz = stacked.by_name.get(row.cadence or "", stacked.cadences[0]).tz
+    by = f"triggered by {row.created_by}" if row.trigger is Trigger.MANUAL else ""
+    return row.id, Accounted(
+        at=at,
+        local=local_of(at, tz),
+        tz=tz,
+        cadences=(row.cadence,) if row.cadence else (),
+        version=version.number,
+        account=verdict.account,
+        reason=str(verdict.reason),
+        note="; ".join(filter(None, (by, verdict.note))),
+        action_id=row.id,
+    )
+
+
+class _Walk:
+    """Through all sources of a version's cadences at once, up to the version's end or the window's."""
+
+    def __init__(
+        self, known: Known, version: Version, stacked: Stacked, rows: Iterator[Action], until: datetime
+    ) -> None:
+        self._known, self._version, self._stacked, self._until = known, version, stacked, until
+        self._turns = sorted([*known.turns(), until + _LEAST])
+        self._rows = (row for row in rows if not ids.is_manual_run(row.id))
+        self._row = next(self._rows, None)
+        self._last: Hashable = None
+        self._alike = 0
+
+    def after(self, start: datetime) -> Iterator[Keyed]:
+        """From an instant on."""
+        sources = [source for each in self._stacked.cadences for source in sources_of(each, self._until)]
+        coming = [
+            (at, place) for place, each in enumerate(sources) if (at := each.next_after(start)) is not None
+        ]
+        heapify(coming)
+        while coming:
+            at, places = coming[0][0], []
+            while coming and coming[0][0] == at:
+                places.append(heappop(coming)[1])
+            here = [sources[place] for place in places]
+            yield from self._strays(at)
+            found = list(self._found(at, here))
+            yield from found
+            following = coming[0][0] if coming else self._until + _LEAST
+            if (rest := self._rest(found, here, following)) is not None:
+                yield rest
+                at = rest[1].ends_at
+            for place in places:
+                if (later := sources[place].next_after(at)) is not None:
+                    heappush(coming, (later, place))
+        yield from self._strays(self._until + _LEAST)
+
+    def _found(self, at: datetime, here: Sequence[Source]) -> Iterator[Keyed]:
+        """What there is to account for at an instant: one entry, and one more for what a gap swallowed there."""
+        swallowed = [each for each in here if isinstance(each, Swallowed)]
+        nominal = [each for each in here if isinstance(each, Nominal)]
+        silenced = [each for each in here if isinstance(each, Silenced)]
+        if swallowed:
+            yield self._gap(at, swallowed)
+        row = self._row_at(at)
+        if nominal:
+            yield self._nominal(at, nominal, silenced, row)
+        elif row is not None:
+            yield _run(row, self._version, self._stacked)
+        elif silenced:
+            yield self._silenced(at, silenced)
+
+    def _nominal(
+        self, at: datetime, here: Sequence[Source], silenced: Sequence[Silenced], row: Action | None
+    ) -> Keyed:
+        names = tuple(each.name for each in here)
+        verdict = self._known.of(row, at, names)
+        told = [each.told(at) for each in here]
+        notes = [*(note for note, _ in told), *(f"{each.name} is silent: {each.reason}" for each in silenced)]
+        entry = self._entry(at, here, verdict.account, verdict.reason, _joined(verdict.note, *notes))
+        if row is not None:
+            return row.id, replace(entry, action_id=row.id)
+        likeness = tuple(likeness for _, likeness in told)
+        return (self._version.number, verdict, names, likeness, tuple(notes[len(here) :])), entry
+
+    def _silenced(self, at: datetime, here: Sequence[Silenced]) -> Keyed:
+        told = [each.told(at) for each in here]
+        reason = _joined(*(each.reason for each in here))
+        entry = self._entry(at, here, Account.CALENDAR, reason, _joined(*(note for note, _ in told)))
+        return (self._version.number, reason, entry.cadences, entry.note), entry
+
+    def _gap(self, at: datetime, here: Sequence[Swallowed]) -> Keyed:
+        note = _joined(*(each.told(at)[0] for each in here))
+        entry = self._entry(at, here, Account.GAP, "", note)
+        missing = sum(len(each.missing(at)) for each in here)
+        return ("gap", at), replace(entry, local=here[0].gap(at).local, count=missing)
+
+    def _entry(
+        self, at: datetime, here: Sequence[Source], account: Account, reason: str, note: str
+    ) -> Accounted:
+        tz = here[0].cadence.tz
+        return Accounted(
+            at=at,
+            local=local_of(at, tz),
+            tz=tz,
+            cadences=tuple(each.name for each in here),
+            version=self._version.number,
+            account=account,
+            reason=str(reason),
+            note=note,
+        )
+
+    def _rest(self, found: Sequence[Keyed], here: Sequence[Source], following: datetime) -> Keyed | None:
+        """All later times that are certain to share the present one's account, where too many have done so already."""
+        if len(found) != 1 or found[0][0] != self._last:
+            self._last, self._alike = found[-1][0] if found else None, 0
+        self._alike += 1
+        if self._alike <= MANY or len(here) != 1:
+            return None
+        key, entry = found[0]
+        turn = self._turns[bisect_left(self._turns, entry.at)]
+        row_at = ids.nominal_at(self._row.id) if self._row else following
+        last = last_before(here[0], entry.at, min(following, turn, row_at, here[0].turn(entry.at)))
+        if last == entry.at:
+            return None
+        return key, replace(entry, at=last, until=last, count=None)
+
+    def _row_at(self, at: datetime) -> Action | None:
+        row = self._row
+        if row is None or ids.nominal_at(row.id) != at:
+            return None
+        self._row = next(self._rows, None)
+        return row
+
+    def _strays(self, before: datetime) -> Iterator[Keyed]:
+        """Rows of times that the cadences do not have, as when a zone's rules were changed after they were planned."""
+        while (row := self._row) is not None and ids.nominal_at(row.id) < before:
+            self._row = next(self._rows, None)
+            if row.skip_reason is not SkipReason.RETIRED:
+                yield _run(row, self._version, self._stacked)
+
+
+def _joined(*words: str) -> str:
+    return "; ".join(dict.fromkeys(filter(None, words)))

@@ -1,0 +1,123 @@
+"""Gathering: what one invocation meters, kept apart by type and tenant, and handed over when the invocation ends.
+
+Both are bounded, since CloudWatch charges for each name with each of its dimensions' values: types by what a deploy has
+published, tenants by the settings.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from duetime.errors import DuetimeError
+from duetime.model.action import Action
+from duetime.model.metric import Metric
+from duetime.ports.meter import Subject
+from duetime.ports.wakeups import Routes
+from duetime.settings import Settings
+
+UNKNOWN, OTHER = "unknown", "other"
+"""Of types that nobody has published; of tenants that have no dimension value of their own."""
+
+_Event = TypeVar("_Event", bound=Mapping[str, Any])
+_Context = TypeVar("_Context")
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Values of metrics that share their dimensions."""
+
+    dimensions: Sequence[Mapping[str, str]]
+    """The sets of dimensions under which each value is told: the deployment alone, with the type, with the tenant."""
+    values: Mapping[Metric, Sequence[float]]
+    """A counter has one: its sum."""
+
+
+HandOver = Callable[[Sequence[Gathered]], None]
+"""Takes what was gathered; called once for each invocation that has metered something."""
+
+
+class Gathering:
+    """The meter of a Lambda's process. Where it runs invocations side by side, they share what is gathered."""
+
+    def __init__(self, settings: Settings, knows: Callable[[str], bool], hand_over: HandOver) -> None:
+        """Make one for a function.
+
+        Args:
+            settings: the deployment's.
+            knows: whether a type is one that may have a dimension value of its own; asked when an invocation ends.
+            hand_over: where it goes.
+        """
+        self._deployment, self._tenants = deployment_of(settings), settings.metric_tenants.split()
+        self._knows, self._hand_over = knows, hand_over
+        self._turn = threading.Lock()
+        self._gathered: dict[tuple[str | None, str | None], dict[Metric, list[float]]] = _empty()
+
+    def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
+        """See `duetime.ports.meter.Meter`."""
+        whose = (None, None) if of is None else (of.type, self._tenant(of.tenant_id))
+        with self._turn:
+            values = self._gathered[whose][metric]
+            if metric.is_counter:
+                values[:] = [sum(values) + value]
+            else:
+                values.append(value)
+
+    def flush(self) -> None:
+        """Hand over what was gathered, and begin anew."""
+        with self._turn:
+            taken, self._gathered = self._gathered, _empty()
+        if taken:
+            self._hand_over([self._told(*whose, values) for whose, values in taken.items()])
+
+    def around(self, handler: Callable[[_Event, _Context], _Answer]) -> Callable[[_Event, _Context], _Answer]:
+        """The handler with a flush at the end of each invocation, of one that fails, too."""
+
+        def metered(event: _Event, context: _Context) -> _Answer:
+            try:
+                return handler(event, context)
+            finally:
+                self.flush()
+
+        return metered
+
+    def _told(
+        self, type_name: str | None, tenant: str | None, values: Mapping[Metric, Sequence[float]]
+    ) -> Gathered:
+        alone = {"deployment": self._deployment}
+        sets = [alone]
+        if type_name is not None:
+            sets.append(alone | {"type": type_name if self._knows(type_name) else UNKNOWN})
+        if tenant is not None:
+            sets.append(alone | {"tenant": tenant})
+        return Gathered(sets, values)
+
+    def _tenant(self, tenant_id: str) -> str | None:
+        if not self._tenants:
+            return None
+        return tenant_id if self._tenants == ["*"] or tenant_id in self._tenants else OTHER
+
+
+def deployment_of(settings: Settings) -> str:
+    """What tells one deployment's metrics from another's."""
+    return settings.prefix.removesuffix("-") or "duetime"
+
+
+def published(routes: Routes) -> Callable[[str], bool]:
+    """Whether some worker runs a type; while nobody can say, it does not."""
+
+    def knows(type_name: str) -> bool:
+        try:
+            return routes.queue_for(type_name) is not None
+        except DuetimeError:
+            return False
+
+    return knows
+
+
+def _empty() -> dict[tuple[str | None, str | None], dict[Metric, list[float]]]:
+    return defaultdict(lambda: defaultdict(list))

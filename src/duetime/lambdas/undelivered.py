@@ -1,0 +1,88 @@
+"""The Lambda on the workers' dead-letter queues and on the failure queue: messages to `duetime.undelivered.undelivered_handler`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from duetime.aws import failures
+from duetime.aws.backends import Backends
+from duetime.clock import Clock, SystemClock
+from duetime.errors import DuetimeError, cut
+from duetime.events.publish import Tell
+from duetime.lambdas.dispatch import make_dispatch
+from duetime.lambdas.emf import write_metrics
+from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
+from duetime.ports.meter import Meter
+from duetime.ports.undelivered import SalvagePorts
+from duetime.settings import Settings
+from duetime.undelivered.undelivered_handler import Salvage
+from duetime.wakeups.arm import Arm
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+
+
+def make_handler(
+    settings: Settings, *, metrics: HandOver = write_metrics
+) -> Callable[[Event, object], Event]:
+    """The handler of SQS events; it answers with a partial batch response.
+
+    These queues have no dead letters of their own: what is reported as failed comes again, for two weeks.
+
+    Args:
+        settings: the deployment's.
+        metrics: takes what each invocation metered.
+    """
+    clock = SystemClock()
+    backends = Backends(settings, clock)
+    meter = Gathering(settings, published(backends.routes), metrics)
+    salvage = _salvage(settings, backends, clock, meter)
+
+    def handler(event: Event, _context: object) -> Event:
+        failed = [each["messageId"] for each in event["Records"] if not _handle(salvage, each, settings)]
+        return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+    return meter.around(handler)
+
+
+def _salvage(settings: Settings, backends: Backends, clock: Clock, meter: Meter) -> Salvage:
+    queues, routes, undelivered = backends.queues, backends.routes, backends.undelivered
+    dispatch = make_dispatch(backends, settings, clock, meter)
+
+    def dispatched(told: Event) -> Event:
+        """EventBridge hands over the event that its rule let through; what dispatch is told of it, the rule knows."""
+        if "rule" in told:
+            return dispatch(backends.job_wakes.told_by(told["rule"], told["event"]))
+        return dispatch(told)
+
+    return Salvage(
+        SalvagePorts(
+            backends.store,
+            queues,
+            routes,
+            backends.stream,
+            undelivered.store,
+            undelivered.queues,
+            backends.event_bus,
+        ),
+        Arm(backends.store, queues, backends.timers, routes, clock=clock, settings=settings),
+        dispatched,
+        Tell(backends.jobs, routes, settings=settings),
+        clock=clock,
+        settings=settings,
+        meter=meter,
+    )
+
+
+def _handle(salvage: Salvage, record: Mapping[str, Any], settings: Settings) -> bool:
+    try:
+        salvage(failures.read(record, settings.prefix))
+    except DuetimeError as error:
+        log.warning(
+            "message will come again", extra={"message_id": record["messageId"], "reason": cut(error)}
+        )
+        return False
+    return True

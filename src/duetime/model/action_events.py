@@ -1,0 +1,135 @@
+"""Action events: what a change of a row tells. Facts only; which of it is told is said in `lifecycle`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from duetime import instant
+from duetime.model.action import Action, Ending, SkipReason, Status, Trigger
+from duetime.model.change import Change
+from duetime.model.lifecycle import LifecycleEvent, Word
+from duetime.model.manifest import Route
+from duetime.model.redaction import WHOLE, Redacted, redacted
+
+
+def of_action(change: Change, at: datetime) -> Iterator[LifecycleEvent]:
+    """What a change of a row tells; of a removal, nothing.
+
+    Args:
+        change: the row before and after.
+        at: when it was written, for what the row itself has no instant of.
+    """
+    if change.new is None:
+        return
+    told = _began(change.new) if change.old is None else _went_on(change.old, change.new)
+    for word, by, when in told:
+        yield _of_row(change.new, word, by, when or at)
+
+
+_Transition = tuple[Word, str | None, datetime | None]
+
+
+def _began(new: Action) -> Iterator[_Transition]:
+    if new.job is None:
+        yield Word.SCHEDULED, new.created_by, new.created_at
+    elif new.trigger in {Trigger.MANUAL, Trigger.EVENT} and new.status is not Status.SKIPPED:
+        yield Word.TRIGGERED, new.created_by, new.created_at
+    elif new.status is Status.PENDING:
+        yield Word.PLANNED, None, new.created_at
+    if new.status is not Status.PENDING:
+        yield from _ended(new)
+
+
+def _went_on(old: Action, new: Action) -> Iterator[_Transition]:
+    if new.cancel_requested_at is not None and old.cancel_requested_at is None:
+        yield Word.CANCEL_REQUESTED, new.cancel_requested_by, new.cancel_requested_at
+    match old.status, new.status:
+        case Status.PENDING, Status.PENDING if new.gen > old.gen:
+            yield Word.RESCHEDULED, new.changed_by, new.changed_at
+        case Status.FAILED, Status.PENDING:
+            yield Word.REDRIVEN, new.changed_by, new.changed_at
+        case Status.PROCESSING, Status.PENDING:
+            yield Word.RETRYING, None, new.attempts[-1].finished_at if new.attempts else None
+        case Status.PENDING, Status.PROCESSING:
+            yield Word.STARTED, None, new.attempts[-1].started_at if new.attempts else None
+        case Status.PROCESSING, Status.PROCESSING if new.recoveries > old.recoveries:
+            yield Word.RECOVERED, None, new.attempts[-1].started_at if new.attempts else None
+        case before, after if before is not after:
+            yield from _ended(new)
+
+
+def _ended(new: Action) -> Iterator[_Transition]:
+    """What its last status says, where that is final."""
+    ran_until = new.attempts[-1].finished_at if new.attempts else None
+    match new.status:
+        case Status.EXECUTED:
+            yield Word.EXECUTED, None, ran_until
+        case Status.FAILED:
+            yield Word.FAILED, None, ran_until
+        case Status.CANCELLED:
+            ended = max((each for each in (ran_until, new.changed_at) if each), default=None)
+            yield Word.CANCELLED, new.cancelled_by, ended
+        case Status.SKIPPED if new.skip_reason is SkipReason.MISSED:
+            yield Word.MISSED, None, new.changed_at
+        case Status.SKIPPED:
+            yield Word.SKIPPED, new.changed_by, new.changed_at
+
+
+def _of_row(row: Action, word: Word, by: str | None, at: datetime) -> LifecycleEvent:
+    return LifecycleEvent(
+        subject="action" if row.job is None else "run",
+        word=word,
+        number=f"{row.gen}.{row.fence}",
+        at=at,
+        tenant_id=row.tenant_id,
+        name=row.id,
+        by=by,
+        about=told_of_row(row),
+    )
+
+
+def told_of_row(row: Action) -> dict[str, Any]:
+    """What outsiders are told of an action: never its payload (see `with_payload`)."""
+    last = row.attempts[-1] if row.attempts else None
+    is_its_end = last is not None and (row.status is not Status.CANCELLED or last.ending is Ending.CANCELLED)
+    message = last.message if last and is_its_end else None
+    return {
+        "id": row.id,
+        "type": row.type,
+        "status": row.status.value,
+        "due_at": instant.text(row.due_at),
+        "nominal_at": instant.text(row.nominal_at),
+        "correlation_id": row.correlation_id,
+        "created_by": row.created_by,
+        "trigger": row.trigger.value,
+        "job": row.job,
+        "cadence": row.cadence,
+        "attempt": row.attempt,
+        "recoveries": row.recoveries,
+        "started_at": instant.text(last.started_at) if last else None,
+        "finished_at": instant.text(last.finished_at) if last and last.finished_at else None,
+        "reason": row.note or (row.skip_reason.value if row.skip_reason else message),
+    }
+
+
+def with_payload(event: LifecycleEvent, row: Action, route: Route) -> LifecycleEvent:
+    """The event with the payload of its action, where the row carries it: one set apart stays apart.
+
+    What is sensitive is told to nobody here. Which fields that are is known of the version in force alone, and nobody
+    here can upcast: of another version nothing is told, if anything is sensitive.
+    """
+    if row.payload is None or row.payload_apart:
+        return event
+    told = _told(row.payload, row.payload_version, route)
+    about = {**event.about, "payload": told.payload}
+    return replace(event, about={**about, "redacted": list(told.paths)} if told.paths else about)
+
+
+def _told(written: str, version: int, route: Route) -> Redacted:
+    if version > route.version or (route.sensitive and version != route.version):
+        return WHOLE
+    return redacted(json.loads(written), route.sensitive)

@@ -1,0 +1,32 @@
+"""The change: what the table's stream tells of a row. Facts only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from duetime.model.action import Action, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happened to a row: None stands for no row."""
+
+    old: Action | None
+    new: Action | None
+
+    @property
+    def became_pending(self) -> Action | None:
+        """The row, if it is pending with a due time that it did not have before."""
+        new, old = self.new, self.old
+        if new is None or new.status is not Status.PENDING or (old and old.gen == new.gen):
+            return None
+        return new
+
+    @property
+    def left_pending(self) -> Action | None:
+        """The row as it was, if it is no longer pending with that due time."""
+        old, new = self.old, self.new
+        if old is None or old.status is not Status.PENDING:
+            return None
+        stays = new is not None and new.status is Status.PENDING and new.gen == old.gen
+        return None if stays else old

@@ -1,0 +1,175 @@
+"""The selection: which actions are meant, by what is said of them. Facts only; `search` finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Self, TypedDict
+
+from duetime import ids, instant
+from duetime.errors import InvalidSelection, cut
+from duetime.instant import When
+from duetime.model.action import Action, Status
+
+if TYPE_CHECKING:
+    from duetime.payload import Payload
+
+LARGEST_PAGE = 200
+"""As many as a page holds at most."""
+
+
+class Filters(TypedDict, total=False):
+    """What may be said of the actions that are meant; all of it must hold.
+
+    A bound is an aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago, as of each call.
+    """
+
+    status: Status | str | Collection[Status | str] | None
+    """A status, or several of which it must have one."""
+    type: str | type[Payload] | None
+    """A payload type, or its name."""
+    correlation_id: str | None
+    job: str | None
+    """Runs of this job."""
+    due_after: When | None
+    due_until: When | None
+    created_after: When | None
+    created_until: When | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Actions that meet all that is said: of a span, what lies after its start, and at or before its end."""
+
+    statuses: frozenset[Status] = frozenset(Status)
+    type: str | None = None
+    correlation_id: str | None = None
+    job: ids.JobName | None = None
+    due_after: datetime | None = None
+    due_until: datetime | None = None
+    created_after: datetime | None = None
+    created_until: datetime | None = None
+
+    @classmethod
+    def of(cls, said: Filters, now: datetime) -> Self:
+        """Check what a caller says; a filter that is None says nothing.
+
+        Raises:
+            InvalidSelection: there is no such filter, or nothing can meet them.
+            InvalidIdentifier: the correlation id or the job's name is none.
+            InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
+        """
+        if unknown := said.keys() - Filters.__annotations__.keys():
+            known = ", ".join(Filters.__annotations__)
+            raise InvalidSelection(f"there is no filter {cut(min(unknown), 40)!r}; there are {known}")
+        job, correlation_id = said.get("job"), said.get("correlation_id")
+        bounds: dict[str, When] = {name: when for name in _BOUNDS if (when := said.get(name)) is not None}  # type: ignore[misc]
+        return cls(
+            statuses=_statuses(said.get("status")),
+            type=_type_name(said.get("type")),
+            correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
+            job=None if job is None else ids.job_name(job),
+            **{name: instant.resolve(when, now=now) for name, when in bounds.items()},
+        )
+
+    def __post_init__(self) -> None:
+        for after, until in _SPANS:
+            start, end = getattr(self, after), getattr(self, until)
+            if start is not None and end is not None and start >= end:
+                raise InvalidSelection(f"{after} must lie before {until}")
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether every action is meant."""
+        return self == Selection()
+
+    @property
+    def says_when_due(self) -> bool:
+        """Whether a due range is said, of one end at least."""
+        return self.due_after is not None or self.due_until is not None
+
+    def admits(self, row: Action) -> bool:
+        """Whether a row is one of those meant."""
+        return (
+            row.status in self.statuses
+            and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
+            and _lies(row.due_at, self.due_after, self.due_until)
+            and _lies(row.created_at, self.created_after, self.created_until)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSelection:
+    """Runs of one job that meet all that is said; their span is one of nominal times."""
+
+    statuses: frozenset[Status] = frozenset(Status)
+    nominal_after: datetime | None = None
+    nominal_until: datetime | None = None
+
+    @classmethod
+    def of(
+        cls,
+        status: Status | str | Collection[Status | str] | None,
+        nominal_after: When | None,
+        nominal_until: When | None,
+        now: datetime,
+    ) -> Self:
+        """Check what a caller says; what is None says nothing.
+
+        Raises:
+            InvalidSelection: there is no such status, or the span ends before it begins.
+            InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
+        """
+        return cls(
+            statuses=_statuses(status),
+            nominal_after=None if nominal_after is None else instant.resolve(nominal_after, now=now),
+            nominal_until=None if nominal_until is None else instant.resolve(nominal_until, now=now),
+        )
+
+    def __post_init__(self) -> None:
+        start, end = self.nominal_after, self.nominal_until
+        if start is not None and end is not None and start >= end:
+            raise InvalidSelection("the span of nominal times must begin before it ends")
+
+    def admits(self, row: Action) -> bool:
+        """Whether a run is one of those meant."""
+        return row.status in self.statuses and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
+
+
+def check_limit(limit: object, most: int = LARGEST_PAGE) -> None:
+    """Refuse a page of no size that there is.
+
+    Raises:
+        InvalidSelection: `limit` is no whole number from 1 to `most`.
+    """
+    if not isinstance(limit, int) or not 1 <= limit <= most:
+        raise InvalidSelection(f"limit is {limit!r}; allowed is 1 to {most}")
+
+
+_EQUAL = ("type", "correlation_id", "job")
+_SPANS = (("due_after", "due_until"), ("created_after", "created_until"))
+_BOUNDS = tuple(name for span in _SPANS for name in span)
+
+
+def _lies(at: datetime, after: datetime | None, until: datetime | None) -> bool:
+    return (after is None or at > after) and (until is None or at <= until)
+
+
+def _type_name(said: str | type[Payload] | None) -> str | None:
+    name: object = getattr(said, "type_name", said)
+    if name is not None and not (isinstance(name, str) and name):
+        raise InvalidSelection(f"type {cut(said, 60)!r} is none; say a payload's class, or its type's name")
+    return name
+
+
+def _statuses(said: Status | str | Collection[Status | str] | None) -> frozenset[Status]:
+    if said is None:
+        return frozenset(Status)
+    try:
+        found = frozenset(Status(each) for each in ([said] if isinstance(said, str) else said))
+    except (ValueError, TypeError):
+        raise InvalidSelection(f"status {cut(said, 60)!r} is none; there are {', '.join(Status)}") from None
+    if not found:
+        raise InvalidSelection("status is empty; leave it out for all of them")
+    return found

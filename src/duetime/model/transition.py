@@ -1,0 +1,72 @@
+"""Transitions: what a row becomes. Pure; whether it may is the condition of the write, told in `ports` and `job_ports`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, SkipReason, Status
+from duetime.model.lease import ClaimTerms, Settlement
+
+
+def started(row: Action, terms: ClaimTerms) -> Action:
+    """The row under a fresh lease. One that was processing is taken over: it repeats the attempt that was lost."""
+    is_take_over = row.status is Status.PROCESSING
+    attempt = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
+    return replace(
+        row,
+        status=Status.PROCESSING,
+        fence=row.fence + 1,
+        attempt=row.attempt + (not is_take_over),
+        recoveries=row.recoveries + is_take_over,
+        attempts=(*row.attempts, attempt),
+        lease_until=terms.lease_until,
+        claim_nonce=terms.nonce,
+        retry=row.retry or terms.retry,
+    )
+
+
+def fenced_off(row: Action) -> Action:
+    """A run that died, once what it held is another's: should it wake, or hear of its claim only then, it holds nothing."""
+    return replace(row, fence=row.fence + 1, claim_nonce=None)
+
+
+def settled(row: Action, settlement: Settlement) -> Action:
+    """The row after its run: final, or pending again."""
+    ended = replace(
+        row.attempts[-1],
+        finished_at=settlement.finished_at,
+        ending=settlement.ending,
+        message=settlement.message,
+    )
+    after = replace(
+        row,
+        status=settlement.status,
+        attempts=(*row.attempts[:-1], ended)[-KEPT_ATTEMPTS:],
+        lease_until=None,
+        claim_nonce=None,
+        expires_at=settlement.expires_at,
+    )
+    if settlement.due_at is None:
+        return after
+    return replace(after, due_at=settlement.due_at, first_due_at=row.nominal_at, gen=row.gen + 1)
+
+
+def skipped(
+    row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
+) -> Action:
+    """A pending row that will not run."""
+    return replace(
+        row,
+        status=Status.SKIPPED,
+        skip_reason=reason,
+        note=note or None,
+        changed_by=by,
+        changed_at=at,
+        expires_at=expires_at,
+    )
+
+
+def cancelled(row: Action, *, by: str, at: datetime, expires_at: datetime) -> Action:
+    """A pending row that somebody called off."""
+    return replace(row, status=Status.CANCELLED, changed_by=by, changed_at=at, expires_at=expires_at)

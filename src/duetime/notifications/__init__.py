@@ -1,0 +1,1 @@
+"""Notify people of failures: recipients, channels and mail."""

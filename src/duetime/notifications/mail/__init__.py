@@ -1,0 +1,30 @@
+"""Mails: what a notification says to people, in their language.
+
+A deploy puts `templates` into the mail service; a `Mail` names one of them and carries what its variables stand for.
+The words are in ``languages/``, one file each; docs/mails.md tells how to add one.
+"""
+
+from __future__ import annotations
+
+from duetime.notifications.mail.message import mail_of, words_of
+from duetime.notifications.mail.templates import (
+    Rendered,
+    Template,
+    TemplateVariableMissing,
+    rendered,
+    templates,
+)
+from duetime.notifications.mail.words import LanguageRefused, languages, told_in
+
+__all__ = [
+    "LanguageRefused",
+    "Rendered",
+    "Template",
+    "TemplateVariableMissing",
+    "languages",
+    "mail_of",
+    "rendered",
+    "templates",
+    "told_in",
+    "words_of",
+]

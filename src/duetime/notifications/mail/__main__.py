@@ -1,0 +1,28 @@
+"""Write each mail as it arrives, of sample facts, in every language: ``python -m duetime.notifications.mail DIRECTORY``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from duetime.notifications.mail import languages, mail_of, rendered, templates
+from duetime.notifications.mail.samples import samples
+from duetime.settings import Settings
+
+
+def main(directory: Path) -> None:
+    """A ``.html`` and a ``.txt`` of each, named like its template; and some in a language that there are no words in."""
+    settings = Settings(prefix="", console_url="https://console.example.com")
+    known = {each.name: each for each in templates(settings.prefix)}
+    directory.mkdir(parents=True, exist_ok=True)
+    for language in (*languages(), "xx"):
+        for notification in samples():
+            mail = mail_of(notification, address="ada@acme.example", language=language, settings=settings)
+            arrives = rendered(known[mail.template], mail.data)
+            file = directory / (f"{mail.template}-as-xx" if language == "xx" else mail.template)
+            file.with_suffix(".html").write_text(arrives.html, encoding="utf-8")
+            file.with_suffix(".txt").write_text(f"{arrives.subject}\n\n{arrives.text}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

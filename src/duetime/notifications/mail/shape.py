@@ -1,0 +1,109 @@
+"""What a mail of each kind tells: which rows, which commands, which page of the console. Words are the languages'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from duetime.model.notification import NotificationKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The shape of one kind of mail, for a single notification or for a digest."""
+
+    rows: tuple[str, ...]
+    """The variables that are shown, each with its label, in this order."""
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """Which fact a variable is, where its name is another."""
+    steps: Mapping[str, str]
+    """What to do next: the command for each such word."""
+    page: str
+    """The page of the console."""
+    named_by: str | None = None
+    """The fact that commands and pages end with; none of a digest."""
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """What the words of this kind may use."""
+        return frozenset({*self.rows, "tenant"})
+
+
+_ACTION_FACTS = {"due": "nominal_at", "attempts": "attempt"}
+_ACTION_STEPS = {"look": "duetime actions show", "redo": "duetime dead-letters redrive"}
+_JOB_FACTS = {
+    "job": "name",
+    "reason": "last_error",
+    "failures": "consecutive_failures",
+    "threshold": "failure_threshold",
+}
+_DIGEST_ROWS = ("tenant", "total", "since", "until", "names")
+_DIGEST_FACTS = {"names": "by_name"}
+
+_SINGLE: Mapping[NotificationKind, Shape] = {
+    NotificationKind.ACTION_FAILED: Shape(
+        rows=("tenant", "type", "reason", "attempts", "due", "when", "correlation_id", "id"),
+        facts=_ACTION_FACTS,
+        steps=_ACTION_STEPS,
+        page="actions",
+        named_by="id",
+    ),
+    NotificationKind.DEAD_LETTERED: Shape(
+        rows=("tenant", "type", "job", "reason", "attempts", "due", "when", "correlation_id", "id"),
+        facts=_ACTION_FACTS,
+        steps=_ACTION_STEPS,
+        page="actions",
+        named_by="id",
+    ),
+    NotificationKind.UNDELIVERED: Shape(
+        rows=("what", "source", "reason", "count", "action", "action_tenant", "when", "id"),
+        facts={"what": "kind", "action_tenant": "action_tenant_id"},
+        steps={"look": "duetime undelivered show", "redo": "duetime undelivered redrive"},
+        page="undelivered",
+        named_by="id",
+    ),
+    NotificationKind.RECURRING_FAILING: Shape(
+        rows=("tenant", "job", "reason", "failures", "threshold", "last_id", "when"),
+        facts=_JOB_FACTS,
+        steps={"look": "duetime jobs show", "runs": "duetime jobs history"},
+        page="jobs",
+        named_by="name",
+    ),
+    NotificationKind.RECURRING_SUCCEEDING: Shape(
+        rows=("tenant", "job", "last_id", "when"),
+        facts=_JOB_FACTS,
+        steps={"look": "duetime jobs show"},
+        page="jobs",
+        named_by="name",
+    ),
+}
+
+
+def _digest(command: str, page: str) -> Shape:
+    return Shape(rows=_DIGEST_ROWS, facts=_DIGEST_FACTS, steps={"look": command}, page=page)
+
+
+_OF_MANY: Mapping[NotificationKind, Shape] = {
+    NotificationKind.ACTION_FAILED: _digest("duetime dead-letters list", "dead-letters"),
+    NotificationKind.DEAD_LETTERED: _digest("duetime dead-letters list", "dead-letters"),
+    NotificationKind.UNDELIVERED: _digest("duetime undelivered list", "undelivered"),
+    NotificationKind.RECURRING_FAILING: _digest("duetime jobs list", "jobs"),
+    NotificationKind.RECURRING_SUCCEEDING: _digest("duetime jobs list", "jobs"),
+}
+
+
+def shape(kind: NotificationKind, *, is_digest: bool) -> Shape:
+    """What a mail of that kind tells."""
+    return (_OF_MANY if is_digest else _SINGLE)[kind]
+
+
+def every() -> Iterator[tuple[NotificationKind, bool]]:
+    """Every kind, for a single notification and for a digest."""
+    for kind in NotificationKind:
+        yield kind, False
+        yield kind, True
+
+
+def path(kind: NotificationKind, *, is_digest: bool) -> str:
+    """Where a kind's own words are in a language's file."""
+    return f"{kind}.digest" if is_digest else str(kind)

@@ -1,0 +1,124 @@
+"""Step 8, *notify*: whoever asked to be told of what the bus says is told of it.
+
+======================================  ========================================================================
+a message of the notifications' queue   what becomes of it
+======================================  ========================================================================
+an event of a deployment's bus          each of its notifications is counted in its window: the first few are
+                                        delivered, one more starts the digest's timer, and the rest are but counted
+a request for a window's digest         the window is closed, and one notification tells of all that it counted
+======================================  ========================================================================
+
+What nobody asked for is neither counted nor kept. Whatever this step raises, the message comes again, and only what is
+missing is sent then. It has a queue of its own: nothing here can hold back an action.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from duetime import instant
+from duetime.clock import Clock
+from duetime.model.notification import Notification, UnreadableEvent, Window, of_event, requested_in
+from duetime.notifications.deliver import Deliver, Words, do_all
+from duetime.ports.notifications import NotificationPorts, Place
+from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
+
+REMEMBERED = timedelta(days=30)
+"""How long it is known what was counted and sent: longer than a queue and its dead letters keep a message."""
+
+_LONGEST_DELAY = timedelta(minutes=15)
+"""What a queue can delay a message by."""
+
+
+class Notify:
+    """Handles one message of the notifications' queue."""
+
+    def __init__(self, ports: NotificationPorts, words: Words, *, clock: Clock, settings: Settings) -> None:
+        self._ports, self._clock, self._settings = ports, clock, settings
+        self._deliver = Deliver(ports, words, clock=clock, settings=settings, remembered=REMEMBERED)
+
+    def __call__(self, told: Mapping[str, Any]) -> None:
+        """Handle it; it may be deleted when this returns.
+
+        Raises:
+            UnreadableEvent: duetime did not write it.
+            BackendUnavailable: it must come again.
+            BackendMisconfigured: it must come again when somebody has mended the deployment.
+        """
+        window = requested_in(told)
+        if window is None:
+            do_all(partial(self._tell, each) for each in self._notifications(told))
+        else:
+            self._tell_together(window)
+
+    def _notifications(self, told: Mapping[str, Any]) -> list[Notification]:
+        """Several deployments may share a bus: another one's events are its own."""
+        detail = told.get("detail")
+        if not isinstance(detail, Mapping):
+            raise UnreadableEvent(TypeError("it has no detail"))
+        if detail.get("deployment", self._settings.prefix) != self._settings.prefix:
+            return []
+        return list(of_event(detail))
+
+    def _tell(self, notification: Notification) -> None:
+        chosen = self._ports.preferences.get(notification.tenant_id)
+        if not chosen.channels_for(notification.kind):
+            log.debug("nobody asked for this notification", extra=told_of(notification))
+            return
+        place, burst = self._counted(notification), self._settings.notification_burst
+        if place.number <= burst:
+            self._deliver(notification, chosen)
+        elif place.number == burst + 1:
+            self._ask_for_digest(place.window)
+            log.info("more of a kind are told together", extra=told_of(notification))
+
+    def _counted(self, notification: Notification) -> Place:
+        """Its place in the window of now; in the next one, if that was closed by a machine whose clock is ahead."""
+        length, expires_at = self._settings.notification_window, self._clock.now() + REMEMBERED
+        since = _floor(self._clock.now(), length)
+        while True:
+            window = Window(notification.tenant_id, notification.kind, since, since + length)
+            place = self._ports.windows.count(notification, window, expires_at=expires_at)
+            if place is not None:
+                return place
+            since = window.until
+
+    def _tell_together(self, window: Window) -> None:
+        if self._left(window) > timedelta(0):
+            self._ask_for_digest(window)
+            return
+        digest = self._ports.windows.close(window)
+        if digest is None:
+            log.warning("digest of a window that counted nothing", extra={"tenant": window.tenant_id})
+            return
+        notification = digest.notification()
+        self._deliver(notification, self._ports.preferences.get(notification.tenant_id))
+
+    def _ask_for_digest(self, window: Window) -> None:
+        """What a queue cannot delay so long comes too early, and is asked for again."""
+        left = min(max(self._left(window), timedelta(0)), _LONGEST_DELAY)
+        self._ports.timer.at_end_of(window, delay=math.ceil(left.total_seconds()))
+
+    def _left(self, window: Window) -> timedelta:
+        """Until the window is over by every machine's clock."""
+        return window.until + self._settings.clock_skew - self._clock.now()
+
+
+def told_of(notification: Notification) -> dict[str, object]:
+    """What logs tell of a notification."""
+    return {
+        "notification": notification.kind.value,
+        "tenant": notification.tenant_id,
+        "notification_id": notification.id,
+    }
+
+
+def _floor(now: datetime, length: timedelta) -> datetime:
+    return instant.EARLIEST + (now - instant.EARLIEST) // length * length

@@ -1,0 +1,1 @@
+"""Logs, counters and spans for the transitions of actions."""

@@ -1,0 +1,199 @@
+"""Traces: spans through OpenTelemetry's API for whoever has configured it; where nobody has, nothing is loaded or kept.
+
+Who configures tracing has imported OpenTelemetry, so it is looked for among the loaded modules and never imported
+first. What scheduled an action is carried in its row as a W3C ``traceparent``; a run continues that trace.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
+
+from duetime.errors import cut
+from duetime.model.action import Action, Ending, Status, Trigger
+from duetime.model.lease import Settlement
+
+if TYPE_CHECKING:
+    from opentelemetry import trace as api
+
+SCHEDULE, CANCEL, RESCHEDULE, REDRIVE = "Schedule", "Cancel", "Reschedule", "Redrive"
+TRIGGER, EXECUTE, CATCH_UP = "Trigger", "Execute", "CatchUp"
+
+ACTION_ID, ACTION_TYPE = "duetime.action.id", "duetime.action.type"
+TENANT, CORRELATION_ID = "duetime.tenant", "duetime.correlation_id"
+JOB, CADENCE = "duetime.job", "duetime.cadence"
+MADE_DUE_BY = "duetime.trigger"
+TRIGGERED_BY = "duetime.triggered_by"
+ATTEMPT, LATE_MS = "duetime.attempt", "duetime.late_ms"
+OUTCOME, STATUS = "duetime.outcome", "duetime.status"
+COUNT, SENT = "duetime.count", "duetime.sent"
+ERROR_TYPE = "error.type"
+
+LOST, IN_DOUBT = "lost", "in doubt"
+"""Outcomes of a run that no settle of its own has ended."""
+
+SYSTEM = "system"
+"""Who triggered a run that nobody asked for."""
+
+Attributes = Mapping[str, str | int | float | None]
+"""What a span says, by the names above; what is None is left out."""
+
+_API = "opentelemetry.trace"
+_SCOPE = "duetime"
+_KINDS = {SCHEDULE: "PRODUCER", TRIGGER: "PRODUCER", EXECUTE: "CONSUMER"}
+_TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
+
+
+class Span:
+    """A span that goes on; where nobody traces, one that keeps nothing."""
+
+    __slots__ = ("_begun",)
+
+    def __init__(self, begun: api.Span | None = None) -> None:
+        self._begun = begun
+
+    def tell(self, said: Attributes) -> None:
+        """Add attributes."""
+        if self._begun is not None:
+            self._begun.set_attributes(_told(said))
+
+    def about(self, action: Action) -> None:
+        """Say of which action it is, and link it to the trace of who scheduled that."""
+        if self._begun is not None:
+            self.tell(of_action(action))
+            self._link(action.trace)
+
+    def raised(self, error: BaseException) -> None:
+        """Record an exception: its type and the beginning of its message, and no traceback."""
+        if self._begun is not None:
+            kind = type(error).__name__
+            self.tell({ERROR_TYPE: kind})
+            self._begun.add_event("exception", {"exception.type": kind, "exception.message": cut(error)})
+
+    def failed(self, reason: object) -> None:
+        """Mark it as an error."""
+        if self._begun is not None:
+            from opentelemetry.trace import Status as Mark  # noqa: PLC0415 - who traces has loaded it
+            from opentelemetry.trace import StatusCode  # noqa: PLC0415 - as above
+
+            self._begun.set_status(Mark(StatusCode.ERROR, cut(reason)))
+
+    def ended(self, settled: Settlement | None) -> None:
+        """Say how a run ended, and what became of the action; None where another run had taken it over."""
+        if settled is None:
+            self.tell({OUTCOME: LOST})
+            return
+        self.tell({OUTCOME: settled.ending.value, STATUS: settled.status.value})
+        if settled.ending is Ending.FAILED or settled.status is Status.FAILED:
+            self.failed(settled.message or "")
+
+    def _link(self, carried: str | None) -> None:
+        """Link it to another trace; to its own a link would say nothing."""
+        there = _read(carried)
+        if self._begun is not None and there is not None:
+            here = self._begun.get_span_context()
+            if here.trace_id != there.trace_id:
+                self._begun.add_link(there)
+
+
+def span(
+    name: str, attributes: Callable[[], Attributes] = dict, *, parent: str | None = None
+) -> AbstractContextManager[Span]:
+    """A span around a block: below `parent`, if that says one, and linked to the caller's span; else below that.
+
+    What the block raises is recorded and marks the span as an error. `attributes` is called only where somebody traces.
+    """
+    return _UNTRACED if sys.modules.get(_API) is None else _traced(name, attributes, parent)
+
+
+def executing(action: Action) -> AbstractContextManager[Span]:
+    """The span of one run, in the trace of who scheduled its action."""
+    return span(EXECUTE, partial(of_run, action), parent=action.trace)
+
+
+def carried() -> str | None:
+    """The current span as a ``traceparent``, for a row; None where there is none."""
+    if sys.modules.get(_API) is None:
+        return None
+    from opentelemetry import trace as api  # noqa: PLC0415 - loaded already
+
+    here = api.get_current_span().get_span_context()
+    if not here.is_valid:
+        return None
+    return f"00-{here.trace_id:032x}-{here.span_id:016x}-{here.trace_flags:02x}"
+
+
+def of_action(action: Action) -> Attributes:
+    """What spans say of an action: never its payload, nor anything of it."""
+    said: dict[str, str | None] = {
+        ACTION_ID: action.id,
+        ACTION_TYPE: action.type,
+        TENANT: action.tenant_id,
+        CORRELATION_ID: action.correlation_id,
+        MADE_DUE_BY: action.trigger.value,
+    }
+    if action.job is None:
+        return said
+    by = action.created_by if action.trigger is Trigger.MANUAL else SYSTEM
+    return {**said, JOB: action.job, CADENCE: action.cadence, TRIGGERED_BY: by}
+
+
+def of_run(action: Action) -> Attributes:
+    """What the span of a run says at its beginning."""
+    late = action.attempts[-1].started_at - action.due_at
+    return {
+        **of_action(action),
+        ATTEMPT: action.attempt,
+        LATE_MS: round(late.total_seconds() * 1000, 1),
+    }
+
+
+@contextmanager
+def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None) -> Iterator[Span]:
+    from opentelemetry import trace as api  # noqa: PLC0415 - waits for an import that has only begun
+
+    from_there = _read(parent)
+    here = api.get_current_span().get_span_context()
+    begun = _tracer(api.get_tracer_provider()).start_span(
+        name,
+        context=None if from_there is None else api.set_span_in_context(api.NonRecordingSpan(from_there)),
+        kind=api.SpanKind[_KINDS.get(name, "INTERNAL")],
+        attributes=_told(attributes()),
+        links=[api.Link(here)] if from_there is not None and here.is_valid else None,
+    )
+    told = Span(begun)
+    with api.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        try:
+            yield told
+        except Exception as error:
+            told.raised(error)
+            told.failed(f"{type(error).__name__}: {error}")
+            raise
+
+
+@lru_cache(maxsize=1)
+def _tracer(provider: api.TracerProvider) -> api.Tracer:
+    return provider.get_tracer(_SCOPE)
+
+
+def _read(carried: str | None) -> api.SpanContext | None:
+    """What a row carries; None for what names no span, whatever it is."""
+    found = _TRACEPARENT.fullmatch(carried) if isinstance(carried, str) else None
+    if found is None:
+        return None
+    from opentelemetry import trace as api  # noqa: PLC0415 - loaded already
+
+    trace_id, span_id, flags = (int(each, 16) for each in found.groups())
+    there = api.SpanContext(trace_id, span_id, is_remote=True, trace_flags=api.TraceFlags(flags))
+    return there if there.is_valid else None
+
+
+def _told(said: Attributes) -> dict[str, str | int | float]:
+    return {name: value for name, value in said.items() if value is not None}
+
+
+_UNTRACED = nullcontext(Span())

@@ -1,0 +1,125 @@
+"""The story of a simulation: what happened when, and who did it, as lines to read from top to bottom."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import datetime
+
+from duetime import ids
+from duetime.app import App
+from duetime.clock import Clock
+from duetime.embedded.cloud import MemoryCloud
+from duetime.memory.backends import Backends
+from duetime.model.action import Action, Status
+from duetime.model.change import Change
+from duetime.ports.meter import UNMETERED, Meter
+from duetime.settings import Settings
+
+KEPT = 20_000
+"""Lines at the most; of a longer story the end is kept."""
+
+_Line = tuple[datetime, str, str, str | Callable[[], str]]
+
+
+class Story:
+    """Takes down what happens. A line is worded when it is read, so that a story nobody reads costs little."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lines: deque[_Line] = deque(maxlen=KEPT)
+
+    def tell(self, who: str, about: str, what: str | Callable[[], str]) -> None:
+        """Take down a line: who did it, which action or job it is about, and what happened."""
+        self._lines.append((self._clock.now(), who, about, what))
+
+    def tell_change(self, who: str, change: Change) -> None:
+        """Take down what became of a row."""
+        row = change.new or change.old
+        if row is not None:
+            self.tell(who, row.id, lambda: told(change))
+
+    def lines(self, about: str | None = None) -> Iterator[str]:
+        """The lines, or those about one action or job alone."""
+        for at, who, subject, what in self._lines:
+            if about is None or subject == about:
+                words = what if isinstance(what, str) else what()
+                moment = f"{at:%m-%d %H:%M:%S}.{at.microsecond // 1000:03}"
+                yield f"{moment}  {who:<12} {short(subject):<30} {words}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+class ToldCloud(MemoryCloud):
+    """A memory cloud whose story is taken down."""
+
+    def __init__(
+        self, app: App, *, clock: Clock, settings: Settings, story: Story, meter: Meter = UNMETERED
+    ) -> None:
+        self._story = story
+        super().__init__(app, clock=clock, settings=settings, instance="simulated", meter=meter)
+
+    def _changed(self, change: Change) -> None:
+        self._story.tell_change("", change)
+        super()._changed(change)
+
+    def seen_by_caller(self, name: str | None) -> Backends:
+        """The back ends as somebody of that name sees them who calls from outside; without a name, as they are."""
+        del name
+        return self._seen
+
+    def entropy(self, size: int) -> bytes:
+        """Random bytes for ids."""
+        return os.urandom(size)
+
+
+def short(subject: str) -> str:
+    """An id as people tell ids apart: the end of a one-shot's, job, version and time of an occurrence's."""
+    if not ids.is_action_id(subject):
+        return subject
+    if ids.is_one_shot(subject):
+        return f"…{subject[-6:]}"
+    version = ids.version_of(subject)
+    at = ids.nominal_at(subject)
+    kind = " by hand" if ids.is_manual_run(subject) else ""
+    return f"{ids.job_of(subject)} {'event' if version is None else f'v{version}'} {at:%H:%M:%S}{kind}"
+
+
+def told(change: Change) -> str:
+    """What became of a row, in words."""
+    old, new = change.old, change.new
+    if new is None:
+        return "is removed"
+    if old is None:
+        return f"{new.status.value}, due {_time(new.due_at)}, {new.type} for {new.tenant_id}"
+    if new.status is Status.PROCESSING:
+        return _told_of_a_run(old, new)
+    if new.status is Status.PENDING:
+        return f"{old.status.value} → pending, due {_time(new.due_at)}, gen {new.gen}" + _ending(new)
+    why = f", {new.skip_reason.value}: {new.note or ''}" if new.skip_reason else ""
+    return f"{old.status.value} → {new.status.value}{why}" + _ending(new)
+
+
+def _told_of_a_run(old: Action, new: Action) -> str:
+    until = "" if new.lease_until is None else f", lease until {_time(new.lease_until)}"
+    if len(new.attempts) > len(old.attempts):
+        word = "taken over" if old.status is Status.PROCESSING else "claimed"
+        return f"{word}: fence {new.fence}, attempt {new.attempt}{until}"
+    if new.fence != old.fence:
+        return f"fenced off: fence {new.fence}"
+    if new.cancel_requested_at != old.cancel_requested_at:
+        return f"asked to stop by {new.cancel_requested_by}"
+    return f"lease renewed{until}"
+
+
+def _ending(row: Action) -> str:
+    last = row.attempts[-1] if row.attempts else None
+    if last is None or last.ending is None:
+        return ""
+    return f" (attempt {row.attempt} {last.ending.value}{f': {last.message}' if last.message else ''})"
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%H:%M:%S}.{at.microsecond // 1000:03}"

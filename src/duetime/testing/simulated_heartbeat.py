@@ -1,0 +1,61 @@
+"""The hearts of simulated processes: each run's lease is renewed by the simulation's clock, while its process goes on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+
+from duetime.clock import Clock
+from duetime.memory.backends import Backends
+from duetime.settings import Settings
+from duetime.testing.processes import Judge, Process, Processes
+from duetime.worker.heartbeat import Heartbeat, Watched
+
+
+class SimulatedHeartbeat(Heartbeat):
+    """Beats when it is told to, in the process whose run it is for. It starts no thread."""
+
+    def __init__(self, seen: Backends, processes: Processes, judge: Judge, settings: Settings) -> None:
+        super().__init__(seen.store, seen.queues, clock=seen.clock, settings=settings)
+        self._processes, self._judge, self._poll = processes, judge, settings.cancel_poll
+        self._beats: list[tuple[datetime, int, Process, Watched]] = []
+        self._numbers = count()
+
+    def _begin(self, watched: Watched) -> None:
+        self._watched.add(watched)
+        self._beat_again(self._processes.current, watched)
+
+    def _end(self, watched: Watched) -> None:
+        self._watched.discard(watched)
+
+    def next_at(self) -> datetime | None:
+        """When the next beat is due."""
+        while self._beats and self._has_ended(*self._beats[0][2:]):
+            heappop(self._beats)
+        return self._beats[0][0] if self._beats else None
+
+    def beat(self, clock: Clock) -> None:
+        """Do the beats that are due; a process that stands still beats when it goes on."""
+        while self._beats and self._beats[0][0] <= clock.now():
+            _, _, process, watched = heappop(self._beats)
+            if self._has_ended(process, watched):
+                continue
+            if process.stands_until is None or process.stands_until <= clock.now():
+                over = partial(self._over, process, watched)
+                self._processes.start(process, partial(self.look_after, watched), over)
+            self._beat_again(process, watched)
+
+    def _beat_again(self, process: Process, watched: Watched) -> None:
+        now = self._processes.clock.now()
+        heappush(
+            self._beats,
+            (max(now + self._poll, process.stands_until or now), next(self._numbers), process, watched),
+        )
+
+    def _has_ended(self, process: Process, watched: Watched) -> bool:
+        return process.is_dead or watched not in self._watched
+
+    def _over(self, process: Process, watched: Watched, error: BaseException | None) -> None:
+        self._judge(process.name, watched.action.id, error)

@@ -1,0 +1,1 @@
+"""Inputs that AWS gave up delivering: keep them, show them, redrive them."""

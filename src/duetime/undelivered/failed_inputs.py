@@ -1,0 +1,71 @@
+"""The given up: what salvage is told, by a dead-letter queue or by the failure queue. Facts only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from duetime.ports.undelivered import StreamBatch
+from duetime.ports.wakeups import DueMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUp:
+    """Something that was given up, and by whom."""
+
+    source: str
+    """A queue's or a function's name, without the prefix."""
+    reason: str
+    body: str
+    at: datetime
+    """When it was sent to where salvage found it."""
+    number: str
+    """The message's, by which its doubles are known where the thing itself has no name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadMessage(GivenUp):
+    """A due message that no worker took."""
+
+    message: DueMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadNotification(GivenUp):
+    """A message of the notifications' queue that could not be handled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable(GivenUp):
+    """A message that nobody here wrote; the source is the queue that its body may be put back to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedBatch(GivenUp):
+    """Records of a stream that arm, or publish, did not take; the source says who."""
+
+    batch: StreamBatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedInput(GivenUp):
+    """A wake or an event that did not reach dispatch, or that it failed at."""
+
+    told: Mapping[str, Any]
+    """What dispatch was to be told."""
+    message: DueMessage | None = None
+    """The same of an action's timer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedPass(GivenUp):
+    """A sweep or a catch-up that failed, or was not called."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedriveRequest:
+    """Somebody asks for a redrive."""
+
+    undelivered_id: str

@@ -1,0 +1,229 @@
+"""Step 7, *salvage*: what a queue, a stream or EventBridge gave up on is done again, or kept until somebody has it redriven.
+
+======================  ==========================================================================================
+what was given up       what becomes of it
+======================  ==========================================================================================
+a due message           kept, if its action still waits. It is not sent again here: the sweep and the catch-up do
+                        that, at growing intervals; at once would be an endless loop of crashes
+a batch, by arm         its records are read and armed once more, each by itself; those that fail are kept
+a batch, by publish     what its records tell is published once more; events that the bus does not take are kept
+a notification          kept
+what dispatch was told  dispatched once more; kept if that fails
+a sweep, a catch-up     kept, one an hour: the next one does its work
+what nobody can read    kept, with its body
+======================  ==========================================================================================
+
+Whatever it raises, the message comes again: it is not gone until it is done, or kept.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+from duetime import instant
+from duetime.clock import Clock
+from duetime.errors import InvalidTime, UnreadableRow, cut
+from duetime.events.publish import Tell
+from duetime.model.action import ActionRef
+from duetime.model.lifecycle import LifecycleEvent
+from duetime.model.metric import Metric
+from duetime.model.undelivered import Kind, Undelivered, UndeliveredId, bounded, undelivered_id
+from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.undelivered import SalvagePorts, Written
+from duetime.ports.wakeups import DueMessage
+from duetime.settings import Settings
+from duetime.telemetry.transition_log import Notice
+from duetime.undelivered.failed_inputs import (
+    DeadMessage,
+    DeadNotification,
+    FailedBatch,
+    FailedInput,
+    FailedPass,
+    GivenUp,
+    RedriveRequest,
+)
+from duetime.undelivered.redrive import Dispatch, Redrive, told_of
+from duetime.wakeups.arm import Arm
+
+log = logging.getLogger(__name__)
+
+
+class Salvage:
+    """Sees to one thing that was given up, or to one request to redrive."""
+
+    def __init__(
+        self,
+        ports: SalvagePorts,
+        arm: Arm,
+        dispatch: Dispatch,
+        tell: Tell,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
+        self._ports, self._arm, self._dispatch, self._tell = ports, arm, dispatch, tell
+        self._clock, self._settings, self._meter = clock, settings, meter
+        self._notice = Notice(meter)
+        self._redrive = Redrive(ports, arm, dispatch, clock=clock, settings=settings)
+
+    def __call__(self, given: GivenUp | RedriveRequest) -> None:
+        """See to it; its message may be deleted when this returns.
+
+        Raises:
+            BackendUnavailable: the message must come again.
+        """
+        match given:
+            case RedriveRequest():
+                self._redrive(given.undelivered_id)
+            case DeadMessage():
+                self._look_at(given)
+            case FailedBatch(source="publish"):
+                self._publish_again(given)
+            case FailedBatch():
+                self._arm_again(given)
+            case FailedInput():
+                self._dispatch_again(given)
+            case DeadNotification():
+                place = undelivered_id(given.at, Kind.NOTIFICATION, given.number)
+                self._keep(given, Kind.NOTIFICATION, place)
+            case FailedPass():
+                hour = given.at.replace(minute=0, second=0, microsecond=0)
+                self._keep(given, Kind.PASS, undelivered_id(hour, Kind.PASS, given.source))
+            case _:
+                place = undelivered_id(given.at, Kind.MESSAGE, given.source, given.number)
+                self._keep(given, Kind.MESSAGE, place)
+
+    def _look_at(self, given: DeadMessage) -> None:
+        message = given.message
+        try:
+            row = self._ports.actions.get(message.ref)
+        except UnreadableRow as error:
+            self._keep_message(given, str(error))
+            return
+        if row is None or row.status.is_final or row.gen > message.gen:
+            log.info("dead message of no consequence", extra={"action": message.ref.id, "gen": message.gen})
+        else:
+            self._keep_message(given, given.reason)
+
+    def _keep_message(self, given: DeadMessage, reason: str) -> None:
+        thing_id = _id_of_gen(Kind.MESSAGE, given.message)
+        self._keep(given, Kind.MESSAGE, thing_id, reason=reason, action=given.message.ref)
+
+    def _arm_again(self, given: FailedBatch) -> None:
+        """The sweep finds the rows of what cannot be armed, at the latest when they are overdue."""
+        records = self._ports.stream.read(given.batch)
+        if records is None:
+            self._keep_gone(given)
+            return
+        for each in records:
+            self._arm_one(given, each)
+        log.info("batch armed once more", extra={"records": len(records)})
+
+    def _publish_again(self, given: FailedBatch) -> None:
+        records = self._ports.stream.told(given.batch)
+        if records is None:
+            self._keep_gone(given)
+            return
+        for each in records:
+            for event in self._tell(each.told, each.at) if each.told else ():
+                self._publish_one(given, event)
+        log.info("batch published once more", extra={"records": len(records)})
+
+    def _keep_gone(self, given: FailedBatch) -> None:
+        batch = given.batch
+        place = undelivered_id(given.at, Kind.RECORD, batch.stream, batch.shard, batch.first, batch.last)
+        self._keep(given, Kind.RECORD, place, reason="its records are no longer in the stream")
+
+    def _publish_one(self, given: FailedBatch, event: LifecycleEvent) -> None:
+        try:
+            self._ports.bus.put([event])
+        except Exception as error:  # noqa: BLE001 - whatever it is, the event is kept and the next one published
+            place = undelivered_id(event.at, Kind.LIFECYCLE, event.id)
+            reason = f"{type(error).__name__}: {error}"
+            self._keep(given, Kind.LIFECYCLE, place, reason=reason, body=event.to_json())
+
+    def _arm_one(self, given: FailedBatch, record: Written) -> None:
+        reason = "the record cannot be read"
+        if record.change is not None:
+            try:
+                self._arm([record.change])
+            except Exception as error:  # noqa: BLE001 - whatever it is, the record is kept and the next one armed
+                reason = f"{type(error).__name__}: {error}"
+            else:
+                self._notice([record.change])
+                return
+        thing_id = undelivered_id(record.at, Kind.RECORD, given.batch.shard, record.number)
+        self._keep(given, Kind.RECORD, thing_id, reason=reason, action=record.ref, body=_body_of(record))
+
+    def _dispatch_again(self, given: FailedInput) -> None:
+        try:
+            self._dispatch(given.told)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the wake or the event is kept
+            kind = Kind.EVENT if "event" in given.told else Kind.WAKE
+            self._keep(
+                given,
+                kind,
+                _id_of_input(given, kind),
+                reason=f"{type(error).__name__}: {error}",
+                action=given.message.ref if given.message else None,
+            )
+        else:
+            log.info("dispatched once more", extra={"source": given.source, "number": given.number})
+
+    def _keep(
+        self,
+        given: GivenUp,
+        kind: Kind,
+        thing_id: UndeliveredId,
+        *,
+        reason: str | None = None,
+        action: ActionRef | None = None,
+        body: str | None = None,
+    ) -> None:
+        now = self._clock.now()
+        kept, is_cut = bounded(given.body if body is None else body)
+        thing = Undelivered(
+            id=thing_id,
+            kind=kind,
+            source=given.source,
+            reason=bounded(cut(reason or given.reason))[0],
+            body=kept,
+            is_cut=is_cut,
+            first_at=now,
+            last_at=now,
+            action=action,
+        )
+        self._ports.undelivered.keep(thing, expires_at=now + self._settings.retention)
+        self._meter.add(Metric.UNDELIVERED)
+        log.error(Metric.UNDELIVERED.value, extra=told_of(thing))
+
+
+def _id_of_gen(kind: Kind, message: DueMessage) -> UndeliveredId:
+    """One for each gen of an action: however many of its messages die, it is one thing."""
+    ref = message.ref
+    return undelivered_id(message.due_at, kind, ref.tenant_id, ref.id, str(message.gen))
+
+
+def _id_of_input(given: FailedInput, kind: Kind) -> UndeliveredId:
+    """An action's wake and an event have names of their own; a job's wake, and what has no time, has its message's."""
+    if given.message is not None:
+        return _id_of_gen(kind, given.message)
+    event = given.told.get("event")
+    try:
+        at, name = instant.parse(event["time"]), str(event["id"])  # type: ignore[index]
+    except (LookupError, TypeError, InvalidTime, OverflowError):
+        return undelivered_id(given.at, kind, given.number)
+    whose = {name: each for name, each in given.told.items() if name != "event"}
+    return undelivered_id(at, kind, json.dumps(whose, sort_keys=True), name)
+
+
+def _body_of(record: Written) -> str:
+    """What leads to the row, and what it may leave behind: its payload stays where it is."""
+    told: dict[str, Any] = {"tenant": record.ref.tenant_id, "id": record.ref.id, "record": record.number}
+    gone = record.change.old if record.change and record.change.new is None else None
+    if gone is not None and gone.idempotency_key is not None:
+        told["idempotency_key"] = gone.idempotency_key
+    return json.dumps(told)

@@ -1,0 +1,1 @@
+"""Code that only sends wake-ups: arm, dispatch, sweep, deep sweep and wheel."""

@@ -1,0 +1,161 @@
+"""Step 3, *dispatch*: a wake becomes what it stands for.
+
+An action's timer becomes a due message with the exact remaining delay: the timer wakes early and up to a minute late, what
+remains until the due time is carried by the queue. It reads no row: a stale wake becomes a message whose claim is refused.
+A job's wake has it planned. An event that a job waits for becomes a run of it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from duetime import ids, instant
+from duetime.clock import Clock
+from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, cut
+from duetime.ids import SYSTEM_TENANT, TenantId
+from duetime.jobs.plan import Plan, Planned
+from duetime.model.action import Action, SkipReason, Status
+from duetime.model.job import Job, JobRef
+from duetime.model.new_action import IN_ROW_LIMIT, PAYLOAD_LIMIT
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore
+from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.wakeups import DueMessage, DueQueues, Routes
+from duetime.settings import Settings
+from duetime.wakeups.due_messages import delay_until, send_wakes
+
+if TYPE_CHECKING:
+    from duetime.cadence.triggers import OnEvent
+
+log = logging.getLogger(__name__)
+
+Event = Mapping[str, Any]
+"""An event as EventBridge has it: ``id``, ``time``, ``source``, ``detail-type``, ``detail``."""
+
+
+class Dispatch:
+    """Turns timers' wakes into due messages. Holds no user code."""
+
+    def __init__(self, queues: DueQueues, routes: Routes, *, clock: Clock) -> None:
+        self._queues, self._routes, self._clock = queues, routes, clock
+
+    def __call__(self, message: DueMessage) -> int:
+        """Send `message` to its worker's queue; returns the seconds that remain.
+
+        Raises:
+            BackendUnavailable: the queue did not take it; the wake may be repeated.
+        """
+        send_wakes([message], self._queues, self._routes, self._clock)
+        return delay_until(message.due_at, self._clock.now())
+
+
+class DispatchJobs:
+    """Turns what wakes a job into its occurrences and runs."""
+
+    def __init__(
+        self,
+        actions: ActionStore,
+        jobs: JobStore,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
+        self._actions, self._jobs = actions, jobs
+        self._clock, self._settings = clock, settings
+        self._plan = Plan(actions, jobs, clock=clock, settings=settings, meter=meter)
+
+    def wake(self, ref: JobRef) -> Planned:
+        """Plan a job; a wake of one that is unknown, paused or dropped changes nothing.
+
+        Raises:
+            BackendUnavailable: not all was planned; the wake may be repeated.
+        """
+        return self._plan(ref)
+
+    def event(self, ref: JobRef, cadence: str, event: Event) -> Action | None:
+        """Have an event run a job, once, however often the event comes; None for a job that no longer waits for it.
+
+        Raises:
+            PayloadTooLarge: the event's detail does not fit one DynamoDB item.
+            InvalidTime: the event has no time.
+            BackendUnavailable: nobody knows whether it was scheduled; the event may be repeated.
+        """
+        job = self._jobs.get(ref)
+        if job is None or job.dropped_at is not None or cadence not in job.stacked.by_name:
+            log.info("event of no job", extra={"job": ref.name, "event": event.get("id")})
+            return None
+        if ref.tenant_id not in {SYSTEM_TENANT, _trigger_of(job, cadence).tenant_of(event)}:
+            return None  # a tenant's own job is started by its own events alone
+        run = self._run_of(job, cadence, event)
+        if run.status is Status.SKIPPED:
+            self._actions.record(run)
+        else:
+            self._actions.put(run)
+        return run
+
+    def _run_of(self, job: Job, cadence: str, event: Event) -> Action:
+        now, tenant_id, refusal = self._clock.now(), *_tenant_of(job, cadence, event)
+        written = json.dumps(event.get("detail") or {}, separators=(",", ":"))
+        size = len(written.encode())
+        if size > PAYLOAD_LIMIT:
+            raise PayloadTooLarge(job.definition.type, size, PAYLOAD_LIMIT)
+        happened_at = _time_of(event)
+        action_id = ids.event_run_id(job.name, happened_at, _id_of(event))
+        return Action(
+            tenant_id=tenant_id,
+            id=action_id,
+            type=job.definition.type,
+            due_at=now,
+            first_due_at=happened_at,
+            due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
+            created_by=cut(f"event:{event.get('source', '')}", ids.ACTOR_LIMIT),
+            payload=written,
+            payload_version=job.definition.payload_version,
+            payload_apart=size > IN_ROW_LIMIT,
+            cadence=cadence,
+            job_tenant=None if tenant_id == job.ref.tenant_id else job.ref.tenant_id,
+            planned_at=now,
+            status=Status.SKIPPED if refusal else Status.PENDING,
+            skip_reason=SkipReason.REFUSED if refusal else None,
+            note=refusal,
+            expires_at=now + self._settings.retention if refusal else None,
+        )
+
+
+def _id_of(event: Event) -> str:
+    """What names an event; one of our own may be published twice, as two events that tell the same transition."""
+    detail = event.get("detail")
+    if event.get("source") == ids.EVENT_SOURCE and isinstance(detail, Mapping) and "id" in detail:
+        return str(detail["id"])
+    return str(event["id"])
+
+
+def _time_of(event: Event) -> datetime:
+    try:
+        return instant.parse(event["time"])
+    except KeyError:
+        raise InvalidTime(None, "is no time; an event of EventBridge has one") from None
+
+
+def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | None]:
+    """Whose run an event starts, and why it is refused, if it is.
+
+    Whose an event is decides its sender, whom the bus has let through.
+    """
+    trigger = _trigger_of(job, cadence)
+    if not trigger.tenant:
+        return job.ref.tenant_id, None
+    try:
+        return ids.tenant(trigger.tenant_of(event)), None
+    except InvalidIdentifier as error:
+        refusal = f"the event names no tenant at {trigger.tenant}: {error.problem}"
+        return job.ref.tenant_id, cut(refusal) if trigger.no_tenant == "refuse" else None
+
+
+def _trigger_of(job: Job, cadence: str) -> OnEvent:
+    return next(each for each in job.stacked.triggers if each.name == cadence)

@@ -1,0 +1,53 @@
+"""Wakes: the messages that say an action may be due, and how they are sent with exact delays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from duetime.clock import Clock
+from duetime.model.action import Action
+from duetime.model.manifest import DEFAULT_WORKER
+from duetime.ports.wakeups import LONGEST_DELAY, DueMessage, DueQueues, Routes, Send
+
+_GROUP = 10
+"""As many as SQS takes in one call."""
+
+
+def message_of(action: Action) -> DueMessage:
+    """The wake for the action's present due time."""
+    return DueMessage(
+        ref=action.ref,
+        type=action.type,
+        due_at=action.due_at,
+        gen=action.gen,
+        payload_version=action.payload_version,
+        is_keyed=action.concurrency_key is not None,
+    )
+
+
+def delay_until(due_at: datetime, now: datetime) -> int:
+    """Whole seconds that a queue should hold a message back, 0 to 900: the worker waits out the fraction."""
+    return max(0, min(LONGEST_DELAY, int((due_at - now).total_seconds())))
+
+
+def send_wakes(messages: Sequence[DueMessage], queues: DueQueues, routes: Routes, clock: Clock) -> None:
+    """Send each to its type's queue; a type that no manifest has goes to the default worker, which fails it.
+
+    They go in groups: a delay counts from its own send, and the sends before it took time.
+
+    Raises:
+        BackendUnavailable: some may not have been sent; sending all again is safe.
+    """
+    for first in range(0, len(messages), _GROUP):
+        now = clock.now()
+        queues.send(
+            [
+                Send(
+                    routes.queue_for(each.type) or DEFAULT_WORKER,
+                    each,
+                    delay_until(each.due_at, now),
+                )
+                for each in messages[first : first + _GROUP]
+            ]
+        )

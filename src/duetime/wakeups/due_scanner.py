@@ -1,0 +1,160 @@
+"""Waking: send a message for each row of a part of the due index. The sweep, the wheel and the catch-up share it.
+
+It reads the index, then the rows themselves, and wakes what is pending, or processing under a lease that has ended.
+The claim keeps a needless message harmless.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from duetime import instant
+from duetime.clock import Clock
+from duetime.errors import DuetimeError, cut
+from duetime.model.action import Action, Status
+from duetime.ports.actions import ActionStore, DuePage
+from duetime.ports.wakeups import DueQueues, Routes
+from duetime.settings import Settings
+from duetime.wakeups.due_messages import message_of, send_wakes
+
+log = logging.getLogger(__name__)
+
+PAGE = 100
+_CURSOR = "cursor "
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of one due shard: what lies after the mark `start`, up to and with `until`.
+
+    A mark is the text of an instant, or a page's cursor: thousands may share one due time. `name` is the bookmark's.
+    """
+
+    name: str
+    shard: str
+    start: str | None
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What one pass did."""
+
+    sent: int = 0
+    failed_shards: tuple[str, ...] = ()
+    is_whole: bool = True
+    """False when the time ran out, or a shard failed; the next pass goes on from there."""
+    oldest_due_age: float = 0.0
+    """Seconds by which the oldest row was overdue that was found overdue and not running; 0 if none was."""
+
+    def plus(self, other: Passed) -> Passed:
+        """Both together."""
+        if other == _NOTHING:
+            return self
+        return Passed(
+            self.sent + other.sent,
+            tuple(sorted({*self.failed_shards, *other.failed_shards})),
+            self.is_whole and other.is_whole,
+            max(self.oldest_due_age, other.oldest_due_age),
+        )
+
+
+_NOTHING = Passed()
+
+
+@dataclass(frozen=True, slots=True)
+class _Woken:
+    """What became of one window: `mark` is where the next pass goes on, None where this one never began."""
+
+    window: Window
+    passed: Passed
+    mark: str | None
+
+
+class Waker:
+    """Wakes the rows of windows, one after the other, or side by side with an executor's `map`."""
+
+    def __init__(
+        self,
+        store: ActionStore,
+        queues: DueQueues,
+        routes: Routes,
+        *,
+        clock: Clock,
+        settings: Settings,
+        map_: Callable[..., Iterable[_Woken]] = map,
+    ) -> None:
+        self._store, self._queues, self._routes = store, queues, routes
+        self._clock, self._settings, self._map = clock, settings, map_
+
+    @property
+    def shards(self) -> Sequence[str]:
+        """Every due shard there may be."""
+        return self._store.due_shards
+
+    def wake(self, windows: Iterable[Window], *, stop_at: datetime) -> tuple[Passed, dict[str, str]]:
+        """Go through the windows until `stop_at`; a failure ends its own window only.
+
+        Returns:
+            What was done, and the mark of each window that was begun, by its name.
+        """
+        total = Passed()
+        marks: dict[str, str] = {}
+        for woken in self._map(lambda window: self._wake_one(window, stop_at), windows):
+            total = total.plus(woken.passed)
+            if woken.mark is not None:
+                marks[woken.window.name] = woken.mark
+        return total, marks
+
+    def _wake_one(self, window: Window, stop_at: datetime) -> _Woken:
+        passed, mark = Passed(), None
+        try:
+            for sent, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
+                passed = passed.plus(sent)
+        except DuetimeError as error:
+            log.warning("shard not finished", extra={"shard": window.shard, "reason": cut(error)})
+            return _Woken(window, passed.plus(Passed(failed_shards=(window.shard,), is_whole=False)), mark)
+        is_whole = mark is not None and not is_cursor(mark)
+        return _Woken(window, passed.plus(Passed(is_whole=is_whole)), mark)
+
+    def _pages(self, window: Window, stop_at: datetime) -> Iterator[tuple[Passed, str]]:
+        after, cursor = _read(window.start)
+        while self._clock.now() < stop_at:
+            page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
+            cursor = page.cursor
+            sent = self._send(page) if page.entries else _NOTHING
+            yield sent, instant.text(window.until) if cursor is None else _CURSOR + cursor
+            if cursor is None:
+                return
+
+    def _send(self, page: DuePage) -> Passed:
+        now = self._clock.now()
+        rows = self._store.get_rows([entry.ref for entry in page.entries])
+        waiting = [row for row in rows if self._needs_a_wake(row, now)]
+        send_wakes([message_of(row) for row in waiting], self._queues, self._routes, self._clock)
+        late = [
+            row for row in waiting if row.concurrency_key is None
+        ]  # with a key, it may well wait for a slot
+        ages = [(now - row.due_at).total_seconds() for row in late]
+        return Passed(len(waiting), oldest_due_age=max([0.0, *ages]))
+
+    def _needs_a_wake(self, row: Action, now: datetime) -> bool:
+        if row.status is Status.PROCESSING and row.lease_until is not None:
+            return row.lease_until + self._settings.clock_skew < now
+        return row.status is Status.PENDING
+
+
+def is_cursor(mark: str) -> bool:
+    """Whether a mark stands in the middle of a window."""
+    return mark.startswith(_CURSOR)
+
+
+def _read(mark: str | None) -> tuple[datetime | None, str | None]:
+    if mark is None:
+        return None, None
+    if is_cursor(mark):
+        return None, mark.removeprefix(_CURSOR)
+    return instant.parse(mark), None

@@ -1,0 +1,69 @@
+"""Step 5, *sweep*: each minute, send again what has become overdue.
+
+It looks at bands of lateness: each pending row is looked at when it is 5, 10, 20, 40 … minutes late, once for each, so
+that a backlog is not sent again every minute. How far each band has been read is kept as a bookmark: a sweep that was
+cut short, failed or was switched off for a day goes on from there, and rows that stay stuck hold up none behind them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+
+from duetime import instant
+from duetime.clock import Clock
+from duetime.model.metric import Metric
+from duetime.ports.meter import UNMETERED, Meter
+from duetime.ports.wakeups import Bookmarks
+from duetime.settings import Settings
+from duetime.wakeups.due_scanner import Passed, Waker, Window
+
+BOOKMARK = "sweep"
+DEEPEST = timedelta(hours=6)
+"""Beyond this lateness the six-hourly catch-up sends again."""
+
+
+def bands(grace: timedelta) -> tuple[timedelta, ...]:
+    """How late a row is at each look: `grace`, and doubling up to six hours."""
+    late, found = grace, []
+    while late < DEEPEST:
+        found.append(late)
+        late *= 2
+    return tuple(found)
+
+
+class Sweep:
+    """Looks through the bands of each due shard."""
+
+    def __init__(
+        self,
+        waker: Waker,
+        bookmarks: Bookmarks,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+    ) -> None:
+        self._waker, self._bookmarks = waker, bookmarks
+        self._clock, self._settings, self._meter = clock, settings, meter
+
+    def __call__(self, *, stop_at: datetime) -> Passed:
+        """Sweep until done, or until `stop_at`; a shard that fails is left for the next pass, the others go on."""
+        if not self._settings.enabled:
+            return Passed()
+        marks = dict(self._bookmarks.read(BOOKMARK))
+        windows = list(self._windows(marks, self._clock.now()))
+        passed, moved = self._waker.wake(windows, stop_at=stop_at)
+        begun = {each.name: each.start for each in windows if each.start is not None}
+        self._bookmarks.write(BOOKMARK, begun | moved)
+        self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
+        return passed
+
+    def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[Window]:
+        looks = bands(self._settings.grace)
+        deeper = (*looks[1:], DEEPEST)
+        for late, next_late in zip(looks, deeper, strict=True):
+            at_first = instant.text(now - next_late)
+            for shard in self._waker.shards:
+                name = f"{late.total_seconds():g}/{shard}"
+                yield Window(name, shard, marks.get(name, at_first), now - late)

@@ -1,0 +1,155 @@
+"""The system's own jobs: the sweep and the catch-up, visible with their history, and to be triggered as any job.
+
+They have wakes of their own, straight from the clock to their functions, so that they run when nothing else does. Each pass
+records itself as a settled row. A triggered one is an ordinary run, on the queue of a worker of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from duetime import ids, instant
+from duetime.clock import Clock
+from duetime.errors import BackendUnavailable, cut
+from duetime.ids import SYSTEM_TENANT, JobName
+from duetime.model.action import Action, Attempt, Ending, Status
+from duetime.model.job import Definition
+from duetime.model.manifest import Manifest
+from duetime.ports.actions import ActionStore
+from duetime.retry import NEVER
+from duetime.settings import Settings
+
+if TYPE_CHECKING:
+    from duetime.app import App
+    from duetime.declare.handler import Handler
+    from duetime.model.run import Run
+
+log = logging.getLogger(__name__)
+
+SYSTEM_WORKER = "system"
+SWEEP, CATCH_UP = JobName("duetime-sweep"), JobName("duetime-catch-up")
+
+EVERY = {SWEEP: timedelta(minutes=1), CATCH_UP: timedelta(hours=6)}
+"""How often each is woken."""
+
+_KEPT = {SWEEP: timedelta(days=1)}
+"""How long a pass' row is kept, where that is shorter than the retention: there are 1,440 sweeps a day."""
+
+Pass = Callable[[datetime], str]
+"""A pass, to end by an instant; it tells in a line what it did."""
+
+_ABOUT = {
+    SWEEP: ("Sweep", "sends again what is overdue, and plans jobs that fell behind"),
+    CATCH_UP: ("Catch-up", "sends again all that is overdue, however late, and mends strays on EventBridge"),
+}
+
+
+def definitions() -> tuple[Definition, ...]:
+    """The jobs of the system."""
+    return tuple(
+        Definition(
+            name=name,
+            type=name,
+            cadences=(f"every {int(EVERY[name].total_seconds() // 60)}m",),
+            retry=NEVER.text(),
+            precision="minute",
+            title=title,
+            category="duetime",
+            description=about,
+            worker=SYSTEM_WORKER,
+            runs_itself=True,
+        )
+        for name, (title, about) in _ABOUT.items()
+    )
+
+
+def manifest() -> Manifest:
+    """What a deploy publishes for them."""
+    declared = definitions()
+    return Manifest(SYSTEM_WORKER, {each.name: 1 for each in declared}, declared)
+
+
+def system_app(passes: dict[JobName, Pass]) -> App:
+    """The app that runs a triggered pass."""
+    from duetime.app import App  # noqa: PLC0415 - a pass by the clock needs no app, and no pydantic
+
+    app = App(SYSTEM_WORKER)
+    for each in definitions():
+        app.add(_handler(each, passes[each.name]))
+    return app
+
+
+def _handler(definition: Definition, run_pass: Pass) -> Handler:
+    from duetime.declare.handler import Handler  # noqa: PLC0415 - as above
+
+    def run(run: Run) -> None:
+        run.log.info(run_pass(run.deadline))
+
+    return Handler(
+        name=definition.name,
+        function=run,
+        payload=None,
+        payload_parameter=None,
+        run_parameter="run",
+        retry=NEVER,
+        timeout=timedelta(minutes=5),
+        job=definition,
+    )
+
+
+class Journal:
+    """Records passes as runs of their jobs."""
+
+    def __init__(self, actions: ActionStore, *, clock: Clock, settings: Settings, instance: str) -> None:
+        self._actions, self._clock = actions, clock
+        self._settings, self._instance = settings, instance
+
+    @contextmanager
+    def recording(self, job: JobName) -> Iterator[list[str]]:
+        """Record the block as a run: what is put in the list is its message, and what it raises its failure."""
+        started_at, told = self._clock.now(), list[str]()
+        try:
+            yield told
+        except Exception as error:
+            self._record(job, started_at, Ending.FAILED, cut(f"{type(error).__name__}: {error}"))
+            raise
+        self._record(job, started_at, Ending.EXECUTED, cut("; ".join(told)) or None)
+
+    def _record(self, job: JobName, started_at: datetime, ending: Ending, message: str | None) -> None:
+        nominal, now = _nominal(started_at, EVERY[job]), self._clock.now()
+        action_id = ids.occurrence_id(job, 1, nominal)
+        attempt = Attempt(
+            queued_at=started_at,
+            started_at=started_at,
+            instance=self._instance,
+            finished_at=now,
+            ending=ending,
+            message=message,
+        )
+        row = Action(
+            tenant_id=SYSTEM_TENANT,
+            id=action_id,
+            type=job,
+            due_at=nominal,
+            due_shard="",
+            created_by="duetime",
+            payload=None,
+            status=Status(ending.value),
+            attempt=1,
+            attempts=(attempt,),
+            planned_at=started_at,
+            expires_at=now + _KEPT.get(job, self._settings.retention),
+        )
+        try:
+            self._actions.record(row)
+        except BackendUnavailable as error:  # the pass was made: that it cannot be told is no failure of it
+            log.warning("pass not recorded", extra={"job": job, "reason": cut(error)})
+
+
+def _nominal(moment: datetime, every: timedelta) -> datetime:
+    """The whole minute, or sixth hour, that a pass is for."""
+    return instant.EARLIEST + (moment - instant.EARLIEST) // every * every

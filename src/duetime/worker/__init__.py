@@ -1,0 +1,1 @@
+"""Claim an action, run its handler, settle it."""

@@ -1,0 +1,154 @@
+"""Step 4 under a concurrency key, *take a slot*: a claim that other runs with that key have a say in.
+
+It reads the row and who holds the key's slots, and writes both in one transaction if nothing of that has changed; else it
+reads again. A run that finds no slot free writes nothing: a fresh message looks again later. What a dead run held is
+freed first, and that run fenced off, so that never more than the limit hold a live lease.
+
+The sweep does not know what waits: it sends what is overdue again, the next time when it is twice as late. So a message
+is replaced by fresh ones only until then, or each sweep would have one more look for the same action.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from math import ceil
+
+from duetime import ids
+from duetime.ids import ActionId
+from duetime.model import transition
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.lease import Claimed, ClaimTerms, Held, Keyed
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import Hold
+from duetime.ports.wakeups import DueMessage
+from duetime.worker.claim_job_run import Admitted, Waiting
+
+log = logging.getLogger(__name__)
+
+SOONEST, LATEST = timedelta(seconds=2), timedelta(seconds=60)
+"""A run that was denied looks again after so long, give or take a quarter."""
+
+_SHARE = 0.25
+"""Of the time that it has waited already: so those that wait long cost few looks."""
+
+_GOES_ON = timedelta(minutes=10)
+"""A message is replaced for so long after the sweep should have sent another."""
+
+_CATCH_UP = timedelta(hours=6)
+"""What is later than this is sent again every so long, by the catch-up."""
+
+_RACES = 10
+
+
+class ClaimAlone:
+    """Claims actions of no job: by one write, or with a slot."""
+
+    def __init__(self, actions: ActionStore, *, chance: Callable[[], float]) -> None:
+        self._actions, self._take_slot = actions, TakeSlot(actions, chance=chance)
+
+    def __call__(self, message: DueMessage, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
+        """Claim a run, or say when to look again; None when there is nothing to do.
+
+        A message may be older than what it says of the key: the row tells.
+        """
+        claim = Keyed() if message.is_keyed else self._actions.claim(message.ref, terms)
+        if isinstance(claim, Keyed):
+            return self._take_slot(message.ref, terms)
+        return Admitted(claim.action, None, Hold.NOTHING) if isinstance(claim, Claimed) else claim
+
+
+class TakeSlot:
+    """Claims actions that have a concurrency key."""
+
+    def __init__(self, actions: ActionStore, *, chance: Callable[[], float]) -> None:
+        self._actions, self._chance = actions, chance
+
+    def __call__(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
+        """Claim a run with a slot of its key, or say when to look again; None when there is nothing to do.
+
+        A key that keeps changing while it looks is busy: it looks again later, too.
+
+        Raises:
+            BackendUnavailable: a service did not answer; the message must come again.
+        """
+        for _ in range(_RACES):
+            done = self._try(ref, terms)
+            if not isinstance(done, _Again):
+                return done
+        log.warning("its concurrency key kept changing, it looks again later", extra={"action": ref.id})
+        return self._in(SOONEST)
+
+    def _try(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | _Again | None:
+        row = next(iter(self._actions.get_rows([ref])), None)
+        if row is None or row.concurrency_key is None:
+            return None
+        if row.status is Status.PROCESSING and row.lease_until is not None:
+            if row.claim_nonce == terms.nonce:
+                return self._admitted(row)
+            if not terms.may_take_over(row):
+                return Held(row.lease_until)
+        elif row.status is not Status.PENDING or row.due_at > terms.now:
+            return None
+        return self._contend(row, row.concurrency_key, terms)
+
+    def _contend(self, row: Action, key: str, terms: ClaimTerms) -> Admitted | Waiting | _Again:
+        others = self._actions.holders(row.tenant_id, key) - {row.id}
+        if len(others) >= row.concurrency_limit:
+            is_freed = self._free_dead(row, key, sorted(others), terms)
+            return _AGAIN if is_freed else self._later(row, terms.now)
+        claimed = transition.started(row, terms)
+        return self._admitted(claimed) if self._actions.claim_slot(row, claimed) else _AGAIN
+
+    def _admitted(self, claimed: Action) -> Admitted:
+        """The run, with its payload: one that is set apart is read only now, and not with each look."""
+        if claimed.payload_apart and claimed.payload is None:
+            whole = self._actions.get(claimed.ref)
+            claimed = replace(claimed, payload=whole.payload if whole else None)
+        return Admitted(claimed, None, Hold.NOTHING)
+
+    def _free_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
+        """Free what dead runs hold; whether there were any."""
+        found = self._actions.get_rows([ActionRef(row.tenant_id, each) for each in holders])
+        rows = {each.id: each for each in found}
+        dead = [each for each in holders if _is_dead(rows.get(each), terms)]
+        for each in dead:
+            self._actions.evict(row.tenant_id, key, each, rows.get(each))
+        return bool(dead)
+
+    def _later(self, row: Action, now: datetime) -> Waiting:
+        since = max(row.due_at, ids.created_at(row.id))
+        return self._in(min(max((now - since) * _SHARE, SOONEST), LATEST))
+
+    def _in(self, wait: timedelta) -> Waiting:
+        return Waiting(ceil(wait.total_seconds() * (0.75 + self._chance() / 2)))
+
+
+def next_look(message: DueMessage, now: datetime, *, grace: timedelta) -> DueMessage | None:
+    """The message for another look; None where the sweep has sent one by now, which goes on in its place.
+
+    A job's run looks on under the same message. `grace` is how late an action is when the sweep first sends it again.
+    """
+    if not ids.is_one_shot(message.ref.id):
+        return message
+    if message.looks_until is not None:
+        return message if now < message.looks_until else None
+    late = max(now - message.due_at, grace)
+    until_sent_again = late if 2 * late < _CATCH_UP else _CATCH_UP
+    return replace(message, is_keyed=True, looks_until=now + until_sent_again + _GOES_ON)
+
+
+class _Again:
+    """What was read has changed: read again."""
+
+
+_AGAIN = _Again()
+
+
+def _is_dead(holder: Action | None, terms: ClaimTerms) -> bool:
+    """Whether a holder will not free its slot: its row is gone, or no longer processing, or its worker died."""
+    if holder is None or holder.status is not Status.PROCESSING:
+        return True
+    return terms.may_take_over(holder)

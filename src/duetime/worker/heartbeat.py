@@ -1,0 +1,159 @@
+"""The heartbeat: while a handler runs, renew its lease and look whether somebody wants it to stop.
+
+One thread serves all runs of a process, and touches nothing for a run shorter than the poll. A handler that holds the
+interpreter without a break (a long C call that keeps the GIL) starves this thread: its lease then ends and another
+worker takes over; the fence keeps the first one's settle from counting.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from duetime.clock import Clock
+from duetime.errors import DuetimeError, cut
+from duetime.model.action import Action
+from duetime.ports.actions import ActionStore
+from duetime.ports.wakeups import Delivery, DueQueues
+from duetime.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """A run under way, and what it takes to keep it."""
+
+    action: Action
+    stop: threading.Event
+    deadline: datetime
+    delivery: Delivery
+    queue: str
+    renewed_at: datetime
+    rests: bool = False
+    """It is not looked after: its run commits."""
+
+
+class Heartbeat:
+    """Watches the runs of this process."""
+
+    def __init__(self, store: ActionStore, queues: DueQueues, *, clock: Clock, settings: Settings) -> None:
+        self._store, self._queues = store, queues
+        self._clock, self._settings = clock, settings
+        self._watched: set[Watched] = set()
+        self._beaten: Watched | None = None
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    @contextmanager
+    def watching(
+        self, action: Action, stop: threading.Event, deadline: datetime, delivery: Delivery, queue: str
+    ) -> Iterator[None]:
+        """Beat for a claimed action until the block ends; `stop` is set when its run should end."""
+        watched = Watched(action, stop, deadline, delivery, queue, renewed_at=self._clock.now())
+        self._begin(watched)
+        try:
+            yield
+        finally:
+            self._end(watched)
+
+    def hide(self, delivery: Delivery, queue: str) -> None:
+        """Keep the message of a claim out of sight until the lease ends; where that fails, it comes sooner and is put off.
+
+        It must not cost the run: what is claimed and not run waits for the end of its lease.
+        """
+        try:
+            self._queues.extend(queue, delivery.receipt, visibility(self._settings))
+        except DuetimeError as error:
+            log.warning(
+                "message not hidden, the run goes on",
+                extra={"action": delivery.message.ref.id, "reason": cut(error)},
+            )
+
+    def rest(self, action: Action) -> None:
+        """Beat no more for a run; when this returns, no beat of it is under way: it would be in a transaction's way."""
+        with self._changed:
+            self._set_rests(action, True)
+            self._changed.wait_for(lambda: self._beaten is None or self._beaten.action is not action)
+
+    def resume(self, action: Action) -> None:
+        """Beat again for a run."""
+        with self._changed:
+            self._set_rests(action, False)
+
+    def _set_rests(self, action: Action, rests: bool) -> None:
+        for watched in self._watched:
+            if watched.action is action:
+                watched.rests = rests
+
+    def _begin(self, watched: Watched) -> None:
+        with self._changed:
+            self._watched.add(watched)
+            self._start()
+
+    def _end(self, watched: Watched) -> None:
+        with self._changed:
+            self._watched.discard(watched)
+
+    def _start(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._beat, name="duetime-heartbeat", daemon=True)
+            self._thread.start()
+        elif len(self._watched) == 1:
+            self._changed.notify_all()
+
+    def _beat(self) -> None:
+        poll = self._settings.cancel_poll.total_seconds()
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._watched)
+                arrived = tuple(self._watched)
+            threading.Event().wait(poll)
+            for watched in arrived:
+                self._beat_once(watched)
+
+    def _beat_once(self, watched: Watched) -> None:
+        with self._changed:
+            if watched not in self._watched:
+                return
+            self._beaten = watched
+        try:
+            self.look_after(watched)
+        finally:
+            with self._changed:
+                self._beaten = None
+                self._changed.notify_all()
+
+    def look_after(self, watched: Watched) -> None:
+        """Beat once: renew the lease if it is time, or look whether the run should end."""
+        if watched.rests:
+            return
+        try:
+            self._renew_or_peek(watched)
+        except DuetimeError as error:
+            log.warning(
+                "heartbeat failed, trying again", extra={"action": watched.action.id, "reason": cut(error)}
+            )
+
+    def _renew_or_peek(self, watched: Watched) -> None:
+        now = self._clock.now()
+        if now > watched.deadline:
+            return  # an overdue run is not kept alive: its lease may end
+        if now - watched.renewed_at >= self._settings.heartbeat:
+            found = self._store.renew(watched.action, now + self._settings.lease)
+            if found:
+                watched.renewed_at = now
+                self._queues.extend(watched.queue, watched.delivery.receipt, visibility(self._settings))
+        else:
+            found = self._store.peek(watched.action)
+        if found is None or found.cancel_requested:
+            watched.stop.set()
+
+
+def visibility(settings: Settings) -> int:
+    """Seconds for which a claimed message stays invisible: just past the end of the lease, when it may be taken over."""
+    return int((settings.lease + settings.clock_skew).total_seconds()) + 1
