@@ -13,7 +13,7 @@ from bench.result import Result, at_most
 from bench.stand import Stand, app, emulated, made
 from duetime.aws.tables import ACTIONS, JOBS
 from duetime.ids import SYSTEM_TENANT, job_name, occurrence_id
-from duetime.jobs.maintain import Attend, AttendDue
+from duetime.jobs.maintain import Maintain, MaintainDueJobs
 from duetime.jobs.plan import Plan
 from duetime.jobs.reconcile import Reconcile, Reconciled
 from duetime.memory.job_wakes import MemoryJobWakes
@@ -45,8 +45,8 @@ class _Town:
         store, settings = self.stand.jobs, self.stand.settings
         wakes = MemoryJobWakes(self.clock)
         self.plan = Plan(self.stand.store, store, clock=self.clock, settings=settings)
-        attend = Attend(self.plan, store, wakes, clock=self.clock, settings=settings)
-        self.attend_due = AttendDue(store, attend, clock=self.clock, settings=settings)
+        attend = Maintain(self.plan, store, wakes, clock=self.clock, settings=settings)
+        self.attend_due = MaintainDueJobs(store, attend, clock=self.clock, settings=settings)
         self._reconcile = Reconcile(
             self.stand.store, store, wakes, attend, clock=self.clock, settings=settings
         )

@@ -102,8 +102,8 @@ def _burst(cloud: LocalCloud, starts: Starts) -> float:
 
 def _scattered(cloud: LocalCloud, starts: Starts) -> tuple[Sequence[float], Sequence[float]]:
     """How late they started, and how late a bare process woke at the same instants."""
-    chance, first = random.Random(42), SystemClock().now() + _AHEAD  # noqa: S311 - the same spread in every run
-    due = [first + chance.random() * _WINDOW for _ in range(SCATTERED)]
+    jitter_draw, first = random.Random(42), SystemClock().now() + _AHEAD  # noqa: S311 - the same spread in every run
+    due = [first + jitter_draw.random() * _WINDOW for _ in range(SCATTERED)]
     sleeper = started(each.timestamp() for each in due)
     _schedule(cloud, starts, due)
     return starts.late, woken(sleeper)

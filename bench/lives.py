@@ -80,7 +80,7 @@ def _larger(stand: Stand, name: str, size: int) -> list[Result]:
 
     def in_row() -> Action:
         pending, _ = stand.scheduler.transact_items(payload, at=_NOW)
-        kept = replace(pending, payload_apart=False)
+        kept = replace(pending, payload_offloaded=False)
         stand.store.put(kept)
         return kept
 

@@ -51,9 +51,9 @@ class _Taken:
 
 def measure() -> list[Result]:
     """Each list over each table; the small one is the reference."""
-    chance = random.Random(42)  # noqa: S311 - the same rows in every run
+    jitter_draw = random.Random(42)  # noqa: S311 - the same rows in every run
     with emulated() as dynamodb:
-        stands = [Stand(dynamodb, _filled(dynamodb, count, chance), clock=Noon()) for count in STORED]
+        stands = [Stand(dynamodb, _filled(dynamodb, count, jitter_draw), clock=Noon()) for count in STORED]
         taken = {(name, place): _Taken() for name in _LISTS for place in range(len(STORED))}
         for _ in range(ROUNDS):
             for (name, place), each in taken.items():
@@ -61,18 +61,18 @@ def measure() -> list[Result]:
     return [result for name in _LISTS for result in _results(name, taken)]
 
 
-def _filled(dynamodb: Any, stored: int, chance: random.Random) -> str:
+def _filled(dynamodb: Any, stored: int, jitter_draw: random.Random) -> str:
     """A table with so many of a tenant's actions, made over a month; without its stream, which nobody reads here."""
     table = made(dynamodb, f"pages-{stored}", replace(ACTIONS, has_stream=False))
-    rows = [_row(chance) for _ in range(stored)]
+    rows = [_row(jitter_draw) for _ in range(stored)]
     rows[:MARKED] = [replace(row, correlation_id="order:17") for row in rows[:MARKED]]
     rows[-MARKED:] = [_failed(row) for row in rows[-MARKED:]]
     fill(dynamodb, table, rows)
     return table
 
 
-def _row(chance: random.Random) -> Action:
-    action_id = new_action_id(NOON - timedelta(days=30 * chance.random()))
+def _row(jitter_draw: random.Random) -> Action:
+    action_id = new_action_id(NOON - timedelta(days=30 * jitter_draw.random()))
     row = row_due(NOON + timedelta(days=1))
     return replace(row, id=action_id, due_shard=due_shard_of(action_id, 16))
 

@@ -22,8 +22,8 @@ from duetime.aws.tables import ACTIONS
 from duetime.ids import TenantId, due_shard_of, new_action_id
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Action
-from duetime.wakeups.deep_sweep import CatchUp
-from duetime.wakeups.due_scanner import Passed, Waker
+from duetime.wakeups.deep_sweep import DeepSweep
+from duetime.wakeups.due_scanner import DueScanner, ScanResult
 from duetime.wakeups.sweep import Sweep
 
 PENDING = (0, 10_000, 100_000)
@@ -54,9 +54,9 @@ class _Taken:
 
 def measure() -> list[Result]:
     """Each pass over each table; the one with nothing else pending is the reference."""
-    chance = random.Random(42)  # noqa: S311 - the same rows in every run
+    jitter_draw = random.Random(42)  # noqa: S311 - the same rows in every run
     with emulated() as dynamodb:
-        stands = [Stand(dynamodb, _filled(dynamodb, count, chance), clock=Noon()) for count in PENDING]
+        stands = [Stand(dynamodb, _filled(dynamodb, count, jitter_draw), clock=Noon()) for count in PENDING]
         taken = {(name, place): _Taken() for name in _PASSES for place in range(len(PENDING))}
         for _ in range(ROUNDS):
             for (name, place), each in taken.items():
@@ -64,14 +64,14 @@ def measure() -> list[Result]:
     return [result for name in _PASSES for result in _results(name, taken)]
 
 
-def _filled(dynamodb: Any, pending: int, chance: random.Random) -> str:
+def _filled(dynamodb: Any, pending: int, jitter_draw: random.Random) -> str:
     """A table with rows that are overdue and `pending` others that are due within a month.
 
     Without its stream, which nobody reads here: several of them make DynamoDB Local's writes slower and slower.
     """
     table = made(dynamodb, f"actions-{pending}", replace(ACTIONS, has_stream=False))
-    rows = [row_due(NOON - _OVERDUE - chance.random() * timedelta(minutes=1)) for _ in range(DUE)]
-    rows += [row_due(NOON + chance.random() * _FAR) for _ in range(pending)]
+    rows = [row_due(NOON - _OVERDUE - jitter_draw.random() * timedelta(minutes=1)) for _ in range(DUE)]
+    rows += [row_due(NOON + jitter_draw.random() * _FAR) for _ in range(pending)]
     fill(dynamodb, table, rows)
     return table
 
@@ -102,23 +102,23 @@ def row_due(due_at: datetime) -> Action:
     )
 
 
-def _sweep(stand: Stand, waker: Waker) -> Passed:
+def _sweep(stand: Stand, waker: DueScanner) -> ScanResult:
     sweep = Sweep(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
     return sweep(stop_at=NOON + timedelta(hours=1))
 
 
-def _catch_up(stand: Stand, waker: Waker) -> Passed:
-    catch_up = CatchUp(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
+def _catch_up(stand: Stand, waker: DueScanner) -> ScanResult:
+    catch_up = DeepSweep(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
     return catch_up(stop_at=NOON + timedelta(hours=1))
 
 
-_Pass = Callable[[Stand, Waker], Passed]
+_Pass = Callable[[Stand, DueScanner], ScanResult]
 _PASSES: dict[str, _Pass] = {"sweep": _sweep, "catch-up": _catch_up}
 
 
 def _pass(stand: Stand, run: _Pass, taken: _Taken) -> None:
     """One pass, one shard after the other: side by side they would wait for each other here, not for a network."""
-    waker = Waker(stand.store, stand.queues, stand.queues, clock=stand.clock, settings=stand.settings)
+    waker = DueScanner(stand.store, stand.queues, stand.queues, clock=stand.clock, settings=stand.settings)
     with metered(stand.client) as bill:
         before = time.perf_counter()
         passed = run(stand, waker)

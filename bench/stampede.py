@@ -24,7 +24,7 @@ from bench.result import Result, at_most
 from bench.stand import Letter, Stand, made
 from duetime.ports.wakeups import Delivery
 from duetime.wakeups.due_messages import message_of
-from duetime.worker.worker import Result as Came
+from duetime.worker.worker import DeliveryResult as Came
 from tests.dynamodb_local import CREDENTIALS, running
 
 CROWD, ROUNDS, SIZE = 50, 12, 600

@@ -19,7 +19,7 @@ from duetime.ports.wakeups import Delivery, DueMessage, Send
 from duetime.settings import Settings
 from duetime.wakeups.arm import Arm
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Result, Work, WorkerPorts
+from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
 from tests.dynamodb_local import client, running
 
 TENANT, CALLER = "acme", "billing-service"
@@ -85,14 +85,14 @@ class Stand:
         self.jobs = DynamoJobStore(dynamodb, table, jobs, due_shards=self.settings.due_shards)
         heartbeat = Heartbeat(self.store, self.queues, **common)
         ports = WorkerPorts(self.store, self.jobs, self.queues, self.queues, heartbeat)
-        self.work = Work(app, ports, **common, instance="bench-1")
+        self.work = Worker(app, ports, **common, instance="bench-1")
 
     def run(self, action: Action) -> None:
         """What follows a schedule: arm sends a message, and work handles it."""
         self._arm([Change(None, action)])
         message = self.queues.sent[-1].message
         result = self.work(Delivery(message, action.due_at, receipt=""))
-        if result is not Result.RAN:
+        if result is not DeliveryResult.RAN:
             raise RuntimeError(f"the action did not run: {result}")
 
 

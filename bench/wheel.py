@@ -13,7 +13,7 @@ from bench.stand import Stand, emulated, made
 from bench.stubs import NOWHERE, stubbed_client
 from duetime.aws.queues import SqsQueues
 from duetime.memory.notes import MemoryBookmarks
-from duetime.wakeups.due_scanner import Waker
+from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.wheel import Wheel
 
 ROWS, ROUNDS = 4_000, 5
@@ -26,7 +26,7 @@ def measure() -> list[Result]:
         stand = Stand(dynamodb, made(dynamodb, "actions"), clock=Noon())
         fill(dynamodb, stand.table, [row_due(NOON + timedelta(minutes=10)) for _ in range(ROWS)])
         queues = SqsQueues(stubbed_client("sqs", b'{"Successful": []}'), {"default": f"{NOWHERE}/due"})
-        waker = Waker(stand.store, queues, stand.queues, clock=stand.clock, settings=stand.settings)
+        waker = DueScanner(stand.store, queues, stand.queues, clock=stand.clock, settings=stand.settings)
         taken = [_turn(stand, waker) for _ in range(ROUNDS)]
     return [
         Result(
@@ -41,7 +41,7 @@ def measure() -> list[Result]:
     ]
 
 
-def _turn(stand: Stand, waker: Waker) -> float:
+def _turn(stand: Stand, waker: DueScanner) -> float:
     wheel = Wheel(waker, MemoryBookmarks(), clock=stand.clock, settings=stand.settings)
     before = time.process_time()
     passed = wheel(stop_at=NOON + timedelta(hours=1))

@@ -3,7 +3,7 @@
 from duetime.lambdas.cold_start import cold_start
 
 with cold_start():
-    from duetime.environment import ConsolePlace
+    from duetime.environment import ConsoleEnvironment
     from duetime.lambdas.console import make_handler
 
-    handler = make_handler(ConsolePlace.from_env())
+    handler = make_handler(ConsoleEnvironment.from_env())

@@ -12,16 +12,16 @@ import boto3
 import speaking  # type: ignore[import-not-found]
 
 from duetime import App, Order, Payload, Run, Scheduler, cron
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.aws.store import DynamoStore
 from duetime.aws.tables import ACTIONS, create_table_request
 from duetime.clock import SystemClock
 from duetime.ids import SYSTEM_TENANT, job_name
 from duetime.jobs.plan import Plan
 from duetime.lambdas.work import make_handler
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.local.queue_poller import as_lambda_has_it
-from duetime.local.schedule_poller import Whims
+from duetime.local.schedule_poller import SchedulerQuirks
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 
@@ -107,10 +107,10 @@ def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     lengths: dict[str, Any] = {
         name: timedelta(seconds=each) for name, each in settings.get("settings", {}).items()
     }
-    options = Options(
+    options = LocalOptions(
         settings=Settings(**lengths),
         concurrency=settings.get("concurrency", speaking.CONCURRENCY),
-        timers=Whims(doubles=settings.get("doubles", 0.0)),
+        timers=SchedulerQuirks(doubles=settings.get("doubles", 0.0)),
     )
     with LocalCloud(APPS[settings.get("app", "app")], options) as running:
         line.answer({**commands(running.scheduler()), "environment": lambda: running.environment})
@@ -123,7 +123,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     chosen = APPS[settings.get("app", "app")]
     deployed, clock, sqs = Settings.from_env(), SystemClock(), boto3.client("sqs")
     handle = make_handler(deployed, chosen, instance="bench", metrics=lambda *_: None)
-    backends = Backends(deployed, clock)
+    backends = AwsBackends(deployed, clock)
     plan = Plan(backends.store, backends.jobs, clock=clock, settings=deployed)
     url = deployed.queues[chosen.worker]
     line.tell(ready=True)

@@ -30,8 +30,8 @@ def scheduling(contender: Contender) -> Iterator[Cell]:
 
 def punctual(cast: Cast) -> Iterator[Cell]:
     """Starts against due times that lie anywhere."""
-    chance, first = random.Random(42), time.time() + AHEAD  # noqa: S311 - the same spread for everybody
-    dues = sorted(round(first + chance.random() * WINDOW, 3) for _ in range(SCATTERED))
+    jitter_draw, first = random.Random(42), time.time() + AHEAD  # noqa: S311 - the same spread for everybody
+    dues = sorted(round(first + jitter_draw.random() * WINDOW, 3) for _ in range(SCATTERED))
     cast.client.ask("at", dues=dues)
     late = _late(cast.runs.wait_for(SCATTERED, dues[-1] + GIVE_UP_AFTER, dues[-1] + QUIET))
     if not late:

@@ -5,7 +5,7 @@ import { words } from "./words";
 
 export type NotificationKind = Schemas["NotificationKind"];
 export type Severity = Schemas["Severity"];
-export type UndeliveredKind = Schemas["Kind"];
+export type UndeliveredKind = Schemas["UndeliveredKind"];
 
 export const NOTIFICATION_KINDS: NotificationKind[] = [
   "scheduling.action_failed",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from duetime.cadence import once as once
     from duetime.cadence import weekly as weekly
     from duetime.errors import DuetimeError as DuetimeError
+    from duetime.jobs.register import Registration as Registration
     from duetime.model.action import Action as Action
     from duetime.model.action import Status as Status
     from duetime.model.run import Run as Run
@@ -40,6 +41,7 @@ _HOMES = {
     "Fatal": "retry",
     "Order": "actions.order",
     "Payload": "payload",
+    "Registration": "jobs.register",
     "Retry": "retry",
     "RetryPolicy": "retry",
     "Run": "model.run",

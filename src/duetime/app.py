@@ -10,7 +10,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from duetime.declare.handler import Function, Handler, handler_of, timeout_of
-from duetime.declare.job_declaration import Home, JobOptions, job_handler_of, options_of, stacked_on
+from duetime.declare.job_declaration import JobDefaults, JobOptions, job_handler_of, options_of, stacked_on
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
 from duetime.errors import DeclarationError, UnknownType
 from duetime.ids import JobName
@@ -49,7 +49,7 @@ class App:
 
             zone(default_tz)
         self.worker = worker
-        self._home = Home(worker, default_tz)
+        self._home = JobDefaults(worker, default_tz)
         self._handlers: dict[str, Handler] = {}
         self._factories = Factories()
 

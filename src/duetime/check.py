@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from duetime.app import App
 from duetime.clock import SystemClock
-from duetime.declare.handler import Handler, Takes
+from duetime.declare.handler import Handler, Signature
 from duetime.declare.job_rules import read_cadences, refusals
 from duetime.declare.resources import Factory
 from duetime.errors import DuetimeError
-from duetime.model.cadence_set import Due, Stacked
+from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.job import Definition
 from duetime.payload import Payload
 
@@ -37,7 +37,7 @@ class JobReport:
     where: str
     cadences: Mapping[str, str]
     """Each cadence's text, and what it says in words; empty if one cannot be read."""
-    next: Due | None
+    next: DueTime | None
     """None for a job that no time makes due any more."""
     problems: tuple[str, ...]
     notes: tuple[str, ...]
@@ -135,7 +135,7 @@ def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobRepor
         cadences = read_cadences(job.cadences)
     except DuetimeError as refused:  # a definition that no decorator made
         return JobReport(job, handler.where, {}, None, (str(refused),), ())
-    stacked = Stacked.of(tuple(each.text for each in cadences), now)
+    stacked = CadenceSet.of(tuple(each.text for each in cadences), now)
     return JobReport(
         definition=job,
         where=handler.where,
@@ -176,9 +176,9 @@ def _after(cadence: Cadence, now: datetime) -> Iterator[datetime]:
 
 
 def _is_endless(cadence: Cadence) -> bool:
-    from duetime.cadence.triggers import Trigger  # noqa: PLC0415 - as above
+    from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - as above
 
-    return not isinstance(cadence, Trigger) and not _is_once(cadence)
+    return not isinstance(cadence, TriggerCadence) and not _is_once(cadence)
 
 
 def _is_once(cadence: Cadence) -> bool:
@@ -189,7 +189,7 @@ def _is_once(cadence: Cadence) -> bool:
 
 def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     """What a function takes, as it reads now that all its module is defined; and the payloads that it would be given."""
-    takes = Takes.of(handler.function)
+    takes = Signature.of(handler.function)
     if takes.payload is not handler.payload or takes.wants != handler.wants or not takes.are_few:
         yield f"{handler.where} takes other parameters than when it was registered"
     yield from app.unmet(handler)

@@ -21,7 +21,7 @@ def environment(given: Mapping[str, str] | None = None) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConsolePlace:
+class ConsoleEnvironment:
     """What the environment tells the console's function, which serves files and needs no more."""
 
     api_prefix: str

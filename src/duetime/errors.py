@@ -14,7 +14,7 @@ MESSAGE_LIMIT = 500
 """Characters of a message from outside (a handler's exception, a client's value) that are ever kept or shown."""
 
 
-def cut(message: object, limit: int = MESSAGE_LIMIT) -> str:
+def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
     """The message's text in at most `limit` characters; an ellipsis shows that it was cut."""
     whole = str(message)
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
@@ -49,7 +49,7 @@ class InvalidTime(DuetimeError, ValueError):
 
     def __init__(self, value: object, problem: str) -> None:
         self.value, self.problem = value, problem
-        super().__init__(f"{cut(value, 60)!r} {problem}")
+        super().__init__(f"{truncate(value, 60)!r} {problem}")
 
 
 class InvalidIdentifier(DuetimeError, ValueError):
@@ -59,7 +59,7 @@ class InvalidIdentifier(DuetimeError, ValueError):
 
     def __init__(self, field: str, value: object, problem: str) -> None:
         self.field, self.value, self.problem = field, value, problem
-        super().__init__(f"{field} {cut(value, 60)!r} {problem}")
+        super().__init__(f"{field} {truncate(value, 60)!r} {problem}")
 
 
 class InvalidPayload(DuetimeError, ValueError):
@@ -69,7 +69,7 @@ class InvalidPayload(DuetimeError, ValueError):
 
     def __init__(self, type_name: str, problems: Sequence[str]) -> None:
         self.type_name, self.problems = type_name, tuple(problems)
-        super().__init__(f"payload of {cut(type_name, 100)!r}: " + cut("; ".join(self.problems)))
+        super().__init__(f"payload of {truncate(type_name, 100)!r}: " + truncate("; ".join(self.problems)))
 
 
 class PayloadTooLarge(DuetimeError, ValueError):
@@ -93,7 +93,7 @@ class UnknownType(DuetimeError, LookupError):
     def __init__(self, type_name: str, known: Iterable[str]) -> None:
         self.type_name, self.known = type_name, tuple(sorted(known))
         super().__init__(
-            f"no handler is registered for the type {cut(type_name, 100)!r}; known are: "
+            f"no handler is registered for the type {truncate(type_name, 100)!r}; known are: "
             + (", ".join(self.known) or "none")
         )
 
@@ -105,7 +105,7 @@ class ActionNotFound(DuetimeError, LookupError):
 
     def __init__(self, action_id: str) -> None:
         self.action_id = action_id
-        super().__init__(f"there is no action {cut(action_id, 100)!r}")
+        super().__init__(f"there is no action {truncate(action_id, 100)!r}")
 
 
 class ActionConflict(DuetimeError, RuntimeError):
@@ -138,7 +138,7 @@ class JobNotFound(DuetimeError, LookupError):
 
     def __init__(self, name: str) -> None:
         self.name = name
-        super().__init__(f"there is no job {cut(name, 100)!r}")
+        super().__init__(f"there is no job {truncate(name, 100)!r}")
 
 
 class UndeliveredNotFound(DuetimeError, LookupError):
@@ -148,7 +148,7 @@ class UndeliveredNotFound(DuetimeError, LookupError):
 
     def __init__(self, undelivered_id: str) -> None:
         self.undelivered_id = undelivered_id
-        super().__init__(f"nothing undelivered is {cut(undelivered_id, 100)!r}")
+        super().__init__(f"nothing undelivered is {truncate(undelivered_id, 100)!r}")
 
 
 class NotificationNotFound(DuetimeError, LookupError):
@@ -158,7 +158,7 @@ class NotificationNotFound(DuetimeError, LookupError):
 
     def __init__(self, notification_id: str) -> None:
         self.notification_id = notification_id
-        super().__init__(f"there is no notification {cut(notification_id, 100)!r}")
+        super().__init__(f"there is no notification {truncate(notification_id, 100)!r}")
 
 
 class OperatorsOnly(DuetimeError, PermissionError):
@@ -198,7 +198,7 @@ class InvalidCommit(DuetimeError, ValueError):
 
     def __init__(self, problem: str) -> None:
         self.problem = problem
-        super().__init__(f"cannot commit this: {cut(problem)}")
+        super().__init__(f"cannot commit this: {truncate(problem)}")
 
 
 class AlreadyCommitted(DuetimeError, RuntimeError):
@@ -212,7 +212,7 @@ class AlreadyCommitted(DuetimeError, RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedEntry:
+class RejectedEntry:
     """Why an entry of a commit was refused."""
 
     index: int
@@ -223,12 +223,12 @@ class RefusedEntry:
     """The item that stood in its way, if the entry asks for it: ``ReturnValuesOnConditionCheckFailure="ALL_OLD"``."""
 
 
-class CommitRefused(DuetimeError, RuntimeError):
+class CommitRejected(DuetimeError, RuntimeError):
     """Nothing of a commit was written, and the action is still this run's: the handler may do something else."""
 
     code = "commit-refused"
 
-    def __init__(self, reasons: Sequence[RefusedEntry]) -> None:
+    def __init__(self, reasons: Sequence[RejectedEntry]) -> None:
         self.reasons = tuple(reasons)
         told = ", ".join(f"entry {each.index}: {each.code}" for each in self.reasons)
         super().__init__(f"the commit was refused, and nothing was written ({told or 'the action was busy'})")
@@ -263,7 +263,7 @@ class UnreadableRow(DuetimeError, ValueError):
     def __init__(self, key: object, problem: BaseException) -> None:
         self.key = key
         super().__init__(
-            f"the row {cut(key, 150)} cannot be read: {type(problem).__name__}: {cut(problem, 150)}"
+            f"the row {truncate(key, 150)} cannot be read: {type(problem).__name__}: {truncate(problem, 150)}"
         )
 
 
@@ -274,7 +274,7 @@ class BackendUnavailable(DuetimeError, ConnectionError):
 
     def __init__(self, service: str, reason: str) -> None:
         self.service, self.reason = service, reason
-        super().__init__(f"{service} is not available: {cut(reason)}")
+        super().__init__(f"{service} is not available: {truncate(reason)}")
 
 
 class BackendMisconfigured(DuetimeError, RuntimeError):
@@ -284,4 +284,8 @@ class BackendMisconfigured(DuetimeError, RuntimeError):
 
     def __init__(self, service: str, reason: str, cure: str) -> None:
         self.service, self.reason, self.cure = service, reason, cure
-        super().__init__(f"{service} refuses: {cut(reason)}. {cure}")
+        super().__init__(f"{service} refuses: {truncate(reason)}. {cure}")
+
+
+CommitRefused, RefusedEntry = CommitRejected, RejectedEntry
+"""Their names in 0.1.0."""

@@ -61,10 +61,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def new_action_id(now: datetime, entropy: Entropy = os.urandom) -> ActionId:
+def new_action_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId:
     """A fresh UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits."""
     milliseconds = (now - _EPOCH) // _MILLISECOND
-    random = int.from_bytes(entropy(10), "big")
+    random = int.from_bytes(random_bytes(10), "big")
     number = (
         milliseconds << 80 | 0x7 << 76 | (random >> 68) << 64 | 0x2 << 62 | random & 0x3FFF_FFFF_FFFF_FFFF
     )
@@ -83,9 +83,9 @@ def occurrence_id(job: JobName, version: int, nominal_at: datetime) -> ActionId:
     return ActionId(f"{job}.{version:06d}.{_second(nominal_at)}")
 
 
-def manual_run_id(job: JobName, version: int, at: datetime, entropy: Entropy = os.urandom) -> ActionId:
+def manual_run_id(job: JobName, version: int, at: datetime, random_bytes: Entropy = os.urandom) -> ActionId:
     """A fresh id for a run that somebody triggered at `at`; it sorts among the occurrences."""
-    return ActionId(f"{occurrence_id(job, version, at)}.m{entropy(4).hex()}")
+    return ActionId(f"{occurrence_id(job, version, at)}.m{random_bytes(4).hex()}")
 
 
 def registered_run_id(job: JobName, version: int, at: datetime, key: str) -> ActionId:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from itertools import islice
 from typing import Self
 
-from duetime.errors import DeclarationError, DuetimeError, cut
+from duetime.errors import DeclarationError, DuetimeError, truncate
 
 Duration = timedelta | int | float
 """A ``timedelta``, or a number of seconds."""
@@ -121,10 +121,10 @@ class RetryPolicy:
                 f"jitter is {_shown(self.jitter)}; it is a share of the back-off, from 0 to 1"
             )
 
-    def delay(self, attempt: int, chance: float) -> timedelta:
-        """How long to wait after run number `attempt`; `chance` in [0, 1) draws the jitter."""
+    def delay(self, attempt: int, jitter_draw: float) -> timedelta:
+        """How long to wait after run number `attempt`; `jitter_draw` in [0, 1) draws the jitter."""
         base = self.backoff[min(attempt, len(self.backoff)) - 1]
-        return base * (1 + self.jitter * chance)
+        return base * (1 + self.jitter * jitter_draw)
 
     def text(self) -> str:
         """The short form in which a row keeps its snapshot; `parse` reads it."""
@@ -173,7 +173,7 @@ def _is_number(value: object) -> bool:
 
 def _shown(value: object) -> str:
     try:
-        return cut(repr(value), 60)
+        return truncate(repr(value), 60)
     except ValueError:  # Python writes out no integer of thousands of digits
         return f"a number of {type(value).__name__} too long to show"
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from duetime.actions.actions import Actions
-from duetime.actions.order import Order, Placed
+from duetime.actions.order import Order, ScheduleResult
 from duetime.clock import SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
 from duetime.instant import When
@@ -20,7 +20,7 @@ from duetime.telemetry import spans
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
-    from duetime.undelivered.undelivered_client import UndeliveredDesk
+    from duetime.undelivered.undelivered_client import UndeliveredClient
 
 
 class Scheduler(Actions):
@@ -112,13 +112,13 @@ class Scheduler(Actions):
         )
         return self.place(order).action
 
-    def place(self, order: Order) -> Placed:
+    def place(self, order: Order) -> ScheduleResult:
         """Schedule what `order` says, as `schedule` does, and tell whether that is a new action."""
         with self._span() as told:
             action, terms = self._new(order)
             first = self._put(action, terms)
             told.about(first)
-        return Placed(first, is_new=first.id == action.id)
+        return ScheduleResult(first, is_new=first.id == action.id)
 
     def schedule_many(self, orders: Iterable[Order]) -> tuple[Action, ...]:
         """Schedule many payloads with few calls. All are checked before the first is written; not all or nothing.
@@ -176,14 +176,14 @@ class Scheduler(Actions):
             return action, self._store.entries(action, terms)
 
     @cached_property
-    def undelivered(self) -> UndeliveredDesk:
+    def undelivered(self) -> UndeliveredClient:
         """What queues, streams and EventBridge gave up on, of the whole deployment: to be listed, and redriven.
 
         Raises:
             OperatorsOnly: this scheduler sees nothing but its tenant's own.
             Unsupported: it was made without back ends for it.
         """
-        from duetime.undelivered.undelivered_client import UndeliveredDesk  # noqa: PLC0415 - few look at it
+        from duetime.undelivered.undelivered_client import UndeliveredClient  # noqa: PLC0415 - few look at it
 
         if not self._sees_system:
             raise OperatorsOnly("what is undelivered")
@@ -191,9 +191,9 @@ class Scheduler(Actions):
             raise Unsupported(
                 "this scheduler was made without back ends for it; pass undelivered=UndeliveredPorts(…)"
             )
-        return UndeliveredDesk(self._undelivered_ports())
+        return UndeliveredClient(self._undelivered_ports())
 
-    def _span(self) -> AbstractContextManager[spans.Span]:
+    def _span(self) -> AbstractContextManager[spans.TraceSpan]:
         return spans.span(spans.SCHEDULE, lambda: {spans.TENANT: self.tenant_id})
 
     def _put(self, action: Action, terms: KeyTerms | None) -> Action:
@@ -208,6 +208,6 @@ class Scheduler(Actions):
             tenant_id=self.tenant_id,
             actor=self.actor,
             settings=self._settings,
-            entropy=self._entropy,
+            random_bytes=self._entropy,
             trace=spans.carried(),
         )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from duetime.app import App
 from duetime.ids import JobName
-from duetime.model.cadence_set import Stacked
+from duetime.model.cadence_set import CadenceSet
 
 if TYPE_CHECKING:
     from duetime.cadence import Explained
@@ -71,7 +71,7 @@ def simulate(app: App, start: datetime, until: datetime) -> Simulated:
 def _runs(name: JobName, texts: tuple[str, ...], start: datetime, until: datetime) -> JobRuns:
     from duetime.cadence import changed_ahead  # noqa: PLC0415 - an app without jobs loads no cadence
 
-    stacked = Stacked.of(texts, start)
+    stacked = CadenceSet.of(texts, start)
     found = [due.at for due in islice(stacked.between(start, until), MOST + 1)]
     changes = [row for each in stacked.cadences for row in changed_ahead(each, start, until)]
     changes.sort(key=lambda row: row.local)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, field_validator
 from duetime import App, Payload, Run
 from duetime.api.access import Access
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.embedded.cloud import MemoryCloud
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
@@ -79,7 +79,7 @@ class Charges:
         )
         self.clock = TurnedClock(NOW)
         self.cloud = MemoryCloud(app_of_charges(), clock=self.clock, settings=self.settings)
-        desk = Desk(
+        desk = ApiContext(
             self.cloud.store,
             self.cloud.job_ports,
             app_of_charges(),

@@ -12,7 +12,7 @@ import pytest
 from duetime import App, Payload, RetryPolicy, Run
 from duetime.api.access import Access
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health, probes
 from duetime.api.health_details import Details
 from duetime.embedded.cloud import MemoryCloud
@@ -211,7 +211,7 @@ def call_over(app, clock, settings):
     def make(store, bookmarks=None, jobs=None, **more):
         marks = bookmarks or MemoryBookmarks()
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
-        desk = Desk(store, jobs, app, clock, settings)
+        desk = ApiContext(store, jobs, app, clock, settings)
         health = Health(probes(store, marks), Details(desk, marks))
         return Client(make_door(desk, health, nobodys_access(clock), **more))
 
@@ -237,7 +237,7 @@ def cloud(clock, settings):
 @pytest.fixture
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
-    desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
+    desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
     return Client(make_door(desk, Health({}), nobodys_access(clock)))
 
 

@@ -3,7 +3,7 @@
 from duetime.api import app
 from duetime.api.access import Access
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.embedded.cloud import MemoryCloud
 from duetime.memory.access import MemoryAuditTrail, MemoryGrants
@@ -26,7 +26,7 @@ class Office:
         self.grants, self.trail = MemoryGrants(), MemoryAuditTrail()
         self.notified = nobodys_notifications()
         self.cloud = MemoryCloud(jobs_app(), clock=clock, settings=self.settings)
-        desk = Desk(
+        desk = ApiContext(
             self.cloud.store,
             self.cloud.job_ports,
             jobs_app(),

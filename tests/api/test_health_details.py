@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.errors import BackendUnavailable
@@ -26,7 +26,7 @@ def client_of(cloud, clock, settings):
     """A client of the API over the cloud, whose failure queue says what the test says."""
 
     def make(waiting=None, settings=settings, bookmarks=None):
-        desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
+        desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
         details = Details(desk, bookmarks or cloud._bookmarks, waiting)
         return Client(make_door(desk, Health({}, details), nobodys_access(clock)))
 

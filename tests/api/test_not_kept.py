@@ -2,13 +2,13 @@
 
 import pytest
 
-from duetime.api.no_store import not_kept
+from duetime.api.no_store import no_store
 from tests.api.conftest import Client
 
 
 @pytest.fixture
 def ask(call):
-    return Client(not_kept(call.handler))
+    return Client(no_store(call.handler))
 
 
 def test_an_answer_is_not_to_be_kept(ask):

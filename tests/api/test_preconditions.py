@@ -87,7 +87,7 @@ def test_nothing_comes_between_a_job_that_was_compared_and_its_change(ask, monke
     def late(store, old, new, **more):
         if not raced:
             raced.append(True)
-            assert change(store, old, replace(old, attend_at=old.attend_at + timedelta(days=1)))
+            assert change(store, old, replace(old, maintain_at=old.maintain_at + timedelta(days=1)))
         return change(store, old, new, **more)
 
     monkeypatch.setattr(jobs, "change", late)

@@ -8,11 +8,11 @@ import pytest
 
 from duetime.api import PREFIX
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.whole import every_route
-from duetime.api.routes import Directory
+from duetime.api.routes import RouteTable
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
 from duetime.model.notification import NotificationKind
@@ -21,7 +21,7 @@ from duetime.testing.contract.undelivered import given_up
 from tests.api.conftest import EVENTS, NOW, Client, Worker, jobs_app, nobodys_access, nobodys_notifications
 
 SAMPLES = {path.stem: json.loads(path.read_text()) for path in sorted(EVENTS.glob("api-*.json"))}
-DIRECTORY = Directory(list(every_route()), PREFIX)
+DIRECTORY = RouteTable(list(every_route()), PREFIX)
 
 
 def route_of(event):
@@ -37,7 +37,9 @@ def test_every_route_has_a_sample():
 def desk(cloud, clock, settings):
     """A deployment that has what the samples ask about: a job, actions in each state, something undelivered, no notifications."""
     ports = cloud.undelivered_ports
-    return Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, nobodys_notifications())
+    return ApiContext(
+        cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, nobodys_notifications()
+    )
 
 
 @pytest.fixture
@@ -66,8 +68,8 @@ def found(event, desk, client, clock):
     return _with_path(event, there, made)
 
 
-def _with_path(event, former, new):
-    return json.loads(json.dumps(event).replace(former, new))
+def _with_path(event, previous, new):
+    return json.loads(json.dumps(event).replace(previous, new))
 
 
 BEFORE = {"api-register-job": [], "api-resume-job": ["api-register-job", "api-pause-job"]}

@@ -17,12 +17,12 @@ from werkzeug.wrappers import Request
 
 from duetime.api import PREFIX
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.whole import whole
 from duetime.embedded.cloud import MemoryCloud
-from duetime.local.functions import Outcome
+from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import proxy_event, response_of
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
@@ -92,7 +92,7 @@ class Deployment:
         cloud = MemoryCloud(jobs_app(), clock=self._clock, settings=settings_)
         notified = nobodys_notifications()
         self._cloud, ports = cloud, cloud.undelivered_ports
-        desk = Desk(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified)
+        desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified)
         self._handler = make_door(
             desk, Health({}, Details(desk, MemoryBookmarks())), nobodys_access(self._clock)
         )
@@ -123,7 +123,7 @@ class Deployment:
     def __call__(self, environ, start_response):
         """Serve one request as API Gateway would have it served."""
         event = proxy_event(Request(environ), now_ms=0)
-        return response_of(Outcome(self._handler(event, None)))(environ, start_response)
+        return response_of(InvocationOutcome(self._handler(event, None)))(environ, start_response)
 
 
 def improved(case, known, data):

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from duetime import App, Payload
-from duetime.api.redactor import Reader
+from duetime.api.redactor import Redactor
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import Kind
+from duetime.model.undelivered import UndeliveredKind
 from duetime.testing.contract.undelivered import given_up
 from tests.api.charges import REDACTED, SECRET, Charges
 from tests.api.conftest import NOW
@@ -99,7 +99,7 @@ def test_a_field_that_the_class_no_longer_has_is_told_to_nobody_who_may_not_see_
     made = charges.schedule({})
     (row,) = (each for each in charges.cloud.store.rows() if each.id == made["id"])
     old = replace(row, payload=json.dumps({"email": SECRET, "name": SECRET}), payload_version=1)
-    clerks = Reader(app, sees_all=False)
+    clerks = Redactor(app, sees_all=False)
     assert clerks.of_action(replace(old, type="slim")) == ({"name": REDACTED}, ("name",))
     assert clerks.of_action(replace(old, type="strict")) == (None, ("*",))
 
@@ -157,10 +157,10 @@ def test_the_permission_alone_lets_nobody_see_an_action(charges):
 @pytest.mark.parametrize(
     ("kind", "action", "is_told"),
     [
-        (Kind.EVENT, False, False),
-        (Kind.MESSAGE, False, False),
-        (Kind.MESSAGE, True, True),
-        (Kind.WAKE, True, True),
+        (UndeliveredKind.EVENT, False, False),
+        (UndeliveredKind.MESSAGE, False, False),
+        (UndeliveredKind.MESSAGE, True, True),
+        (UndeliveredKind.WAKE, True, True),
     ],
 )
 def test_what_is_undelivered_is_told_unless_it_can_hold_a_payload(charges, kind, action, is_told):

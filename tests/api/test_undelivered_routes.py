@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import Kind, request_for
+from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing.contract.undelivered import given_up
 from tests.api.conftest import ADA, NOW, OPERATOR, Client, jobs_app, nobodys_access, sample_event
 
@@ -23,7 +23,7 @@ def undelivered(cloud):
 @pytest.fixture
 def ask(cloud, clock, settings, undelivered):
     """Calls a route of what is undelivered, as an operator unless the test says otherwise."""
-    desk = Desk(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
+    desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
     client = Client(make_door(desk, Health({}), nobodys_access(clock)))
 
     def call(method, path="", *, claims=OPERATOR, **changes):
@@ -39,7 +39,7 @@ def ask(cloud, clock, settings, undelivered):
 def kept(undelivered):
     """Three things, the newest first."""
     things = [
-        given_up("a", NOW + timedelta(hours=2), kind=Kind.PASS, source="sweep"),
+        given_up("a", NOW + timedelta(hours=2), kind=UndeliveredKind.PASS, source="sweep"),
         given_up("b", NOW + timedelta(hours=1), action=ACTION),
         given_up("c", NOW),
     ]

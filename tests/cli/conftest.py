@@ -10,7 +10,7 @@ import pytest
 from duetime import App, Fatal, Payload, RetryPolicy, Run
 from duetime.api.access import Access
 from duetime.api.app import make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.cli import main
@@ -152,7 +152,7 @@ def notified():
 
 @pytest.fixture
 def url(scheduler, serve, notified):
-    desk = Desk(
+    desk = ApiContext(
         scheduler._store,
         scheduler._ports_of_jobs(),
         shop_app(),

@@ -6,7 +6,7 @@ import pytest
 
 from duetime.cli.undelivered import KINDS
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import Kind, request_for
+from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing.contract.specimens import EXPIRY, NOON
 from duetime.testing.contract.undelivered import given_up
 
@@ -23,7 +23,7 @@ def kept(ports):
     """Two things, the newest first."""
     things = [
         given_up("]\x1b[31m[", NOON + timedelta(hours=1), reason="no\x1b[31m JSON " + "x" * 100),
-        given_up("b", kind=Kind.WAKE, source="dispatch", action=ACTION),
+        given_up("b", kind=UndeliveredKind.WAKE, source="dispatch", action=ACTION),
     ]
     for each in things:
         ports.store.keep(each, expires_at=EXPIRY)
@@ -103,4 +103,4 @@ def test_bad_usage_is_told_in_one_line(duetime, words):
 
 
 def test_the_kinds_that_may_be_said_are_those_there_are():
-    assert set(KINDS) == {each.value for each in Kind}
+    assert set(KINDS) == {each.value for each in UndeliveredKind}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import Reader, chromium
 from tests.console.shop import app
 
@@ -23,7 +23,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def cloud():
-    with LocalCloud(app, Options()) as started:
+    with LocalCloud(app, LocalOptions()) as started:
         yield started
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import Reader, chromium
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ def main() -> None:
     asked.directory.mkdir(parents=True, exist_ok=True)
     module, _, name = asked.app.partition(":")
     app = getattr(importlib.import_module(module), name)
-    with LocalCloud(app, Options(mail_to="ops@acme.example")) as cloud, chromium() as browser:
+    with LocalCloud(app, LocalOptions(mail_to="ops@acme.example")) as cloud, chromium() as browser:
         print(f"{asked.app} runs for {asked.seconds:g} s first")
         time.sleep(asked.seconds)
         for look, (width, height) in SIZES.items():

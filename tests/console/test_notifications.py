@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import expect
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.jobs.register import Registration
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.local.default_preferences import everything_to
 from duetime.model.notification import Digest, NotificationKind
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
@@ -23,12 +23,12 @@ NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def cloud():
-    with LocalCloud(app, Options(mail_to="ops@acme.example")) as started:
+    with LocalCloud(app, LocalOptions(mail_to="ops@acme.example")) as started:
         yield started
 
 
 def inbox(cloud):
-    return Backends(cloud.settings, SystemClock()).inbox
+    return AwsBackends(cloud.settings, SystemClock()).inbox
 
 
 def told(cloud, tenant, *, unread=False):
@@ -160,7 +160,7 @@ def test_the_list_is_narrowed_by_kind_and_by_what_is_unread(reader, cloud, faile
 
 def test_a_job_that_keeps_failing_is_told_with_the_way_to_it(alone, cloud):
     reader, tenant = alone
-    Backends(cloud.settings, SystemClock()).preferences.put(everything_to("ops@acme.example", tenant))
+    AwsBackends(cloud.settings, SystemClock()).preferences.put(everything_to("ops@acme.example", tenant))
     jobs = cloud.scheduler(tenant_id=tenant).jobs
     once = Registration(name="keeps-failing", handler=Parcel(order="9", fails=9), failure_threshold=1)
     jobs.register(once)

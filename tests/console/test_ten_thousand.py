@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime import Order, Status
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
 from tests.console.browser import signed_in
 from tests.console.shop import Parcel, app
@@ -20,7 +20,7 @@ FACTOR = 20
 
 @pytest.fixture(scope="module")
 def cloud():
-    with LocalCloud(app, Options(settings=Settings(timers="wheel"))) as started:
+    with LocalCloud(app, LocalOptions(settings=Settings(timers="wheel"))) as started:
         acme, globex = started.scheduler(), started.scheduler(tenant_id="globex")
         globex.schedule(Parcel(order="1"), at=timedelta(days=40))
         acme.schedule_many(

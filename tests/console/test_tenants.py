@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from duetime.jobs.register import Registration
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from tests.console.browser import PATIENCE, signed_in
 from tests.console.shop import Parcel, Wait, app
 from tests.local.conftest import eventually, settled
@@ -38,7 +38,7 @@ OFFERED = {
 
 @pytest.fixture(scope="module")
 def cloud():
-    with LocalCloud(app, Options(mail_to=f"ops@{MARK}.example")) as started:
+    with LocalCloud(app, LocalOptions(mail_to=f"ops@{MARK}.example")) as started:
         yield started
 
 

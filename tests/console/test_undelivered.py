@@ -10,9 +10,9 @@ from duetime.aws import undelivered_ports
 from duetime.aws.messages import to_json
 from duetime.clock import SystemClock
 from duetime.errors import UndeliveredNotFound
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import Kind, undelivered_id
+from duetime.model.undelivered import UndeliveredKind, undelivered_id
 from duetime.testing.contract.undelivered import given_up
 from duetime.wakeups.due_messages import message_of
 from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
@@ -20,15 +20,15 @@ from tests.console.shop import Parcel, app
 from tests.local.conftest import eventually
 
 WORDS = {
-    Kind.MESSAGE: "message of a queue",
-    Kind.RECORD: "record of the stream",
-    Kind.WAKE: "wake",
-    Kind.EVENT: "event that starts a job",
-    Kind.PASS: "sweep or catch-up",
-    Kind.LIFECYCLE: "lifecycle event",
-    Kind.NOTIFICATION: "notification",
+    UndeliveredKind.MESSAGE: "message of a queue",
+    UndeliveredKind.RECORD: "record of the stream",
+    UndeliveredKind.WAKE: "wake",
+    UndeliveredKind.EVENT: "event that starts a job",
+    UndeliveredKind.PASS: "sweep or catch-up",
+    UndeliveredKind.LIFECYCLE: "lifecycle event",
+    UndeliveredKind.NOTIFICATION: "notification",
 }
-HASTY = Options(retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)))
+HASTY = LocalOptions(retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def each_kind(keep, began):
     """One thing of each kind, whatever became of it before."""
     return {
         kind: keep(f"one {kind}", id=undelivered_id(began, kind), kind=kind, source=f"by-{kind}")
-        for kind in Kind
+        for kind in UndeliveredKind
     }
 
 
@@ -91,7 +91,7 @@ def test_each_kind_is_told_with_who_gave_it_up_and_why(reader, each_kind):
         expect(told).to_contain_text("no worker took it")
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(UndeliveredKind))
 def test_what_a_redrive_does_is_told_before_it_is_done(reader, each_kind, kind):
     page = reader.go(f"#/undelivered/{each_kind[kind].id}")
     does = page.locator("dd").last.inner_text()
@@ -129,19 +129,21 @@ def test_the_dead_message_of_an_action_leads_to_it_and_its_redrive_takes_it_away
 
 
 def test_what_fails_again_stays_with_the_new_reason(reader, cloud, keep):
-    thing = keep("gibberish", kind=Kind.WAKE, source="dispatch-again", body='{"no": "wake"}')
+    thing = keep("gibberish", kind=UndeliveredKind.WAKE, source="dispatch-again", body='{"no": "wake"}')
     page = reader.go(f"#/undelivered/{thing.id}")
-    redrive(page, Kind.WAKE, thing.source).get_by_role("button", name="Redrive").click()
+    redrive(page, UndeliveredKind.WAKE, thing.source).get_by_role("button", name="Redrive").click()
     expect(page.get_by_text("2 times")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("no worker took it")).to_have_count(0)
     assert cloud.scheduler().undelivered.get(thing.id).count == 2
 
 
 def test_many_are_redriven_once_it_was_seen_which(reader, cloud, keep):
-    passes = [keep(f"pass {each}", kind=Kind.PASS, source="sweep", body="{}") for each in range(12)]
+    passes = [
+        keep(f"pass {each}", kind=UndeliveredKind.PASS, source="sweep", body="{}") for each in range(12)
+    ]
     page = reader.go("#/undelivered")
     many = page.get_by_role("region", name="Redrive many")
-    many.get_by_role("combobox", name="Which").select_option(WORDS[Kind.PASS])
+    many.get_by_role("combobox", name="Which").select_option(WORDS[UndeliveredKind.PASS])
     many.get_by_role("button", name="Show what would be redriven").click()
     would = many.get_by_role("status")
     expect(would).to_contain_text("would be redriven, the newest first:", timeout=PATIENCE)
@@ -166,7 +168,7 @@ def test_another_sort_is_looked_for_anew(reader, each_kind):
     page.get_by_role("button", name="Show what would be redriven").click()
     would = page.get_by_role("region", name="Redrive many").get_by_role("status")
     expect(would).to_contain_text("would be redriven", timeout=PATIENCE)
-    page.get_by_role("combobox", name="Which").select_option(WORDS[Kind.LIFECYCLE])
+    page.get_by_role("combobox", name="Which").select_option(WORDS[UndeliveredKind.LIFECYCLE])
     expect(would).to_be_empty()
     page.get_by_role("button", name="Show what would be redriven").click()
     expect(would.get_by_role("listitem")).to_have_count(1, timeout=PATIENCE)
@@ -187,7 +189,7 @@ def test_what_was_cut_cannot_be_redriven_and_what_is_no_json_is_shown_as_it_is(r
 def test_operators_are_not_shown_what_may_be_sensitive_nor_another_tenants_action(reader_of, cloud, keep):
     ref = ActionRef("globex", "019ca932-7c00-735e-a389-6f2fb6b5d775")
     body = json.dumps({"street": "Elm Street 3"})
-    thing = keep("secret", kind=Kind.EVENT, body=body, action=ref)
+    thing = keep("secret", kind=UndeliveredKind.EVENT, body=body, action=ref)
     page = reader_of(cloud.url, **signed_in("op", groups="operators")).go(f"#/undelivered/{thing.id}")
     expect(page.get_by_text("the permission payloads:read shows it")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_text("globex")).to_be_visible()
@@ -215,7 +217,7 @@ def test_whose_roles_do_not_allow_it_is_told(reader_of, cloud, each_kind):
     page = reader.go("#/undelivered")
     expect(page.get_by_text("Your roles do not allow this")).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_role("button", name="Redrive")).to_have_count(0)
-    page = reader.go(f"#/undelivered/{each_kind[Kind.WAKE].id}")
+    page = reader.go(f"#/undelivered/{each_kind[UndeliveredKind.WAKE].id}")
     expect(page.get_by_text("Your roles do not allow this")).to_be_visible(timeout=PATIENCE)
 
 
@@ -231,10 +233,10 @@ def test_list_thing_and_dialog_have_no_flaws(reader_of, cloud, each_kind, scheme
     page = reader_of(cloud.url, color_scheme=scheme).go("#/undelivered")
     expect(row(page, "by-wake")).to_be_visible(timeout=PATIENCE)
     assert flaws(page) == []
-    expect(redrive(page, Kind.WAKE, "by-wake")).to_be_visible()
+    expect(redrive(page, UndeliveredKind.WAKE, "by-wake")).to_be_visible()
     assert flaws(page) == []
     page.keyboard.press("Escape")
-    page.goto(f"{cloud.url}/#/undelivered/{each_kind[Kind.WAKE].id}")
+    page.goto(f"{cloud.url}/#/undelivered/{each_kind[UndeliveredKind.WAKE].id}")
     expect(page.get_by_role("region", name="Body")).to_be_visible(timeout=PATIENCE)
     assert flaws(page) == []
 
@@ -244,6 +246,6 @@ def test_it_fits_a_phone(reader_of, cloud, each_kind):
     page = reader.go("#/undelivered")
     expect(row(page, "by-wake")).to_be_visible(timeout=PATIENCE)
     assert not scrolls_sideways(page)
-    page = reader.go(f"#/undelivered/{each_kind[Kind.WAKE].id}")
+    page = reader.go(f"#/undelivered/{each_kind[UndeliveredKind.WAKE].id}")
     expect(page.get_by_role("region", name="Body")).to_be_visible(timeout=PATIENCE)
     assert not scrolls_sideways(page)

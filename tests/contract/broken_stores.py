@@ -8,9 +8,9 @@ from duetime.errors import IdempotencyConflict
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
 from duetime.model.action import ActionRef, Status
-from duetime.model.lease import Held, Moved, Renewed, SettleResult
+from duetime.model.lease import Applied, LeaseHeld, Renewed, SettleResult
 from duetime.ports.actions import Page
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from duetime.testing.contract.specimens import GLOBEX
 
 
@@ -30,7 +30,7 @@ class Forgetful(MemoryStore):
     def claim(self, ref, terms):
         row = self.get(ref)
         if row is not None and row.claim_nonce == terms.nonce:
-            return Held(row.lease_until)
+            return LeaseHeld(row.lease_until)
         return super().claim(ref, terms)
 
 
@@ -43,16 +43,16 @@ class Overwriting(MemoryStore):
 class Fickle(MemoryStore):
     def ask_to_cancel(self, ref, *, by, at):
         asked = super().ask_to_cancel(ref, by=by, at=at)
-        if isinstance(asked, Moved):
-            return Moved(self.write(asked.action, replace(asked.action, cancel_requested_by=by)))
+        if isinstance(asked, Applied):
+            return Applied(self.write(asked.action, replace(asked.action, cancel_requested_by=by)))
         return asked
 
 
 class Generationless(MemoryStore):
     def reschedule(self, ref, due_at, *, by, at):
         outcome = super().reschedule(ref, due_at, by=by, at=at)
-        if isinstance(outcome, Moved):
-            return Moved(self.write(outcome.action, replace(outcome.action, gen=outcome.action.gen - 1)))
+        if isinstance(outcome, Applied):
+            return Applied(self.write(outcome.action, replace(outcome.action, generation=outcome.action.generation - 1)))
         return outcome
 
 
@@ -178,7 +178,7 @@ class Unrevised(MemoryJobStore):
 
 class Lockless(MemoryJobStore):
     def claim(self, taking):
-        hold = Hold.UNCHANGED if taking.hold is Hold.LOCK else taking.hold
+        hold = LockRequirement.UNCHANGED if taking.hold is LockRequirement.LOCK else taking.hold
         return super().claim(replace(taking, hold=hold))
 
 
@@ -210,6 +210,6 @@ class Impatient(MemoryJobStore):
 
 
 class Hurried(MemoryJobStore):
-    def move_cursor(self, job, cursor, attend_at, *, missed=()):
+    def move_cursor(self, job, cursor, maintain_at, *, missed=()):
         read = replace(job, cursor=self.get(job.ref).cursor)
-        return super().move_cursor(read, cursor, attend_at, missed=missed)
+        return super().move_cursor(read, cursor, maintain_at, missed=missed)

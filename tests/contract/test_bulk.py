@@ -15,7 +15,7 @@ def steady(table):
 
 @pytest.mark.parametrize("apart", [False, True], ids=["small payloads", "large payloads"])
 def test_a_batch_whose_answer_was_lost_is_not_written_over_what_ran_meanwhile(table, steady, apart):
-    actions = [fresh(steady, payload=LARGE, payload_apart=apart) for _ in range(60)]
+    actions = [fresh(steady, payload=LARGE, payload_offloaded=apart) for _ in range(60)]
     claimed = []
     single_shot = LosesAnAnswer(
         table.client, "batch_write_item", lambda: claimed.append(claim(steady, actions[7].ref))
@@ -55,6 +55,6 @@ def test_rows_that_dynamodb_left_unprocessed_are_put_one_by_one(table, steady):
             table.client.batch_write_item(RequestItems={name: requests[2:]})
             return {"UnprocessedItems": {name: requests[:2]}}
 
-    actions = [fresh(steady, payload=LARGE, payload_apart=place == 1) for place in range(30)]
+    actions = [fresh(steady, payload=LARGE, payload_offloaded=place == 1) for place in range(30)]
     table.store(single_shot=LeavesSomeUnprocessed()).put_many(actions)
     assert [steady.get(each.ref) for each in actions] == actions

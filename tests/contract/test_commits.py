@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
-from duetime.aws.commits import Commit
-from duetime.errors import BackendMisconfigured, CommitRefused, RefusedEntry
+from duetime.aws.commits import CommitTransaction
+from duetime.errors import BackendMisconfigured, CommitRejected, RejectedEntry
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.testing.contract.committing import (
@@ -85,16 +85,16 @@ def test_neither_is_written_where_a_condition_of_the_handlers_does_not_hold(stor
     item = ledger.item("a-2")
     asks = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
     entries = [ledger.book(), ledger.open("a-2", **asks), ledger.open("a-3")]
-    with pytest.raises(CommitRefused) as refused:
+    with pytest.raises(CommitRejected) as refused:
         commit(store, claimed, entries)
-    assert refused.value.reasons == (RefusedEntry(1, "ConditionalCheckFailed", item),)
+    assert refused.value.reasons == (RejectedEntry(1, "ConditionalCheckFailed", item),)
     assert (ledger.balance(), ledger.balance("a-3")) == (0, 0)
     assert store.get(claimed.ref) == claimed
 
 
 def test_each_entry_that_was_refused_is_told_without_its_item_unless_it_asks_for_it(store, ledger):
     commit(store, running(store), [ledger.open(), ledger.open("a-2")])
-    with pytest.raises(CommitRefused, match="entry 0: ConditionalCheckFailed, entry 2") as refused:
+    with pytest.raises(CommitRejected, match="entry 0: ConditionalCheckFailed, entry 2") as refused:
         commit(store, running(store), [ledger.open(), ledger.book(account="a-3"), ledger.open("a-2")])
     assert [(each.index, each.item) for each in refused.value.reasons] == [(0, None), (2, None)]
 
@@ -154,7 +154,7 @@ def test_entries_that_could_never_be_written_are_told_and_the_run_goes_on(store,
 
 def test_each_commit_has_a_token_of_its_own_and_its_repeat_the_same():
     claimed = running(MemoryStore())
-    asked = Commit("duetime-actions", claimed, executed(), [Ledger.book()], 1)
+    asked = CommitTransaction("duetime-actions", claimed, executed(), [Ledger.book()], 1)
     others = [
         asked,
         replace(asked, number=2),

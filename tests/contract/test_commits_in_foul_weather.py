@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from duetime.errors import BackendUnavailable, CommitRefused, RefusedEntry
+from duetime.errors import BackendUnavailable, CommitRejected, RejectedEntry
 from duetime.model.action import Status
 from duetime.model.lease import SettleResult
 from duetime.testing.contract.committing import DONE, LOST, commit, commit_run
@@ -107,14 +107,14 @@ def test_without_an_answer_a_run_that_was_taken_over_meanwhile_has_lost_its_leas
 )
 def test_what_is_always_busy_is_refused_in_the_end(over, store, ledger, weather, code):
     claimed = running(store)
-    with pytest.raises(CommitRefused) as refused:
+    with pytest.raises(CommitRejected) as refused:
         commit(over(*[weather] * 99), claimed, [ledger.book()])
-    assert refused.value.reasons == (RefusedEntry(0, code),)
+    assert refused.value.reasons == (RejectedEntry(0, code),)
     assert store.get(claimed.ref) == claimed
 
 
 def test_a_conflict_over_the_actions_own_row_names_no_entry(over, store, ledger):
-    with pytest.raises(CommitRefused, match="the action was busy") as refused:
+    with pytest.raises(CommitRejected, match="the action was busy") as refused:
         commit(over(*[cancelled("None", "TransactionConflict")] * 99), running(store), [ledger.book()])
     assert refused.value.reasons == ()
 
@@ -123,7 +123,7 @@ def test_a_conflict_over_the_jobs_row_names_no_entry(jobs_over, store, ledger):
     job = added(jobs_over())
     run = taken(store, jobs_over(), job)
     busy = jobs_over(*[cancelled("None", "TransactionConflict", "None")] * 99)
-    with pytest.raises(CommitRefused) as refused:
+    with pytest.raises(CommitRejected) as refused:
         commit_run(busy, run, job.ref, [ledger.book()])
     assert refused.value.reasons == ()
 
@@ -139,7 +139,7 @@ def test_a_commit_that_arrives_after_it_was_thought_refused_is_not_taken_for_the
         commit(store, running(store), [ledger.open()])
         return call()
 
-    with pytest.raises(CommitRefused):
+    with pytest.raises(CommitRejected):
         commit(over(overtaken, then_refused), claimed, [ledger.open(), ledger.book(account="first")])
     table = store._client
     table.delete_item(TableName=LEDGER, Key={"account": {"S": "a-1"}})

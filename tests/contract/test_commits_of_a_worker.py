@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError, ReadTimeoutError
 
 from duetime import App, Payload, Run
 from duetime.aws.jobs import DynamoJobStore
-from duetime.errors import BackendUnavailable, CommitRefused
+from duetime.errors import BackendUnavailable, CommitRejected
 from duetime.memory.notes import MemoryRoutes
 from duetime.memory.wakes import MemoryQueues
 from duetime.model.action import Status
@@ -19,7 +19,7 @@ from duetime.testing import TurnedClock
 from duetime.testing.contract.committing import commit
 from duetime.testing.contract.specimens import NOON, ORPHANED_AT, claim, fresh, running, standing
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Result, Work, WorkerPorts
+from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
 from tests.contract.weather import Network, lost, unanswered
 from tests.contract.weather import store as store  # noqa: PLC0414 - a fixture
@@ -44,13 +44,13 @@ class Shop:
         heartbeat = Heartbeat(store, self.queues, clock=self.clock, settings=settings)
         jobs = DynamoJobStore(client, table.name, "duetime-jobs", due_shards=DUE_SHARDS)
         ports = WorkerPorts(store, jobs, self.queues, routes, heartbeat)
-        self.work = Work(self.app, ports, clock=self.clock, settings=settings, instance="w")
+        self.work = Worker(self.app, ports, clock=self.clock, settings=settings, instance="w")
         self.action = replace(fresh(self.steady), type="book", payload="{}")
         self.steady.put(self.action)
 
     def run(self):
         """Deliver its message, as if for the first time."""
-        message = DueMessage(ref=self.action.ref, type="book", due_at=NOON, gen=1)
+        message = DueMessage(ref=self.action.ref, type="book", due_at=NOON, generation=1)
         return self.work(Delivery(message, NOON, "receipt"))
 
     @property
@@ -61,11 +61,11 @@ class Shop:
 def test_a_run_whose_commit_is_in_doubt_is_repeated_after_its_lease_and_has_its_effect_once(table, ledger):
     network = Network(table.client, *[lost] * 3)
     shop = Shop(table, network, lambda run: run.commit([ledger.book()]))
-    assert shop.run() is Result.PUT_OFF
+    assert shop.run() is DeliveryResult.PUT_OFF
     assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.PROCESSING, 1, 0)
     shop.clock.wait_until(shop.queues.next_at())
     assert shop.clock.now() > shop.row.lease_until
-    assert shop.run() is Result.RAN
+    assert shop.run() is DeliveryResult.RAN
     assert (shop.row.status, shop.row.attempt, shop.row.recoveries) == (Status.EXECUTED, 1, 1)
     assert ledger.balance() == 1
 
@@ -73,10 +73,10 @@ def test_a_run_whose_commit_is_in_doubt_is_repeated_after_its_lease_and_has_its_
 def test_a_run_whose_commit_was_made_but_could_not_be_known_is_not_repeated(table, ledger):
     network = Network(table.client, unanswered, lost, lost, reads=False)
     shop = Shop(table, network, lambda run: run.commit([ledger.book()]))
-    assert shop.run() is Result.PUT_OFF
+    assert shop.run() is DeliveryResult.PUT_OFF
     network.reads = True
     shop.clock.wait_until(shop.queues.next_at())
-    assert shop.run() is Result.NOTHING_TO_DO
+    assert shop.run() is DeliveryResult.NOTHING_TO_DO
     assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.EXECUTED, 1, 1)
 
 
@@ -108,7 +108,7 @@ def test_a_run_in_doubt_is_left_alone_whatever_its_handler_does(table, ledger, t
             raise then
 
     shop = Shop(table, Network(table.client, *[lost] * 3), handler)
-    assert shop.run() is Result.PUT_OFF
+    assert shop.run() is DeliveryResult.PUT_OFF
     assert (shop.row.status, shop.row.attempts[-1].ending) == (Status.PROCESSING, None)
     assert (ledger.balance(), ledger.balance("other")) == (0, 0)
 
@@ -123,7 +123,7 @@ def test_a_run_that_was_taken_over_stops_at_its_commit_and_settles_nothing(table
 
     shop = Shop(table, table.client, handler)
     with caplog.at_level(logging.WARNING):
-        assert shop.run() is Result.RAN
+        assert shop.run() is DeliveryResult.RAN
     assert "lease lost" in caplog.text
     assert (shop.row.status, shop.row.fence, ledger.balance()) == (Status.PROCESSING, 2, 0)
 
@@ -132,12 +132,12 @@ def test_a_handler_may_catch_a_refusal_and_commit_something_else(table, ledger):
     def handler(run):
         try:
             run.commit([ledger.open(), ledger.book(account="opened")])
-        except CommitRefused:
+        except CommitRejected:
             run.commit([ledger.book()])
 
     commit(table.store(), running(table.store()), [ledger.open()])
     shop = Shop(table, table.client, handler)
-    assert shop.run() is Result.RAN
+    assert shop.run() is DeliveryResult.RAN
     assert (ledger.balance(), ledger.balance("opened")) == (101, 0)
     assert (shop.row.status, shop.row.attempt) == (Status.EXECUTED, 1)
     assert shop.row.attempts[-1].finished_at is not None

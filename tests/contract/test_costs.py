@@ -135,12 +135,12 @@ def test_a_further_attempt_costs_four_write_units(store, bill):
 
 @pytest.mark.parametrize("size", [11, 700, 860, 1_200, 1_800, units.IN_ROW_LIMIT, 3_000, 10_000])
 def test_a_life_costs_what_the_estimate_goes_by_for_a_payload_of_that_size(local_table, store, size):
-    action = fresh(store, payload='{"t":"' + "x" * (size - 8) + '"}', payload_apart=size > units.IN_ROW_LIMIT)
+    action = fresh(store, payload='{"t":"' + "x" * (size - 8) + '"}', payload_offloaded=size > units.IN_ROW_LIMIT)
     with metered_by_rule(local_table.client) as bill:
         store.put(action)
         store.settle(claim(store, action.ref), end(Status.EXECUTED))
     removal = tables.life_writes(size) - bill.write_units
-    apart = tables.kilobytes(size + units.APART_BYTES) if action.payload_apart else 0
+    apart = tables.kilobytes(size + units.APART_BYTES) if action.payload_offloaded else 0
     assert removal == apart, "what a payload set apart costs when it goes with its row"
 
 
@@ -158,7 +158,7 @@ def test_a_row_beside_its_payload_is_no_larger_than_the_estimate_goes_by(local_t
 
 
 def test_claim_and_settle_do_not_pay_for_a_payload_set_apart(store, bill):
-    action = fresh(store, payload=LARGE, payload_apart=True)
+    action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     before, read = bill.units, 2  # a consistent read of 5 KB: one unit for each 4 KB
     store.settle(claim(store, action.ref), end(Status.EXECUTED))

@@ -9,7 +9,7 @@ from duetime.aws.keys import row_key
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
 from duetime.model.action import Status
-from duetime.model.lease import Moved
+from duetime.model.lease import Applied
 from duetime.testing.contract.idempotency import KEY, LATER, OTHER, finished, key_from, placed, under_key
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import ACME, NOON, claim, fresh, standing
@@ -52,8 +52,8 @@ def test_a_repeat_leaves_no_large_payload_behind(table, steady):
 
 
 def test_the_key_of_a_row_that_was_removed_is_free(table, steady):
-    former = finished(steady, placed(steady))
-    table.client.delete_item(TableName=table.name, Key=row_key(former.ref))
+    previous = finished(steady, placed(steady))
+    table.client.delete_item(TableName=table.name, Key=row_key(previous.ref))
     second = placed(steady, NOON, OTHER)
     assert steady.get(second.ref) == second
 
@@ -73,12 +73,12 @@ def test_a_schedule_whose_answer_was_lost_finds_its_own_key(table, steady):
 
 
 def test_a_take_over_whose_answer_was_lost_finds_its_own_key(table, steady):
-    former = finished(steady, placed(steady))
+    previous = finished(steady, placed(steady))
     action = under_key(steady)
     caller = table.store(LosesTheAnswerOfATakeOver(table.client))
     assert caller.put_once(action, key_from(LATER)) == action
     assert steady.get(action.ref) == action
-    assert steady.get(former.ref) == former
+    assert steady.get(previous.ref) == previous
 
 
 class LosesTheAnswerOfATakeOver:
@@ -137,8 +137,8 @@ def test_a_redrive_with_a_key_whose_answer_was_lost_is_told_when_repeated(table,
     caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
     with pytest.raises(BackendUnavailable):
         caller.redrive(failed.ref, LATER, by="ops", at=LATER)
-    assert caller.redrive(failed.ref, LATER, by="ops", at=LATER) == Moved(standing(steady, failed.ref))
-    assert standing(steady, failed.ref).gen == 2
+    assert caller.redrive(failed.ref, LATER, by="ops", at=LATER) == Applied(standing(steady, failed.ref))
+    assert standing(steady, failed.ref).generation == 2
 
 
 @pytest.mark.parametrize("payload", ["{}", LARGE], ids=["small payload", "large payload"])

@@ -19,7 +19,7 @@ from duetime.model.action import Status
 from duetime.model.job import WHOLE_JOB, Pause
 from duetime.model.lease import SettleResult
 from duetime.model.transition import cancelled
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing.contract.job_specimens import (
     NIGHTLY,
@@ -62,7 +62,7 @@ def losing(table, over):
     return lambda operation: over(LosesAnAnswer(table.client, operation))
 
 
-@pytest.mark.parametrize("hold", [Hold.LOCK, Hold.UNCHANGED])
+@pytest.mark.parametrize("hold", [LockRequirement.LOCK, LockRequirement.UNCHANGED])
 def test_a_claim_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing, hold):
     store, job = table.store(), added(jobs)
     asked, worker = taking(planned(store), job, hold), losing("transact_write_items")
@@ -74,11 +74,11 @@ def test_a_claim_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing
 
 def test_a_claim_of_the_row_alone_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing):
     store, job = table.store(), added(jobs)
-    asked, worker = taking(planned(store), job, Hold.NOTHING), losing("update_item")
+    asked, worker = taking(planned(store), job, LockRequirement.NOTHING), losing("update_item")
     with pytest.raises(BackendUnavailable):
         worker.claim(asked)
     assert worker.claim(asked)
-    assert not jobs.claim(taking(asked.row, job, Hold.NOTHING))
+    assert not jobs.claim(taking(asked.row, job, LockRequirement.NOTHING))
 
 
 def test_a_settle_whose_answer_was_lost_is_counted_once(table, jobs, losing):

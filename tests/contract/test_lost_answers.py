@@ -4,7 +4,7 @@ import pytest
 
 from duetime.errors import BackendUnavailable
 from duetime.model.action import Status
-from duetime.model.lease import Claimed, Moved, SettleResult
+from duetime.model.lease import Applied, Claimed, SettleResult
 from duetime.testing.contract.changing import CancelContract
 from duetime.testing.contract.claiming import ClaimContract, TakeOverContract
 from duetime.testing.contract.job_runs import JobRunContract, RecordContract, SkipContract
@@ -81,7 +81,7 @@ def test_a_put_whose_answer_was_lost_may_be_repeated_even_after_the_action_has_r
 
 
 def test_a_payload_whose_answer_was_lost_is_put_again_with_its_row(losing, steady):
-    action = fresh(steady, payload=LARGE, payload_apart=True)
+    action = fresh(steady, payload=LARGE, payload_offloaded=True)
     caller = losing("put_item")
     with pytest.raises(BackendUnavailable):
         caller.put(action)
@@ -106,7 +106,7 @@ def test_a_claim_whose_answer_was_lost_is_taken_over_in_the_end_if_nobody_repeat
 
 
 def test_a_claim_whose_payload_was_not_read_brings_it_when_repeated(losing, steady):
-    action = fresh(steady, payload=LARGE, payload_apart=True)
+    action = fresh(steady, payload=LARGE, payload_offloaded=True)
     steady.put(action)
     worker, asked = losing("get_item"), terms()
     with pytest.raises(BackendUnavailable):
@@ -149,7 +149,7 @@ def test_a_cancel_whose_answer_was_lost_is_told_when_repeated(losing, steady):
     with pytest.raises(BackendUnavailable):
         caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
     repeated = caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
-    assert repeated == Moved(standing(steady, action.ref))
+    assert repeated == Applied(standing(steady, action.ref))
 
 
 def test_a_redrive_whose_answer_was_lost_is_told_when_repeated(losing, steady):
@@ -159,13 +159,13 @@ def test_a_redrive_whose_answer_was_lost_is_told_when_repeated(losing, steady):
     with pytest.raises(BackendUnavailable):
         caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
     repeated = caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
-    assert repeated == Moved(standing(steady, claimed.ref))
-    assert standing(steady, claimed.ref).gen == 2
+    assert repeated == Applied(standing(steady, claimed.ref))
+    assert standing(steady, claimed.ref).generation == 2
 
 
 def test_a_reschedule_whose_answer_was_lost_leaves_the_action_at_its_new_time_when_repeated(losing, steady):
     action, caller = scheduled(steady), losing("update_item")
     with pytest.raises(BackendUnavailable):
         caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON)
-    assert isinstance(caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Moved)
+    assert isinstance(caller.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
     assert [row.due_at for row in steady.of_tenant(ACME, limit=5, cursor=None)] == [NOON + HOUR]

@@ -11,7 +11,7 @@ from duetime.errors import BackendUnavailable
 from duetime.memory.notifications import MemoryDeliveries, MemoryInbox, MemoryPreferences, MemoryWindows
 from duetime.model.notification import Channel
 from duetime.model.preferences import Preferences
-from duetime.ports.notifications import Begun
+from duetime.ports.notifications import SendPermit
 from duetime.testing.contract import DeliveriesContract, InboxContract, PreferencesContract, WindowsContract
 from duetime.testing.contract.notifications import ALL, DEAD, notification
 from duetime.testing.contract.specimens import ACME, CALLER, EXPIRY, NOON
@@ -123,7 +123,7 @@ class TestDynamoDeliveries(DeliveriesContract):
 
     def test_what_was_begun_or_ended_without_an_answer_may_be_so_again(self, jobs_table):
         client, table = jobs_table
-        for operation, begin in (("update_item", Begun.YES), ("put_item", Begun.SENT)):
+        for operation, begin in (("update_item", SendPermit.YES), ("put_item", SendPermit.SENT)):
             lossy = DynamoDeliveries(LosesAnAnswer(client, operation), table)
             with pytest.raises(BackendUnavailable):
                 self._begun_and_ended(lossy)

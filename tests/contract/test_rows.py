@@ -8,7 +8,7 @@ from botocore.exceptions import ClientError
 from duetime.aws.items import to_item
 from duetime.aws.keys import payload_key, row_key
 from duetime.model.action import Status
-from duetime.model.lease import Moved
+from duetime.model.lease import Applied
 from duetime.testing.contract.scheduling import LARGE
 from duetime.testing.contract.specimens import (
     ACME,
@@ -82,7 +82,7 @@ def test_an_unreadable_due_time_holds_up_none_behind_it(table, spoil):
 
 def test_a_payload_set_apart_is_gone_when_it_was_removed(table):
     store = table.store()
-    action = fresh(store, payload=LARGE, payload_apart=True)
+    action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     store.remove_payload(action.ref)
     key = payload_key(action.ref)
@@ -93,17 +93,17 @@ def test_a_payload_set_apart_is_gone_when_it_was_removed(table):
 
 def test_an_action_whose_payload_is_gone_can_still_be_changed(table):
     store = table.store()
-    action = fresh(store, payload=LARGE, payload_apart=True)
+    action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     store.remove_payload(action.ref)
-    assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Moved)
+    assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
     store.settle(claim(store, action.ref, NOON + HOUR), end(Status.FAILED, NOON + HOUR))
-    assert isinstance(store.redrive(action.ref, NOON + 2 * HOUR, by=CALLER, at=NOON + HOUR), Moved)
+    assert isinstance(store.redrive(action.ref, NOON + 2 * HOUR, by=CALLER, at=NOON + HOUR), Applied)
 
 
 def test_a_payload_set_apart_outlives_a_later_due_time(table):
     store = table.store()
-    action = fresh(store, payload=LARGE, payload_apart=True)
+    action = fresh(store, payload=LARGE, payload_offloaded=True)
     store.put(action)
     before = _ttl(table, action)
     store.reschedule(action.ref, NOON + 1_000 * HOUR, by=CALLER, at=NOON)

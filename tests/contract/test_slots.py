@@ -7,9 +7,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from duetime.aws.keys import row_key, slots_key
-from duetime.errors import BackendUnavailable, CommitRefused
+from duetime.errors import BackendUnavailable, CommitRejected
 from duetime.model.action import Status
-from duetime.model.lease import Keyed, SettleResult
+from duetime.model.lease import NeedsSlot, SettleResult
 from duetime.model.transition import started
 from duetime.testing.contract.slots import ENDS, KEY, begin, holding, keyed
 from duetime.testing.contract.specimens import (
@@ -111,7 +111,7 @@ def test_a_claim_with_a_slot_whose_answer_comes_after_its_eviction_is_lost(table
     with pytest.raises(BackendUnavailable):
         worker.claim_slot(action, claimed)
     assert not worker.claim_slot(action, claimed)
-    assert worker.claim(action.ref, terms(ORPHANED_AT, nonce=claimed.claim_nonce)) == Keyed()
+    assert worker.claim(action.ref, terms(ORPHANED_AT, nonce=claimed.claim_nonce)) == NeedsSlot()
 
 
 @pytest.mark.parametrize("status", ENDS)
@@ -201,7 +201,7 @@ def test_a_commit_that_is_refused_keeps_the_slot_and_names_the_handlers_entries_
     run = holding(steady)
     entry, _ = paid(table)
     table.client.put_item(TableName=table.name, Item=PAID)
-    with pytest.raises(CommitRefused) as refused:
+    with pytest.raises(CommitRejected) as refused:
         steady.commit(run, end(Status.EXECUTED), entries=[entry], number=1)
     assert [each.index for each in refused.value.reasons] == [0]
     assert steady.holders(ACME, KEY) == {run.id}

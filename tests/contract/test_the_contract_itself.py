@@ -9,7 +9,7 @@ import pytest
 
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.store import MemoryStore
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from duetime.testing.contract import ActionStoreContract, DueOrderContract, JobStoreContract
 from tests.contract.broken_stores import (
     Believing,
@@ -117,7 +117,7 @@ def test_a_job_store_that_breaks_a_rule_fails_the_sentence_that_says_it(jobs, se
 
 def test_a_job_store_that_does_not_look_at_its_job_fails_for_each_hold_that_asks_for_it():
     check = JobStoreContract().test_a_job_that_was_changed_since_it_was_read_refuses_the_claim
-    for hold in (Hold.LOCK, Hold.UNCHANGED):
+    for hold in (LockRequirement.LOCK, LockRequirement.UNCHANGED):
         for kind in (MemoryJobStore, Negligent):
             store = MemoryStore()
             with nullcontext() if kind is MemoryJobStore else pytest.raises(AssertionError):

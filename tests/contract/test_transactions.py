@@ -24,7 +24,7 @@ def put_invoice(table, condition="attribute_not_exists(pk)"):
 @PAYLOADS
 def test_both_are_written(table, apart):
     store = table.store()
-    action = fresh(store, payload=LARGE, payload_apart=apart, correlation_id="invoice:7")
+    action = fresh(store, payload=LARGE, payload_offloaded=apart, correlation_id="invoice:7")
     table.client.transact_write_items(TransactItems=[put_invoice(table), *store.entries(action)])
     assert invoice(table) == PAID
     assert store.get(action.ref) == action
@@ -34,7 +34,7 @@ def test_both_are_written(table, apart):
 @PAYLOADS
 def test_neither_is_written_when_the_business_write_is_refused(table, apart):
     store = table.store()
-    action = fresh(store, payload=LARGE, payload_apart=apart)
+    action = fresh(store, payload=LARGE, payload_offloaded=apart)
     with pytest.raises(ClientError, match="TransactionCanceled"):
         table.client.transact_write_items(
             TransactItems=[put_invoice(table, "attribute_exists(pk)"), *store.entries(action)]
@@ -47,7 +47,7 @@ def test_neither_is_written_when_the_business_write_is_refused(table, apart):
 @PAYLOADS
 def test_neither_is_written_when_the_action_is_there_already(table, apart):
     store = table.store()
-    action = fresh(store, payload=LARGE, payload_apart=apart)
+    action = fresh(store, payload=LARGE, payload_offloaded=apart)
     store.put(action)
     ran = claim(store, action.ref)
     with pytest.raises(ClientError, match="TransactionCanceled"):

@@ -64,13 +64,6 @@ def test_links_between_pages_lead_somewhere(page):
             assert anchor[1:] in slugs
 
 
-def test_the_modules_that_the_glossary_names_exist():
-    named = re.findall(r"`([a-z_/]+\.py)`", (ROOT / "docs/glossary.md").read_text())
-    assert named
-    for module in named:
-        assert (ROOT / "src/duetime" / module).is_file(), module
-
-
 def test_every_attribute_of_a_row_is_told_in_the_architecture_page():
     source = Path(items.__file__).read_text() + Path(conditions.__file__).read_text()
     written = set(re.findall(r'item\["(\w+)"\] =', source)) | set(re.findall(r"SET (\w+) =", source))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from duetime.cadence.modifiers import Options
+from duetime.cadence.modifiers import CadenceOptions
 from duetime.cdk import Deployment
 from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
@@ -59,7 +59,7 @@ LED_TO = {"jobs": Jobs}
 TAKEN = {
     "list": Filters.__annotations__,
     "job": JobOptions.__dataclass_fields__,
-    "daily": Options.__annotations__,
+    "daily": CadenceOptions.__annotations__,
 }
 """What functions take as ``**options``."""
 

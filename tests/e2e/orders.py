@@ -15,7 +15,7 @@ EFFECTS = "effects"
 BULK, NEAR, STUMBLING, FAR, CANCELLED = 100, 80, 20, 242, 50
 SOON, LATER = (2, 10), (65, 80)
 """Seconds: when near and far actions are due."""
-chance = random.Random(SEED)  # noqa: S311 - spreads due times, guards nothing
+jitter_draw = random.Random(SEED)  # noqa: S311 - spreads due times, guards nothing
 
 
 class Count(Payload):
@@ -101,7 +101,7 @@ def names(kind, how_many):
 
 
 def between(low, high):
-    return timedelta(seconds=chance.uniform(low, high))
+    return timedelta(seconds=jitter_draw.uniform(low, high))
 
 
 def insisted(call):

@@ -24,10 +24,10 @@ from duetime.aws.deployed import DeployedTables
 from duetime.aws.tables import ACTIONS, JOBS, create_table_request
 from duetime.clock import SystemClock
 from duetime.lambdas import arm, dispatch, passes, work
-from duetime.local.functions import Function, Functions
+from duetime.local.functions import LocalFunction, LocalFunctions
 from duetime.local.gate import Gate
-from duetime.local.poller import Pump
-from duetime.local.queue_poller import QueuePump
+from duetime.local.poller import Poller
+from duetime.local.queue_poller import QueuePoller
 from duetime.local.sources import QueueSource
 from duetime.local.stream_delivery import StreamDelivery
 from duetime.local.stream_poller import BATCH, as_lambda_has_it
@@ -102,7 +102,7 @@ class Road:
     @contextmanager
     def fed(self) -> Iterator[None]:
         """Deliver, until the block ends."""
-        functions = Functions(self._clock)
+        functions = LocalFunctions(self._clock)
         functions.deploy(self._functions())
         queue = partial(self._queue_pump, functions)
         pumps = [
@@ -126,7 +126,7 @@ class Road:
         left = self.emulated.waiting(self.due) + self.emulated.waiting(self.wakes)
         return not left and not self.emulated.schedules(self.settings.schedule_group)
 
-    def _functions(self) -> dict[str, Function]:
+    def _functions(self) -> dict[str, LocalFunction]:
         """The handlers as a deploy makes them, each with clients of its own."""
         settings, quick = self.settings, timedelta(seconds=60)
         dispatched = dispatch.make_handler(settings)
@@ -137,12 +137,12 @@ class Road:
             dispatched(told, context)
 
         return {
-            "arm": Function(arm.make_handler(settings), quick),
-            "dispatch": Function(wake, quick, runs_in_parallel=True),
-            "work": Function(
+            "arm": LocalFunction(arm.make_handler(settings), quick),
+            "dispatch": LocalFunction(wake, quick, runs_in_parallel=True),
+            "work": LocalFunction(
                 work.make_handler(settings, self._app, instance="w"), quick, runs_in_parallel=True
             ),
-            "sweep": Function(passes.make_sweep_handler(settings, instance="s"), quick),
+            "sweep": LocalFunction(passes.make_sweep_handler(settings, instance="s"), quick),
         }
 
     def _queue(self, name: str, *, visibility: float) -> str:
@@ -151,17 +151,17 @@ class Road:
         attributes = {"VisibilityTimeout": str(int(visibility)), "RedrivePolicy": json.dumps(redrive)}
         return self._sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
 
-    def _queue_pump(self, functions: Functions, url: str, function: str, at_once: int) -> QueuePump:
+    def _queue_pump(self, functions: LocalFunctions, url: str, function: str, at_once: int) -> QueuePoller:
         source = QueueSource(url, _arn("sqs", url.rpartition("/")[2]), function)
-        return QueuePump(
+        return QueuePoller(
             self._sqs, source, functions, Gate(), self._clock, concurrency=at_once, doubles=DOUBLES
         )
 
 
-class _StreamFeed(Pump):
+class _StreamFeed(Poller):
     """The actions table's stream, for `arm`; a record that it never takes is lost, as on AWS."""
 
-    def __init__(self, emulated: Emulated, arn: str, functions: Functions, clock: SystemClock) -> None:
+    def __init__(self, emulated: Emulated, arn: str, functions: LocalFunctions, clock: SystemClock) -> None:
         super().__init__("stream", clock)
         self._client, self._arn = emulated.client("dynamodbstreams"), arn
         [shard] = self._client.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
@@ -185,7 +185,7 @@ class _StreamFeed(Pump):
         return timedelta(0) if page["Records"] else LOOK_EVERY
 
 
-class _Timer(Pump):
+class _Timer(Poller):
     """A function that is called by the clock."""
 
     def __init__(self, call: Callable[[], object], clock: SystemClock) -> None:

@@ -104,7 +104,7 @@ def test_a_later_deploy_decides_on_timing_and_leaves_operators_their_pause(bench
     assert bench.job_schedules() == {ROUND: "ENABLED", HOURLY: "DISABLED"}
     assert jobs.get(ROUND).version == 2
     assert schedule_of(bench, ROUND) != before
-    assert jobs.get(TICK).dropped_at is not None
+    assert jobs.get(TICK).removed_at is not None
     assert not runs(jobs, TICK, Status.PENDING)
     assert jobs.get(HOURLY).is_paused
 

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from duetime import Action, Order, Scheduler, Status
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT
 from duetime.model.notification import Channel, NotificationKind
@@ -54,7 +54,7 @@ WORDS = {
 
 @pytest.fixture(scope="module")
 def backends(bench):
-    return Backends(Settings.from_env(), SystemClock())
+    return AwsBackends(Settings.from_env(), SystemClock())
 
 
 @pytest.fixture(scope="module")

@@ -54,12 +54,12 @@ def _effect(service: str, fault: Fault) -> Rule:
     }[fault]
 
 
-def rain(chance: float, *, sparing: str) -> list[Rule]:
+def rain(jitter_draw: float, *, sparing: str) -> list[Rule]:
     """Each fault on each service, each with this chance on every call, but on those whose body has `sparing` in it."""
     dry = {"body": f"!contains(to_string(@), '{sparing}')"}
     bare = {"scheduler": "DeleteSchedule"}  # it has no body
     return [
-        {"service": service, "probability": chance, **where, **_effect(service, fault)}
+        {"service": service, "probability": jitter_draw, **where, **_effect(service, fault)}
         for service in THROTTLES
         for fault in Fault
         for where in (dry, *([{"operation": bare[service]}] if service in bare else []))

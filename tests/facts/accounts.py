@@ -6,7 +6,7 @@ from duetime import ids
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.jobs import timeline
 from duetime.jobs.explain import explanation
-from duetime.jobs.occurrence_status import Known
+from duetime.jobs.occurrence_status import JobHistory
 from duetime.model.action import Action, Status
 from duetime.model.job import Definition, Job, JobRef, Origin, Version
 
@@ -49,7 +49,7 @@ def known(*versions, spans=(), now=NOON, **job):
         "cursor": now,
         "attend_at": now,
     }
-    return Known(
+    return JobHistory(
         job=Job(**facts | job),
         versions=versions,
         spans=spans,

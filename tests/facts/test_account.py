@@ -3,9 +3,9 @@
 import pytest
 
 from duetime import ids
-from duetime.jobs.occurrence_status import Account
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Attempt, SkipReason, Status
-from duetime.model.job import Pause, Span, SpanKind
+from duetime.model.job import JobSpan, Pause, SpanKind
 from tests.facts.accounts import (
     DAY,
     HOUR,
@@ -32,21 +32,25 @@ class TestARow:
 
     def test_says_why_it_was_skipped(self):
         entry = only(daily(), row(NINE, Status.SKIPPED, skip_reason=SkipReason.OVERLAP, note="x was running"))
-        assert (entry.account, entry.reason, entry.note) == (Account.SKIPPED, "overlap", "x was running")
+        assert (entry.account, entry.reason, entry.note) == (
+            OccurrenceStatus.SKIPPED,
+            "overlap",
+            "x was running",
+        )
 
     def test_that_was_skipped_as_missed_is_missed(self):
         entry = only(daily(), row(NINE, Status.SKIPPED, skip_reason=SkipReason.MISSED))
-        assert (entry.account, entry.reason) == (Account.MISSED, "missed")
+        assert (entry.account, entry.reason) == (OccurrenceStatus.MISSED, "missed")
 
     def test_wins_over_a_span_and_a_pause(self):
-        span = Span(kind=SpanKind.MISSED, start=NINE - HOUR, end=NINE)
+        span = JobSpan(kind=SpanKind.MISSED, start=NINE - HOUR, end=NINE)
         pauses = {"": Pause(since=NINE - HOUR, by="ana")}
-        assert only(daily(spans=[span], pauses=pauses), row(NINE)).account is Account.EXECUTED
+        assert only(daily(spans=[span], pauses=pauses), row(NINE)).account is OccurrenceStatus.EXECUTED
 
     def test_that_was_made_up_for_tells_when_it_ran(self):
         ran = Attempt(queued_at=NOON, started_at=NOON, instance="i", finished_at=NOON)
         entry = only(daily(), row(NINE, catches_up=True, attempts=(ran,)))
-        assert entry.account is Account.EXECUTED
+        assert entry.account is OccurrenceStatus.EXECUTED
         assert entry.note == "missed at first, and made up for: it ran at 2026-03-27T12:00:00Z"
 
     def test_that_a_pause_holds_is_skipped_as_its_claim_would_find(self):
@@ -54,7 +58,7 @@ class TestARow:
         paused = daily(pauses={"": Pause(since=NOON, by="ana", reason="audit")})
         entry = only(paused, row(later, Status.PENDING), at=later)
         assert (entry.account, entry.reason, entry.note) == (
-            Account.SKIPPED,
+            OccurrenceStatus.SKIPPED,
             "paused",
             "paused by ana: audit",
         )
@@ -63,25 +67,25 @@ class TestARow:
     def test_that_waits_for_its_retry_runs_in_spite_of_a_pause(self):
         paused = daily(pauses={"": Pause(since=NINE - HOUR, by="ana", reason="audit")})
         entry = only(paused, row(NINE, Status.PENDING, attempt=1))
-        assert (entry.account, entry.note) == (Account.PENDING, "")
+        assert (entry.account, entry.note) == (OccurrenceStatus.PENDING, "")
 
     def test_is_pending_once_the_pause_over_it_has_ended_by_itself(self):
         over = Pause(since=NINE - HOUR, by="ana", reason="audit", until=NOON - MINUTE)
         entry = only(daily(pauses={"": over}), row(NINE, Status.PENDING))
-        assert entry.account is Account.PENDING
+        assert entry.account is OccurrenceStatus.PENDING
 
     def test_is_pending_where_only_one_of_its_cadences_is_paused(self):
         later = NINE + DAY
         pauses = {"Daily_09_00": Pause(since=NOON, by="ana", reason="audit")}
         paused = daily("daily 09:00", "every 1h", pauses=pauses)
-        assert only(paused, row(later, Status.PENDING), at=later).account is Account.PENDING
+        assert only(paused, row(later, Status.PENDING), at=later).account is OccurrenceStatus.PENDING
 
     def test_of_a_time_that_its_cadence_does_not_have_is_told_too(self):
         stray = NINE + MINUTE
         assert only(daily(), row(stray, cadence="Daily_09_00"), at=stray).action_id == row(stray).id
 
     def test_that_was_retired_by_a_drop_is_disabled(self):
-        span = Span(kind=SpanKind.DISABLED, start=NINE - HOUR, end=NINE)
+        span = JobSpan(kind=SpanKind.DISABLED, start=NINE - HOUR, end=NINE)
         retired = row(NINE, Status.SKIPPED, skip_reason=SkipReason.RETIRED)
         assert only(daily(spans=[span]), retired).reason == "disabled"
 
@@ -98,28 +102,28 @@ class TestARow:
 
 class TestWithoutARow:
     def test_a_span_tells_why(self):
-        span = Span(kind=SpanKind.PAUSED, start=NINE - HOUR, end=NINE, by="ana", reason="audit")
+        span = JobSpan(kind=SpanKind.PAUSED, start=NINE - HOUR, end=NINE, by="ana", reason="audit")
         entry = only(daily(spans=[span]))
         assert (entry.account, entry.reason, entry.note) == (
-            Account.SKIPPED,
+            OccurrenceStatus.SKIPPED,
             "paused",
             "paused by ana: audit",
         )
 
     def test_an_outage_is_missed(self):
-        entry = only(daily(spans=[Span(kind=SpanKind.MISSED, start=NINE - HOUR, end=NINE)]))
-        assert (entry.account, entry.reason) == (Account.MISSED, "missed")
+        entry = only(daily(spans=[JobSpan(kind=SpanKind.MISSED, start=NINE - HOUR, end=NINE)]))
+        assert (entry.account, entry.reason) == (OccurrenceStatus.MISSED, "missed")
 
     def test_that_somebody_paused_counts_more_than_an_outage(self):
         spans = [
-            Span(kind=SpanKind.MISSED, start=NINE - HOUR, end=NINE),
-            Span(kind=SpanKind.PAUSED, start=NINE - DAY, end=NINE + DAY, cadence="Daily_09_00"),
+            JobSpan(kind=SpanKind.MISSED, start=NINE - HOUR, end=NINE),
+            JobSpan(kind=SpanKind.PAUSED, start=NINE - DAY, end=NINE + DAY, cadence="Daily_09_00"),
         ]
         assert only(daily(spans=spans)).reason == "paused"
 
     def test_a_time_at_the_start_of_a_span_is_not_in_it(self):
-        span = Span(kind=SpanKind.PAUSED, start=NINE, end=NOON)
-        assert only(daily(spans=[span])).account is Account.FORGOTTEN
+        span = JobSpan(kind=SpanKind.PAUSED, start=NINE, end=NOON)
+        assert only(daily(spans=[span])).account is OccurrenceStatus.FORGOTTEN
 
     @pytest.mark.parametrize(
         ("pause", "reason"),
@@ -134,29 +138,29 @@ class TestWithoutARow:
         assert only(daily(pauses={"": pause})).reason == reason
 
     def test_a_job_that_is_dropped_is_disabled_from_then_on(self):
-        dropped = daily(dropped_at=NINE - HOUR)
+        dropped = daily(removed_at=NINE - HOUR)
         assert only(dropped).reason == only(dropped, at=NINE + DAY).reason == "disabled"
         assert only(dropped, at=NINE - DAY).reason == ""
 
     def test_a_paused_cadence_leaves_the_times_that_it_shares_with_another(self):
         texts, pauses = ("daily 09:00", "every 3h"), {"Daily_09_00": Pause(since=NINE - DAY, by="ana")}
         shared = only(daily(*texts, pauses=pauses), at=NINE + DAY)
-        assert shared.account is Account.UPCOMING
+        assert shared.account is OccurrenceStatus.UPCOMING
         assert shared.cadences == ("Daily_09_00", "Every_3h")
 
     def test_before_the_cursor_its_row_is_forgotten(self):
-        assert only(daily()).account is Account.FORGOTTEN
+        assert only(daily()).account is OccurrenceStatus.FORGOTTEN
 
     def test_beyond_the_cursor_it_is_pending_until_the_grace_is_over(self):
         behind = {"cursor": NINE - DAY}
-        assert only(daily(**behind, now=NINE + 10 * MINUTE)).account is Account.PENDING
-        assert only(daily(**behind, now=NINE + 10 * MINUTE + SECOND)).account is Account.MISSED
+        assert only(daily(**behind, now=NINE + 10 * MINUTE)).account is OccurrenceStatus.PENDING
+        assert only(daily(**behind, now=NINE + 10 * MINUTE + SECOND)).account is OccurrenceStatus.MISSED
 
     def test_ahead_it_is_upcoming_or_paused(self):
         ahead, pause = NINE + DAY, Pause(since=NOON, by="ana", until=NINE + DAY)
-        assert only(daily(), at=ahead).account is Account.UPCOMING
+        assert only(daily(), at=ahead).account is OccurrenceStatus.UPCOMING
         assert only(daily(pauses={"": pause}), at=ahead).reason == "paused"
-        assert only(daily(pauses={"": pause}), at=ahead + DAY).account is Account.UPCOMING
+        assert only(daily(pauses={"": pause}), at=ahead + DAY).account is OccurrenceStatus.UPCOMING
 
 
 class TestVersions:
@@ -179,6 +183,6 @@ class TestRuns:
 
     def test_of_a_job_that_runs_itself_each_pass_is_one(self):
         passes = [row(NINE + n * MINUTE) for n in range(3)]
-        facts = known(version(1, ["every 1m"], NINE - DAY, runs_itself=True))
+        facts = known(version(1, ["every 1m"], NINE - DAY, self_scheduled=True))
         found = told(facts, passes, start=NINE, end=NOON)
         assert [each.action_id for each in found] == [each.id for each in passes[1:]]

@@ -11,10 +11,10 @@ from duetime import ids
 from duetime.cadence import explained, parse
 from duetime.jobs import timeline
 from duetime.jobs.job_times import without_calendar
-from duetime.jobs.occurrence_status import Account
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
-from duetime.model.cadence_set import Stacked
-from duetime.model.job import Pause, Span, SpanKind
+from duetime.model.cadence_set import CadenceSet
+from duetime.model.job import JobSpan, Pause, SpanKind
 from tests.facts.accounts import (
     DAY,
     MINUTE,
@@ -61,7 +61,7 @@ def worlds(draw):
     ]
     names = ["", *{parse(text).name for each in versions for text in each.definition.cadences}]
     spans = [
-        Span(
+        JobSpan(
             kind=draw(st.sampled_from(SpanKind)),
             start=min(ends),
             end=max(ends),
@@ -79,7 +79,7 @@ def worlds(draw):
         now=draw(moments()),
         cursor=draw(moments()),
         pauses=pauses,
-        dropped_at=draw(st.none() | moments()),
+        removed_at=draw(st.none() | moments()),
     )
     start, end = sorted((draw(moments(-600)), draw(moments(0, 6 * 24 * 60))))
     window = (start, end)
@@ -100,7 +100,7 @@ def nominal(facts, start, end):
 
 
 def stacked(facts, each):
-    return Stacked.of(each.definition.cadences, facts.job.anchor)
+    return CadenceSet.of(each.definition.cadences, facts.job.anchor)
 
 
 def silenced(facts, start, end):
@@ -130,7 +130,7 @@ def gaps(facts, start, end):
 def unfolded(facts, entries):
     """Each nominal time that the entries stand for."""
     for entry in entries:
-        if entry.account in {Account.CALENDAR, Account.GAP}:
+        if entry.account in {OccurrenceStatus.CALENDAR, OccurrenceStatus.GAP}:
             continue
         each = next(one for one in facts.versions if one.number == entry.version)
         dues = list(stacked(facts, each).between(entry.at - SECOND, entry.ends_at))
@@ -162,7 +162,7 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timeline, "MANY", many)
         entries = told(facts, rows, start=window[0], end=window[1], limit=10**6).entries
-    taken = [each for each in entries if each.account is Account.CALENDAR]
+    taken = [each for each in entries if each.account is OccurrenceStatus.CALENDAR]
     expected = list(silenced(facts, *window))
     covering = [
         [each for each in taken if each.version == number and each.at <= at <= each.ends_at]
@@ -172,7 +172,9 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
     assert {each.at for each in taken} | {each.ends_at for each in taken} <= {at for _, at in expected}
     if many == 10_000:
         assert sum(each.count for each in taken) == len(expected)
-    words = [part for each in entries if each.account is Account.GAP for part in each.note.split("; ")]
+    words = [
+        part for each in entries if each.account is OccurrenceStatus.GAP for part in each.note.split("; ")
+    ]
     assert set(words) == set(gaps(facts, *window))
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from duetime.jobs import explain
-from duetime.jobs.occurrence_status import Account
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.job import Pause
 from tests.facts.accounts import (
     DAY,
@@ -26,16 +26,16 @@ class TestCalendars:
         facts = daily("daily 09:00 calendar=exclude:2026-03-26;name:feast")
         found = told(facts, start=NINE - 2 * DAY, end=NINE)
         assert [(each.at, each.account, each.reason) for each in found] == [
-            (NINE - DAY, Account.CALENDAR, "calendar feast"),
-            (NINE, Account.FORGOTTEN, ""),
+            (NINE - DAY, OccurrenceStatus.CALENDAR, "calendar feast"),
+            (NINE, OccurrenceStatus.FORGOTTEN, ""),
         ]
 
     def test_what_it_moves_is_told_at_both_places(self):
         facts = daily("daily 09:00 days=sat calendar=exclude:sat,sun;instead:next_business_day", now=NINE)
         found = told(facts, start=NINE, end=NINE + 4 * DAY)
         assert [(each.at, each.account, each.note) for each in found] == [
-            (NINE + DAY, Account.CALENDAR, "moved to 2026-03-30"),
-            (NINE + 3 * DAY, Account.UPCOMING, "moved here by its calendar"),
+            (NINE + DAY, OccurrenceStatus.CALENDAR, "moved to 2026-03-30"),
+            (NINE + 3 * DAY, OccurrenceStatus.UPCOMING, "moved here by its calendar"),
         ]
 
     def test_a_time_that_another_cadence_keeps_is_a_nominal_one(self):
@@ -47,7 +47,9 @@ class TestCalendars:
     def test_silent_days_are_one_entry(self):
         facts = daily("every 1m calendar=exclude:sat,sun", now=NINE)
         found = [
-            each for each in told(facts, start=NOON, end=NOON + 5 * DAY) if each.account is Account.CALENDAR
+            each
+            for each in told(facts, start=NOON, end=NOON + 5 * DAY)
+            if each.account is OccurrenceStatus.CALENDAR
         ]
         assert [(each.at, each.ends_at, each.count) for each in found] == [
             (NOON + 12 * HOUR, NOON + 60 * HOUR - MINUTE, 2_880)
@@ -62,14 +64,14 @@ class TestChangesOfTheClocks:
 
     def test_what_a_gap_swallowed_is_an_entry(self):
         entry = only(daily("cron 0,30 2 * * * tz=Europe/Paris dst=eventbridge"), at=PARIS_SPRING)
-        assert (entry.account, entry.at, entry.count) == (Account.GAP, PARIS_SPRING, 2)
+        assert (entry.account, entry.at, entry.count) == (OccurrenceStatus.GAP, PARIS_SPRING, 2)
         assert entry.local == datetime(2026, 3, 29, 2)
         assert entry.note.startswith("skipped: 02:00 to 02:30 (2 times) did not exist")
 
     def test_a_gap_and_a_time_at_its_end_are_both_told(self):
         facts = daily("cron */30 * * * * tz=Europe/Paris dst=eventbridge")
         found = told(facts, start=PARIS_SPRING - SECOND, end=PARIS_SPRING, limit=1)
-        assert [each.account for each in found] == [Account.GAP, Account.UPCOMING]
+        assert [each.account for each in found] == [OccurrenceStatus.GAP, OccurrenceStatus.UPCOMING]
 
     def test_both_passes_of_an_hour_are_told_apart_and_folded(self):
         facts = daily("every 10m tz=Europe/Paris")
@@ -118,9 +120,9 @@ class TestFolds:
         facts = daily("every 1s calendar=include:2026-12-25", now=NOON)
         found = told(facts, start=NOON, end=NOON + 365 * DAY)
         assert [(each.account, each.count) for each in found] == [
-            (Account.CALENDAR, None),
-            (Account.UPCOMING, None),
-            (Account.CALENDAR, None),
+            (OccurrenceStatus.CALENDAR, None),
+            (OccurrenceStatus.UPCOMING, None),
+            (OccurrenceStatus.CALENDAR, None),
         ]
         assert found.entries[1].at == datetime(2026, 12, 25, tzinfo=UTC)
         assert found.entries[1].until == datetime(2026, 12, 25, 23, 59, 59, tzinfo=UTC)

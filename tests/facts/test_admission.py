@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.jobs.claim_policy import Mine, Skip, Wait
+from duetime.jobs.claim_policy import AlreadyClaimed, Skip, Wait
 from duetime.model.action import SkipReason, Status
 from duetime.model.job import Overlap, Pause
-from duetime.model.lease import Held
+from duetime.model.lease import LeaseHeld
 from tests.facts.verdicts import (
     DAILY,
     DAY,
@@ -31,13 +31,13 @@ from tests.facts.verdicts import (
 
 class TestAProcessingRow:
     def test_under_a_live_lease_is_somebody_elses(self):
-        assert verdict(running(), job()) == Held(NOON + MINUTE)
+        assert verdict(running(), job()) == LeaseHeld(NOON + MINUTE)
 
     def test_whose_lease_has_not_ended_for_longer_than_clocks_differ_still_is(self):
-        assert verdict(running(lease_until=NOON - SKEW), job()) == Held(NOON - SKEW)
+        assert verdict(running(lease_until=NOON - SKEW), job()) == LeaseHeld(NOON - SKEW)
 
     def test_under_this_very_claim_is_mine(self):
-        assert isinstance(verdict(running(claim_nonce="mine"), job()), Mine)
+        assert isinstance(verdict(running(claim_nonce="mine"), job()), AlreadyClaimed)
 
     @pytest.mark.parametrize("overlap", [each for each in POLICIES if each is not Overlap.ALLOW])
     def test_whose_lease_has_ended_is_taken_over_under_its_own_lock(self, overlap):
@@ -50,7 +50,7 @@ class TestAProcessingRow:
 
     def test_is_taken_over_whatever_became_of_its_job(self):
         dead = running(lease_until=NOON - MINUTE)
-        gone = job(running=dead.ref, dropped_at=NOON - 2 * HOUR, pauses=paused(NOON - 2 * HOUR))
+        gone = job(running=dead.ref, removed_at=NOON - 2 * HOUR, pauses=paused(NOON - 2 * HOUR))
         assert verdict(dead, gone) == LOCKED
 
     def test_of_no_job_is_left_alone(self):
@@ -72,10 +72,10 @@ class TestAnOccurrence:
 
     def test_of_a_dropped_job_is_skipped(self):
         skip = Skip(SkipReason.DISABLED, "press-print is no longer declared")
-        assert verdict(row(), job(dropped_at=NOON - SECOND)) == skip
+        assert verdict(row(), job(removed_at=NOON - SECOND)) == skip
 
     def test_of_a_dropped_job_that_was_due_before_that_runs(self):
-        assert verdict(row(), job(dropped_at=NOON)) == LOCKED
+        assert verdict(row(), job(removed_at=NOON)) == LOCKED
 
     def test_of_a_former_version_is_retired(self):
         skip = Skip(SkipReason.RETIRED, "version 3 of press-print has taken over")
@@ -134,7 +134,7 @@ class TestAnOccurrence:
 class TestAManualRun:
     @pytest.mark.parametrize(
         "its_job",
-        [job(pauses=paused()), job(dropped_at=NOON - HOUR), job(ends={2: NOON - HOUR})],
+        [job(pauses=paused()), job(removed_at=NOON - HOUR), job(ends={2: NOON - HOUR})],
         ids=["paused", "dropped", "of a former version"],
     )
     def test_is_asked_for_the_lock_alone(self, its_job):
@@ -155,7 +155,7 @@ class TestAnEventsRun:
 class TestARetry:
     @pytest.mark.parametrize(
         "its_job",
-        [job(pauses=paused()), job(dropped_at=NOON - HOUR), job(version=4, ends={3: NOON - HOUR})],
+        [job(pauses=paused()), job(removed_at=NOON - HOUR), job(version=4, ends={3: NOON - HOUR})],
         ids=["paused", "dropped", "of a former version"],
     )
     def test_runs_whatever_became_of_its_job(self, its_job):

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from duetime.jobs.claim_policy import Bounds, Go, Seen, Skip, Wait, judge
+from duetime.jobs.claim_policy import Bounds, ClaimContext, Proceed, Skip, Wait, decide
 from duetime.model.action import SkipReason, Status
 from duetime.model.job import Overlap
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from tests.facts.verdicts import (
     DAY,
     GRACE,
@@ -26,7 +26,7 @@ from tests.facts.verdicts import (
 
 
 class TestWhatIsMadeUpFor:
-    MADE_UP = Go(Hold.LOCK, catches_up=True)
+    MADE_UP = Proceed(LockRequirement.LOCK, catches_up=True)
 
     def test_is_never_missed(self):
         assert verdict(row(catches_up=True), job(), now=NOON + DAY) == self.MADE_UP
@@ -36,7 +36,7 @@ class TestWhatIsMadeUpFor:
         now = NOON + later * HOUR + GRACE + MINUTE
         assert verdict(row(), job(catch_up=catch_up), now=now) == self.MADE_UP
         allowed = verdict(row(), job(Overlap.ALLOW, catch_up=catch_up), now=now)
-        assert allowed == Go(Hold.UNCHANGED, catches_up=True)
+        assert allowed == Proceed(LockRequirement.UNCHANGED, catches_up=True)
 
     @pytest.mark.parametrize(("later", "catch_up"), [(0, 0), (1, 1), (2, 2), (200, 100)])
     def test_is_none_before_the_latest(self, later, catch_up):
@@ -62,10 +62,14 @@ class TestTheOnlyOneOfItsJob:
 
     @pytest.mark.parametrize(
         ("kind", "hold"),
-        [("occurrence", Hold.UNCHANGED), ("manual", Hold.NOTHING), ("event", Hold.NOTHING)],
+        [
+            ("occurrence", LockRequirement.UNCHANGED),
+            ("manual", LockRequirement.NOTHING),
+            ("event", LockRequirement.NOTHING),
+        ],
     )
     def test_runs_without_a_lock_where_runs_may_overlap(self, kind, hold):
-        assert verdict(row(kind=kind), job(Overlap.ALLOW)) == Go(hold)
+        assert verdict(row(kind=kind), job(Overlap.ALLOW)) == Proceed(hold)
 
     @pytest.mark.parametrize(
         "dead",
@@ -77,9 +81,9 @@ class TestTheOnlyOneOfItsJob:
     )
     def test_takes_the_lock_of_one_that_will_not_free_it(self, dead):
         its_job = job(running=running().ref)
-        seen = Seen(row=row(), job=its_job, holder=dead, waiting=None)
-        assert judge(seen, "mine", Bounds(now=NOON, skew=SKEW, grace=GRACE)) == Go(
-            Hold.LOCK, takes_over_lock=True
+        seen = ClaimContext(row=row(), job=its_job, holder=dead, waiting=None)
+        assert decide(seen, "mine", Bounds(now=NOON, skew=SKEW, grace=GRACE)) == Proceed(
+            LockRequirement.LOCK, takes_over_lock=True
         )
 
 
@@ -88,7 +92,7 @@ class TestBesideAnother:
     WAITING = row(NOON - MINUTE)
 
     def test_runs_where_runs_may_overlap(self):
-        assert verdict(row(), job(Overlap.ALLOW), holder=self.HOLDER) == Go(Hold.UNCHANGED)
+        assert verdict(row(), job(Overlap.ALLOW), holder=self.HOLDER) == Proceed(LockRequirement.UNCHANGED)
 
     @pytest.mark.parametrize("kind", ["occurrence", "manual", "event"])
     def test_is_skipped_under_skip(self, kind):

@@ -26,8 +26,8 @@ from duetime.testing.contract.specimens import (
 )
 from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.sweep import DEEPEST, bands
-from duetime.worker.claim_job_run import Admitted, Waiting
-from duetime.worker.claim_with_slot import TakeSlot, next_look
+from duetime.worker.claim_job_run import ClaimWon, Waiting
+from duetime.worker.claim_with_slot import ClaimWithSlot, next_look
 
 
 @pytest.mark.parametrize("key", ["k", "customer:42", "é", "a b", "x" * 128])
@@ -74,8 +74,8 @@ def store():
     return MemoryStore()
 
 
-def look(store, action, after, chance=0.5):
-    return TakeSlot(store, chance=lambda: chance)(action.ref, terms(NOON + after))
+def look(store, action, after, jitter_draw=0.5):
+    return ClaimWithSlot(store, jitter_draw=lambda: jitter_draw)(action.ref, terms(NOON + after))
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_a_denied_run_looks_again_after_a_quarter_of_its_wait_from_two_seconds_t
 
 
 @pytest.mark.parametrize(("chance", "seconds"), [(0.0, 45), (0.999, 75)])
-def test_those_that_wait_for_one_key_look_at_different_moments(store, chance, seconds):
+def test_those_that_wait_for_one_key_look_at_different_moments(store, jitter_draw, seconds):
     holding(store)
-    assert look(store, keyed(store), 4 * MINUTE, chance) == Waiting(seconds)
+    assert look(store, keyed(store), 4 * MINUTE, jitter_draw) == Waiting(seconds)
 
 
 def test_what_was_due_before_it_was_scheduled_has_waited_since_then(store):
@@ -107,7 +107,7 @@ def test_what_was_due_before_it_was_scheduled_has_waited_since_then(store):
 def test_a_run_gets_the_slot_of_a_dead_one_and_fences_that_off(store):
     dead, action = holding(store), keyed(store)
     taken = look(store, action, ORPHANED_AT - NOON)
-    assert isinstance(taken, Admitted)
+    assert isinstance(taken, ClaimWon)
     assert store.holders(ACME, KEY) == {action.id}
     assert standing(store, dead.ref).fence == dead.fence + 1
 
@@ -116,7 +116,7 @@ def test_a_run_gets_the_slot_that_a_settled_one_has_left_behind(store):
     run, action = holding(store), keyed(store)
     store.settle(run, end(Status.EXECUTED))
     store._holders[ACME, KEY] = frozenset({run.id})
-    assert isinstance(look(store, action, SECOND), Admitted)
+    assert isinstance(look(store, action, SECOND), ClaimWon)
     assert store.holders(ACME, KEY) == {action.id}
 
 

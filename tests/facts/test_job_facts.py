@@ -19,7 +19,7 @@ from duetime.model.job import (
     Pause,
     attend_shard_of,
 )
-from duetime.model.run_stats import Ended, Tally
+from duetime.model.run_stats import EndedRun, RunStats
 from duetime.retry import Tuning
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -41,7 +41,7 @@ FULL = Definition(
     category="Billing",
     description="…",
     worker="reports",
-    runs_itself=True,
+    self_scheduled=True,
 )
 
 
@@ -111,7 +111,7 @@ class TestAPause:
 
     def test_a_dropped_job_is_not_live(self):
         assert job().is_live
-        assert not job(dropped_at=NOON).is_live
+        assert not job(removed_at=NOON).is_live
 
 
 class TestARetryPolicy:
@@ -146,9 +146,9 @@ class TestARetryPolicy:
 
 class TestATally:
     def counted(self, *statuses):
-        tally = Tally()
+        tally = RunStats()
         for number, status in enumerate(statuses):
-            ended = Ended(
+            ended = EndedRun(
                 id=f"run-{number}",
                 status=status,
                 started_at=NOON + number * DAY,

@@ -16,8 +16,8 @@ from duetime.model.job import Definition, Job, JobRef, Origin
 from duetime.model.job_events import JobChange, of_job
 from duetime.model.lifecycle import of_undelivered
 from duetime.model.notification import Digest, NotificationKind
-from duetime.model.run_stats import Tally
-from duetime.model.undelivered import Kind, Undelivered, undelivered_id
+from duetime.model.run_stats import RunStats
+from duetime.model.undelivered import Undelivered, UndeliveredKind, undelivered_id
 from duetime.notifications import mail as mails
 from duetime.notifications.mail import (
     TemplateVariableMissing,
@@ -174,14 +174,14 @@ def test_the_facts_that_mails_tell_are_those_of_lifecycle_events():
         since=NOON,
         anchor=NOON,
         cursor=NOON,
-        attend_at=NOON,
+        maintain_at=NOON,
     )
-    new = replace(old, tally=Tally(consecutive_failures=definition.failure_threshold, last_id="x"))
+    new = replace(old, tally=RunStats(consecutive_failures=definition.failure_threshold, last_id="x"))
     row = Action(
         tenant_id="acme", id="x", type="ping", due_at=NOON, due_shard="0", created_by="ada", payload="{}"
     )
     thing = Undelivered(
-        id=undelivered_id(NOON, "x"), kind=Kind.MESSAGE, source="due", reason="x", body="", first_at=NOON, last_at=NOON
+        id=undelivered_id(NOON, "x"), kind=UndeliveredKind.MESSAGE, source="due", reason="x", body="", first_at=NOON, last_at=NOON
     )  # fmt: skip
     [of_the_job], [of_the_thing] = of_job(JobChange(old, new), NOON), of_undelivered(thing)
     facts = {

@@ -6,7 +6,7 @@ from shutil import copy
 
 import pytest
 
-from duetime.notifications.mail import LanguageRefused, languages, mail_of, templates, words
+from duetime.notifications.mail import LanguageRejected, languages, mail_of, templates, words
 from tests.facts.mails import FAILED, PLAIN, Page, arrived
 
 
@@ -71,14 +71,14 @@ class TestLanguages:
         assert written in english
         without_fallback = re.sub("^fallback = .*\n", "", english, flags=re.MULTILINE)
         with_german(without_fallback.replace(written, instead, 1))
-        with pytest.raises(LanguageRefused) as refused:
+        with pytest.raises(LanguageRejected) as refused:
             templates("")
         assert str(refused.value).startswith("de.toml: ")
         assert told in str(refused.value)
 
     def test_only_english_says_that_it_stands_in(self, with_german):
         with_german((words.DIRECTORY / "en.toml").read_text())
-        with pytest.raises(LanguageRefused, match=r"de\.toml: layout\.fallback is no word of a mail"):
+        with pytest.raises(LanguageRejected, match=r"de\.toml: layout\.fallback is no word of a mail"):
             mail_of(FAILED, address="ada@acme.example", language="de", settings=PLAIN)
 
     def test_a_subject_of_too_many_words_is_cut(self, with_german):
@@ -89,7 +89,7 @@ class TestLanguages:
 
     def test_a_file_is_named_for_its_language(self, tmp_path):
         with pytest.raises(
-            LanguageRefused, match=r"^german\.toml: is not named for a language; name it as in de\.toml"
+            LanguageRejected, match=r"^german\.toml: is not named for a language; name it as in de\.toml"
         ):
             words.read(Path(copy(words.DIRECTORY / "fr.toml", tmp_path / "german.toml")))
 

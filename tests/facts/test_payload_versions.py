@@ -15,7 +15,7 @@ from pydantic import ConfigDict
 from duetime import App, Payload
 from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.errors import MESSAGE_LIMIT, DeclarationError, InvalidPayload
-from duetime.model.manifest import Manifest, Route, routes_by_type
+from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 from duetime.testing.contract.wakes import message
 
 
@@ -202,5 +202,5 @@ def test_a_message_with_an_unreadable_version_is_unreadable(version):
 
 def test_the_newest_version_leads_whatever_the_order_of_the_manifests():
     old, new = Manifest("a", {"discount": 2, "note": 2}), Manifest("b", {"discount": 3})
-    routes = {"discount": Route(3, "b"), "note": Route(2, "a")}
+    routes = {"discount": WorkerRoute(3, "b"), "note": WorkerRoute(2, "a")}
     assert routes_by_type([old, new]) == routes_by_type([new, old]) == routes

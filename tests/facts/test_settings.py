@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.environment import ConsolePlace, instance_name
+from duetime.environment import ConsoleEnvironment, instance_name
 from duetime.errors import SettingsError
 from duetime.settings import Settings
 
@@ -140,13 +140,13 @@ def test_a_url_of_the_console_that_no_link_can_begin_with_is_refused(url):
 
 
 def test_the_consoles_place_is_read_as_it_is_written_and_all_of_it_is_needed():
-    place = ConsolePlace(
+    place = ConsoleEnvironment(
         api_prefix="/api/v1",
         sign_in_url="https://a.example.com",
         sign_in_issuer="https://pool.example.com",
         sign_in_client="c",
     )
-    assert ConsolePlace.from_env(place.to_env()) == place
+    assert ConsoleEnvironment.from_env(place.to_env()) == place
     with pytest.raises(SettingsError) as refused:
-        ConsolePlace.from_env({})
+        ConsoleEnvironment.from_env({})
     assert len(refused.value.problems) == 4

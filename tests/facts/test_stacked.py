@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duetime.cadence import InvalidCadence, parse
-from duetime.model.cadence_set import Due, Stacked
+from duetime.model.cadence_set import CadenceSet, DueTime
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -27,14 +27,14 @@ TEXTS = (
 
 
 def stacked(*texts, anchor=NOON):
-    return Stacked.of(texts, anchor)
+    return CadenceSet.of(texts, anchor)
 
 
 def test_two_that_are_due_at_one_instant_make_one_occurrence_with_both_names():
     both = stacked("daily 09:00", "0 9 * * *", "daily 21:00")
     assert [*both.between(NOON, NOON + timedelta(days=1))] == [
-        Due(NOON + 9 * HOUR, ("Daily_21_00",)),
-        Due(NOON + 21 * HOUR, ("Daily_09_00", "Cron_0_9_x_x_x")),
+        DueTime(NOON + 9 * HOUR, ("Daily_21_00",)),
+        DueTime(NOON + 21 * HOUR, ("Daily_09_00", "Cron_0_9_x_x_x")),
     ]
 
 
@@ -59,7 +59,7 @@ def test_it_is_due_whenever_one_of_them_is_and_then_only(texts, after):
 def test_the_end_belongs_to_a_span_and_the_start_does_not():
     nine = NOON + 21 * HOUR
     assert [*stacked("daily 09:00").between(nine, nine + timedelta(days=1))] == [
-        Due(nine + timedelta(days=1), ("Daily_09_00",))
+        DueTime(nine + timedelta(days=1), ("Daily_09_00",))
     ]
 
 

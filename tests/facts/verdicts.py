@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 from duetime import ids
 from duetime.ids import SYSTEM_TENANT, JobName
-from duetime.jobs.claim_policy import Bounds, Go, Seen, judge
+from duetime.jobs.claim_policy import Bounds, ClaimContext, Proceed, decide
 from duetime.model.action import Action, Status
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Overlap, Pause
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SECOND, MINUTE, HOUR, DAY = (timedelta(**{each: 1}) for each in ("seconds", "minutes", "hours", "days"))
@@ -66,12 +66,12 @@ def verdict(of, its_job, *, now=NOON, holder=None, waiting=None, nonce="mine"):
         locked = replace(locked, running=holder.ref)
     if locked is not None and waiting is not None:
         locked = replace(locked, waiting=waiting.ref)
-    seen = Seen(row=of, job=locked, holder=holder, waiting=waiting)
-    return judge(seen, nonce, Bounds(now=now, skew=SKEW, grace=GRACE))
+    seen = ClaimContext(row=of, job=locked, holder=holder, waiting=waiting)
+    return decide(seen, nonce, Bounds(now=now, skew=SKEW, grace=GRACE))
 
 
 def paused(since=NOON - HOUR, until=None, *, cadence=WHOLE_JOB):
     return {cadence: Pause(since=since, by="ann", reason="no paper", until=until)}
 
 
-LOCKED = Go(Hold.LOCK)
+LOCKED = Proceed(LockRequirement.LOCK)

@@ -5,14 +5,16 @@ import json
 import pytest
 
 from duetime.console import BUILT
-from duetime.environment import ConsolePlace
+from duetime.environment import ConsoleEnvironment
 from duetime.errors import SettingsError
 from duetime.lambdas.console import make_handler
 from tests.functions.conftest import Context, sample
 
 PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
 POOL = "https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_Abc"
-PLACE = ConsolePlace(api_prefix="/api/v1", sign_in_url=PAGES, sign_in_issuer=POOL, sign_in_client="4h1cl1ent")
+PLACE = ConsoleEnvironment(
+    api_prefix="/api/v1", sign_in_url=PAGES, sign_in_issuer=POOL, sign_in_client="4h1cl1ent"
+)
 KEPT = "public, max-age=31536000, immutable"
 
 

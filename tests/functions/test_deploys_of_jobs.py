@@ -59,7 +59,7 @@ def test_a_job_that_is_dropped_is_disabled_and_what_woke_it_goes(deploy, jobs, w
     deploy()
     answer = deploy(**manifest_of(job("billing-clean-up")))
     assert answer["Status"] == "SUCCESS"
-    assert jobs.get("billing-watch-payments").dropped_at
+    assert jobs.get("billing-watch-payments").removed_at
     assert jobs.get("billing-clean-up").version == 2
     assert schedules(with_jobs) == {"billing-clean-up"}
     assert boto3.client("events").list_rules()["Rules"] == []
@@ -81,7 +81,7 @@ def test_a_worker_that_goes_takes_its_jobs_along_and_no_others(deploy, jobs, wit
     deploy()
     deploy("Create", **manifest_of(*system_jobs.definitions(), worker=system_jobs.SYSTEM_WORKER))
     assert deploy("Delete")["Status"] == "SUCCESS"
-    assert {each.name for each in jobs.list() if each.dropped_at is None} == {
+    assert {each.name for each in jobs.list() if each.removed_at is None} == {
         "duetime-sweep",
         "duetime-catch-up",
     }
@@ -108,7 +108,7 @@ def test_a_deploy_that_says_nothing_of_jobs_has_none(deploy, jobs):
     deploy()
     answer = deploy(sampled="deploy")
     assert (answer["Status"], answer["Data"]["Changed"]) == ("SUCCESS", "4")
-    assert all(each.dropped_at for each in jobs.list())
+    assert all(each.removed_at for each in jobs.list())
 
 
 def test_many_changes_are_told_as_far_as_the_answer_has_room(deploy, jobs):

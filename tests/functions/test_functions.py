@@ -16,7 +16,7 @@ from duetime.testing import TurnedClock
 from duetime.testing.contract.specimens import end
 from duetime.testing.contract.specimens import terms as claim_terms
 from duetime.wakeups.due_messages import message_of
-from duetime.wakeups.due_scanner import Passed
+from duetime.wakeups.due_scanner import ScanResult
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
 
@@ -239,7 +239,7 @@ def test_a_wheel_that_takes_all_its_time_leaves_the_sweep_some(function, deploye
 
         def __call__(self, *, stop_at):
             self.clock.wait_until(stop_at)
-            return Passed()
+            return ScanResult()
 
     clock = TurnedClock(SystemClock().now())
     monkeypatch.setenv("DUETIME_TIMERS", "wheel")

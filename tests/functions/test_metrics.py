@@ -11,7 +11,7 @@ from duetime.aws import job_store
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, SettingsError
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import Gathering, deployment_of, published
+from duetime.lambdas.metrics_buffer import MetricsBuffer, deployment_of, published
 from duetime.model.job import JobRef
 from duetime.model.metric import Metric
 from duetime.ports.meter import Subject
@@ -170,7 +170,7 @@ def _message_of(action):
 
 
 def gathering(knows=lambda _type: True, **settings):
-    return Gathering(Settings(**settings), knows, write_metrics)
+    return MetricsBuffer(Settings(**settings), knows, write_metrics)
 
 
 class TestTheTenantsOfMetrics:

@@ -11,14 +11,14 @@ from botocore.exceptions import EndpointConnectionError
 from moto.core import DEFAULT_ACCOUNT_ID
 from moto.ses.models import ses_backends
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.model.notification import (
     Channel,
-    DeliveryRefused,
+    DeliveryRejected,
+    DigestWindow,
     NotificationKind,
-    Window,
     of_event,
     requested_in,
 )
@@ -58,7 +58,7 @@ def settings(deployed, monkeypatch):
 
 @pytest.fixture
 def ports(settings):
-    return Backends(settings, SystemClock()).notifications
+    return AwsBackends(settings, SystemClock()).notifications
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_what_words_stumble_over_comes_again_alone(function, settings, ports, mo
 
 def test_more_than_a_burst_is_told_together_when_the_window_is_over(notify, ports):
     choose(ports, frozenset({Channel.IN_APP}))
-    window = Window("acme", FAILED, *_quarter())
+    window = DigestWindow("acme", FAILED, *_quarter())
     for number in range(3):
         ports.windows.count(_notification(number), window, expires_at=window.until)
     asked = with_body(sample("notify-digest"), json.dumps(window.request))
@@ -226,9 +226,9 @@ def test_the_sample_of_a_request_for_a_window_that_counted_nothing_is_nothing_to
 
 
 def test_without_its_queue_a_digest_says_what_is_missing(settings):
-    timer = Backends(replace(settings, notification_queue=""), SystemClock()).notifications.timer
+    timer = AwsBackends(replace(settings, notification_queue=""), SystemClock()).notifications.timer
     with pytest.raises(BackendMisconfigured, match="DUETIME_NOTIFICATION_QUEUE"):
-        timer.at_end_of(Window("acme", FAILED, *_quarter()), delay=1)
+        timer.at_end_of(DigestWindow("acme", FAILED, *_quarter()), delay=1)
 
 
 def test_a_topic_that_is_gone_is_told_with_its_cure(settings, ports):
@@ -244,7 +244,7 @@ def test_an_attribute_that_says_nothing_is_left_out(ports, heard):
 
 
 def test_an_address_that_ses_does_not_take_is_refused_with_its_reason(ports):
-    with pytest.raises(DeliveryRefused, match="email refuses it"):
+    with pytest.raises(DeliveryRejected, match="email refuses it"):
         ports.mailer.send(Mail(address="nobody", template=TEMPLATE, data={}))
 
 

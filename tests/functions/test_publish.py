@@ -12,7 +12,7 @@ from duetime import Scheduler
 from duetime.errors import BackendUnavailable
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.model.event_pattern import matches
-from duetime.model.undelivered import Kind
+from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
 from examples.billing import SendReceipt
 from tests.functions.conftest import Context, sample
@@ -154,7 +154,7 @@ def test_and_kept_where_it_is_still_away_and_a_redrive_publishes_it(salvage, hea
         assert salvage(given_up(deployed, 2)) == TAKEN
     desk = Desk(scheduler, salvage, deployed.failure_queue)
     [kept] = desk.list()
-    assert (kept.kind, kept.source) == (Kind.LIFECYCLE, "publish")
+    assert (kept.kind, kept.source) == (UndeliveredKind.LIFECYCLE, "publish")
     assert "throttled" in kept.reason
     assert desk.redriven(kept) == TAKEN
     assert [each["detail-type"] for each in heard()] == ["action.cancelled"]
@@ -166,7 +166,7 @@ def test_of_records_that_are_gone_it_is_kept_that_they_are(salvage, deployed, mo
     assert salvage(sample("salvage-publish")) == TAKEN
     desk = Desk(Scheduler.from_env(tenant_id="acme"), salvage, deployed.failure_queue)
     [kept] = desk.list()
-    assert (kept.kind, kept.source, kept.action) == (Kind.RECORD, "publish", None)
+    assert (kept.kind, kept.source, kept.action) == (UndeliveredKind.RECORD, "publish", None)
     assert "no longer in the stream" in kept.reason
     assert desk.redriven(kept) == TAKEN
     assert len(desk.list()) == 0

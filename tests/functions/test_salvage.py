@@ -9,7 +9,7 @@ from duetime import Scheduler
 from duetime.aws.keys import row_key
 from duetime.errors import BackendMisconfigured, UndeliveredNotFound
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import BODY_LIMIT, Kind
+from duetime.model.undelivered import BODY_LIMIT, UndeliveredKind
 from examples.billing import SendReceipt
 from tests.functions.conftest import sample
 from tests.functions.salvaged import TAKEN, body_of, dead_message, unplugged, with_body
@@ -22,7 +22,7 @@ def test_a_dead_message_of_an_action_that_waits_is_kept_and_not_sent_again(salva
     action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     assert salvage(dead_message(action)) == TAKEN
     (thing,) = desk.list()
-    assert (thing.kind, thing.source, thing.action) == (Kind.MESSAGE, "due-default", action.ref)
+    assert (thing.kind, thing.source, thing.action) == (UndeliveredKind.MESSAGE, "due-default", action.ref)
     assert thing.count == 1
     assert queued() == []
 
@@ -102,7 +102,7 @@ def test_what_no_worker_could_read_is_kept_and_put_back_onto_its_queue(salvage, 
     assert salvage(with_body(sample("salvage"), body)) == TAKEN
     (thing,) = desk.list()
     assert (thing.kind, thing.source, thing.body, thing.action) == (
-        Kind.MESSAGE, "due-default", body, None,
+        UndeliveredKind.MESSAGE, "due-default", body, None,
     )  # fmt: skip
     assert desk.redriven(thing) == TAKEN
     assert len(desk.list()) == 0
@@ -124,7 +124,7 @@ def test_what_no_worker_could_read_is_kept_and_put_back_onto_its_queue(salvage, 
 def test_what_nobody_can_read_among_the_failures_is_kept(salvage, desk, body):
     assert salvage(with_body(sample("salvage-redrive"), body)) == TAKEN
     (thing,) = desk.list()
-    assert (thing.kind, thing.source, thing.body) == (Kind.MESSAGE, "failures", body)
+    assert (thing.kind, thing.source, thing.body) == (UndeliveredKind.MESSAGE, "failures", body)
 
 
 def test_a_body_that_is_too_long_is_kept_as_far_as_it_goes_and_not_put_back(salvage, desk, queued):

@@ -7,7 +7,7 @@ import boto3
 
 from duetime.aws.keys import row_key
 from duetime.errors import BackendUnavailable
-from duetime.model.undelivered import Kind
+from duetime.model.undelivered import UndeliveredKind
 from examples.billing import SendReceipt
 from tests.functions.conftest import sample
 from tests.functions.salvaged import TAKEN, stream_event, unplugged
@@ -33,7 +33,12 @@ def test_a_record_that_fails_again_is_kept_alone_and_its_redrive_arms_the_row(
         for _ in range(2):
             assert salvage(stream_event(deployed, 2)) == TAKEN
     (thing,) = desk.list()
-    assert (thing.kind, thing.source, thing.action, thing.count) == (Kind.RECORD, "arm", near.ref, 2)
+    assert (thing.kind, thing.source, thing.action, thing.count) == (
+        UndeliveredKind.RECORD,
+        "arm",
+        near.ref,
+        2,
+    )
     assert "receipt" not in thing.body
     schedules = boto3.client("scheduler").list_schedules(GroupName=deployed.schedule_group)["Schedules"]
     assert [each["Name"] for each in schedules] == [f"{far.id}.1"]
@@ -79,7 +84,7 @@ def test_a_batch_that_is_no_longer_in_the_stream_is_kept_until_somebody_has_seen
     monkeypatch.setattr("duetime.aws.streams.DynamoStream.read", lambda *_about: None)
     assert salvage(sample("salvage-stream")) == TAKEN
     (thing,) = desk.list()
-    assert (thing.kind, thing.source, thing.action) == (Kind.RECORD, "arm", None)
+    assert (thing.kind, thing.source, thing.action) == (UndeliveredKind.RECORD, "arm", None)
     assert "DDBStreamBatchInfo" in thing.body
     assert desk.redriven(thing) == TAKEN
     assert len(desk.list()) == 0

@@ -12,7 +12,7 @@ from duetime import Scheduler
 from duetime.aws.items import to_item
 from duetime.errors import BackendUnavailable
 from duetime.model.action import ActionRef, Status
-from duetime.model.undelivered import Kind
+from duetime.model.undelivered import UndeliveredKind
 from examples.billing import SendReceipt
 from tests.functions.conftest import sample
 from tests.functions.salvaged import TAKEN, body_of, unplugged, with_body
@@ -37,7 +37,7 @@ def test_a_wake_that_fails_again_is_kept_with_its_action_until_its_redrive_sends
         assert salvage(sample(name)) == TAKEN
         assert salvage(sample(name)) == TAKEN
     (thing,) = desk.list()
-    assert (thing.kind, thing.source, thing.count) == (Kind.WAKE, "dispatch", 2)
+    assert (thing.kind, thing.source, thing.count) == (UndeliveredKind.WAKE, "dispatch", 2)
     assert thing.action == ActionRef("acme", sample("dispatch")["id"])
     assert desk.redriven(thing) == TAKEN
     assert [each["id"] for each in queued()] == [sample("dispatch")["id"]]
@@ -77,7 +77,12 @@ def test_an_event_that_fails_again_is_kept_whole_and_its_redrive_starts_the_run(
         for _ in range(2):
             assert salvage(sample(name)) == TAKEN
     (thing,) = desk.list()
-    assert (thing.kind, thing.source, thing.count, thing.is_cut) == (Kind.EVENT, "dispatch", 2, False)
+    assert (thing.kind, thing.source, thing.count, thing.is_cut) == (
+        UndeliveredKind.EVENT,
+        "dispatch",
+        2,
+        False,
+    )
     assert thing.id.startswith("u.20260301T120500Z.")
     assert desk.redriven(thing) == TAKEN
     (run,) = jobs.history("billing-book-payment")
@@ -98,7 +103,7 @@ def test_an_event_that_nobody_can_run_is_kept_and_can_be_asked_for(salvage, depl
     for _ in range(2):
         assert salvage(with_body(sample("salvage-event"), told)) == TAKEN
     (thing,) = desk.list()
-    assert (thing.kind, thing.count) == (Kind.EVENT, 2)
+    assert (thing.kind, thing.count) == (UndeliveredKind.EVENT, 2)
     assert desk.redriven(thing) == TAKEN
     assert desk.get(thing.id).count == 3
 
@@ -106,7 +111,7 @@ def test_an_event_that_nobody_can_run_is_kept_and_can_be_asked_for(salvage, depl
 def test_an_event_whose_rule_is_gone_is_kept_with_why(salvage, with_jobs, desk):
     assert salvage(sample("salvage-rule")) == TAKEN
     (thing,) = desk.list()
-    assert thing.kind is Kind.EVENT
+    assert thing.kind is UndeliveredKind.EVENT
     assert "there is no rule duetime-billing-book-payment any more" in thing.reason
     assert json.loads(thing.body)["event"]["detail"] == sample("dispatch-event")["event"]["detail"]
     assert desk.redriven(thing) == TAKEN
@@ -121,7 +126,7 @@ def test_passes_are_kept_one_an_hour(salvage, desk):
         assert salvage(event) == TAKEN
     later, first = desk.list()
     assert [(each.kind, each.source, each.count) for each in (later, first)] == [
-        (Kind.PASS, "sweep", 1), (Kind.PASS, "sweep", 2),
+        (UndeliveredKind.PASS, "sweep", 1), (UndeliveredKind.PASS, "sweep", 2),
     ]  # fmt: skip
     assert "timed out" in first.reason
     assert desk.redriven(first) == TAKEN

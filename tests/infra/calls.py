@@ -39,9 +39,9 @@ class Recorder:
 
     @contextmanager
     def acting(self, who: str) -> Iterator[None]:
-        former, self.who = self.who, who
+        previous, self.who = self.who, who
         yield
-        self.who = former
+        self.who = previous
 
     def _hear(self, params: Mapping[str, Any], model: Any, **_about: Any) -> None:
         if self.who is not None:

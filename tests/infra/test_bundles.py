@@ -8,11 +8,11 @@ import pytest
 
 from duetime.cdk.bundle import Bundle, entry_points
 from duetime.cdk.handlers import Handlers, HandlersRefused
-from duetime.cdk.install import NotInstalled, Target, install
+from duetime.cdk.install import InstallTarget, NotInstalled, install
 from duetime.cdk.requirements import LAMBDA_HAS, Requirements
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 
-HERE = Target(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
+HERE = InstallTarget(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")
 CONSOLE_KNOWS = {
     "API_PREFIX": "/api/v1",
     "SIGN_IN_URL": "https://a.example.com",
@@ -200,7 +200,7 @@ def test_a_library_that_no_index_has_is_told_of_in_the_installers_words(tmp_path
 
 @pytest.mark.parametrize(("python", "glibc"), [("3.11", 17), ("3.12", 34), ("3.13", 34)])
 def test_wheels_are_for_the_glibc_of_that_pythons_lambda(python, glibc):
-    target = Target("aarch64", python)
+    target = InstallTarget("aarch64", python)
     assert f"aarch64-manylinux_2_{glibc}" in target.for_uv()
     assert f"manylinux_2_{glibc}_aarch64" in target.for_pip()
     assert "manylinux2014_aarch64" in target.for_pip()

@@ -6,7 +6,7 @@ import pytest
 
 from duetime.cdk import Deployment
 from duetime.cdk.console import ConsoleNotBuilt
-from duetime.environment import ConsolePlace
+from duetime.environment import ConsoleEnvironment
 from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, made_with, stack, text
 
@@ -36,7 +36,7 @@ def test_it_may_write_its_log_and_nothing_else(synthesised):
 
 def test_it_knows_where_the_api_and_the_sign_in_are_and_nothing_else(synthesised):
     told = {name: text(value) for name, value in synthesised.environment("console").items()}
-    place = ConsolePlace.from_env(told)
+    place = ConsoleEnvironment.from_env(told)
     assert place.to_env().keys() == told.keys()
     assert place.api_prefix == "/api/v1"
     domain = resource_of(synthesised, "AWS::Cognito::UserPoolDomain")

@@ -10,7 +10,7 @@ import pytest
 from moto import mock_aws
 
 from duetime.cdk.bundle import Bundle
-from duetime.cdk.install import Target
+from duetime.cdk.install import InstallTarget
 from duetime.cdk.mail_templates import MailTemplates
 from duetime.notifications.mail import languages, mail_of, rendered, templates
 from duetime.notifications.mail.samples import samples
@@ -103,6 +103,8 @@ def test_the_mail_service_makes_of_them_what_rendered_says(made):
 
 
 def test_the_words_are_in_the_bundle(tmp_path):
-    Bundle(Target(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")).make(tmp_path)
-    bundled = {file.stem for file in (tmp_path / "duetime/mail/languages").glob("*.toml")}
+    Bundle(InstallTarget(platform.machine(), f"{sys.version_info.major}.{sys.version_info.minor}")).make(
+        tmp_path
+    )
+    bundled = {file.stem for file in (tmp_path / "duetime/notifications/mail/languages").glob("*.toml")}
     assert bundled == set(languages())

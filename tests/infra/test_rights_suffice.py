@@ -9,7 +9,7 @@ import pytest
 
 from duetime import Order, Scheduler, instant
 from duetime.aws import action_store, undelivered_ports
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.aws.keys import row_key, slots_key
 from duetime.cdk import Duetime
 from duetime.clock import SystemClock
@@ -20,7 +20,7 @@ from duetime.model.lease import ClaimTerms, Settlement
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.model.transition import started
-from duetime.model.undelivered import Kind, request_for
+from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
 from duetime.wakeups import system_jobs
@@ -111,7 +111,7 @@ def salvage_all(salvage, settings):
         for event in events:
             assert salvage(event, Context()) == {"batchItemFailures": []}
     kept = list(scheduler.undelivered.list(limit=200))
-    assert {each.kind for each in kept} == set(Kind)
+    assert {each.kind for each in kept} == set(UndeliveredKind)
     for thing in kept:
         request = with_body(sample("salvage-redrive"), request_for(thing.id))
         assert salvage(request, Context()) == {"batchItemFailures": []}
@@ -120,7 +120,7 @@ def salvage_all(salvage, settings):
 
 def notify_all(notify, settings):
     """A failure in each channel but mails, which this deployment has none of; and a digest."""
-    backends = Backends(settings, SystemClock())
+    backends = AwsBackends(settings, SystemClock())
     failed, told = NotificationKind.ACTION_FAILED, frozenset({Channel.IN_APP, Channel.SNS})
     backends.preferences.put(Preferences(tenant_id="acme", channels={failed: told}))
     for each in ("notify", "notify", "notify-digest"):

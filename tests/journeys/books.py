@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from duetime import App, Payload, RetryPolicy, Run
-from duetime.errors import CommitRefused, RefusedEntry
+from duetime.errors import CommitRejected, RejectedEntry
 from duetime.testing import SimulatedCloud
 from tests.journeys.conftest import NOON
 
 BOOKED = {"Put": {"TableName": "ledger", "Item": {"id": {"S": "o-1"}}}}
-REFUSED = CommitRefused([RefusedEntry(0)])
+REFUSED = CommitRejected([RejectedEntry(0)])
 
 
 class Book(Payload):

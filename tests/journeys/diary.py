@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from duetime import App, Run
 from duetime.ids import SYSTEM_TENANT, JobName
-from duetime.jobs.occurrence_status import Account
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
-from duetime.model.cadence_set import Stacked
+from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import JobRef
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -98,7 +98,7 @@ def accounts(cloud, name, start, end=None):
     assert sum(each.count for each in found) == len(times)
     assert {each.at for each in found} | {each.ends_at for each in found} <= set(times)
     assert all(first.ends_at < then.at for first, then in pairwise(found))
-    assert Account.FORGOTTEN not in {each.account for each in found}
+    assert OccurrenceStatus.FORGOTTEN not in {each.account for each in found}
     return Counter({word: sum(e.count for e in found if _word(e) == word) for word in map(_word, found)})
 
 
@@ -111,7 +111,7 @@ def nominal_times(cloud, name, end):
     store, ref = cloud._cloud.job_store, JobRef(SYSTEM_TENANT, JobName(name))
     anchor = store.get(ref).anchor
     for each in store.versions(ref):
-        stacked = Stacked.of(each.definition.cadences, anchor)
+        stacked = CadenceSet.of(each.definition.cadences, anchor)
         yield from (due.at for due in stacked.between(each.since, min(end, each.until or end)))
 
 

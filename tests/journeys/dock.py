@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duetime import App, Fatal, Payload, Retry, RetryPolicy, Run, Status
-from duetime.model.manifest import Route
+from duetime.model.manifest import WorkerRoute
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -58,7 +58,7 @@ class Dock:
 
     def rolls_over(self):
         """A newer worker has published that it reads the next version."""
-        self.cloud._cloud._routes._routes["ship"] = Route(2, "default")
+        self.cloud._cloud._routes._routes["ship"] = WorkerRoute(2, "default")
 
     def delivers(self):
         """Hand the worker a message that does not say of which version the payload is."""

@@ -9,7 +9,7 @@ import pytest
 from duetime import instant
 from duetime.errors import BackendUnavailable
 from duetime.memory.notifications import notification_ports
-from duetime.model.notification import Channel, DeliveryRefused, NotificationKind
+from duetime.model.notification import Channel, DeliveryRejected, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.notifications.notify import Notify
 from duetime.settings import Settings
@@ -94,7 +94,7 @@ class Fails:
 
 
 DOWN = BackendUnavailable("SES", "throttled")
-REFUSED = DeliveryRefused("email", "Email address is not verified: ada@example.com")
+REFUSED = DeliveryRejected("email", "Email address is not verified: ada@example.com")
 BOTH = ("ada@example.com", "eve@example.com")
 
 

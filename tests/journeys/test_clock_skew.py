@@ -13,7 +13,7 @@ from duetime.testing import Faults, SimulatedCloud
 from duetime.testing.turned_clock import TurnedClock
 from duetime.wakeups.due_messages import message_of
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Result, Work, WorkerPorts
+from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
 from tests.journeys.conftest import NOON
 
 SETTINGS = Settings()
@@ -85,7 +85,7 @@ class Office:
         seen, clock = self.cloud._seen, OffClock(self.clock, off)
         heartbeat = Heartbeat(seen.store, seen.queues, clock=clock, settings=SETTINGS)
         ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat)
-        work = Work(self.app(name), ports, clock=clock, settings=SETTINGS, instance=name)
+        work = Worker(self.app(name), ports, clock=clock, settings=SETTINGS, instance=name)
         return lambda: work(Delivery(message_of(self.row), clock.now(), name))
 
     def begun_at(self, off, lasts, then):
@@ -121,7 +121,7 @@ APART = [(timedelta(0), SKEW), (SKEW, timedelta(0)), (-SKEW / 2, SKEW / 2), (SKE
 def test_of_two_workers_as_far_apart_as_allowed_neither_takes_over_a_live_lease(office, first, second):
     answers = []
     office.begun_at(first, LEASE, lambda: answers.append(office.worker("second", second)()))
-    assert answers == [Result.PUT_OFF]
+    assert answers == [DeliveryResult.PUT_OFF]
     assert [name for name, _ in office.runs] == ["first"]
     assert (office.row.status, office.row.recoveries, office.row.fence) == (Status.EXECUTED, 0, 1)
 
@@ -175,7 +175,7 @@ def test_nothing_begins_before_its_due_time_by_the_clock_of_its_worker(off):
     office = Office()
     office.ref = office.scheduler.schedule(Mail(), at=SECOND).ref
     work = office.worker("first", off)
-    while work() is Result.PUT_OFF:
+    while work() is DeliveryResult.PUT_OFF:
         office.clock.wait_until(office.clock.now() + SECOND)
     [(_, begun)] = office.runs
     assert begun == max(SECOND - off, timedelta(0))

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from duetime import App, Fatal, Retry, RetryPolicy, Run, Status, daily, manual
-from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRefused, InvalidCommit
+from duetime.errors import AlreadyCommitted, BackendUnavailable, CommitRejected, InvalidCommit
 from duetime.model.action import Ending
 from duetime.model.run import MOST_ENTRIES, RunCancelled
 from duetime.testing import SimulatedCloud, fake_run
@@ -62,14 +62,14 @@ def test_a_refusal_that_is_let_pass_is_retried_by_policy():
     done = office.after(hours=1)
     assert [each.ending for each in done.attempts] == [Ending.FAILED, Ending.EXECUTED]
     assert done.attempts[0].message.startswith(
-        "CommitRefused: the commit was refused, and nothing was written"
+        "CommitRejected: the commit was refused, and nothing was written"
     )
     assert office.table == [BOOKED]
 
 
 def test_a_handler_whose_commit_was_refused_may_return_and_is_executed():
     def handle(run):
-        with pytest.raises(CommitRefused):
+        with pytest.raises(CommitRejected):
             run.commit([BOOKED])
         assert run.committed is None
 
@@ -155,6 +155,6 @@ def test_a_fake_run_keeps_what_was_committed_and_may_refuse_it():
     with pytest.raises(AlreadyCommitted):
         run.commit([])
     refusing = fake_run(on_commit=lambda _entries: _raise(REFUSED))
-    with pytest.raises(CommitRefused):
+    with pytest.raises(CommitRejected):
         refusing.commit([BOOKED])
     assert refusing.committed is None

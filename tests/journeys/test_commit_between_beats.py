@@ -8,7 +8,7 @@ import pytest
 from duetime import App, Run, Status
 from duetime.clock import SystemClock
 from duetime.embedded.cloud import MemoryCloud
-from duetime.errors import CommitRefused
+from duetime.errors import CommitRejected
 from duetime.scheduler import Scheduler
 from tests.journeys.books import BOOKED, REFUSED, Book
 from tests.journeys.test_heartbeat import BRISK, _until
@@ -34,7 +34,7 @@ class Beating:
                 try:
                     run.commit([BOOKED])
                     break
-                except CommitRefused:
+                except CommitRejected:
                     self.go.clear()
                     self.go.wait(30)
             self.done.wait(30)

@@ -9,10 +9,10 @@ import pytest
 from duetime import App, Order, Payload, Retry, RetryPolicy, Run, Status
 from duetime.errors import InvalidIdentifier
 from duetime.model.outcome import CANCELLED
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.worker.claim_job_run import Admitted
+from duetime.worker.claim_job_run import ClaimWon
 from tests.journeys.conftest import NOON
 from tests.journeys.diary import PATIENT
 
@@ -193,7 +193,7 @@ def test_a_dead_runs_slot_is_freed_after_its_lease_and_its_late_settle_changes_n
     assert timedelta(minutes=5) <= begun["next"] <= timedelta(minutes=7)
     again = mortal.now_of(dead)
     assert (again.status, again.attempt, again.recoveries) == (Status.EXECUTED, 1, 1)
-    mortal.cloud._cloud._work["default"]._settle(Admitted(held, None, Hold.NOTHING), CANCELLED)
+    mortal.cloud._cloud._work["default"]._settle(ClaimWon(held, None, LockRequirement.NOTHING), CANCELLED)
     assert mortal.now_of(dead) == again
     assert mortal.most == 1
 
@@ -206,7 +206,7 @@ def test_a_run_that_was_evicted_settles_nothing_and_frees_nobodys_slot(mortal):
     mortal.schedule("next", dies=1)
     mortal.advance(timedelta(seconds=1))
     holders = store.holders(held.tenant_id, KEY)
-    mortal.cloud._cloud._work["default"]._settle(Admitted(held, None, Hold.NOTHING), CANCELLED)
+    mortal.cloud._cloud._work["default"]._settle(ClaimWon(held, None, LockRequirement.NOTHING), CANCELLED)
     assert mortal.now_of(dead).status is Status.PROCESSING
     assert store.holders(held.tenant_id, KEY) == holders != frozenset({held.id})
 

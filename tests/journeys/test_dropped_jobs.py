@@ -19,7 +19,7 @@ class TestADroppedJob:
         assert diary.cloud.deploy(App()) == ("dropped press-print: it is disabled, its history is kept",)
         diary.cloud.advance(hours=1)
         assert diary.begun == at(10)
-        assert diary.job.dropped_at == MIDNIGHT + 15 * MINUTE
+        assert diary.job.removed_at == MIDNIGHT + 15 * MINUTE
         assert Status.EXECUTED in {each.status for each in diary.cloud.jobs.history(diary.name)}
         assert diary.cloud._cloud.job_wakes.wake("schedule", "press-print") is None
         assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1, "disabled": 6}
@@ -65,4 +65,4 @@ class TestADroppedJob:
     def test_of_another_worker_is_left_alone(self, diary):
         memory: MemoryCloud = diary.cloud._cloud
         memory.reconcile((), worker="reports")
-        assert diary.job.dropped_at is None
+        assert diary.job.removed_at is None

@@ -13,8 +13,8 @@ from duetime.errors import JobConflict, JobNotFound
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.jobs.explain import Explain
 from duetime.jobs.jobs import Jobs
-from duetime.jobs.maintain import Attend
-from duetime.jobs.occurrence_status import Account
+from duetime.jobs.maintain import Maintain
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.jobs.plan import Plan
 from duetime.jobs.reconcile import Reconcile
 from duetime.memory.job_wakes import MemoryJobWakes
@@ -22,15 +22,15 @@ from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryRoutes
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Action, Ending, Status
-from duetime.model.cadence_set import Stacked
+from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Definition, JobRef
 from duetime.model.lease import ClaimTerms, Settlement
-from duetime.model.run_stats import Ended
-from duetime.ports.jobs import Hold, JobPorts
+from duetime.model.run_stats import EndedRun
+from duetime.ports.jobs import JobPorts, LockRequirement
 from duetime.retry import NEVER
 from duetime.settings import Settings
 from duetime.testing.simulated import TurnedClock
-from duetime.worker.claim_job_run import Admit, Admitted
+from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon
 
 NOON = datetime(2026, 3, 28, 12, tzinfo=UTC)
 NAME = JobName("billing-hourly")
@@ -50,11 +50,11 @@ class World:
         self.actions = MemoryStore()
         self.store = MemoryJobStore(self.actions)
         facts = {"clock": self.clock, "settings": Settings()}
-        self.attend = Attend(
+        self.attend = Maintain(
             Plan(self.actions, self.store, **facts), self.store, MemoryJobWakes(self.clock), **facts
         )
         self.reconcile = Reconcile(self.actions, self.store, MemoryJobWakes(self.clock), self.attend, **facts)
-        self.admit = Admit(self.actions, self.store, settings=Settings())
+        self.admit = ClaimJobRun(self.actions, self.store, settings=Settings())
         ports = JobPorts(jobs=self.store, routes=MemoryRoutes({}))
         self.jobs = Jobs(self.actions, ports, tenant_id=TenantId("acme"), actor="ana", **facts)
         self.declare(definition)
@@ -94,10 +94,10 @@ class World:
             retry=NEVER.text(),
         )
         held = self.admit(row.ref, terms, NEVER)
-        if isinstance(held, Admitted):
+        if isinstance(held, ClaimWon):
             done = Settlement(status=Status.EXECUTED, ending=Ending.EXECUTED, finished_at=self.now)
-            ended = Ended(id=row.id, status="executed", started_at=self.now)
-            assert held.hold is Hold.LOCK
+            ended = EndedRun(id=row.id, status="executed", started_at=self.now)
+            assert held.hold is LockRequirement.LOCK
             self.store.settle(held.action, done, REF, ended)
 
     def explain(self, start=NOON, end=None, **more):
@@ -107,7 +107,7 @@ class World:
         """Each nominal time up to an instant, by the versions' cadences alone."""
         anchor = self.store.get(REF).anchor
         for each in self.store.versions(REF):
-            stacked = Stacked.of(each.definition.cadences, anchor)
+            stacked = CadenceSet.of(each.definition.cadences, anchor)
             yield from (due.at for due in stacked.between(each.since, min(end, each.until or end)))
 
 
@@ -120,7 +120,7 @@ def test_a_job_that_ran_all_day_has_a_run_for_each_hour(world):
     world.live(24 * 60)
     found = world.explain()
     assert [each.at for each in found] == [NOON + n * HOUR for n in range(1, 25)]
-    assert {each.account for each in found} == {Account.EXECUTED}
+    assert {each.account for each in found} == {OccurrenceStatus.EXECUTED}
 
 
 def test_a_pause_an_outage_and_a_new_version_each_say_what_they_kept_from_running(world):
@@ -166,7 +166,7 @@ def test_a_run_that_was_skipped_by_hand_says_so(world):
     world.jobs.skip_next(NAME)
     world.live(60)
     (entry,) = world.explain()
-    assert (entry.account, entry.reason, entry.note) == (Account.SKIPPED, "asked", "skipped by ana")
+    assert (entry.account, entry.reason, entry.note) == (OccurrenceStatus.SKIPPED, "asked", "skipped by ana")
 
 
 def test_a_missed_time_that_was_made_up_for_says_when():
@@ -174,8 +174,8 @@ def test_a_missed_time_that_was_made_up_for_says_when():
     world.fail(310)
     world.live(20)
     *earlier, last = world.explain()
-    assert {each.account for each in earlier} == {Account.MISSED}
-    assert (last.at, last.account) == (NOON + 5 * HOUR, Account.EXECUTED)
+    assert {each.account for each in earlier} == {OccurrenceStatus.MISSED}
+    assert (last.at, last.account) == (NOON + 5 * HOUR, OccurrenceStatus.EXECUTED)
     assert last.note == "missed at first, and made up for: it ran at 2026-03-28T17:20:00Z"
 
 
@@ -184,7 +184,7 @@ def test_of_a_manual_job_each_trigger_is_told():
     world.jobs.trigger(NAME)
     world.live(10)
     (entry,) = world.explain(start=NOON - HOUR, end=NOON)
-    assert (entry.account, entry.note) == (Account.EXECUTED, "triggered by ana")
+    assert (entry.account, entry.note) == (OccurrenceStatus.EXECUTED, "triggered by ana")
 
 
 def test_what_events_started_is_read_in_pages(world):
@@ -206,7 +206,7 @@ def test_rows_are_read_in_pages_and_a_window_page_by_page():
         page = world.explain(start, limit=77)
         found, start = [*found, *page], page.next_start
     assert [each.at for each in found] == [NOON + n * MINUTE for n in range(1, 501)]
-    assert {each.account for each in found} == {Account.EXECUTED}
+    assert {each.account for each in found} == {OccurrenceStatus.EXECUTED}
 
 
 def test_a_job_that_nobody_knows_cannot_be_explained():
@@ -224,7 +224,7 @@ def test_a_job_that_nobody_knows_cannot_be_explained():
 
 def pause(world, name=""):
     cadence = name if name in world.store.get(REF).stacked.by_name else None
-    if world.store.get(REF).dropped_at is None:
+    if world.store.get(REF).removed_at is None:
         world.jobs.pause(NAME, cadence=cadence, until=45 * MINUTE if name else None)
 
 
@@ -267,4 +267,4 @@ def test_nothing_is_unexplained_whatever_happens(happenings):
     times = list(world.nominal(end))
     assert sum(each.count for each in found) == len(times)
     assert {each.at for each in found} <= set(times)
-    assert Account.FORGOTTEN not in {each.account for each in found}
+    assert OccurrenceStatus.FORGOTTEN not in {each.account for each in found}

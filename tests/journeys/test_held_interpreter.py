@@ -17,7 +17,7 @@ from duetime.embedded.cloud import MemoryCloud
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Work, WorkerPorts
+from duetime.worker.worker import Worker, WorkerPorts
 
 BRIEF = Settings(
     lease=timedelta(seconds=2),
@@ -89,7 +89,7 @@ def hold(address, key, delivery, began, let_go):
     store, jobs, queues, routes = (Remote(near.far(), face) for face in FACES)
     heartbeat = Heartbeat(store, queues, clock=CLOCK, settings=BRIEF)
     ports = WorkerPorts(store, jobs, queues, routes, heartbeat)
-    Work(app_that(crunches), ports, clock=CLOCK, settings=BRIEF, instance="first")(delivery)
+    Worker(app_that(crunches), ports, clock=CLOCK, settings=BRIEF, instance="first")(delivery)
 
 
 class Pair:

@@ -220,8 +220,8 @@ class TestManyPlanners:
             put(row)
         diary.cloud.advance(minutes=30)
         assert len(diary.begun) == len(set(diary.begun))
-        former = [each for each in diary.rows if each.id in {row.id for row in late}]
-        assert {each.skip_reason for each in former if each.nominal_at > MIDNIGHT + 12 * MINUTE} == {
+        previous = [each for each in diary.rows if each.id in {row.id for row in late}]
+        assert {each.skip_reason for each in previous if each.nominal_at > MIDNIGHT + 12 * MINUTE} == {
             "retired"
         }
 

@@ -60,10 +60,10 @@ def test_a_failure_a_cancel_a_reschedule_and_a_redrive_are_told_of_with_who_did_
 @pytest.mark.parametrize("seed", range(20))
 def test_whatever_happens_each_event_has_the_published_form_and_an_id_of_its_own(seed: int) -> None:
     cloud = SimulatedCloud(shop(), start=_START, settings=Settings(events="all"), faults=Faults(seed=seed))
-    chance = random.Random(seed)  # noqa: S311 - plays chance
+    jitter_draw = random.Random(seed)  # noqa: S311 - plays chance
     ids = [
         cloud.scheduler.schedule(
-            Invoice(number=chance.randrange(4)), at=timedelta(minutes=chance.randrange(90))
+            Invoice(number=jitter_draw.randrange(4)), at=timedelta(minutes=jitter_draw.randrange(90))
         ).id
         for _ in range(12)
     ]

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from duetime.model.action_events import with_payload
-from duetime.model.lifecycle import LifecycleEvent, Word
-from duetime.model.manifest import Route
+from duetime.model.lifecycle import EventName, LifecycleEvent
+from duetime.model.manifest import WorkerRoute
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 from tests.journeys.shop import SCHEMA, Invoice, Shout, Whisper, shop
@@ -44,12 +44,12 @@ def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
 
 @pytest.mark.parametrize("version", [1, 3])
 def test_nothing_is_told_of_a_payload_that_another_version_wrote(version: int) -> None:
-    route = Route(2, "default", is_told=True, sensitive=("text",))
+    route = WorkerRoute(2, "default", is_told=True, sensitive=("text",))
     cloud = SimulatedCloud(shop())
     row = cloud.scheduler.schedule(Shout(text="secret"), at=timedelta(minutes=5))
     event = LifecycleEvent(
         subject="action",
-        word=Word.SCHEDULED,
+        word=EventName.SCHEDULED,
         number="1.0",
         at=row.due_at,
         tenant_id=row.tenant_id,

@@ -9,12 +9,12 @@ from duetime.memory.undelivered import MemoryUndelivered
 from duetime.model.action import Status
 from duetime.model.change import Change
 from duetime.model.metric import Metric, Unit
-from duetime.ports.undelivered import SalvagePorts
+from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import transition_of
 from duetime.testing import RecordedMetrics, SimulatedCloud, TurnedClock
 from duetime.undelivered.failed_inputs import Unreadable
-from duetime.undelivered.undelivered_handler import Salvage
+from duetime.undelivered.undelivered_handler import UndeliveredHandler
 from tests.journeys.conftest import NOON, Charge, Flaky, Stubborn
 from tests.journeys.diary import DAY, MIDNIGHT, MINUTE, SECOND, Diary, accounts
 
@@ -186,8 +186,8 @@ class TestThePasses:
 
 def test_what_salvage_keeps_is_undelivered():
     metrics, kept, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
-    ports = SalvagePorts(None, None, None, None, kept, None, None)
-    salvage = Salvage(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
+    ports = UndeliveredHandlerPorts(None, None, None, None, kept, None, None)
+    salvage = UndeliveredHandler(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
     salvage(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
     assert metrics.total(Metric.UNDELIVERED) == 1
 

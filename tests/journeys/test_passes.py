@@ -11,8 +11,8 @@ from duetime.memory.store import MemoryStore
 from duetime.model.new_action import new_action
 from duetime.settings import Settings
 from duetime.testing import TurnedClock
-from duetime.wakeups.deep_sweep import CatchUp
-from duetime.wakeups.due_scanner import PAGE, Waker
+from duetime.wakeups.deep_sweep import DeepSweep
+from duetime.wakeups.due_scanner import PAGE, DueScanner
 from duetime.wakeups.sweep import Sweep, bands
 from tests.journeys.conftest import NOON, Charge
 
@@ -49,7 +49,7 @@ def queue(clock):
 
 @pytest.fixture
 def waker(store, queue, clock):
-    return Waker(store, queue, MemoryRoutes([]), clock=clock, settings=Settings())
+    return DueScanner(store, queue, MemoryRoutes([]), clock=clock, settings=Settings())
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_pass_that_runs_out_of_time_goes_on_where_it_ended_also_among_equal_du
     rows = overdue(10 * PAGE, timedelta(minutes=5), shard="0")
     queue.takes = timedelta(seconds=1)
     passes = [sweep(stop_at=clock.now() + timedelta(seconds=25)) for _ in range(6)]
-    assert [each.is_whole for each in passes][:2] == [False, False]
+    assert [each.is_complete for each in passes][:2] == [False, False]
     assert sorted(queue.sent) == sorted(rows)
 
 
@@ -116,7 +116,7 @@ def test_a_shard_that_fails_is_told_and_holds_up_no_other(sweep, store, queue, o
     queue.fails_for = {rows["5"]}
     passed = sweep(stop_at=NOON + MINUTE)
     assert passed.failed_shards == ("5",)
-    assert not passed.is_whole
+    assert not passed.is_complete
     assert set(queue.sent) == set(rows.values()) - {rows["5"]}
     queue.fails_for = set()
     sweep(stop_at=NOON + MINUTE)
@@ -129,12 +129,12 @@ def test_the_catch_up_takes_all_that_is_overdue_and_leaves_off_where_time_ran_ou
 ):
     rows = overdue(8 * PAGE, timedelta(days=3), shard="0") + overdue(10, timedelta(minutes=6), shard="1")
     early = overdue(5, timedelta(minutes=1))
-    catch_up = CatchUp(waker, MemoryBookmarks(), clock=clock, settings=Settings())
+    catch_up = DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())
     queue.takes = timedelta(seconds=1)
     passes = [catch_up(stop_at=clock.now() + timedelta(seconds=25)) for _ in range(2)]
-    assert [each.is_whole for each in passes] == [False, False]
+    assert [each.is_complete for each in passes] == [False, False]
     queue.takes = timedelta(0)
-    assert catch_up(stop_at=clock.now() + MINUTE).is_whole
+    assert catch_up(stop_at=clock.now() + MINUTE).is_complete
     assert set(rows) <= set(queue.sent)
     assert not set(early) & set(queue.sent)
 
@@ -142,6 +142,6 @@ def test_the_catch_up_takes_all_that_is_overdue_and_leaves_off_where_time_ran_ou
 def test_passes_read_nothing_while_the_switch_is_off(waker, queue, overdue, clock):
     overdue(3, timedelta(hours=1))
     off = Settings(enabled=False)
-    for step in (Sweep, CatchUp):
+    for step in (Sweep, DeepSweep):
         passed = step(waker, MemoryBookmarks(), clock=clock, settings=off)(stop_at=NOON + MINUTE)
         assert (passed.sent, queue.sent) == (0, [])

@@ -10,7 +10,7 @@ import pytest
 from duetime import App, Fatal, Payload, RetryPolicy, Run, Status, daily, every
 from duetime.errors import MESSAGE_LIMIT
 from duetime.jobs.register import Registration
-from duetime.model.manifest import Route
+from duetime.model.manifest import WorkerRoute
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
@@ -88,7 +88,7 @@ def test_a_large_payload_is_brought_up_too(cloud_of, given):
         given.append(len(letter.text))
 
     cloud.deploy(app)
-    assert cloud.scheduler.schedule(LetterV1(body="x" * 50_000), at=SOON).payload_apart
+    assert cloud.scheduler.schedule(LetterV1(body="x" * 50_000), at=SOON).payload_offloaded
     cloud.advance(SOON)
     assert given == [50_000]
 
@@ -154,7 +154,7 @@ class TestAWorkerThatIsBehind:
     def cloud(self, cloud_of, reads):
         """It reads the first version still; that the second is deployed is published already."""
         cloud = cloud_of(reads(DiscountV1, attempts=1))
-        cloud._cloud._routes._routes["discount"] = Route(2, "default")
+        cloud._cloud._routes._routes["discount"] = WorkerRoute(2, "default")
         return cloud
 
     def test_leaves_a_newer_payload_for_the_newer_worker(self, cloud, reads, given):

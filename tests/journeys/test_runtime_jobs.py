@@ -96,7 +96,7 @@ def test_another_tenant_sees_nothing_of_it_and_may_use_its_name(office):
     office.cloud.advance(minutes=10)
     assert {each[:3] for each in office.made} == {("acme", "acme-report", 3), ("globex", "acme-report", 5)}
     theirs.unregister("acme-report")
-    assert office.jobs.get("acme-report").dropped_at is None
+    assert office.jobs.get("acme-report").removed_at is None
 
 
 @pytest.mark.parametrize("handler", ["no-such-handler", "duetime-sweep"])
@@ -202,7 +202,7 @@ def test_a_deploy_leaves_registered_jobs_alone(office):
     office.cloud.deploy(office.app)
     office.cloud.deploy(App())
     after = office.jobs.get("acme-report")
-    assert (after.definition, after.version, after.dropped_at) == (before.definition, 1, None)
+    assert (after.definition, after.version, after.removed_at) == (before.definition, 1, None)
 
 
 def test_a_job_that_code_declares_is_not_unregistered(office):

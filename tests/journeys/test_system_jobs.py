@@ -21,7 +21,7 @@ def test_they_are_listed_and_nobody_plans_them():
     cloud.advance(hours=13)
     listed = list(cloud.jobs.list())
     assert [each.name for each in listed] == NAMES
-    assert all(each.definition.title and each.definition.runs_itself for each in listed)
+    assert all(each.definition.title and each.definition.self_scheduled for each in listed)
     assert Status.PENDING not in {row.status for name in NAMES for row in cloud.jobs.history(name)}
 
 

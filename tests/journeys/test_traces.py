@@ -15,8 +15,8 @@ from duetime.memory.store import MemoryStore
 from duetime.model.redaction import Redacted
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud, TurnedClock
-from duetime.wakeups.deep_sweep import CatchUp
-from duetime.wakeups.due_scanner import Waker
+from duetime.wakeups.deep_sweep import DeepSweep
+from duetime.wakeups.due_scanner import DueScanner
 from tests.journeys.conftest import NOON, Charge, Flaky
 from tests.journeys.diary import Diary
 from tests.journeys.traced import CARRIED, is_child, one_shot, text_of
@@ -150,8 +150,8 @@ def test_a_catch_up_says_how_many_it_has_sent(traced):
 
     clock, store = TurnedClock(NOON + timedelta(days=2)), MemoryStore()
     store.put_many([one_shot() for _ in range(3)])
-    waker = Waker(store, Queue(), MemoryRoutes([]), clock=clock, settings=Settings())
-    CatchUp(waker, MemoryBookmarks(), clock=clock, settings=Settings())(
+    waker = DueScanner(store, Queue(), MemoryRoutes([]), clock=clock, settings=Settings())
+    DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())(
         stop_at=clock.now() + timedelta(hours=1)
     )
     assert traced.one("CatchUp").attributes["duetime.sent"] == 3

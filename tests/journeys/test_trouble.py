@@ -7,12 +7,12 @@ import pytest
 
 from duetime import App, Payload, Run, Status
 from duetime.errors import BackendUnavailable
-from duetime.model.manifest import Route
+from duetime.model.manifest import WorkerRoute
 from duetime.model.outcome import CANCELLED
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
-from duetime.worker.claim_job_run import Admitted
+from duetime.worker.claim_job_run import ClaimWon
 from tests.journeys.conftest import NOON, Charge
 
 
@@ -176,7 +176,7 @@ def test_a_run_that_lost_its_lease_settles_nothing(mortal):
     held = cloud._cloud.store.get(action.ref)
     _advance_over_deaths(cloud, timedelta(minutes=15))
     executed = cloud.scheduler.get(action.id)
-    cloud._cloud._work["default"]._settle(Admitted(held, None, Hold.NOTHING), CANCELLED)
+    cloud._cloud._work["default"]._settle(ClaimWon(held, None, LockRequirement.NOTHING), CANCELLED)
     assert cloud.scheduler.get(action.id) == executed
 
 
@@ -189,7 +189,7 @@ def test_a_type_in_no_manifest_fails_at_once_and_says_so(cloud):
 
 
 def test_a_type_that_another_manifest_has_waits_for_the_roll_over(cloud, memory):
-    memory._routes._routes["ping"] = Route(1, "default")
+    memory._routes._routes["ping"] = WorkerRoute(1, "default")
     action = cloud.scheduler.schedule(Ping(), at=timedelta(seconds=5))
     cloud.advance(minutes=4)
     assert cloud.scheduler.get(action.id).status is Status.PENDING

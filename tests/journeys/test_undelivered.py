@@ -4,7 +4,7 @@ import pytest
 
 from duetime import App, Payload, Run, Scheduler
 from duetime.errors import InvalidCursor, OperatorsOnly, UndeliveredNotFound, Unsupported
-from duetime.model.undelivered import Kind, request_for
+from duetime.model.undelivered import UndeliveredKind, request_for
 from duetime.testing import SimulatedCloud
 from duetime.testing.contract.specimens import EXPIRY, HOUR, NOON
 from duetime.testing.contract.undelivered import given_up
@@ -58,11 +58,11 @@ def test_one_is_redriven_by_a_request(desk, ports):
 
 def test_many_of_a_kind_are_redriven_however_many_there_are(desk, ports):
     for number in range(300):
-        kind = Kind.WAKE if number % 3 else Kind.MESSAGE
+        kind = UndeliveredKind.WAKE if number % 3 else UndeliveredKind.MESSAGE
         ports.store.keep(given_up(str(number), NOON + number * HOUR, kind=kind), expires_at=EXPIRY)
     assert len(desk.redrive_many("wake", limit=150, dry_run=True)) == 150
     assert ports.queues.sent == []
-    assert len(desk.redrive_many(Kind.MESSAGE)) == 100
+    assert len(desk.redrive_many(UndeliveredKind.MESSAGE)) == 100
     assert len(ports.queues.sent) == 100
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 import pytest
 
 from duetime import App, Payload, Run
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.settings import Settings
 
 PATIENCE = 30
@@ -79,7 +79,7 @@ def notes():
 
 @pytest.fixture
 def cloud(notes):
-    with LocalCloud(notes.app, Options(settings=SHORT)) as cloud:
+    with LocalCloud(notes.app, LocalOptions(settings=SHORT)) as cloud:
         yield cloud
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from duetime import App, every
 from duetime.errors import DeclarationError, SettingsError
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import SkipReason, Status
 from tests.local.conftest import SHORT, eventually, rest
 from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
@@ -29,7 +29,7 @@ def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
         assert wakes_in(cloud) == {TEN_SECONDS}
         (rule,) = cloud.client("events").list_rules()["Rules"]
         assert rule["Name"] == "duetime-notifications"  # which is no job's
-        assert jobs.get(MINUTE).dropped_at
+        assert jobs.get(MINUTE).removed_at
         never_ran = [
             each for each in jobs.history(MINUTE) if not each.attempts
         ]  # a minute may just have begun
@@ -67,7 +67,7 @@ def test_an_app_or_a_setting_that_is_refused_leaves_the_one_before_running():
 def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
     runs = Runs()
     off = replace(SHORT, enabled=False, event_bus="library")
-    with LocalCloud(app_of(runs, cadence=every(seconds=1)), Options(settings=off)) as cloud:
+    with LocalCloud(app_of(runs, cadence=every(seconds=1)), LocalOptions(settings=off)) as cloud:
         jobs = cloud.scheduler().jobs
         assert [each.name for each in cloud.jobs] == sorted(cloud.app.jobs)
         assert wakes_in(cloud) == {TEN_SECONDS, MINUTE, "shop-clean-up"}
@@ -84,7 +84,7 @@ def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
 
 def test_a_deploy_that_chooses_the_due_order_adds_it_for_what_is_scheduled_from_then_on():
     runs = Runs()
-    with LocalCloud(app_of(runs), Options(settings=replace(SHORT, enabled=False))) as cloud:
+    with LocalCloud(app_of(runs), LocalOptions(settings=replace(SHORT, enabled=False))) as cloud:
         cloud.scheduler().schedule(Document(document=1), at=timedelta(hours=1))
         cloud.redeploy(due_order=True)
         cloud.redeploy()

@@ -8,7 +8,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from duetime.local.event_bus import EventBus
+from duetime.local.event_bus import LocalEventBus
 from duetime.local.input_transformer import UnknownTransformer, transformed
 
 EVENT = {
@@ -91,7 +91,7 @@ def bus(monkeypatch):
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     with mock_aws():
         invocations = Invocations()
-        bus = EventBus(invocations, boto3.client("sqs"), doubles=0.0)
+        bus = LocalEventBus(invocations, boto3.client("sqs"), doubles=0.0)
         bus.start()
         yield boto3.client("events"), invocations.made
         bus.stop()

@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from duetime.local.functions import Functions
+from duetime.local.functions import LocalFunctions
 from tests.local.conftest import Note, settled
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -22,13 +22,13 @@ def types(value):
 
 def test_pumps_send_what_aws_sends(cloud, monkeypatch):
     sent = {}
-    invoke = Functions.invoke
+    invoke = LocalFunctions.invoke
 
     def listening(self, arn, event):
         sent.setdefault(arn.rpartition(":")[2], event)
         return invoke(self, arn, event)
 
-    monkeypatch.setattr(Functions, "invoke", listening)
+    monkeypatch.setattr(LocalFunctions, "invoke", listening)
     settled(cloud, cloud.scheduler().schedule(Note(text="one"), at=timedelta(0), correlation_id="c"))
     assert types(sent["duetime-work-default"]["Records"][0]) == types(sample("work"))
     assert types(sent["duetime-arm"]["Records"][0]) == types(sample("arm"))

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from duetime.clock import SystemClock
-from duetime.local import LocalCloud, Options, Whims
-from duetime.local.job_lines import coming, job_lines
+from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
+from duetime.local.job_lines import job_lines, upcoming_runs
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, eventually, rest
 from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_of
@@ -24,7 +24,7 @@ def runs():
 @pytest.fixture(scope="module")
 def cloud(runs):
     """One for the whole module, on which everything comes twice."""
-    options = Options(settings=SHORT, timers=Whims(doubles=1.0), message_doubles=0.5)
+    options = LocalOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=0.5)
     with LocalCloud(app_of(runs), options) as cloud:
         yield cloud
 
@@ -107,7 +107,7 @@ def test_a_job_is_paused_triggered_and_resumed(cloud, jobs):
     jobs.pause(job, reason="the shop is closed")
     cloud.invoke("sweep")
     assert wake_of(cloud, job)["State"] == "DISABLED"
-    assert [each.next_run for each in coming(cloud.jobs, SystemClock().now()) if each.name == job] == [
+    assert [each.next_run for each in upcoming_runs(cloud.jobs, SystemClock().now()) if each.name == job] == [
         "paused"
     ]
     asked = jobs.trigger(job)
@@ -134,7 +134,7 @@ def test_the_cloud_says_which_jobs_it_runs_and_when(cloud):
     connection.request("GET", "/local")
     page = connection.getresponse().read().decode()
     connection.close()
-    lines = job_lines(coming(cloud.jobs, SystemClock().now()))
+    lines = job_lines(upcoming_runs(cloud.jobs, SystemClock().now()))
     assert [line.split()[0] for line in lines] == sorted(cloud.app.jobs)
     assert any("every 10 seconds" in line and "next " in line for line in lines)
     assert "search-add-document  on each event Uploaded from kb" in lines
@@ -143,5 +143,5 @@ def test_the_cloud_says_which_jobs_it_runs_and_when(cloud):
 
 
 def test_of_many_jobs_twenty_are_listed(cloud):
-    (one, *_) = coming(cloud.jobs, SystemClock().now())
+    (one, *_) = upcoming_runs(cloud.jobs, SystemClock().now())
     assert job_lines([one] * 23)[20:] == ["and 3 more"]

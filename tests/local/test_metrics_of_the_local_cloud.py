@@ -3,7 +3,7 @@
 import logging
 from datetime import timedelta
 
-from duetime.lambdas.metrics_buffer import Gathered
+from duetime.lambdas.metrics_buffer import BufferedMetric
 from duetime.local.metrics import Metrics
 from duetime.model.metric import Metric
 from tests.local.conftest import Note, eventually, settled
@@ -13,8 +13,8 @@ ALL, PINGS = {"deployment": "duetime"}, {"deployment": "duetime", "type": "ping"
 
 def test_a_counter_stands_at_its_sum_and_any_other_metric_at_its_last_value():
     metrics = Metrics()
-    metrics.take([Gathered([ALL, PINGS], {Metric.EXECUTED: [2], Metric.LATENESS: [5, 7]})])
-    metrics.take([Gathered([ALL], {Metric.EXECUTED: [1]})])
+    metrics.take([BufferedMetric([ALL, PINGS], {Metric.EXECUTED: [2], Metric.LATENESS: [5, 7]})])
+    metrics.take([BufferedMetric([ALL], {Metric.EXECUTED: [1]})])
     assert [(each.name, each.dimensions, each.value, each.count) for each in metrics.list()] == [
         ("executed", ALL, 3, 2),
         ("executed", PINGS, 2, 1),

@@ -8,14 +8,14 @@ import boto3
 import pytest
 
 from duetime import App, Fatal, Payload, Run
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import SettingsError
-from duetime.local import LocalCloud, Options, Whims
+from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
 from duetime.local.channels import SENDER
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import InvalidPreferences, Preferences
-from duetime.model.undelivered import Kind
+from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
 from tests.local.conftest import SHORT, eventually
 from tests.local.test_undelivered_on_the_local_cloud import HASTY, kept
@@ -40,14 +40,14 @@ def app_of():
 
 @pytest.fixture
 def cloud():
-    with LocalCloud(app_of(), Options(settings=SHORT, mail_to=TO)) as cloud:
+    with LocalCloud(app_of(), LocalOptions(settings=SHORT, mail_to=TO)) as cloud:
         yield cloud
 
 
 def choose(cloud, tenant, **chosen):
     kinds = dict.fromkeys(NotificationKind, frozenset(Channel))
     preferences = Preferences(tenant_id=tenant, channels=kinds, **chosen)
-    assert Backends(cloud.settings, SystemClock()).preferences.put(preferences)
+    assert AwsBackends(cloud.settings, SystemClock()).preferences.put(preferences)
 
 
 def fail(cloud, tenant="acme"):
@@ -59,7 +59,7 @@ def sent(box, count):
 
 
 def listed(cloud, tenant):
-    inbox = Backends(cloud.settings, SystemClock()).inbox
+    inbox = AwsBackends(cloud.settings, SystemClock()).inbox
     return [*inbox.list(tenant, kinds=frozenset(NotificationKind), limit=20, cursor=None)]
 
 
@@ -113,7 +113,9 @@ def test_each_tenant_is_told_in_its_language(cloud):
 
 
 def test_a_doubled_event_sends_one_mail():
-    doubled = Options(settings=SHORT, timers=Whims(doubles=1.0), message_doubles=1.0, mail_to=TO)
+    doubled = LocalOptions(
+        settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=1.0, mail_to=TO
+    )
     with LocalCloud(app_of(), doubled) as cloud:
         fail(cloud)
         assert len(sent(cloud.outbox.mails, 2)) == 2
@@ -140,7 +142,7 @@ def test_events_of_another_deployment_on_the_same_bus_are_not_told(cloud):
 
 def test_many_at_once_are_told_together_when_their_window_is_over():
     few = replace(SHORT, notification_burst=1, notification_window=timedelta(seconds=3))
-    with LocalCloud(app_of(), Options(settings=few, mail_to=TO)) as cloud:
+    with LocalCloud(app_of(), LocalOptions(settings=few, mail_to=TO)) as cloud:
         cloud.client("events").put_events(Entries=[told(f"a-{each}") for each in range(8)])
 
         def digests():
@@ -158,11 +160,11 @@ def test_a_poison_message_is_kept_as_undelivered_and_a_redrive_puts_it_back():
         sqs, url = cloud.client("sqs"), cloud.settings.notification_queue
         sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
         sqs.send_message(QueueUrl=url, MessageBody="poison")
-        thing = kept(cloud, kind=Kind.NOTIFICATION)
+        thing = kept(cloud, kind=UndeliveredKind.NOTIFICATION)
         assert (thing.source, thing.body) == ("notifications", "poison")
         cloud.scheduler().undelivered.redrive(thing.id)
         eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
-        again = kept(cloud, kind=Kind.NOTIFICATION)
+        again = kept(cloud, kind=UndeliveredKind.NOTIFICATION)
         assert (again.body, again.count) == ("poison", 1)
 
 
@@ -182,7 +184,7 @@ def test_what_is_published_is_chosen_at_the_start_and_not_later(cloud):
 
 def test_the_settings_may_name_the_sender_and_the_topic():
     said = Settings(mail_from="Bills@acme.example", topic_arn="arn:aws:sns:eu-west-1:210987654321:bills")
-    with LocalCloud(app_of(), Options(settings=said, mail_to=TO)) as cloud:
+    with LocalCloud(app_of(), LocalOptions(settings=said, mail_to=TO)) as cloud:
         assert cloud.settings.mail_from == said.mail_from
         assert cloud.settings.topic_arn.endswith(":bills")
         fail(cloud)
@@ -191,7 +193,7 @@ def test_the_settings_may_name_the_sender_and_the_topic():
 
 
 def test_where_nothing_is_published_nothing_is_made_and_nobody_is_told():
-    with LocalCloud(app_of(), Options(settings=replace(SHORT, events="off"), mail_to=TO)) as cloud:
+    with LocalCloud(app_of(), LocalOptions(settings=replace(SHORT, events="off"), mail_to=TO)) as cloud:
         assert (cloud.settings.notification_queue, cloud.settings.mail_from) == ("", "")
         assert "notifications" not in str(cloud.client("sqs").list_queues()["QueueUrls"])
         assert cloud.client("sns").list_topics()["Topics"] == []
@@ -216,4 +218,4 @@ def test_mails_of_the_users_own_are_sent_and_are_not_duetimes(cloud):
 
 def test_only_a_mail_address_can_get_everything():
     with pytest.raises(InvalidPreferences, match="'nobody' is no mail address"):
-        Options(mail_to="nobody")
+        LocalOptions(mail_to="nobody")

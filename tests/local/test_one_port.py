@@ -12,10 +12,10 @@ from werkzeug.wrappers import Request, Response
 
 from duetime.console import ConsoleConfig, Site
 from duetime.local.cloud import LocalCloud
-from duetime.local.functions import Outcome
-from duetime.local.gateway import LARGEST_BODY, Gateway, proxy_event, response_of
-from duetime.local.options import Options
-from duetime.local.wsgi_app import Front
+from duetime.local.functions import InvocationOutcome
+from duetime.local.gateway import LARGEST_BODY, LocalGateway, proxy_event, response_of
+from duetime.local.options import LocalOptions
+from duetime.local.wsgi_app import WsgiApp
 from duetime.settings import Settings
 from tests.local.conftest import Note, settled
 
@@ -24,7 +24,7 @@ class Answers:
     """Functions that answer as they are told to, and keep what they were asked."""
 
     def __init__(self, outcome=None):
-        self.outcome = outcome or Outcome({"statusCode": 200, "body": "{}"})
+        self.outcome = outcome or InvocationOutcome({"statusCode": 200, "body": "{}"})
         self.event = None
 
     def invoke(self, _arn, event):
@@ -59,8 +59,8 @@ def built(tmp_path):
 @pytest.fixture
 def browser(answers, built):
     return Client(
-        Front(
-            Gateway(answers, "api", Clock()),
+        WsgiApp(
+            LocalGateway(answers, "api", Clock()),
             Aws(),
             lambda: "<!doctype html>page",
             lambda _asked: Response("sent"),
@@ -145,14 +145,15 @@ def test_an_answer_becomes_a_response_with_all_its_headers():
         "body": base64.b64encode(b"{}").decode(),
         "isBase64Encoded": True,
     }
-    response = response_of(Outcome(answer))
+    response = response_of(InvocationOutcome(answer))
     assert (response.status_code, response.get_data()) == (201, b"{}")
     assert response.headers.getlist("Set-Cookie") == ["a=1", "b=2"]
     assert response.content_type == "application/json"
 
 
 @pytest.mark.parametrize(
-    "outcome", [Outcome(error=ValueError("x")), Outcome(None), Outcome({"no": "status"})]
+    "outcome",
+    [InvocationOutcome(error=ValueError("x")), InvocationOutcome(None), InvocationOutcome({"no": "status"})],
 )
 def test_a_function_without_an_answer_is_a_502(outcome):
     assert response_of(outcome).status_code == 502
@@ -256,7 +257,7 @@ def test_people_and_services_may_do_what_the_settings_give_their_roles(notes):
         roles={"readers": "actions:read", "admins": "admin"},
         identities={"arn:aws:iam::123456789012:role/till": "globex readers"},
     )
-    with LocalCloud(notes.app, Options(settings=settings)) as cloud:
+    with LocalCloud(notes.app, LocalOptions(settings=settings)) as cloud:
         arn = "arn:aws:sts::123456789012:assumed-role/till/4"
         for said, who in (
             ({}, ("acme", "developer@localhost", ["admins"])),

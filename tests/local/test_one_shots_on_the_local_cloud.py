@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from duetime.clock import SystemClock
-from duetime.local import LocalCloud, Options, Whims
-from duetime.local.expiry_poller import ExpiryPump
+from duetime.local import LocalCloud, LocalOptions, SchedulerQuirks
+from duetime.local.expiry_poller import ExpiryPoller
 from duetime.model.action import Status
 from tests.local.conftest import (
     SHORT,
@@ -81,7 +81,7 @@ def test_the_action_of_a_killed_worker_runs_again_without_using_up_an_attempt(cl
 
 
 def test_switched_off_nothing_runs_and_switched_on_again_it_runs_once(notes):
-    with LocalCloud(notes.app, Options(settings=replace(SHORT, enabled=False))) as cloud:
+    with LocalCloud(notes.app, LocalOptions(settings=replace(SHORT, enabled=False))) as cloud:
         action = cloud.scheduler().schedule(Note(text="held"), at=timedelta(0))
         rest(1.2)
         assert notes.of("held") == []
@@ -96,7 +96,7 @@ def test_switched_off_nothing_runs_and_switched_on_again_it_runs_once(notes):
 
 
 def test_what_aws_delivers_twice_runs_once(notes, caplog):
-    doubled = Options(settings=SHORT, timers=Whims(doubles=1.0), message_doubles=1.0)
+    doubled = LocalOptions(settings=SHORT, timers=SchedulerQuirks(doubles=1.0), message_doubles=1.0)
     with LocalCloud(notes.app, doubled) as cloud:
         near = cloud.scheduler().schedule(Note(text="near"), at=timedelta(seconds=0.5))
         far = cloud.scheduler().schedule(Note(text="far"), at=timedelta(seconds=2.5))
@@ -153,7 +153,7 @@ def test_expired_rows_are_removed_and_their_payloads_with_them(cloud):
     (row,) = (each for each in items() if "status" in each)
     assert len(items()) == 2
     dynamodb.put_item(TableName=table, Item={**row, "ttl": {"N": "1"}})
-    ExpiryPump(dynamodb, table, SystemClock()).turn()
+    ExpiryPoller(dynamodb, table, SystemClock()).turn()
     eventually(lambda: not items(), "the removal")
 
 

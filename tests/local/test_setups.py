@@ -9,7 +9,7 @@ import pytest
 
 from duetime import App, Payload, RetryPolicy, Run
 from duetime.cli import main
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.model.action import Status
 from tests.local.apps import setups
 from tests.local.conftest import eventually
@@ -44,7 +44,7 @@ def ran(cloud):
 
 
 def test_what_the_setup_makes_is_there_for_handlers():
-    with LocalCloud(shop(), Options(setup=setups.make_orders)) as cloud:
+    with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)) as cloud:
         assert ran(cloud).status is Status.EXECUTED
         assert cloud.client("dynamodb").scan(TableName="orders")["Items"] == [{"id": {"S": "o-1"}}]
 
@@ -63,15 +63,15 @@ def test_it_is_called_once_before_anything_is_deployed():
         client = boto3.client("dynamodb")
         found.append((client.meta.region_name, client.list_tables()["TableNames"]))
 
-    with LocalCloud(shop(), Options(setup=look)) as cloud:
+    with LocalCloud(shop(), LocalOptions(setup=look)) as cloud:
         cloud.redeploy(app=shop())
     assert found == [("us-east-1", [])]
 
 
 def test_what_it_raises_ends_the_start_and_nothing_is_left():
     with pytest.raises(Exception, match="Table already exists"):
-        LocalCloud(shop(), Options(setup=setups.make_them_twice)).start()
-    with LocalCloud(shop(), Options(setup=setups.make_orders)) as cloud:
+        LocalCloud(shop(), LocalOptions(setup=setups.make_them_twice)).start()
+    with LocalCloud(shop(), LocalOptions(setup=setups.make_orders)) as cloud:
         assert "orders" in cloud.client("dynamodb").list_tables()["TableNames"]
 
 

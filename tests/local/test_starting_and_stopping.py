@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from moto import mock_aws
 
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.local.emulator import AlreadyRunning
 from duetime.model.action import Status
 from tests.local.conftest import SHORT, Note, settled
@@ -25,13 +25,13 @@ def threads():
 
 def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
     variables = dict(os.environ)  # noqa: TID251 - what must not change
-    with LocalCloud(notes.app, Options(settings=SHORT)) as cloud:
+    with LocalCloud(notes.app, LocalOptions(settings=SHORT)) as cloud:
         port = int(cloud.url.rpartition(":")[2])
         settled(cloud, cloud.scheduler().schedule(Note(text="one"), at=timedelta(0)))
         assert threads()
     assert threads() == set()
     assert dict(os.environ) == variables  # noqa: TID251 - as above
-    with LocalCloud(notes.app, Options(port=port)) as again:
+    with LocalCloud(notes.app, LocalOptions(port=port)) as again:
         assert again.url == cloud.url
         assert list(again.scheduler().list()) == []
 
@@ -48,7 +48,7 @@ def test_a_stop_waits_for_a_run_that_is_under_way(notes):
         threading.Event().wait(0.5)
         ended.set()
 
-    with LocalCloud(notes.app, Options(settings=SHORT)) as cloud:
+    with LocalCloud(notes.app, LocalOptions(settings=SHORT)) as cloud:
         cloud.scheduler().schedule(Slow(text="slow"), at=timedelta(0))
         assert entered.wait(30)
     assert ended.is_set()
@@ -57,7 +57,7 @@ def test_a_stop_waits_for_a_run_that_is_under_way(notes):
 def test_a_stop_does_not_wait_for_ever(notes, caplog):
     release = threading.Event()
     notes._write = lambda *_: release.wait(30)
-    options = Options(settings=SHORT, stop_within=timedelta(seconds=0.2))
+    options = LocalOptions(settings=SHORT, stop_within=timedelta(seconds=0.2))
     with mock_aws():  # outlasts the cloud: whoever is left behind asks nobody else
         with LocalCloud(notes.app, options) as cloud:
             cloud.scheduler().schedule(Note(text="endless"), at=timedelta(0))

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from duetime.local.functions import Outcome
+from duetime.local.functions import InvocationOutcome
 from duetime.local.stream_delivery import TRIES, StreamDelivery
 
 
@@ -22,11 +22,11 @@ class Function:
         bad = [each for each in numbers if each in self.chokes_on]
         if not bad:
             self.taken += numbers
-            return Outcome({"batchItemFailures": []})
+            return InvocationOutcome({"batchItemFailures": []})
         if not self.names:
-            return Outcome(error=ValueError("choked"))
+            return InvocationOutcome(error=ValueError("choked"))
         self.taken += numbers[: numbers.index(bad[0])]
-        return Outcome({"batchItemFailures": [{"itemIdentifier": each} for each in bad]})
+        return InvocationOutcome({"batchItemFailures": [{"itemIdentifier": each} for each in bad]})
 
 
 def delivered(function, count, *, stops_after=None):
@@ -78,7 +78,7 @@ def test_a_function_that_names_a_record_it_never_had_fails_the_whole_batch():
 
     def function(event):
         seen.append(len(event["Records"]))
-        return Outcome(answers[len(seen) - 1])
+        return InvocationOutcome(answers[len(seen) - 1])
 
     function.batches = seen
     delivered(function, 2)

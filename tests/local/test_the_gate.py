@@ -2,12 +2,12 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 from duetime.clock import SystemClock
-from duetime.local.alarm import Alarm
-from duetime.local.gate import RECEIVE, Call, Gate, without_long_poll
-from duetime.local.priority_lock import Turnstile
+from duetime.local.alarm import WakeableSleeper
+from duetime.local.gate import RECEIVE, AwsCall, Gate, without_long_poll
+from duetime.local.priority_lock import PriorityLock
 from tests.local.conftest import eventually
 
-CALL = Call("AmazonSQS.SendMessage", "POST", "/", b"{}")
+CALL = AwsCall("AmazonSQS.SendMessage", "POST", "/", b"{}")
 
 
 def test_one_call_at_a_time_passes():
@@ -44,7 +44,7 @@ def test_a_call_that_fails_lets_the_next_one_in():
 
 
 def test_who_is_in_a_hurry_passes_before_most_of_the_others():
-    turnstile, order, threads = Turnstile(), [], []
+    turnstile, order, threads = PriorityLock(), [], []
 
     def ordinary(name):
         with turnstile:
@@ -71,7 +71,7 @@ def test_who_is_in_a_hurry_passes_before_most_of_the_others():
 
 
 def test_who_is_inside_may_enter_again():
-    turnstile = Turnstile()
+    turnstile = PriorityLock()
     with turnstile, turnstile:
         pass
     with turnstile:
@@ -88,7 +88,7 @@ def test_a_long_poll_becomes_a_short_one_of_the_same_length():
 
 def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():
     clock = SystemClock()
-    alarm = Alarm(clock)
+    alarm = WakeableSleeper(clock)
     soon = clock.now() + timedelta(milliseconds=30)
     alarm.set_for(soon + timedelta(hours=1))
     alarm.set_for(soon)
@@ -101,7 +101,7 @@ def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():
 
 
 def test_an_alarm_that_is_rung_beforehand_wakes_at_once():
-    alarm = Alarm(SystemClock())
+    alarm = WakeableSleeper(SystemClock())
     alarm.set_for(datetime(2001, 1, 1, tzinfo=UTC))
     alarm.wait(timedelta(hours=1))
     waiter = threading.Thread(target=alarm.wait, args=(timedelta(hours=1),))

@@ -8,13 +8,13 @@ from werkzeug.test import Client
 
 from duetime.cli import main
 from duetime.console import ConsoleConfig, Site
-from duetime.lambdas.metrics_buffer import Gathered
-from duetime.local import LocalCloud, Options
+from duetime.lambdas.metrics_buffer import BufferedMetric
+from duetime.local import LocalCloud, LocalOptions
 from duetime.local.metrics import Metrics
 from duetime.local.outbox import KEPT, Outbox
 from duetime.local.outbox_pages import OutboxPages
 from duetime.local.run_lines import RunLines
-from duetime.local.wsgi_app import Front
+from duetime.local.wsgi_app import WsgiApp
 from duetime.model.action import Action
 from duetime.model.metric import Metric
 from tests.local.conftest import SHORT
@@ -43,13 +43,15 @@ def outbox():
 @pytest.fixture
 def browser(outbox):
     metrics = Metrics()
-    metrics.take([Gathered([{"deployment": "duetime"}], {Metric.FAILED: [1.0], Metric.EXECUTED: [2.0]})])
+    metrics.take(
+        [BufferedMetric([{"deployment": "duetime"}], {Metric.FAILED: [1.0], Metric.EXECUTED: [2.0]})]
+    )
     return browser_of(outbox, metrics)
 
 
 def browser_of(outbox, metrics):
     return Client(
-        Front(None, None, lambda: "page", OutboxPages(outbox, metrics), Site(ConsoleConfig("api/v1")))
+        WsgiApp(None, None, lambda: "page", OutboxPages(outbox, metrics), Site(ConsoleConfig("api/v1")))
     )
 
 
@@ -138,7 +140,7 @@ def test_a_mail_and_a_message_are_a_line_in_the_terminal_and_an_event_where_ever
 @pytest.fixture(scope="module")
 def told():
     """A local cloud that has told of a failure."""
-    with LocalCloud(app_of(), Options(settings=SHORT, mail_to=TO)) as cloud:
+    with LocalCloud(app_of(), LocalOptions(settings=SHORT, mail_to=TO)) as cloud:
         action = fail(cloud)
         sent(cloud.outbox.mails, 2)
         sent(cloud.outbox.messages, 2)

@@ -8,7 +8,7 @@ import pytest
 
 from duetime import Scheduler
 from duetime.errors import JobConflict
-from duetime.local import LocalCloud, Options
+from duetime.local import LocalCloud, LocalOptions
 from duetime.testing import SimulatedCloud
 from examples import shop
 from examples.nightly_clean_up import CleanUpScheduler
@@ -45,7 +45,7 @@ class Told:
 @pytest.fixture(scope="module")
 def cloud():
     """The shop, whose first minute is played at once."""
-    with LocalCloud(shop.app, Options(mail_to="ops@acme.example")) as cloud:
+    with LocalCloud(shop.app, LocalOptions(mail_to="ops@acme.example")) as cloud:
         for name, runs in ((TRAFFIC, 3), (COURIER, 4)):
             for n in range(1, runs + 1):
                 with suppress(JobConflict):  # its own run of this moment is under way, and counts as well

@@ -7,13 +7,13 @@ from datetime import timedelta
 import pytest
 
 from duetime.aws.messages import to_json
-from duetime.local import LocalCloud, Options
-from duetime.model.undelivered import Kind
+from duetime.local import LocalCloud, LocalOptions
+from duetime.model.undelivered import UndeliveredKind
 from duetime.wakeups.due_messages import message_of
 from tests.local.conftest import SHORT, Deadly, Note, eventually, settled
 from tests.local.test_one_shots_on_the_local_cloud import make_schedule
 
-HASTY = Options(
+HASTY = LocalOptions(
     settings=replace(SHORT, queue_visibility=timedelta(seconds=1)),
     max_receives=2,
     retry_waits=(timedelta(seconds=0.1), timedelta(seconds=0.2)),
@@ -40,7 +40,7 @@ def kept(cloud, **of):
 def test_a_message_that_nobody_can_read_is_kept_and_can_be_put_back(cloud, notes):
     cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
     thing = kept(cloud)
-    assert (thing.kind, thing.source, thing.body) == (Kind.MESSAGE, "due-default", "poison")
+    assert (thing.kind, thing.source, thing.body) == (UndeliveredKind.MESSAGE, "due-default", "poison")
     assert thing.action is None
     cloud.scheduler().undelivered.redrive(thing.id)
     eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
@@ -58,7 +58,7 @@ def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(
         dead = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
         cloud.client("sqs").send_message(QueueUrl=dead, MessageBody=message)
         thing = kept(cloud)
-        assert (thing.kind, thing.action, thing.body) == (Kind.MESSAGE, action.ref, message)
+        assert (thing.kind, thing.action, thing.body) == (UndeliveredKind.MESSAGE, action.ref, message)
         settled(cloud, action)
         cloud.scheduler().undelivered.redrive(thing.id)
         eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
@@ -68,7 +68,11 @@ def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(
 def test_a_wake_that_dispatch_never_takes_is_kept(cloud):
     make_schedule(cloud, "strange", "rate(1 hour)", target=cloud.settings.dispatch_arn, told='{"no": "wake"}')
     thing = kept(cloud)
-    assert (thing.kind, thing.source, json.loads(thing.body)) == (Kind.WAKE, "dispatch", {"no": "wake"})
+    assert (thing.kind, thing.source, json.loads(thing.body)) == (
+        UndeliveredKind.WAKE,
+        "dispatch",
+        {"no": "wake"},
+    )
     assert "not a due message" in thing.reason
 
 
@@ -77,7 +81,7 @@ def test_a_wake_of_a_function_that_is_not_there_is_kept(cloud):
     make_schedule(cloud, "lost", "rate(1 hour)", target=nobody, told='{"to": "nobody"}')
     thing = kept(cloud)
     assert (thing.kind, thing.source, json.loads(thing.body)) == (
-        Kind.MESSAGE,
+        UndeliveredKind.MESSAGE,
         "failures",
         {"to": "nobody"},
     )

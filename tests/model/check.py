@@ -101,8 +101,8 @@ def _broken_in(state: State) -> Iterator[str]:
 
 
 def _has_its_wake(state: State, row: Row) -> bool:
-    timers = {(gen, due) for _, gen, due in state.timers}
-    return (row.gen, row.due) in state.wakes | timers
+    timers = {(generation, due) for _, generation, due in state.timers}
+    return (row.generation, row.due) in state.wakes | timers
 
 
 def _is_held(state: State, row: Row) -> bool:

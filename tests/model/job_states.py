@@ -41,7 +41,7 @@ class Occurrence(NamedTuple):
     """A row; `why` tells what it was skipped for, or why it is pending again."""
 
     status: str = PENDING
-    gen: int = 1
+    generation: int = 1
     fence: int = 0
     lease: str | None = None
     attempt: int = 0
@@ -52,7 +52,7 @@ class Pause(NamedTuple):
     """Of the whole job, or of its one cadence by name: then planners go on, and pass it over."""
 
     since: int
-    is_whole: bool
+    is_complete: bool
 
 
 class Job(NamedTuple):
@@ -143,7 +143,7 @@ class Step(NamedTuple):
 def start(*, planners: int, workers: int, left: tuple[str, ...], begins_at: int) -> State:
     """A job of which everything up to an instant was run, and nothing is planned after it."""
     versions = 1 + sum(each.startswith("deploy") for each in left)
-    ran = (Occurrence(EXECUTED, gen=0),) * begins_at
+    ran = (Occurrence(EXECUTED, generation=0),) * begins_at
     rows = ran + (None,) * (versions * LAST - begins_at)
     begun = (1,) * begins_at + (0,) * (LAST - begins_at)
     job = Job(cursor=begins_at)
@@ -159,7 +159,7 @@ def all_due(state: State) -> State:
 def put(state: State, place: Place, row: Occurrence) -> State:
     """The state with that row; of a settled one only what it was matters."""
     if row.status in {EXECUTED, CANCELLED, SKIPPED}:
-        row = Occurrence(row.status, gen=0, why=row.why if row.why in {RETIRED, PAUSED} else "")
+        row = Occurrence(row.status, generation=0, why=row.why if row.why in {RETIRED, PAUSED} else "")
     return state._replace(rows=(*state.rows[:place], row, *state.rows[place + 1 :]))
 
 

@@ -160,7 +160,7 @@ class JobsProtocol(JobsWorld):
             failed = put(state, place, ended._replace(status=FAILED))
             yield Step(f"{told(place)} fails", self._settled(failed, place)), Worker()
         if "retry" in state.left:
-            again = ended._replace(status=PENDING, gen=row.gen + 1, why=RETRY)
+            again = ended._replace(status=PENDING, generation=row.generation + 1, why=RETRY)
             after = put(less(state, "retry"), place, again)
             after = after if self.has(JobGuard.RETRY_KEEPS_LOCK) else self.unlocked(after, place)
             yield Step(f"{told(place)} is to be retried", after), Worker()
@@ -171,8 +171,8 @@ class JobsProtocol(JobsWorld):
 
 def _is_covered(state: State, place: Place) -> bool:
     """Whether a former version has run this nominal time."""
-    former = (place_of(version, nominal_of(place)) for version in range(1, version_of(place)))
-    rows = (state.rows[each] for each in former)
+    previous = (place_of(version, nominal_of(place)) for version in range(1, version_of(place)))
+    rows = (state.rows[each] for each in previous)
     return any(row is not None and (row.attempt > 0 or row.status in {EXECUTED, FAILED}) for row in rows)
 
 

@@ -87,7 +87,7 @@ class JobsWorld:
 
     def _planned(self, state: State) -> Planner | None:
         job = state.job
-        if job.pause is not None and job.pause.is_whole:
+        if job.pause is not None and job.pause.is_complete:
             return None
         too_late = state.now - GRACE
         misses = job.cursor < too_late
@@ -164,14 +164,14 @@ class JobsWorld:
         passed = set(range(old.pause.since + 1, now + 1))
         spans = state.spans | passed
         cursor = min(old.cursor, now)
-        if old.pause.is_whole:
+        if old.pause.is_complete:
             cursor = now
             spans |= set(range(old.cursor + 1, old.pause.since + 1))
         if not self.has(JobGuard.RESUME_CURSOR):
             cursor = old.cursor
         job = state.job._replace(pause=None, cursor=max(cursor, old.periods[-1][1]))
         covered = set(range(old.pause.since + 1, state.now + 1))
-        never = passed if old.pause.is_whole else ()
+        never = passed if old.pause.is_complete else ()
         return state._replace(
             job=job, spans=spans, covered=state.covered | covered, passed=state.passed | set(never)
         )
@@ -188,7 +188,7 @@ class JobsWorld:
                 after = self.unlocked(after, place)
             yield Step(f"somebody cancels {told(place)}", after)
         if row.status is FAILED and "redrive" in state.left:
-            again = row._replace(status=PENDING, gen=row.gen + 1, why=REDRIVE)
+            again = row._replace(status=PENDING, generation=row.generation + 1, why=REDRIVE)
             yield Step(f"somebody redrives {told(place)}", put(less(state, "redrive"), place, again))
 
     def unlocked(self, state: State, place: Place) -> State:

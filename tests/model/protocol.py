@@ -150,7 +150,7 @@ class Protocol(World):
             return state
         again = ended._replace(
             due=min(state.now + 1, LAST_INSTANT),
-            gen=row.gen + self.has(Guard.RETRY_GEN),
+            generation=row.generation + self.has(Guard.RETRY_GEN),
             in_due_index=self.has(Guard.RETRY_IN_DUE_INDEX),
         )
         return write(state, again)

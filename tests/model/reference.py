@@ -16,7 +16,7 @@ class ReferenceRow:
     due_at: datetime
     nominal_at: datetime
     status: Status = Status.PENDING
-    gen: int = 1
+    generation: int = 1
     fence: int = 0
     attempt: int = 0
     recoveries: int = 0
@@ -64,7 +64,7 @@ class ReferenceRow:
         self.lease_until = self.nonce = None
         self.endings = [*self.endings[:-1], settlement.ending][-KEPT_ATTEMPTS:]
         if settlement.due_at:
-            self.due_at, self.gen = settlement.due_at, self.gen + 1
+            self.due_at, self.generation = settlement.due_at, self.generation + 1
         return SettleResult.SETTLED
 
     def cancel(self, expires_at: datetime) -> bool:
@@ -86,14 +86,14 @@ class ReferenceRow:
         if self.status is not Status.PENDING:
             return False
         self.due_at = self.nominal_at = due_at
-        self.gen += 1
+        self.generation += 1
         return True
 
     def redrive(self, due_at: datetime) -> bool:
         """Whether it should be pending again."""
         if self.status is not Status.FAILED:
             return False
-        self.status, self.due_at, self.gen = Status.PENDING, due_at, self.gen + 1
+        self.status, self.due_at, self.generation = Status.PENDING, due_at, self.generation + 1
         self.redriven_after, self.recoveries = self.attempt, 0
         self.cancel_requested_by = self.expires_at = None
         return True
@@ -150,7 +150,7 @@ def as_reference(row: Action) -> ReferenceRow:
         due_at=row.due_at,
         nominal_at=row.nominal_at,
         status=row.status,
-        gen=row.gen,
+        generation=row.generation,
         fence=row.fence,
         attempt=row.attempt,
         recoveries=row.recoveries,

@@ -15,7 +15,7 @@ class Row(NamedTuple):
 
     status: Status = PENDING
     due: int = 0
-    gen: int = 1
+    generation: int = 1
     fence: int = 0
     run: int = 0
     lease: str | None = None
@@ -69,12 +69,12 @@ def starts(left: tuple[str, ...]) -> tuple[State, ...]:
 def write(state: State, new: Row | None) -> State:
     """The row after a write, and what the stream tells of it: which gen became pending, which one left."""
     old = state.row
-    became = new is not None and new.status is PENDING and (old is None or old.gen != new.gen)
-    stays = new is not None and new.status is PENDING and old is not None and new.gen == old.gen
+    became = new is not None and new.status is PENDING and (old is None or old.generation != new.generation)
+    stays = new is not None and new.status is PENDING and old is not None and new.generation == old.generation
     left = old is not None and old.status is PENDING and not stays
     if not (became or left):
         return state._replace(row=new)
-    record = (new.gen if became else None, new.due if became else 0, old.gen if left else None)
+    record = (new.generation if became else None, new.due if became else 0, old.generation if left else None)
     return state._replace(row=new, stream=(*state.stream, record))
 
 

@@ -9,9 +9,9 @@ import pytest
 from duetime.aws import conditions, idempotency, job_conditions, optimistic, slots
 from duetime.memory.store import MemoryStore
 from duetime.model.action import TRANSITIONS, SkipReason, Status
-from duetime.model.run_stats import Ended
+from duetime.model.run_stats import EndedRun
 from duetime.model.transition import skipped, started
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from duetime.testing.contract.job_specimens import nightly, occurrence, taking
 from duetime.testing.contract.specimens import (
     CALLER,
@@ -52,20 +52,20 @@ GUARDS_BY_TEXT = {
 }
 
 
-JOB = nightly(idempotency_key="june", registered_by=CALLER, dropped_at=NOON)
+JOB = nightly(idempotency_key="june", registered_by=CALLER, removed_at=NOON)
 PLANNED = occurrence(STORE)
 DEAD = started(occurrence(STORE, NOON - HOUR), terms())
 WAITING = replace(JOB, waiting=PLANNED.ref)
 ENDS = [
-    Ended(id=PLANNED.id, status="executed", started_at=NOON, triggered_by=CALLER),
-    Ended(id=PLANNED.id, status="failed", started_at=NOON, error="because"),
+    EndedRun(id=PLANNED.id, status="executed", started_at=NOON, triggered_by=CALLER),
+    EndedRun(id=PLANNED.id, status="failed", started_at=NOON, error="because"),
 ]
 JOB_WRITES = {
     "change": [job_conditions.change(JOB, JOB, redefines=True)],
     "move the cursor": [job_conditions.move_cursor(JOB, NOON, NOON + HOUR)],
     "claim: its row": [optimistic.claim_row(PLANNED, started(PLANNED, terms()))],
     "take over: its row": [optimistic.claim_row(DEAD, started(DEAD, terms(LEASE_END)))],
-    "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, Hold.UNCHANGED))],
+    "claim: the job unchanged": [job_conditions.claim_job(taking(PLANNED, JOB, LockRequirement.UNCHANGED))],
     "claim: the lock": [job_conditions.claim_job(taking(PLANNED, JOB))],
     "claim: the lock, after waiting": [job_conditions.claim_job(taking(PLANNED, WAITING))],
     "claim: a dead one's lock": [job_conditions.claim_job(taking(PLANNED, JOB, dead=DEAD))],

@@ -14,7 +14,7 @@ from duetime.errors import IdempotencyConflict
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.idempotency import KeyTerms
-from duetime.model.lease import Claimed, Held, Moved
+from duetime.model.lease import Applied, Claimed, LeaseHeld
 from duetime.settings import DUE_SHARDS
 from duetime.testing.contract.specimens import (
     ACME,
@@ -135,8 +135,8 @@ class StoreMachine(RuleBasedStateMachine):
     def _claim(self, ref, asked):
         claim = self.store.claim(ref, asked)
         told = self.expected[ref].claim(asked)
-        assert told == {Claimed: "claimed", Held: "held", type(None): "nothing"}[type(claim)]
-        if isinstance(claim, Held):
+        assert told == {Claimed: "claimed", LeaseHeld: "held", type(None): "nothing"}[type(claim)]
+        if isinstance(claim, LeaseHeld):
             assert claim.until == self.expected[ref].lease_until
         return (ref, asked, claim.action) if isinstance(claim, Claimed) else multiple()
 
@@ -165,18 +165,18 @@ class StoreMachine(RuleBasedStateMachine):
     def cancel(self, ref, by):
         self.now += TICK  # each change has an instant of its own, or it would be a repeated one
         moved = self.store.cancel(ref, by=by, at=self.now, expires_at=EXPIRY)
-        assert isinstance(moved, Moved) == self.expected[ref].cancel(EXPIRY)
+        assert isinstance(moved, Applied) == self.expected[ref].cancel(EXPIRY)
 
     @rule(ref=actions, by=PEOPLE)
     def ask_to_cancel(self, ref, by):
         moved = self.store.ask_to_cancel(ref, by=by, at=self.now)
-        assert isinstance(moved, Moved) == self.expected[ref].ask_to_cancel(by)
+        assert isinstance(moved, Applied) == self.expected[ref].ask_to_cancel(by)
 
     @rule(ref=actions, by=PEOPLE, wait=SPANS)
     def reschedule(self, ref, by, wait):
         self.now += TICK
         moved = self.store.reschedule(ref, self.now + wait, by=by, at=self.now)
-        assert isinstance(moved, Moved) == self.expected[ref].reschedule(self.now + wait)
+        assert isinstance(moved, Applied) == self.expected[ref].reschedule(self.now + wait)
 
     @rule(ref=actions, by=PEOPLE, wait=SPANS)
     def redrive(self, ref, by, wait):
@@ -187,7 +187,7 @@ class StoreMachine(RuleBasedStateMachine):
         if rival is not None:
             assert moved.taken_by == rival.id
         else:
-            assert isinstance(moved, Moved) == self.expected[ref].redrive(self.now + wait)
+            assert isinstance(moved, Applied) == self.expected[ref].redrive(self.now + wait)
 
     @invariant()
     def every_row_is_as_it_should_be(self):

@@ -45,30 +45,30 @@ class World:
             yield Step("arm", self._arm(state)._replace(stream=state.stream[1:]))
             yield Step("arm, and the record will come again", self._arm(state))
         for timer in state.timers:
-            _, gen, due = timer
+            _, generation, due = timer
             if due <= state.now:
-                fired = state._replace(timers=state.timers - {timer}, wakes=state.wakes | {(gen, due)})
+                fired = state._replace(timers=state.timers - {timer}, wakes=state.wakes | {(generation, due)})
                 yield Step("a timer fires", fired)
             yield Step("a timer is lost", state._replace(timers=state.timers - {timer}, is_lossless=False))
         for wake in state.wakes:
             yield Step("a message is lost", state._replace(wakes=state.wakes - {wake}, is_lossless=False))
         if self._is_overdue(state):
-            wake = (state.row.gen, state.row.due)
+            wake = (state.row.generation, state.row.due)
             yield Step("the sweep sends again", state._replace(wakes=state.wakes | {wake}))
 
     def _arm(self, state: State) -> State:
-        gen, due, gone = state.stream[0]
+        generation, due, gone = state.stream[0]
         timers, wakes = state.timers, state.wakes
-        if gen is not None and due <= state.now:
-            wakes |= {(gen, due)}
-        elif gen is not None and not any(key == self._timer(gen) for key, _, _ in timers):
-            timers |= {(self._timer(gen), gen, due)}
+        if generation is not None and due <= state.now:
+            wakes |= {(generation, due)}
+        elif generation is not None and not any(key == self._timer(generation) for key, _, _ in timers):
+            timers |= {(self._timer(generation), generation, due)}
         if gone is not None:
             timers = frozenset(each for each in timers if each[0] != self._timer(gone))
         return state._replace(timers=timers, wakes=wakes)
 
-    def _timer(self, gen: int) -> int:
-        return gen if self.has(Guard.TIMER_OF_A_GEN) else 0
+    def _timer(self, generation: int) -> int:
+        return generation if self.has(Guard.TIMER_OF_A_GEN) else 0
 
     def _is_overdue(self, state: State) -> bool:
         row = state.row
@@ -106,7 +106,7 @@ class World:
     def _reschedule(self, _state: State, row: Row) -> Row:
         if row.status is not PENDING and self.has(Guard.RESCHEDULE_PENDING):
             return row
-        return row._replace(due=LAST_INSTANT, gen=row.gen + self.has(Guard.RESCHEDULE_GEN))
+        return row._replace(due=LAST_INSTANT, generation=row.generation + self.has(Guard.RESCHEDULE_GEN))
 
     def _redrive(self, state: State, row: Row) -> Row:
         if row.status is not FAILED and self.has(Guard.REDRIVE_FAILED):
@@ -114,7 +114,7 @@ class World:
         return row._replace(
             status=PENDING,
             due=state.now,
-            gen=row.gen + self.has(Guard.REDRIVE_GEN),
+            generation=row.generation + self.has(Guard.REDRIVE_GEN),
             attempts=0,
             asked=False,
             in_due_index=self.has(Guard.REDRIVE_IN_DUE_INDEX),

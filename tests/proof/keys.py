@@ -40,7 +40,7 @@ class Keys:
         self.keys.append(Key(f"order-{len(self.keys)}", errand, draw.choice(TTLS)))
         return self.keys[-1]
 
-    def former(self, draw):
+    def previous(self, draw):
         return draw.choice(self.keys[-4:])
 
     def broken(self, rows):

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from duetime.errors import CommitRefused, RefusedEntry
+from duetime.errors import CommitRejected, RejectedEntry
 from duetime.model.action import Status
 from duetime.testing.journey import short
 from tests.proof.shop import end_of
@@ -16,7 +16,7 @@ class Ledger:
 
     def __call__(self, entries):
         if any("ConditionCheck" in each for each in entries):
-            raise CommitRefused([RefusedEntry(0, "ConditionalCheckFailed")])
+            raise CommitRejected([RejectedEntry(0, "ConditionalCheckFailed")])
         self.lines.extend((each["Put"]["Item"]["action"], each["Put"]["Item"]["fence"]) for each in entries)
 
     def broken(self, rows):

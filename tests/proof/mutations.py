@@ -13,7 +13,7 @@ from duetime.model.action import Status
 from duetime.model.idempotency import HeldKey
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import DuePage
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from tests.proof.world import World
 
 CLAIM, SETTLE, FIRST = MemoryStore.claim, MemoryStore.settle, HeldKey.first
@@ -35,7 +35,7 @@ def without_fence():
 
 
 def without_lock():
-    return patch.object(claim_policy, "_contend", lambda *_: claim_policy.Go(Hold.NOTHING))
+    return patch.object(claim_policy, "_contend", lambda *_: claim_policy.Proceed(LockRequirement.NOTHING))
 
 
 def without_fencing_off():
@@ -44,7 +44,7 @@ def without_fencing_off():
 
 def cursor_first():
     def write(self, job, step):
-        if not self._jobs.move_cursor(job, step.cursor, step.attend_at, missed=step.missed):
+        if not self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed):
             return False
         for row in step.rows:
             self._actions.put(row)

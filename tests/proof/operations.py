@@ -61,7 +61,7 @@ def schedule_once(world, tenant, scheduler):
     """Under an idempotency key, a new one or a former; after an error, or to be sure, with the same key again."""
     keys, draw = world.keys[tenant], world.draw
     is_former = keys.keys and draw.random() < 0.6
-    key = keys.former(draw) if is_former else keys.new(an_errand(draw), draw)
+    key = keys.previous(draw) if is_former else keys.new(an_errand(draw), draw)
     for _ in range(draw.choice([1, 1, 2, 3])):
         other = an_errand(draw) if draw.random() < 0.1 else None
         with suppress(BackendUnavailable, IdempotencyConflict):
@@ -100,7 +100,7 @@ def cancel_what_runs(world, tenant, scheduler):
 
 def of_a_job(do):
     def operation(world, tenant, scheduler):
-        names = [job.name for job in scheduler.jobs.list() if not job.definition.runs_itself]
+        names = [job.name for job in scheduler.jobs.list() if not job.definition.self_scheduled]
         if names:
             do(world, scheduler, world.draw.choice(names))
 

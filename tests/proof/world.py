@@ -7,7 +7,7 @@ from random import Random
 from duetime import DuetimeError
 from duetime.errors import ActionNotFound
 from duetime.jobs.desired_wakes import wakes_of
-from duetime.jobs.occurrence_status import Account
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
 from duetime.settings import Settings
 from duetime.testing import Faults, InvariantBroken, SimulatedCloud
@@ -125,7 +125,7 @@ class World:
                 with suppress(DuetimeError):
                     jobs = self.cloud.scheduler_for(tenant).jobs
                     for each in jobs.explain(name, self.cloud.now - 30 * MINUTE, self.cloud.now):
-                        if each.account is Account.MISSED:
+                        if each.account is OccurrenceStatus.MISSED:
                             yield f"{name} at {each.at} is missed: {each.note}"
 
     def strays(self):

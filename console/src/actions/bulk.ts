@@ -7,7 +7,7 @@ import type { Filters } from "./filters";
 import type { Action } from "./lists";
 
 export type BulkKind = "cancel" | "redrive";
-type Left = Schemas["LeftView"];
+type Left = Schemas["SkippedView"];
 
 export interface Found {
   n: number;
@@ -59,7 +59,7 @@ export function byFilters(kind: BulkKind, filters: Filters): Bulk {
     const found = nothing();
     let cursor: string | null | undefined;
     for (let pages = 0; cursor !== null && found.n < MOST_COUNTED && pages < MOST_PAGES; pages += 1) {
-      const page: Schemas["ManyView"] = await step(true, COUNTED_AT_ONCE, cursor);
+      const page: Schemas["BulkView"] = await step(true, COUNTED_AT_ONCE, cursor);
       cursor = page.next_cursor;
       for (const each of page.changed) add(found, each);
       found.isMore = cursor !== null;
@@ -72,7 +72,7 @@ export function byFilters(kind: BulkKind, filters: Filters): Bulk {
   let cursor: string | null | undefined;
   async function* change() {
     while (cursor !== null) {
-      const page: Schemas["ManyView"] = await step(false, CHANGED_AT_ONCE, cursor);
+      const page: Schemas["BulkView"] = await step(false, CHANGED_AT_ONCE, cursor);
       cursor = page.next_cursor;
       changed += page.changed.length;
       left.push(...page.left);

@@ -10,14 +10,14 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Unpack
 
 from duetime import ids, instant
-from duetime.actions.bulk import Many, change_many, meant
+from duetime.actions.bulk import BulkResult, change_many, meant
 from duetime.actions.cancel import cancel
 from duetime.actions.search import Search
 from duetime.clock import Clock
 from duetime.errors import ActionConflict, ActionNotFound, Unsupported
 from duetime.instant import When
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 from duetime.model.selection import Filters, Selection, check_limit
 from duetime.ports.actions import ActionStore, Page
 from duetime.settings import Settings
@@ -43,7 +43,7 @@ class Actions:
         jobs: JobPorts | None = None,
         undelivered: UndeliveredPorts | None = None,
         sees_system: bool = True,
-        entropy: ids.Entropy = os.urandom,
+        random_bytes: ids.Entropy = os.urandom,
     ) -> None:
         """Make one over given back ends; `from_env` does it for DynamoDB.
 
@@ -62,7 +62,7 @@ class Actions:
         self._job_ports = (lambda: jobs) if jobs else None
         self._undelivered_ports = (lambda: undelivered) if undelivered else None
         self._sees_system = sees_system
-        self._clock, self._entropy = clock, entropy
+        self._clock, self._entropy = clock, random_bytes
         self._settings = settings
         self.tenant_id = ids.tenant(tenant_id)
         self.actor = ids.actor(actor)
@@ -84,7 +84,7 @@ class Actions:
             clock=self._clock,
             settings=self._settings,
             sees_system=self._sees_system,
-            entropy=self._entropy,
+            random_bytes=self._entropy,
         )
 
     def _ports_of_jobs(self) -> JobPorts:
@@ -130,7 +130,7 @@ class Actions:
         limit: int = 200,
         cursor: str | None = None,
         **filters: Unpack[Filters],
-    ) -> Many:
+    ) -> BulkResult:
         """Cancel all pending actions that meet the filters, and ask the running ones to stop, `limit` at a time.
 
         Call again with the step's `cursor` until that is None::
@@ -162,7 +162,7 @@ class Actions:
         limit: int = 200,
         cursor: str | None = None,
         **filters: Unpack[Filters],
-    ) -> Many:
+    ) -> BulkResult:
         """Run all failed actions that meet the filters again, `limit` at a time; see `cancel_many`.
 
         Args:
@@ -238,7 +238,7 @@ class Actions:
         cursor: str | None,
         *,
         dry_run: bool,
-    ) -> Many:
+    ) -> BulkResult:
         page = self._page(selection, limit, cursor)
         return change_many(page, lambda row: change(row.ref), dry_run=dry_run)
 
@@ -254,7 +254,7 @@ class Actions:
         with _span(spans.REDRIVE, ref) as told:
             outcome = self._store.redrive(ref, due_at, by=self.actor, at=self._clock.now())
             possible = "a failed one"
-            if isinstance(outcome, Refused) and outcome.taken_by is not None:
+            if isinstance(outcome, Rejected) and outcome.taken_by is not None:
                 possible = f"one that still has its idempotency key (action {outcome.taken_by} has it now)"
             return _moved(ref, outcome, "redrive", possible, told)
 
@@ -266,14 +266,16 @@ class Actions:
         return own if is_own else ActionRef(ids.SYSTEM_TENANT, own.id)
 
 
-def _span(name: str, ref: ActionRef) -> AbstractContextManager[spans.Span]:
+def _span(name: str, ref: ActionRef) -> AbstractContextManager[spans.TraceSpan]:
     return spans.span(name, lambda: {spans.ACTION_ID: ref.id, spans.TENANT: ref.tenant_id})
 
 
-def _moved(ref: ActionRef, outcome: Moved | Refused, asked: str, possible: str, told: spans.Span) -> Action:
+def _moved(
+    ref: ActionRef, outcome: Applied | Rejected, asked: str, possible: str, told: spans.TraceSpan
+) -> Action:
     if outcome.action is None:
         raise ActionNotFound(ref.id)
     told.about(outcome.action)
-    if isinstance(outcome, Moved):
+    if isinstance(outcome, Applied):
         return outcome.action
     raise ActionConflict(ref.id, asked=asked, status=outcome.action.status.value, possible=possible)

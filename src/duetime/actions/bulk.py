@@ -14,7 +14,7 @@ from duetime.ports.actions import Page
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
+class BulkResult:
     """What one step did: at most so many actions as were asked for, and where the next step begins."""
 
     changed: tuple[Action, ...]
@@ -26,14 +26,14 @@ class Many:
     is_dry_run: bool
 
 
-def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool) -> Many:
+def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool) -> BulkResult:
     """Change each action of a page; one that cannot be changed any more holds up no other.
 
     Raises:
         BackendUnavailable: some may have been changed; the same step may be made again.
     """
     if dry_run:
-        return Many(page.actions, {}, page.cursor, is_dry_run=True)
+        return BulkResult(page.actions, {}, page.cursor, is_dry_run=True)
     changed: list[Action] = []
     left: dict[ActionId, str] = {}
     for row in page:
@@ -41,7 +41,7 @@ def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool
             changed.append(change(row))
         except (ActionConflict, ActionNotFound) as refused:
             left[row.id] = str(refused)
-    return Many(tuple(changed), left, page.cursor, is_dry_run=False)
+    return BulkResult(tuple(changed), left, page.cursor, is_dry_run=False)
 
 
 def meant(filters: Filters, now: datetime, asked: str, possible: Collection[Status]) -> Selection:

@@ -10,7 +10,7 @@ from duetime.errors import BackendUnavailable
 from duetime.model import transition
 from duetime.model.action import ActionRef, Status
 from duetime.model.job import JobRef
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 
@@ -25,7 +25,7 @@ def cancel(
     by: str,
     at: datetime,
     expires_at: datetime,
-) -> Moved | Refused:
+) -> Applied | Rejected:
     """Cancel a pending action; ask a running one to stop. Refused for one that is settled already, or not there.
 
     Raises:
@@ -33,10 +33,10 @@ def cancel(
     """
     for _ in range(_RACES):
         pending = _cancel_pending(ref, store, jobs, by=by, at=at, expires_at=expires_at)
-        if isinstance(pending, Moved) or pending.action is None or pending.action.status.is_final:
+        if isinstance(pending, Applied) or pending.action is None or pending.action.status.is_final:
             return pending
         running = store.ask_to_cancel(ref, by=by, at=at)
-        if isinstance(running, Moved):
+        if isinstance(running, Applied):
             return running
     raise BackendUnavailable("the actions table", "the action kept changing while it was being cancelled")
 
@@ -49,14 +49,14 @@ def _cancel_pending(
     by: str,
     at: datetime,
     expires_at: datetime,
-) -> Moved | Refused:
+) -> Applied | Rejected:
     """Cancel a pending action; the lock of its job, which it may hold between two attempts, is freed with it."""
     job = ids.job_of(ref.id)
     if job is None or jobs is None:
         return store.cancel(ref, by=by, at=at, expires_at=expires_at)
     row = store.get(ref)
     if row is None or row.status is not Status.PENDING:
-        return Refused(row)
+        return Rejected(row)
     ended = transition.cancelled(row, by=by, at=at, expires_at=expires_at)
     is_done = jobs().end_pending(row, ended, JobRef(row.job_tenant or row.tenant_id, job))
-    return Moved(ended) if is_done else Refused(row)
+    return Applied(ended) if is_done else Rejected(row)

@@ -38,7 +38,7 @@ class Order:
         tenant_id: ids.TenantId,
         actor: str,
         settings: Settings,
-        entropy: ids.Entropy,
+        random_bytes: ids.Entropy,
         trace: str | None = None,
     ) -> tuple[Action, KeyTerms | None]:
         """A fresh pending action, and the terms of its idempotency key if it has one; nothing is written yet.
@@ -56,7 +56,7 @@ class Order:
             actor=actor,
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             due_shards=settings.due_shards,
-            entropy=entropy,
+            random_bytes=random_bytes,
             idempotency_key=None if key is None else ids.idempotency_key(key),
             concurrency=concurrency,
             trace=trace,
@@ -65,7 +65,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ScheduleResult:
     """What became of an order."""
 
     action: Action

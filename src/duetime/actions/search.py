@@ -30,7 +30,7 @@ MOST_LOOKS = 5
 """A page is filled from so many pages of the index at most."""
 
 
-class History(Protocol):
+class RunHistory(Protocol):
     """A page of a job's runs."""
 
     def __call__(self, name: str, /, *, limit: int, cursor: str | None) -> Page:
@@ -47,7 +47,7 @@ class Search:
     def __init__(
         self,
         store: ActionStore,
-        history: History,
+        history: RunHistory,
         tenant_id: ids.TenantId,
         others: Sequence[ids.TenantId] = (),
         *,

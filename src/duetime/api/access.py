@@ -19,13 +19,13 @@ from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, Route
 from duetime.api.views import Instant
 from duetime.clock import Clock
-from duetime.model.audit import AuditEntry, Kind, Target
+from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.ports.access import AuditTrail, Grant, Grants
 
 GRANTS = "/grants"
 _ROLE_LIMIT = 128
-_operation = partial(Operation, about=Kind.GRANT)
+_operation = partial(Operation, about=AuditKind.GRANT)
 
 
 class CallerView(BaseModel):
@@ -117,10 +117,10 @@ class AuditPageView(BaseModel):
     """The cursor of the next page; null on the last one."""
 
 
-def _target(action: str | None, job: str | None) -> Target | None:
+def _target(action: str | None, job: str | None) -> AuditTarget | None:
     if action is not None:
-        return Target(Kind.ACTION, action)
-    return None if job is None else Target(Kind.JOB, job)
+        return AuditTarget(AuditKind.ACTION, action)
+    return None if job is None else AuditTarget(AuditKind.JOB, job)
 
 
 @dataclass(frozen=True, slots=True)

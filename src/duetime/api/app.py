@@ -19,27 +19,27 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 
 from duetime.api import PREFIX, routes
 from duetime.api.access import Access
-from duetime.api.audit_middleware import Recorder
-from duetime.api.authenticator import Authority, require
+from duetime.api.audit_middleware import AuditMiddleware
+from duetime.api.authenticator import Authenticator, require
 from duetime.api.background_jobs import BackgroundJobs
 from duetime.api.body import body_text, strict_json
 from duetime.api.caller import Caller
 from duetime.api.coming_runs import ComingRuns
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.errors import RouteNotFound
 from duetime.api.health import Health
-from duetime.api.job_operations import JobOperations
-from duetime.api.many import ManyActions
+from duetime.api.job_operations import JobOperationRoutes
+from duetime.api.many import BulkRoutes
 from duetime.api.normalise_event import opened
-from duetime.api.notifications import Notifications
+from duetime.api.notifications import NotificationRoutes
 from duetime.api.openapi.route import Description
 from duetime.api.preferences import NotificationPreferences
 from duetime.api.problems import of_error
 from duetime.api.requests import refused
-from duetime.api.routes import Directory, Route
+from duetime.api.routes import Route, RouteTable
 from duetime.api.scheduling import Scheduling
-from duetime.api.undelivered import UndeliveredThings
-from duetime.errors import DuetimeError, cut
+from duetime.api.undelivered import UndeliveredRoutes
+from duetime.errors import DuetimeError, truncate
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +47,7 @@ Event = Mapping[str, Any]
 Handler = Callable[[Event, Any], dict[str, Any]]
 
 
-def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
+def make_door(desk: ApiContext, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
     """The handler of API Gateway's REST proxy events (payload version 1).
 
     Safe to call from several threads: the resolver keeps the request it is at in a variable of its class, so that two
@@ -55,9 +55,12 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
     """
     resolver = _resolver(prefix)
     served = routes_of(desk, health, access)
-    authority, recorder = Authority(access.grants, desk.settings), Recorder(access.trail, desk.clock)
+    authority, recorder = (
+        Authenticator(access.grants, desk.settings),
+        AuditMiddleware(access.trail, desk.clock),
+    )
     routes.add(resolver, served, prefix)
-    directory, lock = Directory(served, prefix), threading.Lock()
+    directory, lock = RouteTable(served, prefix), threading.Lock()
 
     def resolved(event: Event, context: Any, caller: Caller | None) -> dict[str, Any]:
         with lock:
@@ -83,16 +86,16 @@ def make_door(desk: Desk, health: Health, access: Access, *, prefix: str = PREFI
     return handler
 
 
-def routes_of(desk: Desk, health: Health, access: Access) -> Sequence[Route]:
+def routes_of(desk: ApiContext, health: Health, access: Access) -> Sequence[Route]:
     """All that is served, under the prefix."""
     served = (
         Scheduling(desk),
-        ManyActions(desk),
+        BulkRoutes(desk),
         BackgroundJobs(desk),
         ComingRuns(desk),
-        JobOperations(desk),
-        UndeliveredThings(desk),
-        Notifications(desk),
+        JobOperationRoutes(desk),
+        UndeliveredRoutes(desk),
+        NotificationRoutes(desk),
         NotificationPreferences(desk),
         access,
         health,
@@ -134,7 +137,7 @@ def _resolver(prefix: str) -> APIGatewayRestResolver:
 def _told(error: DuetimeError) -> Response[str]:
     problem = of_error(error)
     if problem.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        log.error("request failed", extra={"code": error.code, "reason": cut(error)})
+        log.error("request failed", extra={"code": error.code, "reason": truncate(error)})
     return problem.response()
 
 

@@ -17,10 +17,10 @@ from duetime.api.body import body_text, strict_json
 from duetime.api.caller import Caller
 from duetime.api.known_fields import Fields, fields_of, kept
 from duetime.api.requests import IDENTITY
-from duetime.api.routes import Found, Operation
+from duetime.api.routes import Operation, RouteMatch
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, InvalidIdentifier, cut
-from duetime.model.audit import AuditEntry, Kind, Target
+from duetime.errors import DuetimeError, InvalidIdentifier, truncate
+from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.notifications.deliver import masked
 from duetime.ports.access import AuditTrail
 
@@ -62,13 +62,13 @@ _LONGEST, _LONGEST_NAME, _MOST = 500, 100, 30
 _DEEPEST = 20
 
 
-class Recorder:
+class AuditMiddleware:
     """Keeps the trail of one deployment's API."""
 
-    def __init__(self, trail: AuditTrail, clock: Clock, entropy: ids.Entropy = os.urandom) -> None:
-        self._trail, self._clock, self._entropy = trail, clock, entropy
+    def __init__(self, trail: AuditTrail, clock: Clock, random_bytes: ids.Entropy = os.urandom) -> None:
+        self._trail, self._clock, self._entropy = trail, clock, random_bytes
 
-    def entry(self, found: Found, caller: Caller, event: Mapping[str, Any]) -> AuditEntry | None:
+    def entry(self, found: RouteMatch, caller: Caller, event: Mapping[str, Any]) -> AuditEntry | None:
         """What is asked for, if that is a change; None for all else, and for what is only to be told."""
         operation = found.route.operation
         if operation is None:
@@ -80,7 +80,7 @@ class Recorder:
         return AuditEntry(
             id=ids.new_action_id(now, self._entropy),
             tenant_id=caller.tenant_id,
-            target=Target(operation.about, found.name or _name_said(operation, body)),
+            target=AuditTarget(operation.about, found.name or _name_said(operation, body)),
             operation=operation.name,
             by=caller.actor,
             roles=tuple(sorted(caller.roles)),
@@ -89,7 +89,7 @@ class Recorder:
             asked=_asked(event, body, fields_of(found.route)),
         )
 
-    def begin(self, entry: AuditEntry | None, found: Found) -> None:
+    def begin(self, entry: AuditEntry | None, found: RouteMatch) -> None:
         """Keep an entry before its change is made, where what it is about is known by then.
 
         Raises:
@@ -105,18 +105,18 @@ class Recorder:
             return
         result = _result(answer)
         ended = entry.ended(int(answer["statusCode"]), result)
-        if entry.target.kind is Kind.ACTION:
+        if entry.target.kind is AuditKind.ACTION:
             ended = ended.named(str(result.get("id") or ""))
         try:
             self._trail.end(ended)
         except DuetimeError as error:
-            log.warning("audit entry not ended", extra={"entry": entry.id, "reason": cut(error)})
+            log.warning("audit entry not ended", extra={"entry": entry.id, "reason": truncate(error)})
 
 
 def _name_said(operation: Operation, body: Mapping[str, Any]) -> str:
     """The name of a job that is to be registered, which its body says."""
     try:
-        return ids.job_name(body.get("name")) if operation.is_new and operation.about is Kind.JOB else ""
+        return ids.job_name(body.get("name")) if operation.is_new and operation.about is AuditKind.JOB else ""
     except InvalidIdentifier:
         return ""
 
@@ -136,7 +136,7 @@ def _asked(event: Mapping[str, Any], body: Mapping[str, Any], fields: Fields) ->
         for name, value in kept(said, fields).items()
         if name not in IDENTITY and name != _PAYLOAD
     ]
-    asked = {cut(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in shown[:_MOST]}
+    asked = {truncate(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in shown[:_MOST]}
     named = {name.lower() for name in (*event["headers"], *event["multiValueHeaders"])}
     if ignored := sorted(IDENTITY & said.keys()) + sorted(_NAMING_HEADERS & named):
         asked["ignored"] = ignored
@@ -177,4 +177,4 @@ def _object(text: Any) -> dict[str, Any]:
 def _short(value: Any) -> Any:
     """A value as it is, or its beginning where that is long."""
     written = json.dumps(value, ensure_ascii=False)
-    return value if len(written) <= _LONGEST else cut(written, _LONGEST)
+    return value if len(written) <= _LONGEST else truncate(written, _LONGEST)

@@ -21,7 +21,7 @@ EVERYONE = "everyone"
 """The role of every caller whose tenant is known."""
 
 
-class Authority:
+class Authenticator:
     """Knows callers.
 
     Raises:
@@ -67,7 +67,7 @@ def check_access(settings: Settings) -> None:
     """Refuse what no authority could be made of.
 
     Raises:
-        SettingsError: as `Authority`, all of it at once.
+        SettingsError: as `Authenticator`, all of it at once.
     """
     problems = list[str]()
     for read, said in ((_read, settings.roles), (Identities, settings.identities)):

@@ -14,10 +14,10 @@ from aws_lambda_powertools.event_handler.openapi.params import Query
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime import ids, instant
-from duetime.api.context import JOBS, Desk
+from duetime.api.context import JOBS, ApiContext
 from duetime.api.filters import page_view
 from duetime.api.job_requests import LONGEST_CADENCE
-from duetime.api.job_views import JobPage, JobSummary, JobView
+from duetime.api.job_views import JobPageView, JobSummary, JobView
 from duetime.api.parameters import LARGEST_PAGE, Start, Until, instant_of, refuse_unknown
 from duetime.api.preconditions import etag_of_job
 from duetime.api.redactor import reader_at
@@ -45,7 +45,7 @@ _PLANNED = 50
 class BackgroundJobs:
     """Jobs over HTTP, to be looked at: the caller's tenant's, and code's for operators."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
@@ -63,7 +63,7 @@ class BackgroundJobs:
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
         runs: Annotated[int, Query(ge=0, le=MOST_RECENT, description="how many runs each job tells")] = 0,
-    ) -> JobPage:
+    ) -> JobPageView:
         """A page of jobs by name: code's first, then the tenant's own; with `runs` the last runs of each.
 
         `runs` costs one more query for each job, of as many rows as are told; for a job that events start seventeen.
@@ -71,7 +71,7 @@ class BackgroundJobs:
         refuse_unknown(request, ("limit", "cursor", "runs"))
         page, now = jobs_page(self.desk, request, limit, cursor), self._now()
         items = [JobSummary.of(each, now, self._recent(each, now, runs) if runs else None) for each in page]
-        return JobPage(items=items, next_cursor=page.cursor)
+        return JobPageView(items=items, next_cursor=page.cursor)
 
     def _recent(self, job: Job, now: datetime, limit: int) -> Iterable[Action]:
         """Its last runs. Where events start it its two lists have no common place to begin at: those to come are dropped."""
@@ -168,7 +168,7 @@ class BackgroundJobs:
         return self.desk.clock.now()
 
 
-def jobs_page(desk: Desk, request: Request, limit: int, cursor: str | None) -> LookedUp:
+def jobs_page(desk: ApiContext, request: Request, limit: int, cursor: str | None) -> LookedUp:
     """A page of the jobs that a caller sees.
 
     Raises:
@@ -197,13 +197,13 @@ def _anchored(cadence: Cadence, start: datetime) -> Cadence:
     return cadence
 
 
-def job_view(desk: Desk, job: Job, request: Request) -> JobView:
+def job_view(desk: ApiContext, job: Job, request: Request) -> JobView:
     """The job in full, to who asks; what somebody had skipped is none of its next runs."""
     now = desk.clock.now()
     return JobView.in_full(job, now, _skipped_ahead(desk, job, now), reader_at(desk, request).of_job(job))
 
 
-def _skipped_ahead(desk: Desk, job: Job, now: datetime) -> list[datetime]:
+def _skipped_ahead(desk: ApiContext, job: Job, now: datetime) -> list[datetime]:
     page = desk.store.occurrences(
         job.ref.tenant_id,
         job.name,

@@ -13,12 +13,12 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel
 
 from duetime.api.background_jobs import DAY, jobs_page
-from duetime.api.context import JOBS, Desk
+from duetime.api.context import JOBS, ApiContext
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.parameters import LARGEST_PAGE, instant_of, refuse_unknown
 from duetime.api.routes import Route
 from duetime.api.views import Instant
-from duetime.jobs.upcoming import coming
+from duetime.jobs.upcoming import upcoming
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 
@@ -78,7 +78,7 @@ class ComingPage(BaseModel):
 class ComingRuns:
     """What will run, over HTTP: of the caller's tenant's jobs, and of code's for operators."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
@@ -106,12 +106,12 @@ class ComingRuns:
         now = self.desk.clock.now()
         last = _checked(instant_of(until, now, DAY), now)
         page = jobs_page(self.desk, request, limit, cursor)
-        items = [ComingView.of(job, _times(job, now, last), most) for job in page if job.dropped_at is None]
+        items = [ComingView.of(job, _times(job, now, last), most) for job in page if job.removed_at is None]
         return ComingPage(items=items, asked_at=now, until=last, next_cursor=page.cursor)
 
 
 def _times(job: Job, now: datetime, last: datetime) -> Iterator[datetime]:
-    return takewhile(lambda at: at <= last, (due.at for due in coming(job, now)))
+    return takewhile(lambda at: at <= last, (due.at for due in upcoming(job, now)))
 
 
 def _checked(last: datetime, now: datetime) -> datetime:

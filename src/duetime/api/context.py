@@ -26,7 +26,7 @@ NOTIFICATIONS = "/notifications"
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ApiContext:
     """What the routes need; the app's handlers say what may be scheduled and registered, and are not called here."""
 
     store: ActionStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class InvalidRequest(DuetimeError, ValueError):
 
     def __init__(self, flaws: Sequence[Flaw]) -> None:
         self.flaws = tuple(flaws)
-        super().__init__(cut("; ".join(f"{each.where} {each.problem}" for each in self.flaws)))
+        super().__init__(truncate("; ".join(f"{each.where} {each.problem}" for each in self.flaws)))
 
 
 class MalformedBody(DuetimeError, ValueError):
@@ -53,7 +53,7 @@ class WrongMediaType(DuetimeError, ValueError):
 
     def __init__(self, media_type: str) -> None:
         self.media_type = media_type
-        super().__init__(f"the body is {cut(media_type, 60)!r}; send application/json")
+        super().__init__(f"the body is {truncate(media_type, 60)!r}; send application/json")
 
 
 class Forbidden(DuetimeError, PermissionError):
@@ -92,7 +92,7 @@ class RouteNotFound(DuetimeError, LookupError):
 
     def __init__(self, path: str, prefix: str) -> None:
         self.path, self.prefix = path, prefix
-        super().__init__(f"nothing is served at {cut(path, 100)!r}; the routes begin with {prefix}/")
+        super().__init__(f"nothing is served at {truncate(path, 100)!r}; the routes begin with {prefix}/")
 
 
 class WrongMethod(DuetimeError, LookupError):

@@ -6,9 +6,9 @@ from typing import Annotated, Self, cast
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from duetime.actions.bulk import Many
+from duetime.actions.bulk import BulkResult
 from duetime.api.parameters import LARGEST_PAGE
-from duetime.api.requests import RedriveRequest, RequestBody, read_time
+from duetime.api.requests import RedriveBody, RequestBody, read_time
 from duetime.api.views import ActionPage, ActionSummary
 from duetime.model.action import Status
 from duetime.model.selection import Filters
@@ -33,7 +33,7 @@ Until = Annotated[str | None, Field(description="only what lies at or before thi
 Cursor = Annotated[str | None, Field(description="`next_cursor` of the page before, with the same filters")]
 
 
-class Filtering(RequestBody):
+class FilterBody(RequestBody):
     """Which actions are meant: those that meet all that is said."""
 
     type: str | None = None
@@ -57,7 +57,7 @@ class Filtering(RequestBody):
         return cast("Filters", said)
 
 
-class DeadLetterQuery(Filtering):
+class DeadLetterQuery(FilterBody):
     """A page of failed actions."""
 
     limit: Annotated[int, Field(ge=1, le=LARGEST_PAGE)] = 50
@@ -70,7 +70,7 @@ class ActionQuery(DeadLetterQuery):
     status: Statuses = None
 
 
-class ManyRequest(Filtering):
+class BulkRequest(FilterBody):
     """One change of all actions that meet the filters: a step of it."""
 
     status: Statuses = None
@@ -79,11 +79,11 @@ class ManyRequest(Filtering):
     cursor: Cursor = None
 
 
-class RedriveManyRequest(ManyRequest, RedriveRequest):
+class BulkRedriveRequest(BulkRequest, RedriveBody):
     """A redrive of all that meet the filters: at once, if neither `at` nor `in` is said."""
 
 
-class LeftView(BaseModel):
+class SkippedView(BaseModel):
     """An action that was left as it is, and why."""
 
     id: str
@@ -92,12 +92,12 @@ class LeftView(BaseModel):
     """Why it was left."""
 
 
-class ManyView(BaseModel):
+class BulkView(BaseModel):
     """What a step did; with `dry_run` what it would have done. `next_cursor` is null after the last one."""
 
     changed: list[ActionSummary]
     """As they are now; with `dry_run` as they are before."""
-    left: list[LeftView]
+    left: list[SkippedView]
     """Those that had changed meanwhile, say."""
     next_cursor: str | None
     """The cursor of the next step; null after the last one."""
@@ -105,11 +105,11 @@ class ManyView(BaseModel):
     """Whether nothing was changed."""
 
     @classmethod
-    def of(cls, step: Many) -> Self:
+    def of(cls, step: BulkResult) -> Self:
         """The step as a client sees it."""
         return cls(
             changed=[ActionSummary.of(each) for each in step.changed],
-            left=[LeftView(id=each, reason=reason) for each, reason in step.left.items()],
+            left=[SkippedView(id=each, reason=reason) for each, reason in step.left.items()],
             next_cursor=step.cursor,
             dry_run=step.is_dry_run,
         )

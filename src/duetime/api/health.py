@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from duetime.api.errors import Unhealthy
 from duetime.api.health_details import Details
 from duetime.api.routes import Route
-from duetime.errors import BackendMisconfigured, BackendUnavailable, cut
+from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, ActionId
 from duetime.model.action import ActionRef
 from duetime.ports.actions import ActionStore
@@ -69,6 +69,6 @@ def _asked(name: str, probe: Probe) -> str:
     try:
         probe()
     except (BackendUnavailable, BackendMisconfigured) as error:
-        log.warning("a part is ill", extra={"part": name, "reason": cut(error)})
+        log.warning("a part is ill", extra={"part": name, "reason": truncate(error)})
         return error.code
     return "ok"

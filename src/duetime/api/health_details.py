@@ -12,10 +12,10 @@ from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel
 
 from duetime import instant
-from duetime.api.context import Desk, caller_at
+from duetime.api.context import ApiContext, caller_at
 from duetime.api.routes import Route
 from duetime.api.views import Instant
-from duetime.errors import BackendMisconfigured, BackendUnavailable, cut
+from duetime.errors import BackendMisconfigured, BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.model.action import Action, Status
 from duetime.model.permissions import Permission
@@ -39,7 +39,7 @@ Told = TypeVar("Told")
 Waiting = Callable[[], int]
 
 
-class Counted(BaseModel):
+class CountView(BaseModel):
     """How many there are; `more` where a page did not hold them all."""
 
     count: int
@@ -97,9 +97,9 @@ class HealthDetails(BaseModel):
     """The latest deep pass."""
     oldest_overdue: OverdueView | None
     """What has waited for longest; null if nothing is overdue."""
-    undelivered: Counted | None
+    undelivered: CountView | None
     """What is kept for an operator."""
-    failed_last_day: Counted | None
+    failed_last_day: CountView | None
     """Of the caller's tenant, and of code's jobs."""
     failure_queue: int | None
     """About how many messages wait for salvage."""
@@ -110,7 +110,7 @@ class HealthDetails(BaseModel):
 
 
 @dataclass(slots=True)
-class _Asked:
+class _PartAnswers:
     """What each part answered."""
 
     parts: dict[str, str] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class _Asked:
         try:
             told = read()
         except (BackendUnavailable, BackendMisconfigured) as error:
-            log.warning("a part is ill", extra={"part": part, "reason": cut(error)})
+            log.warning("a part is ill", extra={"part": part, "reason": truncate(error)})
             self.parts[part] = error.code
             return None
         self.parts.setdefault(part, "ok")
@@ -130,7 +130,7 @@ class _Asked:
 class Details:
     """Asks everything; `waiting` counts what is in the failure queue, where that can be known; `runbook` is only told."""
 
-    desk: Desk
+    desk: ApiContext
     bookmarks: Bookmarks
     waiting: Waiting | None = None
     runbook: str | None = None
@@ -141,7 +141,7 @@ class Details:
 
     def get(self, request: Request) -> HealthDetails:
         """What lags, what waits and what is known, as of now; well or ill, it is answered with 200."""
-        desk, asked, now = self.desk, _Asked(), self.desk.clock.now()
+        desk, asked, now = self.desk, _PartAnswers(), self.desk.clock.now()
         undelivered, tenant_id = desk.undelivered, caller_at(request).tenant_id
         swept = asked.of("jobs table", self._swept_until)
         sweep = asked.of("actions table", lambda: self._last(SWEEP))
@@ -206,15 +206,15 @@ class Details:
         late = [row for row in late if row.concurrency_key is None]
         return min(late, key=lambda row: row.due_at, default=None)
 
-    def _failed(self, tenant_id: TenantId, since: datetime) -> Counted:
+    def _failed(self, tenant_id: TenantId, since: datetime) -> CountView:
         page = self.desk.store.failed(sorted({tenant_id, SYSTEM_TENANT}), limit=FIRST_PAGE, cursor=None)
         late = [each for each in page if each.failed_at > since]
-        return Counted(count=len(late), more=len(late) == len(page) and page.cursor is not None)
+        return CountView(count=len(late), more=len(late) == len(page) and page.cursor is not None)
 
-    def _undelivered(self) -> Counted:
+    def _undelivered(self) -> CountView:
         assert self.desk.undelivered is not None  # noqa: S101 - asked for only where it is there
         page = self.desk.undelivered.store.list(limit=FIRST_PAGE, cursor=None)
-        return Counted(count=len(page), more=page.cursor is not None)
+        return CountView(count=len(page), more=page.cursor is not None)
 
 
 def _silent(parts: Mapping[str, str]) -> list[str]:

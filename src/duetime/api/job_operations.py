@@ -14,7 +14,7 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.background_jobs import job_view
-from duetime.api.context import JOBS, SCHEDULING, Desk, caller_at, place_of
+from duetime.api.context import JOBS, SCHEDULING, ApiContext, caller_at, place_of
 from duetime.api.job_payloads import handler_for, payload_for_run, payload_of
 from duetime.api.job_requests import (
     CadenceRequest,
@@ -34,21 +34,21 @@ from duetime.errors import JobNotFound
 from duetime.jobs.jobs import Jobs
 from duetime.jobs.register import Registration
 from duetime.model.action import Action
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.payload import Payload
 
 _MANAGE, _DONE, _NEW = Permission.MANAGE_JOBS, HTTPStatus.NO_CONTENT, HTTPStatus.CREATED
-_operation = partial(Operation, about=Kind.JOB)
+_operation = partial(Operation, about=AuditKind.JOB)
 _JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class JobOperations:
+class JobOperationRoutes:
     """Jobs over HTTP, to be changed: the caller's tenant's, and by operators code's as far as code allows."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""

@@ -49,10 +49,10 @@ def payload_for_run(app: App, job: Job, sent: Sent) -> Payload | None:
         UnknownType: this app has no handler for the job, so nobody could say whether the payload is right.
     """
     type_name = job.definition.type
-    if job.definition.runs_itself:
+    if job.definition.self_scheduled:
         _refuse_any(type_name, sent)
         return None
-    if sent is None and (job.definition.payload is not None or job.dropped_at is not None):
+    if sent is None and (job.definition.payload is not None or job.removed_at is not None):
         return None
     handler = app.handlers.get(type_name)
     if handler is None:

@@ -13,12 +13,12 @@ from pydantic import BaseModel
 from duetime.api.run_views import LastRunView, NextRunView, RecentRunView
 from duetime.api.views import Instant
 from duetime.cadence import Cadence
-from duetime.jobs.upcoming import coming
+from duetime.jobs.upcoming import upcoming
 from duetime.model.action import Action
-from duetime.model.cadence_set import Due
+from duetime.model.cadence_set import DueTime
 from duetime.model.job import WHOLE_JOB, Job, Origin, Overlap, Pause, Precision
 from duetime.model.redaction import Redacted
-from duetime.model.run_stats import Tally
+from duetime.model.run_stats import RunStats
 from duetime.retry import RetryPolicy, Tuning
 
 SHOWN_RUNS = 3
@@ -103,7 +103,7 @@ class TuningView(BaseModel):
         return cls(cadence=None if cadence == WHOLE_JOB else cadence, **asdict(tuning))
 
 
-class TallyView(BaseModel):
+class RunStatsView(BaseModel):
     """What the job's row tells of its runs."""
 
     executed: int
@@ -118,7 +118,7 @@ class TallyView(BaseModel):
     """Who triggered a run last."""
 
     @classmethod
-    def of(cls, tally: Tally) -> Self:
+    def of(cls, tally: RunStats) -> Self:
         """The tally as a client sees it."""
         return cls(**{name: getattr(tally, name) for name in cls.model_fields})
 
@@ -161,10 +161,10 @@ class JobSummary(BaseModel):
     def of(cls, job: Job, now: datetime, recent: Iterable[Action] | None = None) -> Self:
         """The job as a client sees it in a list."""
         runs = None if recent is None else [RecentRunView.of(each) for each in recent]
-        return cls(**_summary(job, next(coming(job, now), None)) | {"recent_runs": runs})
+        return cls(**_summary(job, next(upcoming(job, now), None)) | {"recent_runs": runs})
 
 
-def _summary(job: Job, following: Due | None) -> dict[str, Any]:
+def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
     definition = job.definition
     return {
         "name": job.name,
@@ -175,7 +175,7 @@ def _summary(job: Job, following: Due | None) -> dict[str, Any]:
         "origin": job.origin,
         "version": job.version,
         "cadences": [CadenceView.of(each, job) for each in job.stacked.cadences],
-        "enabled": job.dropped_at is None,
+        "enabled": job.removed_at is None,
         "paused": PauseView.of(job.pauses.get(WHOLE_JOB)),
         "running": job.running.id if job.running else None,
         "next_due_at": following.at if following else None,
@@ -214,7 +214,7 @@ class JobView(JobSummary):
     """Who declared it."""
     waiting: str | None
     """The action that waits for the running one's end."""
-    tally: TallyView
+    tally: RunStatsView
     """What became of its runs."""
     tuning: list[TuningView]
     """What operators set: for the whole job, and for its cadences."""
@@ -236,7 +236,7 @@ class JobView(JobSummary):
 
 def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, Any]:
     definition = job.definition
-    following = list(islice((due for due in coming(job, now) if due.at not in skipped), SHOWN_RUNS))
+    following = list(islice((due for due in upcoming(job, now) if due.at not in skipped), SHOWN_RUNS))
     return {
         **_summary(job, following[0] if following else None),
         "description": definition.description,
@@ -247,10 +247,10 @@ def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, An
         "failure_threshold": definition.failure_threshold,
         "worker": definition.worker,
         "since": job.since,
-        "disabled_at": job.dropped_at,
+        "disabled_at": job.removed_at,
         "registered_by": job.registered_by,
         "waiting": job.waiting.id if job.waiting else None,
-        "tally": TallyView.of(job.tally),
+        "tally": RunStatsView.of(job.tally),
         "tuning": [TuningView.of(name, each) for name, each in sorted(job.tuning.items())],
         "next_runs": [NextRunView(at=each.at, cadences=list(each.cadences)) for each in following],
     }
@@ -263,7 +263,7 @@ class RegisteredView(JobView):
     """The run that was triggered with it, if one was asked for."""
 
 
-class JobPage(BaseModel):
+class JobPageView(BaseModel):
     """A page of jobs; `next_cursor` is null on the last one."""
 
     items: list[JobSummary]

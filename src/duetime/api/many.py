@@ -10,31 +10,31 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.context import SCHEDULING, Desk
+from duetime.api.context import SCHEDULING, ApiContext
 from duetime.api.filters import (
+    BulkRedriveRequest,
+    BulkRequest,
+    BulkView,
     DeadLetterQuery,
-    ManyRequest,
-    ManyView,
-    RedriveManyRequest,
     page_view,
 )
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage
 from duetime.model.action import Status
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 from duetime.model.selection import Filters
 
 DEAD_LETTERS = "/dead-letters"
-_operation = partial(Operation, about=Kind.MANY, has_dry_run=True)
+_operation = partial(Operation, about=AuditKind.MANY, has_dry_run=True)
 
 
 @dataclass(frozen=True, slots=True)
-class ManyActions:
+class BulkRoutes:
     """The caller's tenant's actions, and the runs of the jobs that the caller sees, many at once."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
@@ -45,15 +45,15 @@ class ManyActions:
             Route("GET", DEAD_LETTERS, self.dead_letters, Permission.READ_ACTIONS),
         )
 
-    def cancel(self, said: Annotated[ManyRequest, Body()], request: Request) -> ManyView:
+    def cancel(self, said: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
         """Cancel the pending ones that meet the filters, ask the running ones to stop; call again with `next_cursor`."""
         scheduler = self.desk.scheduler(request)
         step = scheduler.cancel_many(
             dry_run=said.dry_run, limit=said.limit, cursor=said.cursor, **said.filters()
         )
-        return ManyView.of(step)
+        return BulkView.of(step)
 
-    def redrive(self, said: Annotated[RedriveManyRequest, Body()], request: Request) -> ManyView:
+    def redrive(self, said: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
         """Run the failed ones that meet the filters again; call again with `next_cursor`."""
         scheduler = self.desk.scheduler(request)
         step = scheduler.redrive_many(
@@ -64,7 +64,7 @@ class ManyActions:
             cursor=said.cursor,
             **said.filters(),
         )
-        return ManyView.of(step)
+        return BulkView.of(step)
 
     def dead_letters(self, asked: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
         """A page of failed actions, runs of jobs too, the latest failure first."""

@@ -9,7 +9,7 @@ from duetime.api.app import Event, Handler
 _TOLD = {"Cache-Control": ["no-store"], "X-Content-Type-Options": ["nosniff"]}
 
 
-def not_kept(handler: Handler) -> Handler:
+def no_store(handler: Handler) -> Handler:
     """The handler with answers that nobody on the way keeps, and that are read as the type they say."""
 
     def answered(event: Event, context: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Annotated
 from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.context import NOTIFICATIONS, Desk, caller_at
+from duetime.api.context import NOTIFICATIONS, ApiContext, caller_at
 from duetime.api.notification_access import READ, Scope, seen_by, whose
 from duetime.api.notification_views import (
     LANGUAGE,
@@ -26,22 +26,22 @@ from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.routes import Operation, Route
 from duetime.errors import InvalidCursor, NotificationNotFound
 from duetime.ids import TenantId
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 from duetime.model.notification import NotificationKind
 from duetime.ports.notifications import InboxEntry
 
 _STEPS = 5
 """Pages that a call of many looks through at most, each of which may be short."""
 
-_READ_ONE = Operation("read", Kind.NOTIFICATION)
-_READ_MANY = Operation("read-many", Kind.NOTIFICATION)
+_READ_ONE = Operation("read", AuditKind.NOTIFICATION)
+_READ_MANY = Operation("read-many", AuditKind.NOTIFICATION)
 
 
 @dataclass(frozen=True, slots=True)
-class Notifications:
+class NotificationRoutes:
     """The caller's tenant's list over HTTP; for operators, the deployment's own as well."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""

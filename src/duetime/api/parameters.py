@@ -12,7 +12,7 @@ from aws_lambda_powertools.event_handler.request import Request
 from duetime import instant
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.requests import IDENTITY, read_time
-from duetime.errors import cut
+from duetime.errors import truncate
 
 LARGEST_PAGE = 100
 """Of what is listed: actions with every attempt's longest message stay below the 6 MB that a Lambda may answer."""
@@ -30,7 +30,7 @@ def refuse_unknown(request: Request, known: Sequence[str]) -> None:
     unknown = sorted({*(request.query_parameters or {})} - {*known, *IDENTITY})
     if unknown:
         told = f"is not known here; known are {', '.join(known)}"
-        raise InvalidRequest([Flaw(cut(each, 100), told) for each in unknown])
+        raise InvalidRequest([Flaw(truncate(each, 100), told) for each in unknown])
 
 
 def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
@@ -42,7 +42,7 @@ def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
     said = request.resolved_event.get("multiValueQueryStringParameters") or {}
     doubled = sorted(name for name, values in said.items() if len(values) > 1 and name not in but)
     if doubled:
-        raise InvalidRequest([Flaw(cut(each, 100), "is said twice") for each in doubled])
+        raise InvalidRequest([Flaw(truncate(each, 100), "is said twice") for each in doubled])
 
 
 def instant_of(written: str | None, now: datetime, otherwise: timedelta = timedelta(0)) -> datetime:

@@ -18,13 +18,13 @@ from duetime.ports.jobs import JobStore
 
 if TYPE_CHECKING:
     from duetime.model.action import Action
-    from duetime.model.job import Job, Span
+    from duetime.model.job import Job, JobSpan
     from duetime.model.preferences import Preferences
 
 
 def etag_of_action(action: Action) -> str:
     """What stands for the action as it is: each change by a person, each claim and each end makes another."""
-    return _etag(action.id, action.gen, action.fence, action.status.value, action.changed_at)
+    return _etag(action.id, action.generation, action.fence, action.status.value, action.changed_at)
 
 
 def etag_of_job(job: Job) -> str:
@@ -67,7 +67,7 @@ class _ComparedJobs:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._jobs, name)
 
-    def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
+    def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         """See `duetime.ports.jobs.JobStore`."""
         compare(self._wanted, etag_of_job(old))
         is_changed = self._jobs.change(old, new, spans=spans)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from duetime.api.errors import Flaw, InvalidRequest
 from duetime.api.requests import RequestBody
 from duetime.api.views import Instant
-from duetime.errors import cut
+from duetime.errors import truncate
 from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import InvalidPreferences, Preferences
 from duetime.settings import Settings
@@ -75,7 +75,7 @@ def _once(standing: tuple[str, ...], said: Iterable[str] | None) -> tuple[str, .
 
 def _flaw(problem: str) -> Flaw:
     where, _, told = problem.partition(": ")
-    return Flaw(where, cut(told, 400))
+    return Flaw(where, truncate(told, 400))
 
 
 class PreferencesView(BaseModel):

@@ -12,25 +12,25 @@ from aws_lambda_powertools.event_handler.openapi.params import Body
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.caller import Caller
-from duetime.api.context import NOTIFICATIONS, Desk, caller_at
+from duetime.api.context import NOTIFICATIONS, ApiContext, caller_at
 from duetime.api.errors import PreferencesConflict
 from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import compare, etag_of_preferences, expected
 from duetime.api.preference_views import PreferencesRequest, PreferencesView, available
 from duetime.api.routes import Operation, Route
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 from duetime.model.preferences import Preferences
 
 _JSON = "application/json"
-_SET = Operation("set", Kind.PREFERENCES)
+_SET = Operation("set", AuditKind.PREFERENCES)
 
 
 @dataclass(frozen=True, slots=True)
 class NotificationPreferences:
     """What the caller's tenant has chosen, over HTTP; for operators, what is chosen for the deployment's own as well."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""

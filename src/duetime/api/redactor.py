@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.context import Desk, caller_at
+from duetime.api.context import ApiContext, caller_at
 from duetime.app import App
 from duetime.declare.handler import Handler
 from duetime.model.action import Action
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.model.redaction import WHOLE, Redacted, redacted
-from duetime.model.undelivered import Kind, Undelivered
+from duetime.model.undelivered import Undelivered, UndeliveredKind
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Redactor:
     """What one caller sees of payloads; the app's models say what of them is sensitive."""
 
     app: App
@@ -58,7 +58,9 @@ class Reader:
 
 def _can_hold_a_payload(thing: Undelivered) -> bool:
     """An event becomes the payload of a run; a message that leads to no action is one that nobody could read."""
-    return thing.kind is Kind.EVENT or (thing.kind is Kind.MESSAGE and thing.action is None)
+    return thing.kind is UndeliveredKind.EVENT or (
+        thing.kind is UndeliveredKind.MESSAGE and thing.action is None
+    )
 
 
 def _without_sensitive(handler: Handler, written: str, version: int) -> Redacted:
@@ -71,6 +73,6 @@ def _without_sensitive(handler: Handler, written: str, version: int) -> Redacted
         return WHOLE
 
 
-def reader_at(desk: Desk, request: Request) -> Reader:
+def reader_at(desk: ApiContext, request: Request) -> Redactor:
     """What who has sent a request sees of payloads."""
-    return Reader(desk.app, Permission.READ_PAYLOADS in caller_at(request).permissions)
+    return Redactor(desk.app, Permission.READ_PAYLOADS in caller_at(request).permissions)

@@ -11,7 +11,7 @@ from pydantic.config import JsonDict
 
 from duetime.actions.order import Order
 from duetime.api.errors import Flaw, InvalidRequest
-from duetime.errors import InvalidTime, cut
+from duetime.errors import InvalidTime, truncate
 from duetime.instant import When
 from duetime.model.concurrency import MOST_SLOTS
 from duetime.payload import Payload
@@ -148,7 +148,7 @@ class DueRequest(DueTime):
     """Another due time, for an action that exists."""
 
 
-class RedriveRequest(DueTime):
+class RedriveBody(DueTime):
     """A redrive: at once, if neither `at` nor `in` is said."""
 
     model_config = ConfigDict(json_schema_extra={"oneOf": [DUE_AT, DUE_IN, NOT_SAID]})
@@ -186,7 +186,7 @@ def refused(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
 
 def _where(place: Sequence[str | int]) -> str:
     part, *path = (str(each) for each in place if each != _OF_A_KEY)
-    return cut(".".join(path), 100) or f"the {part}"
+    return truncate(".".join(path), 100) or f"the {part}"
 
 
 def _problem(error: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
 from duetime.api.errors import RouteNotFound, WrongMethod
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
 
@@ -24,7 +24,7 @@ class Operation:
     """A change, as the audit trail tells it."""
 
     name: str
-    about: Kind
+    about: AuditKind
     is_new: bool = False
     """Whether it makes something that was not there, whose id nobody knows before."""
     has_dry_run: bool = False
@@ -57,14 +57,14 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RouteMatch:
     """The route of a request, and what stands in its path: the id or the name, if it has one."""
 
     route: Route
     name: str
 
 
-class Directory:
+class RouteTable:
     """Finds a request's route before anything of the request is read."""
 
     def __init__(self, routes: Iterable[Route], prefix: str) -> None:
@@ -76,7 +76,7 @@ class Directory:
             (_pattern(path), methods) for path, methods in by_path.items()
         ]
 
-    def find(self, method: str, path: str) -> Found:
+    def find(self, method: str, path: str) -> RouteMatch:
         """The route, and what stands in its path.
 
         Raises:
@@ -88,7 +88,7 @@ class Directory:
             raise RouteNotFound(path, self._prefix)
         if method not in methods:
             raise WrongMethod(methods)
-        return Found(methods[method], next(iter(matched.groups()), ""))
+        return RouteMatch(methods[method], next(iter(matched.groups()), ""))
 
     def is_open(self, path: str) -> bool:
         """Whether everybody may ask there."""

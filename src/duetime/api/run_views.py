@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from duetime.api.views import Instant
 from duetime.model.action import Action, Status, Trigger
-from duetime.model.run_stats import Tally
+from duetime.model.run_stats import RunStats
 
 
 class NextRunView(BaseModel):
@@ -31,7 +31,7 @@ class LastRunView(BaseModel):
     """When it began."""
 
     @classmethod
-    def of(cls, tally: Tally) -> Self | None:
+    def of(cls, tally: RunStats) -> Self | None:
         """The last run, if there was one."""
         if tally.last_started_at is None:
             return None

@@ -13,20 +13,20 @@ from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.openapi.params import Body, Header, Query
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.context import SCHEDULING, Desk, place_of
+from duetime.api.context import SCHEDULING, ApiContext, place_of
 from duetime.api.filters import ActionQuery, page_view
 from duetime.api.parameters import refuse_doubled, refuse_unknown
 from duetime.api.preconditions import etag_of_action
 from duetime.api.redactor import reader_at
-from duetime.api.requests import DueRequest, RedriveRequest, ScheduleRequest
+from duetime.api.requests import DueRequest, RedriveBody, ScheduleRequest
 from duetime.api.routes import Operation, Route
 from duetime.api.views import ActionPage, ActionSummary, ActionView
 from duetime.model.action import Status
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
-_operation = partial(Operation, about=Kind.ACTION)
+_operation = partial(Operation, about=AuditKind.ACTION)
 _DONE, _MADE, _ASKED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
 _JSON = "application/json"
 
@@ -35,7 +35,7 @@ _JSON = "application/json"
 class Scheduling:
     """Actions over HTTP, each caller's in the caller's own tenant, and the runs of the jobs that the caller sees."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
@@ -106,7 +106,7 @@ class Scheduling:
         )
 
     def redrive(
-        self, action_id: str, request: Request, due: Annotated[RedriveRequest | None, Body()] = None
+        self, action_id: str, request: Request, due: Annotated[RedriveBody | None, Body()] = None
     ) -> ActionSummary:
         """Run a failed action again: at once, or when the body says."""
         scheduler = self.desk.scheduler_for(request, action_id)

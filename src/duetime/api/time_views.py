@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from duetime.api.views import Instant
 from duetime.cadence import Cadence, Explained
-from duetime.jobs.occurrence_status import Account, Accounted
+from duetime.jobs.occurrence_status import Occurrence, OccurrenceStatus
 
 if TYPE_CHECKING:  # it needs cron, which no other route does
     from duetime.cadence import Preview
@@ -32,7 +32,7 @@ class OccurrenceView(BaseModel):
     """Which of the job's cadences have it, by name."""
     version: int
     """Of the job's schedule."""
-    account: Account
+    account: OccurrenceStatus
     """What became of it."""
     reason: str
     """Why it was skipped or missed, or which calendar silences it; else empty."""
@@ -42,7 +42,7 @@ class OccurrenceView(BaseModel):
     """Its run; null where it has no row."""
 
     @classmethod
-    def of(cls, each: Accounted) -> Self:
+    def of(cls, each: Occurrence) -> Self:
         """The account as a client sees it."""
         return cls(**asdict(each) | {"cadences": list(each.cadences), "local": each.local.isoformat()})
 

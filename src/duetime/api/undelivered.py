@@ -11,17 +11,17 @@ from aws_lambda_powertools.event_handler.openapi.params import Body, Query
 from aws_lambda_powertools.event_handler.request import Request
 from pydantic import BaseModel, Field
 
-from duetime.api.context import UNDELIVERED, Desk
+from duetime.api.context import UNDELIVERED, ApiContext
 from duetime.api.parameters import LARGEST_PAGE, refuse_unknown
 from duetime.api.redactor import reader_at
 from duetime.api.requests import RequestBody
 from duetime.api.routes import Operation, Route
 from duetime.api.views import Instant
-from duetime.model.audit import Kind as AuditKind
+from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 from duetime.model.redaction import Redacted
-from duetime.model.undelivered import Kind, Undelivered
-from duetime.undelivered.undelivered_client import MOST_AT_ONCE, UndeliveredDesk
+from duetime.model.undelivered import Undelivered, UndeliveredKind
+from duetime.undelivered.undelivered_client import MOST_AT_ONCE, UndeliveredClient
 
 _REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
 _REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)
@@ -33,7 +33,7 @@ class UndeliveredSummary(BaseModel):
 
     id: str
     """``u.``, its own time, and a hash."""
-    kind: Kind
+    kind: UndeliveredKind
     """What was given up."""
     source: str
     """Who gave it up: a queue or a function, such as ``due-default``."""
@@ -87,7 +87,7 @@ class UndeliveredList(BaseModel):
 class RedriveMany(RequestBody):
     """Which are to be redriven."""
 
-    kind: Annotated[Kind | None, Field(description="only those of this kind")] = None
+    kind: Annotated[UndeliveredKind | None, Field(description="only those of this kind")] = None
     limit: Annotated[int, Field(strict=True, ge=1, le=MOST_AT_ONCE, description="how many at most")] = 100
     dry_run: Annotated[bool, Field(strict=True, description="only say which")] = False
 
@@ -105,10 +105,10 @@ _MADE = {"tenant_id", "action_id"}
 
 
 @dataclass(frozen=True, slots=True)
-class UndeliveredThings:
+class UndeliveredRoutes:
     """What is undelivered, over HTTP: the deployment's own, so that no tenant but only operators see it."""
 
-    desk: Desk
+    desk: ApiContext
 
     def routes(self) -> Iterable[Route]:
         """What is served, under the prefix."""
@@ -146,5 +146,5 @@ class UndeliveredThings:
         chosen = undelivered.redrive_many(said.kind, limit=said.limit, dry_run=said.dry_run)
         return Redriven(items=[UndeliveredSummary.of(each) for each in chosen], dry_run=said.dry_run)
 
-    def _undelivered(self, request: Request) -> UndeliveredDesk:
+    def _undelivered(self, request: Request) -> UndeliveredClient:
         return self.desk.scheduler(request).undelivered

@@ -21,7 +21,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
 from duetime.aws.queries import SERVICE, get_items
@@ -29,7 +29,7 @@ from duetime.aws.tables import AUDIT
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.model.audit import AuditEntry, Kind, Target, is_entry_id
+from duetime.model.audit import AuditEntry, AuditKind, AuditTarget, is_entry_id
 from duetime.model.permissions import Permission
 from duetime.ports.access import AuditPage, Grant
 
@@ -63,7 +63,7 @@ class DynamoGrants:
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
         key = {"pk": {"S": partition(tenant_id, "grants")}, "sk": {"S": grant.role}}
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 if grant.permissions:
                     self._client.put_item(TableName=self._table, Item={**key, **_grant_item(grant)})
                 else:
@@ -75,7 +75,7 @@ class DynamoGrants:
         found: dict[str, Grant] = {}
         start: Any = {}
         while True:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 answer: Any = self._client.query(
                     TableName=self._table,
                     KeyConditionExpression="pk = :grants",
@@ -105,10 +105,12 @@ class DynamoAuditTrail:
     def _put(self, entry: AuditEntry, condition: str) -> None:
         """Where the condition does not hold, this very entry is there: an id names one alone."""
         item = _audit_item(entry) | {"ttl": {"N": to_epoch(entry.asked_at + self._retention)}}
-        with suppress(ConditionFailed), translated(SERVICE):
+        with suppress(ConditionFailed), translate_errors(SERVICE):
             self._client.put_item(TableName=self._table, Item=item, ConditionExpression=condition)
 
-    def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
+    def of(
+        self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
+    ) -> AuditPage:
         if cursor is not None and not is_entry_id(cursor):
             raise InvalidCursor
         if target is None:
@@ -138,7 +140,7 @@ class DynamoAuditTrail:
         )
 
     def _query(self, **asked: Any) -> Any:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             return self._client.query(TableName=self._table, ScanIndexForward=False, **asked)
 
 
@@ -147,7 +149,7 @@ def _page(answer: Any, entries: list[AuditEntry]) -> AuditPage:
     return AuditPage(tuple(entries), more["sk"]["S"] if more else None)
 
 
-def _partition_of(tenant_id: str, target: Target) -> str:
+def _partition_of(tenant_id: str, target: AuditTarget) -> str:
     return partition(tenant_id, f"audit#{sha256(str(target).encode()).hexdigest()[:16]}")
 
 
@@ -194,7 +196,7 @@ def to_entry(item: Item) -> AuditEntry:
     return AuditEntry(
         id=item["sk"]["S"],
         tenant_id=TenantId(item["audit_of"]["S"]),
-        target=Target(Kind(item["target_kind"]["S"]), item["target_name"]["S"]),
+        target=AuditTarget(AuditKind(item["target_kind"]["S"]), item["target_name"]["S"]),
         operation=item["operation"]["S"],
         by=item["by"]["S"],
         roles=tuple(item["roles"]["S"].split()),

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import clients
-from duetime.aws.faults import translated
+from duetime.aws.faults import translate_errors
 from duetime.aws.notes import DynamoBookmarks, DynamoRoutes
 from duetime.aws.queries import SERVICE
 from duetime.aws.queues import SqsBodies, SqsQueues
@@ -36,7 +36,7 @@ def action_store(settings: Settings, client: Any = None) -> DynamoStore:
     Raises:
         BackendMisconfigured: boto3 is told of no region.
     """
-    with translated(SERVICE):
+    with translate_errors(SERVICE):
         return DynamoStore(
             client or clients.dynamodb(),
             settings.actions_table,
@@ -81,7 +81,7 @@ def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPort
     return UndeliveredPorts(store, SqsBodies(clients.sqs(), settings))
 
 
-class Backends:
+class AwsBackends:
     """What the steps need, over one client a service; each is made when it is first asked for."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:

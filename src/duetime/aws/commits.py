@@ -14,11 +14,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import conditions
-from duetime.aws.faults import COMMIT, Cancelled, Cures, TransactionFailed, translated
+from duetime.aws.faults import COMMIT, Cures, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, row_key
-from duetime.aws.transactions import Entry, patiently, pause, update, write
-from duetime.errors import BackendUnavailable, CommitRefused, RefusedEntry
+from duetime.aws.transactions import Entry, pause, retry_on_conflict, update, write
+from duetime.errors import BackendUnavailable, CommitRejected, RejectedEntry
 from duetime.model.action import Action, Status
 from duetime.model.lease import Settlement, SettleResult
 
@@ -39,7 +39,7 @@ _SENDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
+class CommitTransaction:
     """What a run asks for."""
 
     table: str
@@ -83,17 +83,21 @@ class Commit:
         return None
 
 
-def commit(client: DynamoDBClient, asked: Commit) -> SettleResult:
+def commit(client: DynamoDBClient, asked: CommitTransaction) -> SettleResult:
     """See `duetime.ports.actions.ActionStore.commit`."""
     request = asked.request()
     try:
         _insistently(
-            partial(patiently, partial(_send, client, request, partial(_cures, client, asked)), Cancelled)
+            partial(
+                retry_on_conflict,
+                partial(_send, client, request, partial(_cures, client, asked)),
+                TransactionCancelled,
+            )
         )
     except TransactionFailed as failed:
         reasons = dict.fromkeys(failed.failed, CONDITION_FAILED)
         return _refused(client, asked, reasons, failed.failed)
-    except Cancelled as cancelled:
+    except TransactionCancelled as cancelled:
         if asked.waits_for_what_is_besides(cancelled.codes):
             return commit(client, replace(asked, besides=()))
         return _refused(client, asked, cancelled.codes, {})
@@ -110,11 +114,11 @@ def _send(client: DynamoDBClient, request: Mapping[str, Any], cures: Cures) -> N
     if len(entries) == 1:
         write(client, entries)
         return
-    with translated(COMMIT, cures):
+    with translate_errors(COMMIT, cures):
         client.transact_write_items(**request)
 
 
-def _cures(client: DynamoDBClient, asked: Commit) -> Mapping[str, str]:
+def _cures(client: DynamoDBClient, asked: CommitTransaction) -> Mapping[str, str]:
     """What the handler's entries need: DynamoDB does not say which table is missing, nor what else it would refuse."""
     region, needed = client.meta.region_name, dict[str, set[str]]()
     for entry in asked.entries:
@@ -134,7 +138,7 @@ def _insistently(send: Callable[[], None]) -> None:
     for tried in range(_SENDS):
         try:
             send()
-        except Cancelled:
+        except TransactionCancelled:
             raise  # an answer
         except BackendUnavailable:
             if tried == _SENDS - 1:
@@ -145,7 +149,10 @@ def _insistently(send: Callable[[], None]) -> None:
 
 
 def _refused(
-    client: DynamoDBClient, asked: Commit, codes: Mapping[int, str], items: Mapping[int, Item | None]
+    client: DynamoDBClient,
+    asked: CommitTransaction,
+    codes: Mapping[int, str],
+    items: Mapping[int, Item | None],
 ) -> SettleResult:
     """What came of a transaction that DynamoDB says it did not make: it may have made it before, and lost the answer.
 
@@ -157,10 +164,10 @@ def _refused(
     if result is not None:
         return result
     theirs = {place: code for place, code in codes.items() if place < len(asked.entries)}
-    raise CommitRefused([RefusedEntry(place, code, items.get(place)) for place, code in theirs.items()])
+    raise CommitRejected([RejectedEntry(place, code, items.get(place)) for place, code in theirs.items()])
 
 
-def _row(client: DynamoDBClient, asked: Commit) -> Action | None:
-    with translated(COMMIT):
+def _row(client: DynamoDBClient, asked: CommitTransaction) -> Action | None:
+    with translate_errors(COMMIT):
         found = client.get_item(TableName=asked.table, Key=row_key(asked.claimed.ref), ConsistentRead=True)
     return from_item(found["Item"]) if "Item" in found else None

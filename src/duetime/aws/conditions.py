@@ -167,7 +167,7 @@ def end_pending(row: Action, ended: Action) -> Update:
         "ExpressionAttributeValues": {
             **{f":{name}": became[name] for name in said},
             ":pending": _status(Status.PENDING),
-            ":gen": {"N": str(row.gen)},
+            ":gen": {"N": str(row.generation)},
             ":ended": became["status"],
             ":ttl": became["ttl"],
         },

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from botocore.exceptions import ClientError
 
 from duetime.aws import clients, notes
-from duetime.aws.faults import code_of, translated
+from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.queries import SERVICE
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class DeployedTables:
 
     def format(self) -> int | None:
         """The format that they are marked with; None where there is no table, or nothing was ever published."""
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             try:
                 answer = self._client.get_item(TableName=self.name, Key=_PLACE, ConsistentRead=True)
             except ClientError as error:
@@ -43,7 +43,7 @@ class DeployedTables:
 
     def mark(self, version: int) -> None:
         """Mark them as being of this format."""
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             self._client.put_item(TableName=self.name, Item={**_PLACE, "version": {"N": str(version)}})
 
     def publish(self, manifest: Manifest) -> None:

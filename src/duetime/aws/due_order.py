@@ -27,7 +27,7 @@ _AFTER_TIES = "~"
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class KeyRange:
     """What is asked for: due after one instant, and at or before another; behind a mark, where one pages."""
 
     after: datetime | None

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from duetime.aws.faults import translated
+from duetime.aws.faults import translate_errors
 from duetime.aws.job_wakes import SERVICE
 from duetime.errors import BackendUnavailable
 from duetime.ids import EVENT_SOURCE
@@ -36,7 +36,7 @@ class EventBridgeBus:
         """Those that were refused are put again, alone, a few times: none that was taken is doubled for their sake."""
         refused: list[Any] = []
         for _ in range(_TRIES):
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 answered = self._client.put_events(Entries=entries)["Entries"]
             refused = [each for each in answered if each.get("ErrorCode")]
             if not refused:

@@ -21,7 +21,7 @@ from typing import Any
 
 from duetime import ids
 from duetime.aws.messages import UnreadableMessage, from_json
-from duetime.errors import cut
+from duetime.errors import truncate
 from duetime.model.undelivered import requested_in
 from duetime.ports.undelivered import StreamBatch
 from duetime.ports.wakeups import NOTIFICATIONS, DueMessage
@@ -31,8 +31,8 @@ from duetime.undelivered.failed_inputs import (
     FailedBatch,
     FailedInput,
     FailedPass,
-    GivenUp,
-    RedriveRequest,
+    RedriveMessage,
+    UndeliveredInput,
     Unreadable,
 )
 
@@ -45,7 +45,7 @@ _FUNCTION_NAME = 6
 """Its place among the parts of a function's ARN, which may end in a version."""
 
 
-def read(record: Mapping[str, Any], prefix: str) -> GivenUp | RedriveRequest:
+def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMessage:
     """What a message of one of salvage's queues hands over; `Unreadable` if nobody here wrote it.
 
     Args:
@@ -71,7 +71,7 @@ def read(record: Mapping[str, Any], prefix: str) -> GivenUp | RedriveRequest:
             return DeadMessage(message=_message(record["body"]), **told)
         return _Failure(json.loads(record["body"]), _attributes(record), prefix, common).read()
     except _UNEXPECTED as error:
-        reason = f"cannot be read: {type(error).__name__}: {cut(error, 200)}"
+        reason = f"cannot be read: {type(error).__name__}: {truncate(error, 200)}"
         return Unreadable(**{**common, "source": source, "reason": reason})
 
 
@@ -83,12 +83,12 @@ class _Failure:
     ) -> None:
         self._told, self._attributes, self._prefix, self._common = told, attributes, prefix, common
 
-    def read(self) -> GivenUp | RedriveRequest:
+    def read(self) -> UndeliveredInput | RedriveMessage:
         told = self._told
         if not isinstance(told, Mapping):
             raise UnreadableMessage("no JSON object")
         if wanted := requested_in(told):
-            return RedriveRequest(wanted)
+            return RedriveMessage(wanted)
         if "DDBStreamBatchInfo" in told:
             return self._batch(told["DDBStreamBatchInfo"], told["requestContext"])
         if "requestPayload" in told:
@@ -113,10 +113,10 @@ class _Failure:
             },
         )
 
-    def _call(self, function: str, told: Any, reason: str) -> GivenUp:
+    def _call(self, function: str, told: Any, reason: str) -> UndeliveredInput:
         if not isinstance(told, Mapping):
             raise UnreadableMessage("its payload is no JSON object")
-        given = {**self._common, "source": function, "reason": cut(reason), "body": json.dumps(told)}
+        given = {**self._common, "source": function, "reason": truncate(reason), "body": json.dumps(told)}
         if function in _PASSES:
             return FailedPass(**given)
         if function != _DISPATCH:
@@ -147,7 +147,7 @@ def _message(body: str | Mapping[str, Any]) -> DueMessage:
     message, _ = from_json(body if isinstance(body, str) else dict(body))
     ref = message.ref
     if not ids.is_action_id(ref.id):
-        raise UnreadableMessage(f"{cut(ref.id, 60)!r} is no action's id")
+        raise UnreadableMessage(f"{truncate(ref.id, 60)!r} is no action's id")
     if ref.tenant_id != ids.SYSTEM_TENANT:
         ids.tenant(ref.tenant_id)
     return message

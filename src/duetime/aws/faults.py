@@ -69,7 +69,7 @@ class TransactionFailed(Exception):
         super().__init__("a condition of a transaction did not hold")
 
 
-class Cancelled(BackendUnavailable):
+class TransactionCancelled(BackendUnavailable):
     """A transaction was cancelled for reasons that pass; nothing was changed, and the call may be repeated.
 
     `codes` has the reason of each of its entries that has one, by their place; none where it was one write alone.
@@ -80,7 +80,7 @@ class Cancelled(BackendUnavailable):
         super().__init__(service, reason)
 
 
-class Conflict(Cancelled):
+class TransactionConflict(TransactionCancelled):
     """A transaction was at work on the same item; nothing was changed, and the call may be repeated at once."""
 
 
@@ -90,7 +90,7 @@ def code_of(error: ClientError) -> str:
 
 
 @contextmanager
-def translated(service: str, cures: Cures = dict) -> Iterator[None]:
+def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
     """Raise what goes wrong inside as `BackendMisconfigured` (it will not pass) or `BackendUnavailable` (it may).
 
     `cures` come before the usual ones.
@@ -131,7 +131,7 @@ def _of_reasons(service: str, error: ClientError) -> Exception:
     if code in _CURES:
         return _of_refusal(service, code, str(error))
     passing = {place: each for place, each in enumerate(codes) if each != "None"}
-    return (Conflict if code == _CONFLICT else Cancelled)(service, str(error), passing)
+    return (TransactionConflict if code == _CONFLICT else TransactionCancelled)(service, str(error), passing)
 
 
 _REASONS = {"ValidationError": "ValidationException", "TransactionConflict": _CONFLICT}
@@ -143,4 +143,4 @@ def _of_refusal(service: str, code: str, reason: str) -> BackendMisconfigured | 
     cure = _CURES.get(f"{service} {code}") or _CURES.get(code)
     if cure is not None:
         return BackendMisconfigured(service, reason, cure)
-    return Conflict(service, reason) if code == _CONFLICT else BackendUnavailable(service, reason)
+    return TransactionConflict(service, reason) if code == _CONFLICT else BackendUnavailable(service, reason)

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import instant
 from duetime.aws.conditions import ROW_IS_ABSENT, Update
-from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
+from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, idempotency_key, row_key
 from duetime.aws.queries import SERVICE
-from duetime.aws.transactions import Entry, patiently, put, update, write
+from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
 from duetime.ids import ActionId
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.idempotency import HeldKey, KeyTerms, content_of
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -49,7 +49,7 @@ _RACES = 10
 Get = Callable[[ActionRef], Action | None]
 
 
-class Keys:
+class DynamoIdempotencyKeys:
     """The keys of an actions table; `get` reads a row of it, consistently and with its payload; `to_item` makes one."""
 
     def __init__(
@@ -96,19 +96,19 @@ class Keys:
         asked = {"TableName": self._table, "Item": item, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
         return {"Put": {**asked, **condition}}
 
-    def take_again(self, row: Action, redriven: Update, at: datetime) -> Moved | Refused:
+    def take_again(self, row: Action, redriven: Update, at: datetime) -> Applied | Rejected:
         """Redrive a failed row that has a key, unless another action has that by now."""
         entries = [update(self._table, row_key(row.ref), redriven), self._retaken(row, at)]
         try:
-            patiently(partial(write, self._client, entries), Cancelled)
+            retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
         except TransactionFailed as failed:
             if 0 in failed.failed:
                 standing = failed.failed[0]
-                return Refused(from_item(standing) if standing else None)
+                return Rejected(from_item(standing) if standing else None)
             held = _read(failed.failed.get(1))
-            return Refused(row, taken_by=None if held is None else held.action_id)
+            return Rejected(row, taken_by=None if held is None else held.action_id)
         moved = self._get(row.ref)
-        return Refused(None) if moved is None else Moved(moved)
+        return Rejected(None) if moved is None else Applied(moved)
 
     def _retaken(self, row: Action, at: datetime) -> Entry:
         """A key that the row still has keeps its time; one that is gone holds until the row is final once more."""
@@ -133,7 +133,7 @@ class Keys:
 
     def remove(self, ref: ActionRef, key: str) -> None:
         """See `duetime.ports.actions.ActionStore.remove_key`."""
-        with suppress(ConditionFailed), translated(SERVICE):
+        with suppress(ConditionFailed), translate_errors(SERVICE):
             self._client.delete_item(
                 TableName=self._table,
                 Key=self._key(ref, key),
@@ -146,20 +146,20 @@ class Keys:
         row = put(self._table, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
         taking = [self.entry(action, terms, held), row]
         if held is not None:
-            former = row_key(ActionRef(action.tenant_id, held.action_id))
+            previous = row_key(ActionRef(action.tenant_id, held.action_id))
             is_over: Update = {
                 "ConditionExpression": ACTION_IS_FINAL_OR_GONE,
                 "ExpressionAttributeNames": {"#status": "status"},
                 "ExpressionAttributeValues": _FINAL,
             }
-            taking.append(update(self._table, former, is_over))
+            taking.append(update(self._table, previous, is_over))
         return taking
 
     def _write(self, action: Action, entries: Sequence[Entry]) -> None:
         """Where there was no answer, the key tells whether it was written."""
         try:
-            patiently(partial(write, self._client, entries), Cancelled)
-        except Cancelled:
+            retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
+        except TransactionCancelled:
             raise
         except BackendUnavailable:
             held = self._held(action)
@@ -176,7 +176,7 @@ class Keys:
 
     def _held(self, action: Action) -> HeldKey | None:
         key = self._key(action.ref, action.idempotency_key)
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
         return _read(found.get("Item"))
 

@@ -32,7 +32,7 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
         "type": {"S": action.type},
         "status": {"S": action.status.value},
         "due_at": {"S": instant.text(action.due_at)},
-        "gen": {"N": str(action.gen)},
+        "gen": {"N": str(action.generation)},
         "fence": {"N": str(action.fence)},
         "attempt": {"N": str(action.attempt)},
         "created_by": {"S": action.created_by},
@@ -40,7 +40,7 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
     }
     if not action.status.is_final:
         item["due_shard"] = {"S": action.due_shard}
-    if action.payload_apart:
+    if action.payload_offloaded:
         item["payload_apart"] = {"BOOL": True}
     elif action.payload is not None:
         item["payload"] = {"S": action.payload}
@@ -135,12 +135,12 @@ def _read(item: Item) -> Action:
         status=Status(item["status"]["S"]),
         due_at=instant.parse(item["due_at"]["S"]),
         due_shard=item.get("due_shard", {}).get("S", ""),
-        gen=int(item["gen"]["N"]),
+        generation=int(item["gen"]["N"]),
         fence=int(item["fence"]["N"]),
         attempt=int(item["attempt"]["N"]),
         created_by=item["created_by"]["S"],
         payload=item.get("payload", {}).get("S"),
-        payload_apart="payload_apart" in item,
+        payload_offloaded="payload_apart" in item,
         payload_version=int(item.get("payload_version", {}).get("N", "1")),
         concurrency_limit=int(item.get("concurrency_limit", {}).get("N", "1")),
         trace=item.get("trace", {}).get("S"),

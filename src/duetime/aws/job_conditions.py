@@ -19,8 +19,8 @@ from duetime.aws.job_items import DECLARED, at, declared, holder
 from duetime.aws.keys import Item
 from duetime.model.action import ActionRef, Status
 from duetime.model.job import Job
-from duetime.model.run_stats import Ended
-from duetime.ports.jobs import Hold, Taking
+from duetime.model.run_stats import EndedRun
+from duetime.ports.jobs import JobRunClaim, LockRequirement
 
 JOB_IS_THERE = "attribute_exists(pk)"
 REVISION_IS_AS_READ = "revision = :revision"
@@ -53,7 +53,7 @@ def change(old: Job, new: Job, *, redefines: bool) -> Update:
     }
 
 
-def move_cursor(job: Job, cursor: datetime, attend_at: datetime) -> Update:
+def move_cursor(job: Job, cursor: datetime, maintain_at: datetime) -> Update:
     """Revision and cursor as read: it moves on."""
     return {
         "ConditionExpression": f"{REVISION_IS_AS_READ} AND {CURSOR_IS_AS_READ}",
@@ -63,14 +63,14 @@ def move_cursor(job: Job, cursor: datetime, attend_at: datetime) -> Update:
             **_revision(job),
             ":cursor": at(job.cursor),
             ":next": at(cursor),
-            ":attend_at": at(attend_at),
+            ":attend_at": at(maintain_at),
         },
     }
 
 
-def claim_job(taking: Taking) -> Update:
+def claim_job(taking: JobRunClaim) -> Update:
     """What a claim asks of the job: that it be unchanged, or its lock besides."""
-    if taking.hold is Hold.UNCHANGED:
+    if taking.hold is LockRequirement.UNCHANGED:
         return {
             "ConditionExpression": REVISION_IS_AS_READ,
             "ExpressionAttributeValues": _revision(taking.job),
@@ -91,11 +91,11 @@ def claim_job(taking: Taking) -> Update:
 
 def wait(job: Job, waiting: ActionRef) -> Update:
     """Nobody waits, or who waited as read: this one does."""
-    former = {} if job.waiting is None else {":former": holder(job.waiting)}
+    previous = {} if job.waiting is None else {":former": holder(job.waiting)}
     return {
-        "ConditionExpression": f"{JOB_IS_THERE} AND {THE_SAME_WAITS if former else NOBODY_WAITS}",
+        "ConditionExpression": f"{JOB_IS_THERE} AND {THE_SAME_WAITS if previous else NOBODY_WAITS}",
         "UpdateExpression": "SET waiting = :me",
-        "ExpressionAttributeValues": {":me": holder(waiting), **former},
+        "ExpressionAttributeValues": {":me": holder(waiting), **previous},
     }
 
 
@@ -108,7 +108,7 @@ def stop_waiting(ref: ActionRef) -> Update:
     }
 
 
-def unlock(ref: ActionRef, ended: Ended | None = None) -> Update:
+def unlock(ref: ActionRef, ended: EndedRun | None = None) -> Update:
     """The lock is mine: it is free; a run that ended is counted."""
     sets, removes, adds, values = _counted(ended) if ended else _NOTHING
     return {
@@ -118,7 +118,7 @@ def unlock(ref: ActionRef, ended: Ended | None = None) -> Update:
     }
 
 
-def count(ended: Ended) -> Update:
+def count(ended: EndedRun) -> Update:
     """There is such a job: a run of it is counted."""
     sets, removes, adds, values = _counted(ended)
     return {
@@ -134,8 +134,8 @@ _Counted = tuple[Sequence[str], Sequence[str], Sequence[str], Item]
 _NOTHING: _Counted = ((), (), (), {})
 
 
-def _counted(ended: Ended) -> _Counted:
-    """The tally with a run in it, as `Ended.counted` tells it."""
+def _counted(ended: EndedRun) -> _Counted:
+    """The tally with a run in it, as `EndedRun.counted` tells it."""
     sets = ["last_started_at = :started_at", "last_id = :id", "last_status = :ended"]
     removes, adds = [], []
     values = {

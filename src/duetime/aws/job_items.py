@@ -5,7 +5,7 @@ sort key                   holds
 =========================  =======================================================================
 ``current#definition``     the definition in force
 ``current#state``          all else that a `Job` tells; small, since each claim and settle writes it
-``former#000003``          a version that has ended
+``previous#000003``          a version that has ended
 ``span#END#START#…``       a part of the job's time for which nothing was planned
 =========================  =======================================================================
 
@@ -31,14 +31,14 @@ from duetime.model.job import (
     Definition,
     Job,
     JobRef,
+    JobSpan,
     Origin,
     Pause,
-    Span,
     SpanKind,
     Version,
     attend_shard_of,
 )
-from duetime.model.run_stats import Tally
+from duetime.model.run_stats import RunStats
 from duetime.retry import Tuning
 
 CURRENT, FORMER, SPAN = "current#", "former#", "span#"
@@ -99,13 +99,13 @@ def declared(job: Job) -> Item:
         "version": {"N": str(job.version)},
         "since": at(job.since),
         "cursor": at(job.cursor),
-        "attend_at": at(job.attend_at),
+        "attend_at": at(job.maintain_at),
     }
     texts = {
         "ends": _packed({str(number): instant.text(end) for number, end in job.ends.items()}),
         "pauses": _packed({name: _pause(each) for name, each in job.pauses.items()}),
         "tuning": _packed({name: asdict(each) for name, each in job.tuning.items()}),
-        "dropped_at": _instant_text(job.dropped_at),
+        "dropped_at": _instant_text(job.removed_at),
         "wakes": job.wakes,
         "registered_by": job.registered_by,
         "registered_at": _instant_text(job.registered_at),
@@ -135,7 +135,7 @@ def to_former(job: Job, until: datetime) -> Item:
     }
 
 
-def to_span(ref: JobRef, span: Span) -> Item:
+def to_span(ref: JobRef, span: JobSpan) -> Item:
     """A span; it is found by when it ended."""
     start, end = instant.text(span.start), instant.text(span.end)
     item = {
@@ -181,10 +181,10 @@ def _read(state: Item, definition: Item) -> Job:
         anchor=instant.parse(state["anchor"]["S"]),
         cursor=instant.parse(state["cursor"]["S"]),
         revision=int(state["revision"]["N"]),
-        attend_at=instant.parse(state["attend_at"]["S"]),
+        maintain_at=instant.parse(state["attend_at"]["S"]),
         ends={int(number): instant.parse(end) for number, end in ends.items()},
         pauses={name: _to_pause(each) for name, each in pauses.items()},
-        dropped_at=_instant(_text(state, "dropped_at")),
+        removed_at=_instant(_text(state, "dropped_at")),
         tuning={name: _to_tuning(each) for name, each in tuning.items()},
         running=_holder_of(_text(state, "running")),
         waiting=_holder_of(_text(state, "waiting")),
@@ -207,10 +207,10 @@ def to_version(item: Item) -> Version:
     )
 
 
-def from_span(item: Item) -> Span:
+def from_span(item: Item) -> JobSpan:
     """The span of an item."""
     end, start, kind, cadence = item["sk"]["S"].removeprefix(SPAN).split(SEPARATOR, 3)
-    return Span(
+    return JobSpan(
         kind=SpanKind(kind),
         start=instant.parse(start),
         end=instant.parse(end),
@@ -225,17 +225,17 @@ def at(when: datetime) -> Item:
     return {"S": instant.text(when)}
 
 
-def _tally(tally: Tally) -> Item:
+def _tally(tally: RunStats) -> Item:
     counts = {name: {"N": str(getattr(tally, name))} for name in _COUNTED if getattr(tally, name)}
     texts = {name: {"S": text} for name in _TALLIED if (text := getattr(tally, name)) is not None}
     started = {} if tally.last_started_at is None else {"last_started_at": at(tally.last_started_at)}
     return counts | texts | started
 
 
-def _to_tally(state: Item) -> Tally:
+def _to_tally(state: Item) -> RunStats:
     counts: dict[str, Any] = {name: int(state[name]["N"]) for name in _COUNTED if name in state}
     texts: dict[str, Any] = {name: _text(state, name) for name in _TALLIED}
-    return Tally(**counts, **texts, last_started_at=_instant(_text(state, "last_started_at")))
+    return RunStats(**counts, **texts, last_started_at=_instant(_text(state, "last_started_at")))
 
 
 def _pause(pause: Pause) -> Mapping[str, str]:

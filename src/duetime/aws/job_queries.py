@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws.faults import translated
+from duetime.aws.faults import translate_errors
 from duetime.aws.job_items import (
     CURRENT,
     DEFINITION,
@@ -27,7 +27,7 @@ from duetime.aws.queries import SERVICE, get_items
 from duetime.aws.tables import ATTEND, JOB_NAMES
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.ids import SHARDS, TenantId
-from duetime.model.job import ATTEND_SHARDS, Job, JobRef, Span, Version
+from duetime.model.job import ATTEND_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
 
 if TYPE_CHECKING:
@@ -96,10 +96,10 @@ class JobQueries:
         if not found:
             return []
         job = from_items(found[STATE], found[DEFINITION])
-        former = (to_version(item) for name, item in found.items() if name.startswith(FORMER))
-        return [*former, Version(number=job.version, definition=job.definition, since=job.since)]
+        previous = (to_version(item) for name, item in found.items() if name.startswith(FORMER))
+        return [*previous, Version(number=job.version, definition=job.definition, since=job.since)]
 
-    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[Span]:
+    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         after = f"{SPAN}{instant.text(start)}~"
         found = (from_span(item) for item in self._items(ref, after, SPAN + "~"))
         return sorted((each for each in found if each.start < end), key=lambda span: span.start)
@@ -150,7 +150,7 @@ class JobQueries:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
     def _query(self, **asked: Any) -> Any:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             return self._client.query(TableName=self._table, **asked)
 
 
@@ -171,8 +171,8 @@ def _attend_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
     match cursor.split(" "):
         case [shard] if shard in _ATTEND:
             return _ATTEND.index(shard), {}
-        case [shard, attend_at, pk, sk] if shard in _ATTEND:
-            last = {"attend_shard": shard, "attend_at": attend_at, "pk": pk, "sk": sk}
+        case [shard, maintain_at, pk, sk] if shard in _ATTEND:
+            last = {"attend_shard": shard, "attend_at": maintain_at, "pk": pk, "sk": sk}
             key = {name: {"S": text} for name, text in last.items()}
             return _ATTEND.index(shard), {"ExclusiveStartKey": key}
         case _:

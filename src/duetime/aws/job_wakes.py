@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from duetime.aws.faults import code_of, translated
+from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.timers import SERVICE as SCHEDULER
 from duetime.aws.timers import target
-from duetime.errors import BackendUnavailable, cut
+from duetime.errors import BackendUnavailable, truncate
 from duetime.model.job import Precision
 from duetime.ports.jobs import JobWake
 
@@ -55,14 +55,14 @@ class EventBridgeJobWakes:
         return [*self._schedules(), *self._rules()]
 
     def _schedules(self) -> Iterator[tuple[str, str]]:
-        with translated(SCHEDULER):
+        with translate_errors(SCHEDULER):
             listed = self._scheduler.get_paginator("list_schedules")
             for page in listed.paginate(GroupName=self._settings.job_group):
                 yield from (("schedule", each["Name"]) for each in page["Schedules"])
 
     def _rules(self) -> Iterator[tuple[str, str]]:
         prefix = self._settings.prefix
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             listed = self._events.get_paginator("list_rule_names_by_target")
             for page in listed.paginate(TargetArn=self._settings.dispatch_arn, EventBusName=self._bus):
                 names = (each for each in page["RuleNames"] if each.startswith(prefix))
@@ -70,17 +70,17 @@ class EventBridgeJobWakes:
 
     def put(self, wake: JobWake) -> None:
         if wake.kind == "schedule":
-            with translated(SCHEDULER):
+            with translate_errors(SCHEDULER):
                 self._put_schedule(wake)
         else:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 self._put_rule(wake)
 
     def _put_schedule(self, wake: JobWake) -> None:
         said: Any = {  # all of it each time: an update takes back whatever it does not name
             "Name": wake.name,
             "GroupName": self._settings.job_group,
-            "Description": cut(wake.description, _DESCRIPTION_LIMIT),
+            "Description": truncate(wake.description, _DESCRIPTION_LIMIT),
             "ScheduleExpression": wake.expression,
             "ScheduleExpressionTimezone": wake.tz,
             "FlexibleTimeWindow": {"Mode": "OFF"},
@@ -101,7 +101,7 @@ class EventBridgeJobWakes:
             EventBusName=self._bus,
             EventPattern=json.dumps(wake.pattern),
             State=_state(wake),
-            Description=cut(wake.description, _DESCRIPTION_LIMIT),
+            Description=truncate(wake.description, _DESCRIPTION_LIMIT),
         )
         answer = self._events.put_targets(Rule=name, EventBusName=self._bus, Targets=[self._target(wake)])
         _all_done(answer)
@@ -118,10 +118,10 @@ class EventBridgeJobWakes:
 
     def remove(self, kind: str, name: str) -> None:
         if kind == "schedule":
-            with translated(SCHEDULER), _unless_gone():
+            with translate_errors(SCHEDULER), _unless_gone():
                 self._scheduler.delete_schedule(Name=name, GroupName=self._settings.job_group)
         else:
-            with translated(SERVICE), _unless_gone():
+            with translate_errors(SERVICE), _unless_gone():
                 self._remove_rule(self._settings.prefix + name)
 
     def _remove_rule(self, name: str) -> None:
@@ -136,7 +136,7 @@ class EventBridgeJobWakes:
             LookupError: there is no such rule any more, or it tells dispatch nothing.
         """
         name = rule_arn.rpartition("/")[2]
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             try:
                 listed = self._events.list_targets_by_rule(Rule=name, EventBusName=self._bus)
             except ClientError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duetime.aws import conditions, job_conditions, optimistic
 from duetime.aws.commits import CONDITION_FAILED
 from duetime.aws.conditions import Update
-from duetime.aws.faults import Conflict, TransactionFailed
+from duetime.aws.faults import TransactionConflict, TransactionFailed
 from duetime.aws.job_items import (
     STATE,
     at,
@@ -26,13 +26,13 @@ from duetime.aws.job_items import (
 from duetime.aws.job_queries import JobQueries
 from duetime.aws.keys import Item, row_key
 from duetime.aws.store import DynamoStore, not_settled
-from duetime.aws.transactions import Entry, patiently, put, update, write
-from duetime.errors import CommitRefused, DuetimeError
+from duetime.aws.transactions import Entry, put, retry_on_conflict, update, write
+from duetime.errors import CommitRejected, DuetimeError
 from duetime.model.action import Action, ActionRef
-from duetime.model.job import Job, JobRef, Span
-from duetime.model.lease import Refused, Settlement, SettleResult
-from duetime.model.run_stats import Ended
-from duetime.ports.jobs import Hold, Taking
+from duetime.model.job import Job, JobRef, JobSpan
+from duetime.model.lease import Rejected, Settlement, SettleResult
+from duetime.model.run_stats import EndedRun
+from duetime.ports.jobs import JobRunClaim, LockRequirement
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -60,7 +60,7 @@ class DynamoJobStore(JobQueries):
             return False
         return True
 
-    def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
+    def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         defined = tuple(self._defined(old, new))
         change = job_conditions.change(old, new, redefines=bool(defined))
         try:
@@ -84,40 +84,40 @@ class DynamoJobStore(JobQueries):
             origin=job.origin,
             anchor=job.anchor,
             cursor=job.cursor,
-            attend_at=job.attend_at,
+            maintain_at=job.maintain_at,
             running=job.running,
             waiting=job.waiting,
             tally=job.tally,
         )
 
     def move_cursor(
-        self, job: Job, cursor: datetime, attend_at: datetime, *, missed: Sequence[Span] = ()
+        self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
-        move = job_conditions.move_cursor(job, cursor, attend_at)
+        move = job_conditions.move_cursor(job, cursor, maintain_at)
         try:
             self._write([self._state(job.ref, move), *self._spans(job.ref, missed)])
         except TransactionFailed as failed:
             standing = failed.failed.get(_FIRST) or {}
-            moved = {"revision": {"N": str(job.revision)}, "cursor": at(cursor), "attend_at": at(attend_at)}
+            moved = {"revision": {"N": str(job.revision)}, "cursor": at(cursor), "attend_at": at(maintain_at)}
             return moved.items() <= standing.items()
         return True
 
-    def claim(self, taking: Taking) -> bool:
+    def claim(self, taking: JobRunClaim) -> bool:
         """A conflict is lost to whoever was faster; the caller reads again."""
         try:
             write(self._client, tuple(self._claim(taking)))
         except TransactionFailed as failed:
             row = failed.failed.get(_FIRST) or {}
             return row.get("nonce") == {"S": taking.claimed.claim_nonce}
-        except Conflict:
+        except TransactionConflict:
             return False
         return True
 
-    def _claim(self, taking: Taking) -> Iterator[Entry]:
+    def _claim(self, taking: JobRunClaim) -> Iterator[Entry]:
         yield self._row(taking.row.ref, optimistic.claim_row(taking.row, taking.claimed))
-        if taking.hold is not Hold.NOTHING:
+        if taking.hold is not LockRequirement.NOTHING:
             yield self._state(taking.job.ref, job_conditions.claim_job(taking))
-        if taking.hold is Hold.LOCK and taking.dead_ref not in {None, taking.row.ref}:
+        if taking.hold is LockRequirement.LOCK and taking.dead_ref not in {None, taking.row.ref}:
             yield self._row(taking.dead_ref, optimistic.still_dead(taking.dead))
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
@@ -127,7 +127,7 @@ class DynamoJobStore(JobQueries):
             return (failed.failed.get(_FIRST) or {}).get("waiting") == holder(waiting)
         return True
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: Ended) -> SettleResult:
+    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
         row = self._row(claimed.ref, conditions.settle(claimed, settlement))
         lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
         try:
@@ -135,7 +135,7 @@ class DynamoJobStore(JobQueries):
         except TransactionFailed as failed:
             if _FIRST in failed.failed:
                 return not_settled(failed.failed[_FIRST], claimed)
-            return patiently(partial(self._actions.settle, claimed, settlement))
+            return retry_on_conflict(partial(self._actions.settle, claimed, settlement))
         return SettleResult.SETTLED
 
     def commit(
@@ -143,7 +143,7 @@ class DynamoJobStore(JobQueries):
         claimed: Action,
         settlement: Settlement,
         ref: JobRef,
-        ended: Ended,
+        ended: EndedRun,
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
@@ -153,16 +153,16 @@ class DynamoJobStore(JobQueries):
         commit = partial(self._actions.commit, claimed, settlement, number=number)
         try:
             return commit(entries=[*entries, lock])
-        except CommitRefused as refused:
+        except CommitRejected as refused:
             if _is_the_locks(refused, len(entries)):
                 return commit(entries=entries)
-            raise CommitRefused([each for each in refused.reasons if each.index < len(entries)]) from None
+            raise CommitRejected([each for each in refused.reasons if each.index < len(entries)]) from None
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """A run that was claimed before may hold the lock; one that does not may wait for it."""
         if row.attempt and self._end_retry(row, ended, ref):
             return True
-        if isinstance(patiently(partial(self._actions.end_pending, row, ended)), Refused):
+        if isinstance(retry_on_conflict(partial(self._actions.end_pending, row, ended)), Rejected):
             return False
         with suppress(TransactionFailed, DuetimeError):  # whoever comes next finds that it waits no more
             self._write([self._state(ref, job_conditions.stop_waiting(row.ref))])
@@ -177,12 +177,12 @@ class DynamoJobStore(JobQueries):
             return False
         return True
 
-    def count(self, ref: JobRef, ended: Ended) -> None:
+    def count(self, ref: JobRef, ended: EndedRun) -> None:
         with suppress(TransactionFailed):
             self._write([self._state(ref, job_conditions.count(ended))])
 
     def _write(self, entries: Sequence[Entry]) -> None:
-        patiently(partial(write, self._client, entries))
+        retry_on_conflict(partial(write, self._client, entries))
 
     def _row(self, ref: ActionRef, change: Update) -> Entry:
         return update(self._actions_table, row_key(ref), change)
@@ -190,11 +190,11 @@ class DynamoJobStore(JobQueries):
     def _state(self, ref: JobRef, change: Update) -> Entry:
         return update(self._table, job_key(ref, STATE), change)
 
-    def _spans(self, ref: JobRef, spans: Sequence[Span]) -> Iterator[Entry]:
+    def _spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> Iterator[Entry]:
         items: dict[str, Item] = {item["sk"]["S"]: item for item in (to_span(ref, each) for each in spans)}
         return (put(self._table, item) for item in items.values())
 
 
-def _is_the_locks(refused: CommitRefused, place: int) -> bool:
+def _is_the_locks(refused: CommitRejected, place: int) -> bool:
     """Whether the condition of the lock's entry is one of those that did not hold."""
     return any((each.index, each.code) == (place, CONDITION_FAILED) for each in refused.reasons)

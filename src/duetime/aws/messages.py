@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from duetime import ids, instant
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.model.action import ActionRef
 from duetime.ports.wakeups import DueMessage
 
@@ -22,7 +22,7 @@ class UnreadableMessage(DuetimeError, ValueError):
     code = "unreadable-message"
 
     def __init__(self, problem: object) -> None:
-        super().__init__(f"not a due message: {cut(problem, 200)}")
+        super().__init__(f"not a due message: {truncate(problem, 200)}")
 
 
 def to_json(message: DueMessage, *, delay: int = 0) -> str:
@@ -32,7 +32,7 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
         "id": message.ref.id,
         "type": message.type,
         "due_at": instant.text(message.due_at),
-        "gen": message.gen,
+        "gen": message.generation,
         "delay": delay,
     }
     if message.payload_version != 1:
@@ -57,7 +57,7 @@ def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
             ref=ActionRef(ids.TenantId(str(told["tenant"])), ids.ActionId(str(told["id"]))),
             type=str(told["type"])[:TYPE_LIMIT],
             due_at=instant.parse(told["due_at"]),
-            gen=int(told["gen"]),
+            generation=int(told["gen"]),
             payload_version=int(told.get("payload_version", 1)),
             is_keyed=told.get("is_keyed") is True,
             looks_until=None if until is None else instant.parse(until),

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from duetime.aws.faults import translated
+from duetime.aws.faults import translate_errors
 from duetime.aws.queries import SERVICE
 from duetime.clock import Clock
-from duetime.model.manifest import Manifest, Route, routes_by_type
+from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -26,7 +26,7 @@ class DynamoRoutes:
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
         self._client, self._table, self._clock = client, table, clock
-        self._routes: Mapping[str, Route] = {}
+        self._routes: Mapping[str, WorkerRoute] = {}
         self._read_at: datetime | None = None
 
     def queue_for(self, type_name: str) -> str | None:
@@ -43,19 +43,19 @@ class DynamoRoutes:
         self._routes, self._read_at = self._read(), self._clock.now()
         return sorted(self._routes)
 
-    def told_route(self, type_name: str) -> Route | None:
+    def told_route(self, type_name: str) -> WorkerRoute | None:
         known = type_name in self._routes
         route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
         return route if route is not None and route.is_told else None
 
-    def _no_older_than(self, age: timedelta) -> Mapping[str, Route]:
+    def _no_older_than(self, age: timedelta) -> Mapping[str, WorkerRoute]:
         now = self._clock.now()
         if self._read_at is None or now - self._read_at > age:
             self._routes, self._read_at = self._read(), now
         return self._routes
 
-    def _read(self) -> Mapping[str, Route]:
-        with translated(SERVICE):
+    def _read(self) -> Mapping[str, WorkerRoute]:
+        with translate_errors(SERVICE):
             answer: Any = self._client.query(
                 TableName=self._table,
                 KeyConditionExpression="pk = :manifests",
@@ -67,7 +67,7 @@ class DynamoRoutes:
 
 def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:
     """Make a worker's types known; what its last manifest had and this one has not is known no more."""
-    with translated(SERVICE):
+    with translate_errors(SERVICE):
         client.put_item(
             TableName=table,
             Item={"pk": _MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}},
@@ -76,7 +76,7 @@ def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:
 
 def withdraw(client: DynamoDBClient, table: str, worker: str) -> None:
     """Take back what a worker published: it is there no more."""
-    with translated(SERVICE):
+    with translate_errors(SERVICE):
         client.delete_item(TableName=table, Key={"pk": _MANIFESTS, "sk": {"S": worker}})
 
 
@@ -88,14 +88,14 @@ class DynamoBookmarks:
 
     def read(self, name: str) -> Mapping[str, str]:
         """See `duetime.ports.wakeups.Bookmarks`, here and below."""
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             item = self._client.get_item(
                 TableName=self._table, Key={"pk": _BOOKMARKS, "sk": {"S": name}}, ConsistentRead=True
             ).get("Item")
         return json.loads(item["marks"]["S"]) if item else {}
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             self._client.put_item(
                 TableName=self._table,
                 Item={"pk": _BOOKMARKS, "sk": {"S": name}, "marks": {"S": json.dumps(dict(marks))}},

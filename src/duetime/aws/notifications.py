@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
 from duetime.aws.queries import SERVICE
@@ -51,7 +51,7 @@ class DynamoPreferences:
 
     def get(self, tenant_id: TenantId) -> Preferences:
         """See `duetime.ports.notifications.PreferencesStore`, here and below."""
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             found = self._client.get_item(
                 TableName=self._table, Key=_preferences_key(tenant_id), ConsistentRead=True
             )
@@ -66,7 +66,7 @@ class DynamoPreferences:
             seen = {":seen": {"N": str(chosen.revision)}}
             condition = {"ConditionExpression": NOBODY_CHANGED_IT, "ExpressionAttributeValues": seen}
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 self._client.put_item(
                     TableName=self._table,
                     Item={**_preferences_key(chosen.tenant_id), **_preferences_item(following)},
@@ -123,7 +123,7 @@ class DynamoInbox:
         """See `duetime.ports.notifications.Inbox`, here and below."""
         key = _entry_key(notification.tenant_id, notification.entry_id)
         item = {**key, **_entry_item(notification), "ttl": {"N": to_epoch(expires_at)}}
-        with suppress(ConditionFailed), translated(SERVICE):
+        with suppress(ConditionFailed), translate_errors(SERVICE):
             self._client.put_item(TableName=self._table, Item=item, ConditionExpression=IS_NEW)
 
     def list(
@@ -152,7 +152,7 @@ class DynamoInbox:
 
     def _before(self, asked: dict[str, Any], before: str, limit: int) -> Any:
         values = asked["ExpressionAttributeValues"] | {":before": {"S": before}}
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             return self._client.query(
                 TableName=self._table,
                 ScanIndexForward=False,
@@ -164,7 +164,7 @@ class DynamoInbox:
     def get(self, tenant_id: TenantId, entry_id: str) -> InboxEntry | None:
         if not is_entry_id(entry_id):
             return None
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             found = self._client.get_item(
                 TableName=self._table, Key=_entry_key(tenant_id, entry_id), ConsistentRead=True
             )
@@ -174,7 +174,7 @@ class DynamoInbox:
         if not is_entry_id(entry_id):
             return False
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 self._client.update_item(
                     TableName=self._table,
                     Key=_entry_key(tenant_id, entry_id),

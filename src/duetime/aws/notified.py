@@ -12,12 +12,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, notified
 from duetime.aws.queries import SERVICE
 from duetime.ids import TenantId
-from duetime.ports.notifications import Begun
+from duetime.ports.notifications import SendPermit
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -42,10 +42,10 @@ class DynamoDeliveries:
         now: datetime,
         until: datetime,
         expires_at: datetime,
-    ) -> Begun:
+    ) -> SendPermit:
         """See `duetime.ports.notifications.Deliveries`, here and below."""
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 self._client.update_item(
                     TableName=self._table,
                     Key=_delivery_key(tenant_id, delivery_id),
@@ -61,11 +61,11 @@ class DynamoDeliveries:
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 )
         except ConditionFailed as failed:
-            return Begun.SENT if "sent" in (failed.item or {}) else Begun.HELD
-        return Begun.YES
+            return SendPermit.SENT if "sent" in (failed.item or {}) else SendPermit.HELD
+        return SendPermit.YES
 
     def end(self, tenant_id: TenantId, delivery_id: str, *, expires_at: datetime) -> None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             self._client.put_item(
                 TableName=self._table,
                 Item={
@@ -76,7 +76,7 @@ class DynamoDeliveries:
             )
 
     def forget(self, tenant_id: TenantId, delivery_id: str, *, holder: str) -> None:
-        with suppress(ConditionFailed), translated(SERVICE):
+        with suppress(ConditionFailed), translate_errors(SERVICE):
             self._client.delete_item(
                 TableName=self._table,
                 Key=_delivery_key(tenant_id, delivery_id),

@@ -31,7 +31,7 @@ def claim_row(row: Action, claimed: Action) -> Update:
         "ExpressionAttributeNames": as_read["ExpressionAttributeNames"],
         "ExpressionAttributeValues": {
             **as_read["ExpressionAttributeValues"],
-            ":gen": {"N": str(row.gen)},
+            ":gen": {"N": str(row.generation)},
             ":processing": became["status"],
             ":none": {"L": []},
             ":started": {"L": became["attempts"]["L"][-1:]},

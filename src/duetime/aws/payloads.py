@@ -7,13 +7,13 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import to_epoch, to_payload_item
 from duetime.aws.keys import payload_key
 from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, put
 from duetime.model.action import Action, ActionRef
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -22,7 +22,7 @@ _OUTLIVES = timedelta(days=400)
 """Past the due time: a payload is removed with its row; this bounds what a caller that crashed between two puts leaves."""
 
 
-class Payloads:
+class DynamoPayloads:
     """The payloads set apart of an actions table."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
@@ -31,7 +31,7 @@ class Payloads:
     def put(self, action: Action) -> None:
         """Write the payload of `action`."""
         item = to_payload_item(action, action.due_at + _OUTLIVES)
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             self._client.put_item(TableName=self._table, Item=item)
 
     def entry(self, action: Action) -> Entry:
@@ -40,19 +40,19 @@ class Payloads:
 
     def with_payload(self, action: Action) -> Action:
         """The row with its payload, if that is set apart and there still."""
-        if not action.payload_apart:
+        if not action.payload_offloaded:
             return action
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             item = self._client.get_item(
                 TableName=self._table, Key=payload_key(action.ref), ConsistentRead=True
             ).get("Item")
         return replace(action, payload=item["payload"]["S"] if item else None)
 
-    def keeping(self, outcome: Moved | Refused) -> Moved | Refused:
+    def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
         """A payload set apart must outlive the new due time; one that is gone is told of by the run."""
-        if isinstance(outcome, Moved) and outcome.action.payload_apart:
+        if isinstance(outcome, Applied) and outcome.action.payload_offloaded:
             until = outcome.action.due_at + _OUTLIVES
-            with suppress(ConditionFailed), translated(SERVICE):
+            with suppress(ConditionFailed), translate_errors(SERVICE):
                 self._client.update_item(
                     TableName=self._table,
                     Key=payload_key(outcome.action.ref),
@@ -65,5 +65,5 @@ class Payloads:
 
     def remove(self, ref: ActionRef) -> None:
         """Delete the payload whose row has been removed."""
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             self._client.delete_item(TableName=self._table, Key=payload_key(ref))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
 from duetime.aws import due_order
-from duetime.aws.faults import translated
+from duetime.aws.faults import translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
@@ -35,7 +35,7 @@ _BETWEEN_MARKS = "|"
 _UNREADABLE = (KeyError, ValueError, OverflowError)
 
 
-class Queries:
+class DynamoQueries:
     """The reading half of the actions table."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, due_shards: int) -> None:
@@ -119,7 +119,7 @@ class Queries:
         limit: int,
         cursor: str | None,
     ) -> Page:
-        span = due_order.Span(after, until, None if cursor is None else DueMark.parse(cursor))
+        span = due_order.KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
         marks = list(islice(span.of_tenant(self._query, tenant_id, limit), limit + 1))
         rows = self.get_rows([ActionRef(tenant_id, each.id) for each in marks[:limit]])
         shown = sorted((row for row in rows if span.holds(row)), key=DueMark.of)
@@ -223,7 +223,7 @@ class Queries:
         return DuePage(entries, _due_cursor(last) if last else None)
 
     def _query(self, **asked: Any) -> Any:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             return self._client.query(TableName=self._table, **asked)
 
 
@@ -235,7 +235,7 @@ def get_items(client: DynamoDBClient, table: str, keys: Sequence[Item]) -> Itera
     """
     asked: Any = {table: {"Keys": keys, "ConsistentRead": True}}
     for _ in range(_ASK_AGAIN):
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             answer: Any = client.batch_get_item(RequestItems=asked)
         yield from answer.get("Responses", {}).get(table, [])
         asked = answer.get("UnprocessedKeys")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from duetime.aws.faults import code_of, translated
+from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports.wakeups import FAILURES, NOTIFICATIONS, Send
@@ -52,7 +52,7 @@ class SqsQueues:
             }
             for place, each in enumerate(sends)
         ]
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             answer = self._client.send_message_batch(QueueUrl=url, Entries=entries)
         if failed := answer.get("Failed"):
             raise BackendUnavailable(
@@ -60,7 +60,7 @@ class SqsQueues:
             )
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             try:
                 self._client.change_message_visibility(
                     QueueUrl=self._url(queue), ReceiptHandle=receipt, VisibilityTimeout=seconds
@@ -91,7 +91,7 @@ class SqsBodies:
 
     def put(self, queue: str, body: str) -> None:
         """See `duetime.ports.undelivered.BodyQueues`."""
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             self._client.send_message(QueueUrl=self._at(queue), MessageBody=body)
 
     def waiting(self, queue: str) -> int:
@@ -102,7 +102,7 @@ class SqsBodies:
             BackendMisconfigured: there is no such queue.
         """
         name: Any = "ApproximateNumberOfMessages"
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             told = self._client.get_queue_attributes(QueueUrl=self._at(queue), AttributeNames=[name])
         return int(told["Attributes"][name])
 

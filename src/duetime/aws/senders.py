@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from duetime.aws.faults import code_of, translated
+from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.queues import SERVICE as SQS
 from duetime.errors import BackendMisconfigured
-from duetime.model.notification import Channel, DeliveryRefused, Window
+from duetime.model.notification import Channel, DeliveryRejected, DigestWindow
 from duetime.ports.notifications import Mail
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SesMailer:
 
     def send(self, mail: Mail) -> None:
         """See `duetime.ports.notifications.Mailer`."""
-        with translated("SES"):
+        with translate_errors("SES"):
             try:
                 self._client.send_templated_email(
                     Source=self._sender,
@@ -57,7 +57,7 @@ class SnsTopic:
 
     def publish(self, subject: str, message: str, attributes: Mapping[str, str]) -> None:
         """See `duetime.ports.notifications.Topic`."""
-        with translated("SNS"):
+        with translate_errors("SNS"):
             try:
                 self._client.publish(
                     TopicArn=self._topic_arn,
@@ -77,7 +77,7 @@ class SnsTopic:
 def _raise_if_refused(channel: Channel, error: ClientError, codes: frozenset[str]) -> None:
     reason = str(error.response.get("Error", {}).get("Message"))
     if code_of(error) in codes and not any(each in reason for each in _OF_THE_TOPIC):
-        raise DeliveryRefused(channel, reason) from error
+        raise DeliveryRejected(channel, reason) from error
 
 
 class SqsDigestTimer:
@@ -86,12 +86,12 @@ class SqsDigestTimer:
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url
 
-    def at_end_of(self, window: Window, *, delay: int) -> None:
+    def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
         """See `duetime.ports.notifications.DigestTimer`."""
         if not self._url:
             cure = "DUETIME_NOTIFICATION_QUEUE says where it is"
             raise BackendMisconfigured(SQS, "nobody said which queue asks for digests", cure)
-        with translated(SQS):
+        with translate_errors(SQS):
             self._client.send_message(
                 QueueUrl=self._url, MessageBody=json.dumps(window.request), DelaySeconds=delay
             )

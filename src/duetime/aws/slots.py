@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING
 
 from duetime.aws import optimistic
 from duetime.aws.conditions import Update
-from duetime.aws.faults import Cancelled, TransactionFailed, translated
+from duetime.aws.faults import TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import row_key, slots_key
 from duetime.aws.queries import SERVICE
-from duetime.aws.transactions import Entry, patiently, update, write
+from duetime.aws.transactions import Entry, retry_on_conflict, update, write
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import Action, ActionRef
 
@@ -41,7 +41,7 @@ _OUTLIVES = timedelta(days=2)
 """The item outlives the latest take: longer than any run may last."""
 
 
-class Slots:
+class DynamoSlots:
     """The concurrency keys of an actions table."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
@@ -49,7 +49,7 @@ class Slots:
 
     def holders(self, tenant_id: TenantId, key: str) -> frozenset[ActionId]:
         """See `duetime.ports.actions.ActionStore`, here and below."""
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             found = self._client.get_item(
                 TableName=self._table, Key=slots_key(tenant_id, key), ConsistentRead=True
             )
@@ -63,7 +63,7 @@ class Slots:
         except TransactionFailed as failed:
             standing = failed.failed.get(_ROW) or {}
             return standing.get("nonce") == {"S": claimed.claim_nonce}
-        except Cancelled:
+        except TransactionCancelled:
             return False
         return True
 
@@ -101,12 +101,12 @@ class Slots:
         standing = update(self._table, row_key(ref), optimistic.still_dead(row))
         try:
             self._write([standing, self._slots(ref, key, drop)])
-        except (TransactionFailed, Cancelled):
+        except (TransactionFailed, TransactionCancelled):
             return False
         return True
 
     def _write(self, entries: Sequence[Entry]) -> None:
-        patiently(partial(write, self._client, entries), Cancelled)
+        retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
 
     def _slots(self, ref: ActionRef, key: str | None, change: Update) -> Entry:
         return update(self._table, slots_key(ref.tenant_id, key or ""), change)

@@ -8,26 +8,26 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duetime.aws import commits, conditions
-from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
-from duetime.aws.idempotency import Keys
+from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
+from duetime.aws.idempotency import DynamoIdempotencyKeys
 from duetime.aws.items import from_item, to_item
 from duetime.aws.keys import Item, ref_of, row_key
-from duetime.aws.payloads import Payloads
-from duetime.aws.queries import SERVICE, Queries
-from duetime.aws.slots import Slots
-from duetime.aws.transactions import patiently, put, update, write
+from duetime.aws.payloads import DynamoPayloads
+from duetime.aws.queries import SERVICE, DynamoQueries
+from duetime.aws.slots import DynamoSlots
+from duetime.aws.transactions import put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
 from duetime.ids import ActionId, TenantId, due_shard_of
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
+    Applied,
     Claimed,
     ClaimTerms,
-    Held,
-    Keyed,
-    Moved,
-    Refused,
+    LeaseHeld,
+    NeedsSlot,
+    Rejected,
     Renewed,
     Settlement,
     SettleResult,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _BATCH = 25
 
 
-class DynamoStore(Queries):
+class DynamoStore(DynamoQueries):
     """The actions table.
 
     `client` repeats calls by itself. `single_shot` must not: a batch that was applied and is repeated could write over
@@ -59,18 +59,18 @@ class DynamoStore(Queries):
         super().__init__(client, table, due_shards=due_shards)
         self._single_shot = single_shot
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
-        self._keys = Keys(client, table, self.get, self._item)
-        self._slots = Slots(client, table)
-        self._payloads = Payloads(client, table)
+        self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
+        self._slots = DynamoSlots(client, table)
+        self._payloads = DynamoPayloads(client, table)
 
     def put(self, action: Action) -> None:
-        if action.payload_apart:
+        if action.payload_offloaded:
             self._payloads.put(action)
         self._put_row(action)
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
         """A large payload is written only once it is known to be needed: a repeat would leave it behind."""
-        if action.payload_apart:
+        if action.payload_offloaded:
             first = self._keys.first(action, terms)
             if first is not None:
                 return first
@@ -80,7 +80,7 @@ class DynamoStore(Queries):
     def _put_row(self, action: Action) -> bool:
         """Whether the row was absent; if not, it is this very one: an id names one action alone."""
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 self._client.put_item(
                     TableName=self._table,
                     Item=self._item(action),
@@ -94,7 +94,7 @@ class DynamoStore(Queries):
         """The first row is put alone: if it is there, this is a repeated call, and any of its rows may have run."""
         rows = list({action.ref: action for action in actions}.values())
         for row in rows:
-            if row.payload_apart:
+            if row.payload_offloaded:
                 self._payloads.put(row)
         is_first_try = all(self._put_row(row) for row in rows[:1])
         single_shot = self._single_shot if is_first_try else None
@@ -109,7 +109,7 @@ class DynamoStore(Queries):
         """Write at most 25 rows in one call, once; returns those that need a conditional put of their own."""
         requests: Any = [{"PutRequest": {"Item": self._item(action)}} for action in batch.values()]
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 answer = single_shot.batch_write_item(RequestItems={self._table: requests})
         except BackendUnavailable:
             return tuple(batch)  # nobody knows what was written
@@ -119,41 +119,43 @@ class DynamoStore(Queries):
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         row = put(self._table, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
         entries = [row] if terms is None else [self._keys.entry(action, terms), row]
-        if not action.payload_apart:
+        if not action.payload_offloaded:
             return tuple(entries)
         return (self._payloads.entry(action), *entries)
 
     def get(self, ref: ActionRef) -> Action | None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             item = self._client.get_item(TableName=self._table, Key=row_key(ref), ConsistentRead=True).get(
                 "Item"
             )
         return None if item is None else self._payloads.with_payload(from_item(item))
 
-    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         claimed = self._change(ref, conditions.claim(terms))
-        if isinstance(claimed, Refused):
+        if isinstance(claimed, Rejected):
             return self._claim_refused(claimed.action, terms)
         return Claimed(self._payloads.with_payload(claimed.action))
 
-    def _claim_refused(self, standing: Action | None, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
+    def _claim_refused(
+        self, standing: Action | None, terms: ClaimTerms
+    ) -> Claimed | LeaseHeld | NeedsSlot | None:
         if standing is None or standing.status.is_final:
             return None
         if standing.status is Status.PENDING:
-            return Keyed() if standing.concurrency_key and standing.due_at <= terms.now else None
+            return NeedsSlot() if standing.concurrency_key and standing.due_at <= terms.now else None
         if standing.claim_nonce == terms.nonce:
             return Claimed(self._payloads.with_payload(standing))
         if not terms.may_take_over(standing):
-            return Held(standing.lease_until) if standing.lease_until else None
-        return Keyed() if standing.concurrency_key else self._take_over(standing, terms)
+            return LeaseHeld(standing.lease_until) if standing.lease_until else None
+        return NeedsSlot() if standing.concurrency_key else self._take_over(standing, terms)
 
-    def _take_over(self, dead: Action, terms: ClaimTerms) -> Claimed | Held | None:
+    def _take_over(self, dead: Action, terms: ClaimTerms) -> Claimed | LeaseHeld | None:
         taken = self._change(dead.ref, conditions.take_over(terms, dead))
-        if isinstance(taken, Moved):
+        if isinstance(taken, Applied):
             return Claimed(self._payloads.with_payload(taken.action))
         if taken.action is not None and taken.action.claim_nonce == terms.nonce:
             return Claimed(self._payloads.with_payload(taken.action))
-        return Held(taken.action.lease_until) if taken.action and taken.action.lease_until else None
+        return LeaseHeld(taken.action.lease_until) if taken.action and taken.action.lease_until else None
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
         return self._slots.holders(tenant_id, concurrency_key)
@@ -166,12 +168,12 @@ class DynamoStore(Queries):
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         renewed = self._change(claimed.ref, conditions.renew(claimed, until))
-        if isinstance(renewed, Refused):
+        if isinstance(renewed, Rejected):
             return None
         return Renewed(cancel_requested=renewed.action.cancel_requested_at is not None)
 
     def peek(self, claimed: Action) -> Renewed | None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             item = self._client.get_item(
                 TableName=self._table,
                 Key=row_key(claimed.ref),
@@ -187,7 +189,7 @@ class DynamoStore(Queries):
         settle = conditions.settle(claimed, settlement)
         try:
             if claimed.concurrency_key is None or not self._settle_with_slot(claimed, settle):
-                patiently(partial(self._update, claimed.ref, settle))
+                retry_on_conflict(partial(self._update, claimed.ref, settle))
         except ConditionFailed as failed:
             return not_settled(failed.item, claimed)
         return SettleResult.SETTLED
@@ -200,8 +202,8 @@ class DynamoStore(Queries):
         """
         entries = [update(self._table, row_key(claimed.ref), settle), self._slots.free(claimed)]
         try:
-            patiently(partial(write, self._client, entries), Cancelled)
-        except Cancelled:
+            retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
+        except TransactionCancelled:
             return False
         except TransactionFailed as failed:
             raise ConditionFailed(failed.failed.get(0)) from None
@@ -211,29 +213,29 @@ class DynamoStore(Queries):
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
         besides = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
-        asked = commits.Commit(self._table, claimed, settlement, entries, number, besides)
+        asked = commits.CommitTransaction(self._table, claimed, settlement, entries, number, besides)
         return commits.commit(self._client, asked)
 
-    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
+    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         outcome = self._change(ref, conditions.cancel(by=by, at=at, expires_at=expires_at))
         return _unless_mine(outcome, Status.CANCELLED, by=by, at=at)
 
-    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Moved | Refused:
+    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         return self._change(ref, conditions.ask_to_cancel(by=by, at=at))
 
-    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         outcome = self._change(ref, conditions.reschedule(due_at, by=by, at=at))
         return self._payloads.keeping(outcome)
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
-    ) -> Moved | Refused:
+    ) -> Applied | Rejected:
         return self.end_pending(
             row, transition.skipped(row, reason, note=note, by=by, at=at, expires_at=expires_at)
         )
 
-    def end_pending(self, row: Action, ended: Action) -> Moved | Refused:
-        """Pending → what `ended` is, if the row is pending under the `gen` of `row`."""
+    def end_pending(self, row: Action, ended: Action) -> Applied | Rejected:
+        """Pending → what `ended` is, if the row is pending under the `generation` of `row`."""
         update = {**conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
         outcome = self._change(row.ref, update)
         if ended.changed_by is None or ended.changed_at is None:
@@ -243,11 +245,11 @@ class DynamoStore(Queries):
     def record(self, action: Action) -> None:
         self.put(action)
 
-    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         due_shard = due_shard_of(ref.id, len(self.due_shards))
         outcome = self._change(ref, conditions.redrive(due_at, due_shard, by=by, at=at))
         failed = outcome.action
-        if isinstance(outcome, Refused) and failed is not None and failed.status is Status.FAILED:
+        if isinstance(outcome, Rejected) and failed is not None and failed.status is Status.FAILED:
             change = conditions.redrive_with_key(due_at, due_shard, by=by, at=at)
             outcome = self._keys.take_again(failed, change, at)
         return self._payloads.keeping(_unless_mine(outcome, Status.PENDING, by=by, at=at))
@@ -258,14 +260,14 @@ class DynamoStore(Queries):
     def remove_key(self, ref: ActionRef, key: str) -> None:
         self._keys.remove(ref, key)
 
-    def _change(self, ref: ActionRef, update: conditions.Update) -> Moved | Refused:
+    def _change(self, ref: ActionRef, update: conditions.Update) -> Applied | Rejected:
         try:
-            return Moved(from_item(self._update(ref, update)["Attributes"]))
+            return Applied(from_item(self._update(ref, update)["Attributes"]))
         except ConditionFailed as failed:
-            return Refused(from_item(failed.item) if failed.item else None)
+            return Rejected(from_item(failed.item) if failed.item else None)
 
     def _update(self, ref: ActionRef, update: conditions.Update) -> Any:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             return self._client.update_item(
                 TableName=self._table,
                 Key=row_key(ref),
@@ -284,9 +286,9 @@ def not_settled(standing: Item | None, claimed: Action) -> SettleResult:
     return SettleResult.CANCEL_REQUESTED if row.status is Status.PROCESSING else SettleResult.SETTLED
 
 
-def _unless_mine(outcome: Moved | Refused, status: Status, *, by: str, at: datetime) -> Moved | Refused:
+def _unless_mine(outcome: Applied | Rejected, status: Status, *, by: str, at: datetime) -> Applied | Rejected:
     """A row that stands as this very call would have left it was changed by its first try, whose answer was lost."""
     row = outcome.action
     if row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at):
-        return Moved(row)
+        return Applied(row)
     return outcome

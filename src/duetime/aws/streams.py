@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from duetime.aws.faults import code_of, translated
+from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import is_row, ref_of
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.model.change import Change
-from duetime.ports.undelivered import StreamBatch, ToldRecord, Written
+from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
@@ -41,17 +41,17 @@ class DynamoStream:
     def __init__(self, client: DynamoDBStreamsClient) -> None:
         self._client = client
 
-    def read(self, batch: StreamBatch) -> Sequence[Written] | None:
+    def read(self, batch: StreamBatch) -> Sequence[RowRecord] | None:
         """See `duetime.ports.undelivered.Stream`, here and below."""
         records = self._read(batch)
         return None if records is None else [each for record in records if (each := _written(record))]
 
-    def told(self, batch: StreamBatch) -> Sequence[ToldRecord] | None:
+    def told(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
         records = self._read(batch)
         return None if records is None else [_told(record) for record in records]
 
     def _read(self, batch: StreamBatch) -> list[Any] | None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             try:
                 return list(self._records(batch))
             except ClientError as error:
@@ -81,7 +81,7 @@ class DynamoStream:
             iterator = page.get("NextShardIterator")
 
 
-def _told(record: Mapping[str, Any]) -> ToldRecord:
+def _told(record: Mapping[str, Any]) -> StreamRecord:
     from duetime.aws.stream_records import told_by  # noqa: PLC0415 - arm, which reads rows alone, needs no jobs
 
     images = record["dynamodb"]
@@ -89,10 +89,10 @@ def _told(record: Mapping[str, Any]) -> ToldRecord:
         told = told_by(images)
     except UnreadableRow:
         told = None
-    return ToldRecord(images["SequenceNumber"], images["ApproximateCreationDateTime"], told)
+    return StreamRecord(images["SequenceNumber"], images["ApproximateCreationDateTime"], told)
 
 
-def _written(record: Mapping[str, Any]) -> Written | None:
+def _written(record: Mapping[str, Any]) -> RowRecord | None:
     images = record["dynamodb"]
     try:
         change = change_of(images)
@@ -101,7 +101,7 @@ def _written(record: Mapping[str, Any]) -> Written | None:
     else:
         if change is None:
             return None
-    return Written(
+    return RowRecord(
         number=images["SequenceNumber"],
         at=images["ApproximateCreationDateTime"],
         ref=ref_of(images["Keys"]),

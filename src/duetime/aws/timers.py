@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
 
-from duetime.aws.faults import code_of, translated
+from duetime.aws.faults import code_of, translate_errors
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports.wakeups import DueMessage
@@ -33,7 +33,7 @@ class EventBridgeTimers:
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         """See `duetime.ports.wakeups.Timers`, here and below."""
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 self._create(message, wake_at)
         except BackendMisconfigured as error:  # whatever the reason, the caller has another way to wake it
             raise BackendUnavailable(SERVICE, str(error)) from error
@@ -55,7 +55,7 @@ class EventBridgeTimers:
                 raise
 
     def clear(self, message: DueMessage) -> None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             try:
                 self._client.delete_schedule(
                     Name=schedule_name(message), GroupName=self._settings.schedule_group
@@ -80,7 +80,7 @@ def target(settings: Settings, told: str) -> Any:
 
 def schedule_name(message: DueMessage) -> str:
     """A name that EventBridge takes, one for each gen: id and gen where they fit, their hash where they do not."""
-    plain = f"{message.ref.id}.{message.gen}"
+    plain = f"{message.ref.id}.{message.generation}"
     if _NAME.fullmatch(plain):
         return plain
     return sha256(f"{message.ref.tenant_id}#{plain}".encode()).hexdigest()

@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from duetime.aws.conditions import Update
-from duetime.aws.faults import Cancelled, ConditionFailed, Conflict, TransactionFailed, translated
+from duetime.aws.faults import (
+    ConditionFailed,
+    TransactionCancelled,
+    TransactionConflict,
+    TransactionFailed,
+    translate_errors,
+)
 from duetime.aws.keys import Item
 from duetime.aws.queries import SERVICE
 
@@ -47,7 +53,7 @@ def write(client: DynamoDBClient, entries: Sequence[Entry]) -> None:
     """
     listed: Any = list(entries)
     try:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             if len(listed) == 1 and "Update" in listed[0]:
                 client.update_item(**listed[0]["Update"])
             else:
@@ -56,7 +62,7 @@ def write(client: DynamoDBClient, entries: Sequence[Entry]) -> None:
         raise TransactionFailed({0: failed.item}) from None
 
 
-def patiently(call: Callable[[], T], after: type[Cancelled] = Conflict) -> T:
+def retry_on_conflict(call: Callable[[], T], after: type[TransactionCancelled] = TransactionConflict) -> T:
     """Call again after a conflict, or whatever passes like one, a few times.
 
     Raises:

@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws.faults import ConditionFailed, translated
+from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item
 from duetime.aws.queries import SERVICE
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import Kind, Undelivered, UndeliveredId
+from duetime.model.undelivered import Undelivered, UndeliveredId, UndeliveredKind
 from duetime.ports.undelivered import UndeliveredPage
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class DynamoUndelivered:
     def _count(self, thing: Undelivered, latest: Item, first: Item, **condition: Any) -> None:
         sets = [f"#{name} = :{name}" for name in latest]
         sets += [f"#{name} = if_not_exists(#{name}, :{name})" for name in first]
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             self._client.update_item(
                 TableName=self._table,
                 Key=_key(thing.id),
@@ -63,7 +63,7 @@ class DynamoUndelivered:
         found = list[Item]()
         asked: dict[str, Any] = {} if cursor is None else {"ExclusiveStartKey": _key(cursor)}
         while len(found) <= limit:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 answer: Any = self._client.query(
                     TableName=self._table,
                     KeyConditionExpression="pk = :undelivered",
@@ -80,7 +80,7 @@ class DynamoUndelivered:
         return UndeliveredPage(shown, shown[-1].id if len(found) > limit else None)
 
     def get(self, undelivered_id: str) -> Undelivered | None:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             item: Any = self._client.get_item(
                 TableName=self._table, Key=_key(undelivered_id), ConsistentRead=True
             ).get("Item")
@@ -88,7 +88,7 @@ class DynamoUndelivered:
 
     def remove(self, thing: Undelivered) -> bool:
         try:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 self._client.delete_item(
                     TableName=self._table,
                     Key=_key(thing.id),
@@ -126,7 +126,7 @@ def from_undelivered_item(item: Item) -> Undelivered:
         ref = ActionRef(TenantId(item["action_tenant"]["S"]), ActionId(item["action_id"]["S"]))
     return Undelivered(
         id=UndeliveredId(item["sk"]["S"]),
-        kind=Kind(item["kind"]["S"]),
+        kind=UndeliveredKind(item["kind"]["S"]),
         source=item["source"]["S"],
         reason=item["reason"]["S"],
         body=item["body"]["S"],

@@ -26,15 +26,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws.faults import Cancelled, ConditionFailed, TransactionFailed, translated
+from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, notified
 from duetime.aws.queries import SERVICE
-from duetime.aws.transactions import Entry, patiently, pause, put, update, write
+from duetime.aws.transactions import Entry, pause, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
 from duetime.ids import SEPARATOR
-from duetime.model.notification import Digest, Notification, Window
-from duetime.ports.notifications import Place
+from duetime.model.notification import Digest, DigestWindow, Notification
+from duetime.ports.notifications import DigestPosition
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -59,13 +59,15 @@ class DynamoWindows:
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
 
-    def count(self, notification: Notification, window: Window, *, expires_at: datetime) -> Place | None:
+    def count(
+        self, notification: Notification, window: DigestWindow, *, expires_at: datetime
+    ) -> DigestPosition | None:
         """See `duetime.ports.notifications.Windows`, here and below."""
         standing = self._standing(window)
         for tried in range(_RACES):
             if "closed" in standing:
                 return self._place_of(notification, window)
-            place = Place(_as_begun(window, standing), _total(standing) + 1)
+            place = DigestPosition(_as_begun(window, standing), _total(standing) + 1)
             try:
                 write(self._client, self._counting(notification, place, expires_at))
             except TransactionFailed as failed:
@@ -73,14 +75,16 @@ class DynamoWindows:
                     return _to_place(window, failed.failed[_PLACE] or {})
                 standing = failed.failed.get(_WINDOW) or {}
                 pause(min(tried, _LONGEST_PAUSE))
-            except Cancelled:
+            except TransactionCancelled:
                 pause(min(tried, _LONGEST_PAUSE))
                 standing = self._standing(window)
             else:
                 return place
         raise BackendUnavailable(SERVICE, f"the window of {window.kind} kept changing")
 
-    def _counting(self, notification: Notification, place: Place, expires_at: datetime) -> list[Entry]:
+    def _counting(
+        self, notification: Notification, place: DigestPosition, expires_at: datetime
+    ) -> list[Entry]:
         window, ttl = place.window, {"N": to_epoch(expires_at)}
         mark = {**_place_key(notification, window), **_place_item(place), "ttl": ttl}
         one = {":one": {"N": "1"}, ":ttl": ttl}
@@ -104,21 +108,21 @@ class DynamoWindows:
             update(self._table, _window_key(window, _name_mark(notification.about)), names),
         ]
 
-    def _standing(self, window: Window) -> Item:
+    def _standing(self, window: DigestWindow) -> Item:
         return self._get(_window_key(window))
 
-    def _place_of(self, notification: Notification, window: Window) -> Place | None:
+    def _place_of(self, notification: Notification, window: DigestWindow) -> DigestPosition | None:
         item = self._get(_place_key(notification, window))
         return _to_place(window, item) if item else None
 
     def _get(self, key: Item) -> Item:
-        with translated(SERVICE):
+        with translate_errors(SERVICE):
             found = self._client.get_item(TableName=self._table, Key=key, ConsistentRead=True)
         return dict(found.get("Item", {}))
 
-    def close(self, window: Window) -> Digest | None:
+    def close(self, window: DigestWindow) -> Digest | None:
         try:
-            closed = patiently(partial(self._closed, window))
+            closed = retry_on_conflict(partial(self._closed, window))
         except ConditionFailed:
             return None
         return Digest(
@@ -130,8 +134,8 @@ class DynamoWindows:
             by_name=self._names(window),
         )
 
-    def _closed(self, window: Window) -> Item:
-        with translated(SERVICE):
+    def _closed(self, window: DigestWindow) -> Item:
+        with translate_errors(SERVICE):
             answer = self._client.update_item(
                 TableName=self._table,
                 Key=_window_key(window),
@@ -142,12 +146,12 @@ class DynamoWindows:
             )
         return dict(answer["Attributes"])
 
-    def _names(self, window: Window) -> dict[str, int]:
+    def _names(self, window: DigestWindow) -> dict[str, int]:
         """They stand still: a window that is closed counts no more."""
         begin = f"{instant.text(window.since)}{_name_mark('')}"
         found, start = dict[str, int](), dict[str, Any]()
         while True:
-            with translated(SERVICE):
+            with translate_errors(SERVICE):
                 answer: Any = self._client.query(
                     TableName=self._table,
                     KeyConditionExpression="pk = :windows AND begins_with(sk, :begin)",
@@ -164,7 +168,7 @@ class DynamoWindows:
             start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
 
-def _window_key(window: Window, of: str = "") -> Item:
+def _window_key(window: DigestWindow, of: str = "") -> Item:
     place = notified(window.tenant_id, window.kind)
     return {"pk": {"S": place}, "sk": {"S": f"{instant.text(window.since)}{of}"}}
 
@@ -173,7 +177,7 @@ def _name_mark(name: str) -> str:
     return f"{SEPARATOR}name{SEPARATOR}{name[:_NAME_LIMIT]}"
 
 
-def _place_key(notification: Notification, window: Window) -> Item:
+def _place_key(notification: Notification, window: DigestWindow) -> Item:
     place = notified(window.tenant_id, window.kind)
     return {
         "pk": {"S": place},
@@ -181,7 +185,7 @@ def _place_key(notification: Notification, window: Window) -> Item:
     }
 
 
-def _place_item(place: Place) -> Item:
+def _place_item(place: DigestPosition) -> Item:
     return {
         "number": {"N": str(place.number)},
         "since": {"S": instant.text(place.window.since)},
@@ -189,15 +193,15 @@ def _place_item(place: Place) -> Item:
     }
 
 
-def _to_place(window: Window, item: Item) -> Place:
+def _to_place(window: DigestWindow, item: Item) -> DigestPosition:
     since, until = (instant.parse(item[each]["S"]) for each in ("since", "until"))
-    return Place(Window(window.tenant_id, window.kind, since, until), int(item["number"]["N"]))
+    return DigestPosition(DigestWindow(window.tenant_id, window.kind, since, until), int(item["number"]["N"]))
 
 
-def _as_begun(window: Window, standing: Item) -> Window:
+def _as_begun(window: DigestWindow, standing: Item) -> DigestWindow:
     """A window ends when it was said to end first."""
     until = instant.parse(standing["until"]["S"]) if "until" in standing else window.until
-    return Window(window.tenant_id, window.kind, window.since, until)
+    return DigestWindow(window.tenant_id, window.kind, window.since, until)
 
 
 def _total(item: Item) -> int:

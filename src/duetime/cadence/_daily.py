@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
-from duetime.cadence.modifiers import Options, scope_of
+from duetime.cadence.modifiers import CadenceOptions, scope_of
 from duetime.cadence.times import at_time
 from duetime.cadence.wall_schedule import wall_of
 from duetime.cadence.words import clock_text, second_of_day
@@ -15,8 +15,8 @@ from duetime.cadence.words import clock_text, second_of_day
 if TYPE_CHECKING:
     from datetime import time
 
-    from duetime.cadence.days import Turn
-    from duetime.cadence.walk import Wall
+    from duetime.cadence.days import DayCycle
+    from duetime.cadence.walk import WallSchedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,10 +32,10 @@ class AtATime(WallCadence):
     def _days(self) -> DayFields:
         return DayFields()
 
-    def _turn(self) -> Turn | None:
+    def _turn(self) -> DayCycle | None:
         return None
 
-    def _built(self) -> Wall:
+    def _built(self) -> WallSchedule:
         return wall_of(self._head(), self._days(), at_time(self.at), self.scope, self._turn())
 
     def _named_time(self) -> str:
@@ -58,7 +58,7 @@ class Daily(AtATime):
 
 def daily(
     at: str | time,
-    **options: Unpack[Options],
+    **options: Unpack[CadenceOptions],
 ) -> Daily:
     """Each day at a local time, as in ``daily("03:15", days="mon-fri")``; options as of :func:`~duetime.cadence.cron`.
 

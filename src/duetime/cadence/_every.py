@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 from duetime.cadence._weekly import turn_of
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.days import UNIX_DAY, Turn
+from duetime.cadence.days import UNIX_DAY, DayCycle
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Dst, Window, Words, scope_of
-from duetime.cadence.times import DAY, Steps, at_time
+from duetime.cadence.times import DAY, TimeSteps, at_time
 from duetime.cadence.wall_schedule import wall_of
 
 if TYPE_CHECKING:
     from datetime import date
 
     from duetime.cadence.calendars import Calendar
-    from duetime.cadence.walk import Clock, Wall
+    from duetime.cadence.walk import DstPolicy, WallSchedule
 
 _MOST_DAYS = 3_660
 
@@ -36,17 +36,17 @@ class Every(WallCadence):
     step: int
     anchor: date | None = None
 
-    def _rule(self) -> Clock:
+    def _rule(self) -> DstPolicy:
         within_a_day = self.step < DAY
         return self.scope.clock(interval=within_a_day, starred=within_a_day)
 
-    def _built(self) -> Wall:
+    def _built(self) -> WallSchedule:
         if self.step < DAY:
-            return wall_of(self._head(), DayFields(), Steps(self.step), self.scope)
+            return wall_of(self._head(), DayFields(), TimeSteps(self.step), self.scope)
         turn = (
             None
             if self.anchor is None
-            else Turn(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
+            else DayCycle(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
         )
         return wall_of(self._head(), DayFields(), at_time(0), self.scope, turn)
 

@@ -9,8 +9,8 @@ from duetime.cadence.cadence import Cadence, Precision
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.modifiers import Window, Words, scope_of
-from duetime.cadence.times import Steps
-from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, Wall, next_after
+from duetime.cadence.times import TimeSteps
+from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
 from duetime.cadence.wall_schedule import wall_of
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
@@ -36,11 +36,11 @@ class Interval(Cadence):
 
     step: int
     start: int | None = None
-    _open: Wall | None = field(init=False, compare=False, repr=False)
+    _open: WallSchedule | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         filtered = self.scope.narrows
-        opened = wall_of(self._head(), DayFields(), Steps(1), self.scope) if filtered else None
+        opened = wall_of(self._head(), DayFields(), TimeSteps(1), self.scope) if filtered else None
         object.__setattr__(self, "_open", opened)
 
     def starting(self, at: datetime) -> Self:

@@ -10,7 +10,7 @@ from duetime.cadence.days import OneDay
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.modifiers import Dst, scope_of
 from duetime.cadence.times import DAY, at_time
-from duetime.cadence.walk import Wall
+from duetime.cadence.walk import WallSchedule
 from duetime.cadence.zones import instant_at, seconds_of
 
 
@@ -24,9 +24,9 @@ class Once(WallCadence):
 
     local: int
 
-    def _built(self) -> Wall:
+    def _built(self) -> WallSchedule:
         day, second = divmod(self.local, DAY)
-        return Wall(OneDay(day), at_time(second))
+        return WallSchedule(OneDay(day), at_time(second))
 
     def _shown(self, separator: str) -> str:
         local = instant_at(self.local)

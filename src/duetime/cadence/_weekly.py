@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Unpack
 
 from duetime.cadence._daily import AtATime
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.days import UNIX_DAY, Turn, weekday_of
+from duetime.cadence.days import UNIX_DAY, DayCycle, weekday_of
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import Options, Words, scope_of
+from duetime.cadence.modifiers import CadenceOptions, Words, scope_of
 from duetime.cadence.words import clock_text, second_of_day, weekdays_mask, weekdays_text, weekdays_words
 
 if TYPE_CHECKING:
@@ -36,11 +36,11 @@ class Weekly(AtATime):
     def _days(self) -> DayFields:
         return DayFields(weekdays=self.on)
 
-    def _turn(self) -> Turn | None:
+    def _turn(self) -> DayCycle | None:
         if self.anchor is None:
             return None
         day = self.anchor.toordinal() - UNIX_DAY
-        return Turn(self.every, day - (weekday_of(day) - 1) % 7)
+        return DayCycle(self.every, day - (weekday_of(day) - 1) % 7)
 
     def _head(self) -> str:
         turn = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
@@ -63,7 +63,7 @@ def weekly(
     *,
     every: int = 1,
     anchor: date | str | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[CadenceOptions],
 ) -> Weekly:
     """Some weekdays at a local time, as in ``weekly("mon,fri", "06:00", every=2, anchor=date(2026, 1, 5))``.
 

@@ -36,7 +36,7 @@ class CronFields(NamedTuple):
     years: tuple[int, ...]
 
 
-class Token(NamedTuple):
+class AwsToken(NamedTuple):
     """A field's text, and where it begins in the whole expression."""
 
     whole: str
@@ -82,17 +82,17 @@ def parse_cron_fields(whole: str, inside: str, at: int) -> CronFields:
     )
 
 
-def _tokens(whole: str, inside: str, at: int) -> list[Token]:
-    tokens: list[Token] = []
+def _tokens(whole: str, inside: str, at: int) -> list[AwsToken]:
+    tokens: list[AwsToken] = []
     end = 0
     for text in inside.split():
         start = inside.index(text, end)
         end = start + len(text)
-        tokens.append(Token(whole, at + start, text))
+        tokens.append(AwsToken(whole, at + start, text))
     return tokens
 
 
-def _days(token: Token) -> DayFields:
+def _days(token: AwsToken) -> DayFields:
     if token.text == "L":
         return DayFields(days=0, lasts=(0,))
     if token.text.endswith("W"):
@@ -100,7 +100,7 @@ def _days(token: Token) -> DayFields:
     return DayFields(days=ALL_DAYS if token.text == "*" else _mask(token, _DAY) >> 1)
 
 
-def _weekdays(token: Token) -> DayFields:
+def _weekdays(token: AwsToken) -> DayFields:
     if token.text == "L":
         return DayFields(weekdays=1 << _SATURDAY)
     if token.text.endswith("L"):
@@ -113,21 +113,21 @@ def _weekdays(token: Token) -> DayFields:
     return DayFields(weekdays=ALL_WEEKDAYS if token.text == "*" else _mask(token, _WEEKDAY) >> 1)
 
 
-def _number_of_weekday(token: Token, text: str) -> int:
+def _number_of_weekday(token: AwsToken, text: str) -> int:
     """A weekday before L or #, which AWS's examples write as a digit; Sunday as 0."""
     if not text.isdigit():
         token.refuse(f"day-of-week: {text!r} is no weekday's number", "use 1-7, from Sunday")
     return _value(token, _WEEKDAY, text) - 1
 
 
-def _years(token: Token) -> tuple[int, ...]:
+def _years(token: AwsToken) -> tuple[int, ...]:
     found: set[int] = set()
     for item in token.text.split(","):
         found.update(_range(token, _YEAR, item))
     return tuple(sorted(found))
 
 
-def _mask(token: Token, field: AwsField) -> int:
+def _mask(token: AwsToken, field: AwsField) -> int:
     mask = 0
     for item in token.text.split(","):
         for value in _range(token, field, item):
@@ -135,7 +135,7 @@ def _mask(token: Token, field: AwsField) -> int:
     return mask
 
 
-def _range(token: Token, field: AwsField, item: str) -> range:
+def _range(token: AwsToken, field: AwsField, item: str) -> range:
     values, slash, step = item.partition("/")
     if slash and not field.steps:
         token.refuse(f"{field.name}: / is no wildcard of this field", "list the days, as in MON,WED,FRI")
@@ -153,7 +153,7 @@ def _range(token: Token, field: AwsField, item: str) -> range:
     return range(low, high + 1, int(step or 1))
 
 
-def _value(token: Token, field: AwsField, text: str) -> int:
+def _value(token: AwsToken, field: AwsField, text: str) -> int:
     if text in field.names:
         return field.low + field.names.index(text)
     if not text.isdigit() or not field.low <= int(text) <= field.high:

@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Self
 
-from duetime.cadence.modifiers import PLAIN, Scope
-from duetime.cadence.walk import NOTHING, Clock, Wall, next_after
+from duetime.cadence.modifiers import PLAIN, Modifiers
+from duetime.cadence.walk import NOTHING, DstPolicy, WallSchedule, next_after
 from duetime.cadence.zones import FIRST, Zone, instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Cadence(ABC):
         scope: its zone, its rule for changes of the clocks, and its filters.
     """
 
-    scope: Scope = PLAIN
+    scope: Modifiers = PLAIN
 
     def next_after(self, instant: datetime) -> datetime | None:
         """The first occurrence strictly after ``instant``, in UTC and on a whole second; None when there is none any more.
@@ -125,9 +125,9 @@ class Cadence(ABC):
 class WallCadence(Cadence):
     """A cadence of times on a wall clock, which is all of them but elapsed ones and triggers."""
 
-    _wall: Wall = field(init=False, compare=False, repr=False)
+    _wall: WallSchedule = field(init=False, compare=False, repr=False)
     _zone: Zone = field(init=False, compare=False, repr=False)
-    _clock: Clock = field(init=False, compare=False, repr=False)
+    _clock: DstPolicy = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_zone", zone(self.scope.zone_name))
@@ -135,7 +135,7 @@ class WallCadence(Cadence):
         object.__setattr__(self, "_wall", self._built())
 
     @property
-    def wall(self) -> Wall:
+    def wall(self) -> WallSchedule:
         """Where it stands on the wall clock, whatever the clocks do."""
         return self._wall
 
@@ -145,15 +145,15 @@ class WallCadence(Cadence):
         return "minute" if self._wall.times.whole_minutes else "second"
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> DstPolicy:
         """What becomes of its occurrences where the clocks change."""
         return self._clock
 
-    def _rule(self) -> Clock:
+    def _rule(self) -> DstPolicy:
         return self.scope.clock(interval=False, starred=False)
 
     @abstractmethod
-    def _built(self) -> Wall:
+    def _built(self) -> WallSchedule:
         """Its days and times.
 
         Raises:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from duetime.cadence.fields import DAY, WEEKDAY, Refused
+from duetime.cadence.fields import DAY, WEEKDAY, FieldError
 
 _MOST_WEEKS = 5
 _FURTHEST_BACK = 30
@@ -56,7 +56,7 @@ def _from_the_end(item: str) -> int | None:
     back = item[2:]
     if back.isdigit() and len(back) <= len(str(_FURTHEST_BACK)) and int(back) <= _FURTHEST_BACK:
         return int(back)
-    raise Refused(DAY.name, f"{item[:20]} is before the month begins", f"use L-0 to L-{_FURTHEST_BACK}")
+    raise FieldError(DAY.name, f"{item[:20]} is before the month begins", f"use L-0 to L-{_FURTHEST_BACK}")
 
 
 def weekdays(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
@@ -82,7 +82,7 @@ def weekdays(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
 
 def _weekday_before(text: str, sign: str) -> int:
     if not text:
-        raise Refused(
+        raise FieldError(
             WEEKDAY.name,
             f"{sign} needs a weekday before it",
             "write FRIL for the last Friday, MON#1 for the first Monday",
@@ -93,6 +93,6 @@ def _weekday_before(text: str, sign: str) -> int:
 def _week(text: str) -> int:
     if text.isdigit() and len(text) == 1 and 1 <= int(text) <= _MOST_WEEKS:
         return int(text)
-    raise Refused(
+    raise FieldError(
         WEEKDAY.name, f"{text[:20] or 'nothing'} after # is no week of a month", f"use 1-{_MOST_WEEKS}"
     )

@@ -14,7 +14,7 @@ from duetime.cadence.wall_schedule import wall_of
 
 if TYPE_CHECKING:
     from duetime.cadence.calendars import Calendar
-    from duetime.cadence.walk import Clock, Wall
+    from duetime.cadence.walk import DstPolicy, WallSchedule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,10 @@ class Cron(WallCadence):
         """The expression, in capitals and with single spaces."""
         return self.parts.text
 
-    def _rule(self) -> Clock:
+    def _rule(self) -> DstPolicy:
         return self.scope.clock(interval=self.parts.interval, starred=self.parts.starred)
 
-    def _built(self) -> Wall:
+    def _built(self) -> WallSchedule:
         parts = self.parts
         return wall_of(parts.text, parts.days, Fields(parts.hours, parts.minutes, parts.seconds), self.scope)
 

@@ -39,7 +39,7 @@ class Month(NamedTuple):
     weekday: int
 
 
-class Turn(NamedTuple):
+class DayCycle(NamedTuple):
     """Every ``every``-th run of ``length`` days (7 for weeks), counted from the run that holds ``anchor``."""
 
     every: int
@@ -59,7 +59,7 @@ class Days:
     def __init__(
         self,
         fields: DayFields,
-        turn: Turn | None = None,
+        turn: DayCycle | None = None,
         calendar: Calendar | None = None,
         years: Sequence[int] = ALL_YEARS,
     ) -> None:

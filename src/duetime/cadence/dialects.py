@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Foreign(NamedTuple):
+class Dialect(NamedTuple):
     """Whose spelling a text is, and its cadence here; empty where it has none.
 
     Attributes:
@@ -42,7 +42,7 @@ def told(refused: InvalidCadence, text: str) -> InvalidCadence:
     return type(refused)(text, found.problem, remedy, start=found.start or 0)
 
 
-def foreign(text: str) -> Foreign | None:
+def foreign(text: str) -> Dialect | None:
     """Whose spelling it is, if it is one that is known and what it says can be said here."""
     for recognise in _SPELLINGS:
         found = recognise(text.strip())
@@ -61,7 +61,7 @@ def _is_read(text: str) -> bool:
     return True
 
 
-def _eventbridge(text: str) -> Foreign | None:
+def _eventbridge(text: str) -> Dialect | None:
     inside = re.fullmatch(r"cron\((.*)\)", text, re.IGNORECASE)
     fields = (inside[1] if inside else text).split()
     if len(fields) != _SIX or not (inside or "?" in (fields[2], fields[4])):
@@ -71,7 +71,7 @@ def _eventbridge(text: str) -> Foreign | None:
     )
 
 
-def _quartz(text: str) -> Foreign | None:
+def _quartz(text: str) -> Dialect | None:
     fields = text.split()
     if len(fields) != _SIX + 1 or not re.fullmatch(r"[*?\d,/-]+", fields[-1]):
         return None
@@ -80,7 +80,7 @@ def _quartz(text: str) -> Foreign | None:
     )
 
 
-def _without_year(fields: list[str], problem: str) -> Foreign:
+def _without_year(fields: list[str], problem: str) -> Dialect:
     """The expression with its weekdays by name: where a year is written, 1 is Sunday."""
     *others, weekday, year = fields
     but = (
@@ -88,7 +88,7 @@ def _without_year(fields: list[str], problem: str) -> Foreign:
         if year in ("*", "?")
         else f"no cadence ends with a year, so take it out of the code after {year}, or use once(...)"
     )
-    return Foreign(problem, " ".join([*others, _by_name(weekday)]), but)
+    return Dialect(problem, " ".join([*others, _by_name(weekday)]), but)
 
 
 def _by_name(weekday: str) -> str:
@@ -100,39 +100,39 @@ def _by_name(weekday: str) -> str:
     )
 
 
-def _rate(text: str) -> Foreign | None:
+def _rate(text: str) -> Dialect | None:
     found = re.fullmatch(r"rate\(\s*(\d+)\s+(minute|hour|day)s?\s*\)", text, re.IGNORECASE)
-    return found and Foreign("this is EventBridge's rate", f"interval {found[1]}{found[2][0].lower()}")
+    return found and Dialect("this is EventBridge's rate", f"interval {found[1]}{found[2][0].lower()}")
 
 
-def _at(text: str) -> Foreign | None:
+def _at(text: str) -> Dialect | None:
     found = re.fullmatch(r"at\(\s*(\S+?)\s*\)", text, re.IGNORECASE)
-    return found and Foreign("this is EventBridge's single time", f"once {found[1]}")
+    return found and Dialect("this is EventBridge's single time", f"once {found[1]}")
 
 
-def _go(text: str) -> Foreign | None:
+def _go(text: str) -> Dialect | None:
     found = re.fullmatch(r"@every\s+(\w+)", text, re.IGNORECASE)
-    return found and Foreign("this is Go's spelling of an interval", f"interval {found[1].lower()}")
+    return found and Dialect("this is Go's spelling of an interval", f"interval {found[1].lower()}")
 
 
-def _celery(text: str) -> Foreign | None:
+def _celery(text: str) -> Dialect | None:
     found = re.fullmatch(r"crontab\((.*)\)", text, re.IGNORECASE | re.DOTALL)
     if not found:
         return None
     said = {name: quoted or bare for name, quoted, bare in re.findall(_ARGUMENT, found[1])}
     here = " ".join(said.get(name, "*").replace(" ", "") for name in _CELERY)
     but = "" if "minute" in said else "Celery runs it in each minute, since no minute is said"
-    return Foreign("this is Celery's crontab", here, but)
+    return Dialect("this is Celery's crontab", here, but)
 
 
-def _with_zone(text: str) -> Foreign | None:
+def _with_zone(text: str) -> Dialect | None:
     found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
-    return found and Foreign("a zone is said behind the expression", f"{found[2]} tz={found[1]}")
+    return found and Dialect("a zone is said behind the expression", f"{found[2]} tz={found[1]}")
 
 
-def _systemd(text: str) -> Foreign | None:
+def _systemd(text: str) -> Dialect | None:
     if words := _SYSTEMD_WORDS.get(text.lower()):
-        return Foreign("this is systemd's word", words)
+        return Dialect("this is systemd's word", words)
     found = re.fullmatch(_CALENDAR, text)
     if not found or not (found["days"] or found["date"]):
         return None
@@ -140,22 +140,22 @@ def _systemd(text: str) -> Foreign | None:
     kind = f"monthly {found['day'].lstrip('0')}" if (found["day"] or "*") != "*" else "daily"
     options = (f"days={days}" * bool(days), f"tz={found['zone']}" if found["zone"] else "")
     here = " ".join(filter(None, (kind, found["time"], *options)))
-    return Foreign("this is systemd's OnCalendar", here)
+    return Dialect("this is systemd's OnCalendar", here)
 
 
-def _jenkins(text: str) -> Foreign | None:
+def _jenkins(text: str) -> Dialect | None:
     fields = text.split()
     if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, each) for each in fields):
         return None
     here = " ".join(re.sub(_HASH, lambda found: f"*{found[1]}" if found[1] else "3", each) for each in fields)
-    return Foreign("H is Jenkins' hash of the job's name", here, "or any other number in its place")
+    return Dialect("H is Jenkins' hash of the job's name", here, "or any other number in its place")
 
 
-def _crontab_line(text: str) -> Foreign | None:
+def _crontab_line(text: str) -> Dialect | None:
     found = re.match(rf"(@\w+|[\d*?]\S*(?:\s+{_FIELD}){{4}})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
     if not found or re.fullmatch(_NAMES, text[found.end() :], re.IGNORECASE):
         return None
-    return Foreign(
+    return Dialect(
         "a command stands behind the time", found[1], "the command is the job's function", start=found.end()
     )
 
@@ -177,7 +177,7 @@ _FIELD = r"[\w*?,/#-]+"
 _HASH = r"H(?:\([\d-]+\))?(/\d+)?"
 _NAMES = r"[A-Z]{3}(?:[-,/#L][\w,#/-]*)?"
 """What a day-of-week field may be, and a command is not."""
-_SPELLINGS: tuple[Callable[[str], Foreign | None], ...] = (
+_SPELLINGS: tuple[Callable[[str], Dialect | None], ...] = (
     _eventbridge,
     _quartz,
     _rate,

@@ -20,7 +20,7 @@ from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, parse_cron_fields
 from duetime.cadence.days import Days, OneDay
 from duetime.cadence.errors import InvalidExpression, UnknownZone
 from duetime.cadence.times import DAY, Fields, at_time
-from duetime.cadence.walk import SKIPPED_AND_LAST, SKIPPED_AND_ONCE, Wall, next_after
+from duetime.cadence.walk import SKIPPED_AND_LAST, SKIPPED_AND_ONCE, WallSchedule, next_after
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 LONGEST = 256
@@ -87,7 +87,7 @@ class RateExpression(Expression):
 class WallExpression(Expression):
     """``at(...)`` or ``cron(...)``: times on the zone's wall clock."""
 
-    _wall: Wall = field(compare=False, repr=False)
+    _wall: WallSchedule = field(compare=False, repr=False)
 
     def _next(self, after: int, start: int, *, last_pass: bool) -> int:
         del start
@@ -112,7 +112,7 @@ def parse_expression(text: str, tz: str = "UTC") -> Expression:
         return _rate(text, tz, match)
     if text.isascii() and (match := _CRON.fullmatch(text)):
         fields = parse_cron_fields(text, match[1], match.start(1))
-        wall = Wall(Days(fields.days, years=fields.years), Fields(fields.hours, fields.minutes))
+        wall = WallSchedule(Days(fields.days, years=fields.years), Fields(fields.hours, fields.minutes))
         return WallExpression(text, tz, wall)
     remedy = "write at(yyyy-mm-ddThh:mm:ss), rate(5 minutes) or cron(0 9 * * ? *)"
     raise InvalidExpression(text, "not an expression of EventBridge Scheduler", remedy)
@@ -139,7 +139,7 @@ def _at(text: str, tz: str, local: str) -> Expression:
         problem = f"at: the year {when.year} is out of range"
         raise InvalidExpression(text, problem, f"use {FIRST_YEAR}-{LAST_YEAR}", start=3, width=4)
     day, second = divmod(seconds_of(when), DAY)
-    return WallExpression(text, tz, Wall(OneDay(day), at_time(second)))
+    return WallExpression(text, tz, WallSchedule(OneDay(day), at_time(second)))
 
 
 def _rate(text: str, tz: str, match: re.Match[str]) -> Expression:

@@ -14,7 +14,7 @@ from duetime.cadence.zones import DAY, EPOCH, instant_at, seconds_of, zone
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from duetime.cadence.zones import Span
+    from duetime.cadence.zones import OffsetPeriod
 
 Mark = Literal["moved", "skipped", "doubled", "once"]
 
@@ -63,7 +63,7 @@ def _occurrence(cadence: Cadence, at: int) -> Explained:
     return Explained(_instant(at), _local(at + span.offset), span.offset, mark, words)
 
 
-def _mark(cadence: WallCadence, span: Span, at: int) -> tuple[Mark | None, str]:
+def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | None, str]:
     if at == span.start and span.before < span.offset:
         missing = _in_gap(cadence, at + span.before, at + span.offset)
         if missing and span.offset - span.before <= cadence.clock.moves_up_to:

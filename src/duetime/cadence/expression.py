@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, NoReturn, get_args
 from duetime.cadence.cron_days import month_days, weekdays
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import AmbiguousDays, InvalidCadence, InvalidCron, NeverFires, nearest
-from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, Refused
+from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, FieldError
 
 DayRule = Literal["and", "or"]
 
@@ -75,7 +75,7 @@ def parse_cron(given: str, day_rule: DayRule | None = None) -> CronParts:
         _refuse_length(given, len(text.split(" ")))
     try:
         parts = _read(text.lower() if text[0] == "@" else text, tokens, day_rule)
-    except Refused as refused:
+    except FieldError as refused:
         _refuse(given, refused)
     if not parts.days.ever():
         _refuse_days(given, tokens)
@@ -126,7 +126,7 @@ def _read(text: str, tokens: list[str], day_rule: DayRule | None) -> CronParts:
             'say day_rule="and" for days that match both, or day_rule="or" for days that match either,'
             " as a crontab does"
         )
-        raise Refused(_BOTH, "day-of-month and day-of-week are both restricted", remedy)
+        raise FieldError(_BOTH, "day-of-month and day-of-week are both restricted", remedy)
     return CronParts(
         text,
         seconds,
@@ -143,7 +143,7 @@ def _refuse_length(given: str, count: int) -> NoReturn:
     raise InvalidCron(given, f"a cron expression has 5 or 6 fields, and this has {count}", remedy)
 
 
-def _refuse(given: str, refused: Refused) -> NoReturn:
+def _refuse(given: str, refused: FieldError) -> NoReturn:
     if refused.field == _BOTH:
         start, _ = _place(given, _NAMES.index(DAY.name))
         problem = refused.problem.removeprefix(f"{_BOTH}: ")

@@ -10,7 +10,7 @@ from duetime.cadence.errors import nearest
 from duetime.cadence.words import MONTHS, WEEKDAYS
 
 
-class Refused(Exception):
+class FieldError(Exception):
     """Why a field is refused: which it is, its problem, and what would be right."""
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
@@ -61,7 +61,7 @@ class CronField:
             Refused: an item is not of the language, or there are more items than the field has values.
         """
         if len(items) > self.high - self.low + 1:
-            raise Refused(
+            raise FieldError(
                 self.name,
                 f"a list of {len(items)} items",
                 f"list its {self.high - self.low + 1} values at most",
@@ -81,7 +81,7 @@ class CronField:
             return self.names[text]
         if text.isdigit() and len(text) <= _DIGITS and self.low <= int(text) <= self.high:
             return int(text)
-        raise Refused(self.name, *self._not_a_value(text))
+        raise FieldError(self.name, *self._not_a_value(text))
 
     def _item(self, item: str) -> int:
         values, slash, step = item.partition("/")
@@ -97,7 +97,7 @@ class CronField:
         return self.wholes.get(item) or self._ranged(self.low, self.high, self._step(step))
 
     def _starred(self, star: str) -> int:
-        raise Refused(self.name, f"{star} already means every value", f"write {star} alone")
+        raise FieldError(self.name, f"{star} already means every value", f"write {star} alone")
 
     def _ranged(self, low: int, high: int, step: int) -> int:
         if low <= high:
@@ -110,7 +110,7 @@ class CronField:
         if text.isdigit() and len(text) <= _DIGITS and 1 <= int(text) <= self.longest_step:
             return int(text)
         beyond = " is beyond the field's range" if text.isdigit() else " is no step"
-        raise Refused(
+        raise FieldError(
             self.name, f"{text[:20] or 'nothing'} after the /{beyond}", f"use 1-{self.longest_step}"
         )
 

@@ -22,7 +22,7 @@ from duetime.cadence.walk import (
     MOVED_AND_REPEATED,
     SKIPPED_AND_ONCE,
     WITHIN_THREE_HOURS,
-    Clock,
+    DstPolicy,
 )
 from duetime.cadence.words import months_mask, second_of_day, weekdays_mask, weeks_mask
 from duetime.cadence.zones import zone
@@ -38,7 +38,7 @@ Words = str | Iterable[str | int]
 """Words with commas between them and ranges, as in ``"mon-fri,sun"``; or a list of words."""
 
 
-class Options(TypedDict, total=False):
+class CadenceOptions(TypedDict, total=False):
     """What may be said of any cadence, beside its days and times; see :func:`~duetime.cadence.cron` for each."""
 
     tz: str | None
@@ -51,7 +51,7 @@ class Options(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
+class Modifiers:
     """Zone, clock rule and filters, as masks and seconds; the defaults narrow nothing.
 
     Attributes:
@@ -100,7 +100,7 @@ class Scope:
         """Those times inside this scope's window."""
         return times if self.window is None else Windowed(times, *self.window)
 
-    def clock(self, *, interval: bool, starred: bool) -> Clock:
+    def clock(self, *, interval: bool, starred: bool) -> DstPolicy:
         """The rule for changes of the clocks, for an expression that is an interval (Cronos) or starred (vixie)."""
         if self.dst == "cronos":
             return MOVED_AND_REPEATED if interval else MOVED_AND_ONCE
@@ -121,7 +121,7 @@ class Scope:
         return self if self.tz is not None else replace(self, default_tz=name)
 
 
-PLAIN = Scope()
+PLAIN = Modifiers()
 """The scope of a cadence of which nothing more was said."""
 
 
@@ -134,7 +134,7 @@ def scope_of(
     weeks: Words | None = None,
     window: Window | None = None,
     calendar: Calendar | None = None,
-) -> Scope:
+) -> Modifiers:
     """A scope from what people write.
 
     Raises:
@@ -154,7 +154,7 @@ def scope_of(
         )
     if calendar is not None and not hasattr(calendar, "leaves"):
         raise InvalidCadence(str(calendar), "calendar: not a calendar", "give Calendar(exclude=[...])")
-    return Scope(
+    return Modifiers(
         tz=tz,
         dst=dst,
         days=ALL_WEEKDAYS if days is None else weekdays_mask(days),
@@ -166,10 +166,10 @@ def scope_of(
 
 
 @lru_cache(maxsize=1_024)
-def _in_zone(tz: str) -> Scope:
+def _in_zone(tz: str) -> Modifiers:
     """The scope of which nothing but the zone was said: made once, for most are of this kind."""
     zone(tz)
-    return Scope(tz=tz)
+    return Modifiers(tz=tz)
 
 
 def _window(given: Window) -> tuple[int, int]:

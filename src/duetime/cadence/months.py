@@ -9,8 +9,8 @@ from duetime.cadence._daily import AtATime
 from duetime.cadence.cron_days import MonthDays, month_days
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.fields import Refused
-from duetime.cadence.modifiers import Options, Words, scope_of
+from duetime.cadence.fields import FieldError
+from duetime.cadence.modifiers import CadenceOptions, Words, scope_of
 from duetime.cadence.words import (
     before_last,
     clock_text,
@@ -94,7 +94,7 @@ class NthWeekday(AtATime):
 def monthly(
     on: Words | int,
     at: str | time,
-    **options: Unpack[Options],
+    **options: Unpack[CadenceOptions],
 ) -> Monthly:
     """Some days of the month at a local time, as in ``monthly("1,last", "00:30")``.
 
@@ -112,7 +112,7 @@ def nth_weekday(
     nth: Words | int,
     on: Words,
     at: str | time,
-    **options: Unpack[Options],
+    **options: Unpack[CadenceOptions],
 ) -> NthWeekday:
     """The nth such weekdays of each month at a local time, as in ``nth_weekday("first", "mon", "06:00")``.
 
@@ -136,7 +136,7 @@ def _month_days(given: Words | int) -> MonthDays:
         raise InvalidCadence(text, "monthly: not days of the month", "use 1-31, last, last-2 or 15w")
     try:
         found = month_days(spelled)
-    except Refused as refused:
+    except FieldError as refused:
         raise InvalidCadence(
             text, refused.problem.replace(refused.field, "monthly"), refused.remedy
         ) from None

@@ -20,19 +20,19 @@ from duetime.cadence.words import (
 )
 
 if TYPE_CHECKING:
-    from duetime.cadence.modifiers import Scope
+    from duetime.cadence.modifiers import Modifiers
 
 LONGEST_NAME = 64
 """Characters of a name at most: what an EventBridge schedule's name may have."""
 _DIGEST = 8
 
 
-def options_text(scope: Scope) -> str:
+def options_text(scope: Modifiers) -> str:
     """The scope as ``key=value`` words, each after a space, in one order; empty for the plain scope."""
     return "".join(f" {key}={value}" for key, value in _options(scope))
 
 
-def _options(scope: Scope) -> list[tuple[str, str]]:
+def _options(scope: Modifiers) -> list[tuple[str, str]]:
     said = [
         ("days", weekdays_text(scope.days) if scope.days != ALL_WEEKDAYS else ""),
         ("months", months_text(scope.months) if scope.months != ALL_MONTHS else ""),
@@ -46,13 +46,13 @@ def _options(scope: Scope) -> list[tuple[str, str]]:
     return [(key, value) for key, value in said if value]
 
 
-def options_name(scope: Scope) -> str:
+def options_name(scope: Modifiers) -> str:
     """What a name says of the scope. A default zone is not said: a name must not change with the app's settings."""
     parts = [_named(key, value, scope) for key, value in _options(scope) if key != "default_tz"]
     return "".join(f"_{part}" for part in parts)
 
 
-def _named(key: str, value: str, scope: Scope) -> str:
+def _named(key: str, value: str, scope: Modifiers) -> str:
     if key == "calendar" and scope.calendar is not None:
         return f"cal-{scope.calendar.name or digest(value)}"
     if key == "window":
@@ -60,7 +60,7 @@ def _named(key: str, value: str, scope: Scope) -> str:
     return value
 
 
-def options_words(scope: Scope) -> str:
+def options_words(scope: Modifiers) -> str:
     """The scope in plain English, as clauses that each follow a comma."""
     clauses = []
     if scope.days != ALL_WEEKDAYS:

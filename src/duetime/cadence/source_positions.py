@@ -12,7 +12,7 @@ _ITEMS = {"window": ("[^-]+",), "calendar": ("[^;]+", "[^;:,]+")}
 """What a window and a calendar are made of; all else is a list."""
 
 
-class Token(NamedTuple):
+class SourceToken(NamedTuple):
     """A word as it was written, and where it begins and ends."""
 
     text: str
@@ -36,18 +36,18 @@ class Part(NamedTuple):
         return self.begins == self.start
 
 
-def tokens_of(text: str) -> list[Token]:
+def tokens_of(text: str) -> list[SourceToken]:
     """The words of a text, in order."""
-    return [Token(each.group(), each.start(), each.end()) for each in re.finditer(r"\S+", text)]
+    return [SourceToken(each.group(), each.start(), each.end()) for each in re.finditer(r"\S+", text)]
 
 
-def option_of(token: Token) -> Part:
+def option_of(token: SourceToken) -> Part:
     """A token that is an option, ``key=value``."""
     key, _, value = token.text.partition("=")
     return Part(key, value, token.end - len(value), token.end, token.start)
 
 
-def word_of(label: str, token: Token) -> Part:
+def word_of(label: str, token: SourceToken) -> Part:
     """A token that is a word, which refusals call so."""
     return Part(label, token.text, token.start, token.end, token.start)
 

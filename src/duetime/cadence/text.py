@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duetime.cadence.errors import InvalidCadence, nearest
-from duetime.cadence.source_positions import Part, Token, option_of, placed, tokens_of, word_of
+from duetime.cadence.source_positions import Part, SourceToken, option_of, placed, tokens_of, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SCOPE = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"})
 
 
-class _Kind(NamedTuple):
+class _CadenceKind(NamedTuple):
     """A kind of cadence: the module it lives in, what refusals call the words behind it (None: any), an example, its options."""
 
     home: str
@@ -32,21 +32,25 @@ class _Kind(NamedTuple):
 
 
 _KINDS = {
-    "cron": _Kind("crontab", None, "cron 30 2 * * *", _SCOPE | {"day_rule"}),
-    "daily": _Kind("_daily", ("time",), "daily 09:00", _SCOPE),
-    "every": _Kind("_every", ("length",), "every 10m", _SCOPE | {"anchor"}),
-    "interval": _Kind("_interval", ("length",), "interval 7m", (_SCOPE | {"start"}) - {"dst"}),
-    "weekly": _Kind("_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _SCOPE | {"every", "anchor"}),
-    "monthly": _Kind("months", ("monthly", "time"), "monthly 1,last 00:30", _SCOPE),
-    "nth_weekday": _Kind("months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _SCOPE),
-    "once": _Kind("_once", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
-    "on_event": _Kind(
+    "cron": _CadenceKind("crontab", None, "cron 30 2 * * *", _SCOPE | {"day_rule"}),
+    "daily": _CadenceKind("_daily", ("time",), "daily 09:00", _SCOPE),
+    "every": _CadenceKind("_every", ("length",), "every 10m", _SCOPE | {"anchor"}),
+    "interval": _CadenceKind("_interval", ("length",), "interval 7m", (_SCOPE | {"start"}) - {"dst"}),
+    "weekly": _CadenceKind(
+        "_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _SCOPE | {"every", "anchor"}
+    ),
+    "monthly": _CadenceKind("months", ("monthly", "time"), "monthly 1,last 00:30", _SCOPE),
+    "nth_weekday": _CadenceKind(
+        "months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _SCOPE
+    ),
+    "once": _CadenceKind("_once", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
+    "on_event": _CadenceKind(
         "triggers",
         ("source", "type"),
         "on_event orders OrderPlaced",
         frozenset({"match", "tenant", "no_tenant", "default_tz"}),
     ),
-    "manual": _Kind("triggers", (), "manual", frozenset({"default_tz"})),
+    "manual": _CadenceKind("triggers", (), "manual", frozenset({"default_tz"})),
 }
 
 
@@ -101,7 +105,7 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     known = _KINDS[kind]
     if kind == "once" and len(tokens) > 1 and "=" not in tokens[1].text:
         day, time = tokens[:2]
-        tokens[:2] = [Token(f"{day.text}T{time.text}", day.start, time.end)]
+        tokens[:2] = [SourceToken(f"{day.text}T{time.text}", day.start, time.end)]
     words = [token for token in tokens if not _is_option(token)]
     if known.words is not None and len(known.words) != len(words):
         raise InvalidCadence(
@@ -115,7 +119,7 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
     return kind, [word_of(*each) for each in zip(labels, words, strict=True)], options
 
 
-def _is_option(token: Token) -> bool:
+def _is_option(token: SourceToken) -> bool:
     return token.text.partition("=")[0].replace("_", "").isalpha() and "=" in token.text
 
 

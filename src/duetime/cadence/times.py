@@ -68,7 +68,7 @@ class Fields:
         return minute * MINUTE + (self.seconds & -self.seconds).bit_length() - 1
 
 
-class Steps:
+class TimeSteps:
     """Every so many seconds, counted from midnight; the count starts afresh each day."""
 
     __slots__ = ("step",)

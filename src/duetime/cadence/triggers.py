@@ -21,7 +21,7 @@ NoTenant = Literal["system", "refuse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trigger(Cadence):
+class TriggerCadence(Cadence):
     """A cadence without times."""
 
     @property
@@ -43,7 +43,7 @@ class Trigger(Cadence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnEvent(Trigger):
+class OnEvent(TriggerCadence):
     """An event on the bus.
 
     Attributes:
@@ -94,7 +94,7 @@ class OnEvent(Trigger):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manual(Trigger):
+class Manual(TriggerCadence):
     """Nothing but a person's, or another job's, request."""
 
     def _head(self) -> str:

@@ -13,7 +13,7 @@ from duetime.cadence.days import FIRST_DAY, NEVER, Days, OneDay
 from duetime.cadence.times import DAY, Times
 
 if TYPE_CHECKING:
-    from duetime.cadence.zones import Span, Zone
+    from duetime.cadence.zones import OffsetPeriod, Zone
 
 NOTHING = NEVER * DAY
 """No time at all."""
@@ -23,7 +23,7 @@ _FAR = 2 * DAY
 _ALWAYS = 1 << 40
 
 
-class Clock(NamedTuple):
+class DstPolicy(NamedTuple):
     """What becomes of occurrences where the clocks change.
 
     Attributes:
@@ -38,21 +38,21 @@ class Clock(NamedTuple):
     in_last_pass: bool = False
 
 
-MOVED_AND_REPEATED = Clock(_ALWAYS, 0)
+MOVED_AND_REPEATED = DstPolicy(_ALWAYS, 0)
 """Cronos, of an interval expression."""
-MOVED_AND_ONCE = Clock(_ALWAYS, _ALWAYS)
+MOVED_AND_ONCE = DstPolicy(_ALWAYS, _ALWAYS)
 """Cronos, of fixed times."""
-BY_THE_CLOCK = Clock(-1, 0)
+BY_THE_CLOCK = DstPolicy(-1, 0)
 """Vixie cron, of a wildcard expression: whatever the clock on the wall shows."""
-WITHIN_THREE_HOURS = Clock(3 * 3_600, 3 * 3_600)
+WITHIN_THREE_HOURS = DstPolicy(3 * 3_600, 3 * 3_600)
 """Vixie cron, of fixed times: it mends changes of less than three hours and takes longer ones for a new clock."""
-SKIPPED_AND_ONCE = Clock(-1, _ALWAYS)
+SKIPPED_AND_ONCE = DstPolicy(-1, _ALWAYS)
 """EventBridge Scheduler."""
-SKIPPED_AND_LAST = Clock(-1, _ALWAYS, in_last_pass=True)
+SKIPPED_AND_LAST = DstPolicy(-1, _ALWAYS, in_last_pass=True)
 """EventBridge Scheduler, if it takes the second pass of an overlap; its documentation does not say which."""
 
 
-class Wall:
+class WallSchedule:
     """Days and the times they have: where a cadence stands on a wall clock."""
 
     __slots__ = ("days", "times")
@@ -73,7 +73,7 @@ class Wall:
         return NOTHING if found == NEVER else found * DAY + self.times.first_from(0)
 
 
-def next_after(wall: Wall, zone: Zone, clock: Clock, at: int) -> int:
+def next_after(wall: WallSchedule, zone: Zone, clock: DstPolicy, at: int) -> int:
     """The first instant strictly after ``at`` that the wall clock's times have in that zone, or ``NOTHING``.
 
     The walk goes from span to span of one offset. It ends: each turn takes a later span, and a time that lies further
@@ -101,7 +101,7 @@ def next_after(wall: Wall, zone: Zone, clock: Clock, at: int) -> int:
         span = zone.span(span.end)
 
 
-def _first_open(span: Span, clock: Clock, at: int) -> int:
+def _first_open(span: OffsetPeriod, clock: DstPolicy, at: int) -> int:
     """The first local time after ``at`` that may run in this span: a second pass is shut to what runs once."""
     low = at + span.offset + 1
     back = span.before - span.offset
@@ -110,14 +110,14 @@ def _first_open(span: Span, clock: Clock, at: int) -> int:
     return max(low, FIRST_DAY * DAY)
 
 
-def _shown_until(span: Span, clock: Clock) -> int:
+def _shown_until(span: OffsetPeriod, clock: DstPolicy) -> int:
     """The local time at which this span stops running things: where the clocks change, or where a last pass begins."""
     if clock.in_last_pass and 0 < span.offset - span.after < clock.repeats_from:
         return span.end + span.after
     return span.end + span.offset
 
 
-def _open_again(span: Span, clock: Clock, low: int, found: int) -> int | None:
+def _open_again(span: OffsetPeriod, clock: DstPolicy, low: int, found: int) -> int | None:
     """Where in local time the search must go on in the next span, or None where it stands right already."""
     resumes = span.end + span.after
     if span.after > span.offset:

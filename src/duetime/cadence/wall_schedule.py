@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from duetime.cadence.day_fields import DayFields
-from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, Days, Turn, month_in
+from duetime.cadence.days import ALL_YEARS, EVERY_DAY, NEVER, DayCycle, Days, month_in
 from duetime.cadence.errors import InvalidCadence, NeverFires
-from duetime.cadence.modifiers import Scope
+from duetime.cadence.modifiers import Modifiers
 from duetime.cadence.times import NEVER as NO_TIME
-from duetime.cadence.walk import Wall
+from duetime.cadence.walk import WallSchedule
 from duetime.cadence.words import clock_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ _ALL_KINDS_OF_MONTH = 41
 _SOME_YEAR = 2000
 
 
-def wall_of(said: str, fields: DayFields, times: Times, scope: Scope, turn: Turn | None = None) -> Wall:
+def wall_of(
+    said: str, fields: DayFields, times: Times, scope: Modifiers, turn: DayCycle | None = None
+) -> WallSchedule:
     """The wall clock times of those days and times, narrowed by the scope.
 
     Args:
@@ -38,7 +40,7 @@ def wall_of(said: str, fields: DayFields, times: Times, scope: Scope, turn: Turn
         InvalidCadence: the window lets no time through.
     """
     if turn is None and not scope.narrows:
-        return Wall(EVERY_DAY if fields == EVERY_DAY.fields else Days(fields), times)
+        return WallSchedule(EVERY_DAY if fields == EVERY_DAY.fields else Days(fields), times)
     fields = scope.narrowed(fields)
     if not fields.ever():
         raise NeverFires(said, "it never fires: its filters leave no day", "widen days=, weeks= or months=")
@@ -46,10 +48,12 @@ def wall_of(said: str, fields: DayFields, times: Times, scope: Scope, turn: Turn
     if windowed.first_from(0) == NO_TIME:
         window = "-".join(clock_text(end) for end in scope.window or ())
         raise InvalidCadence(window, f"window: nothing of {said} lies in it, so it never opens", "widen it")
-    return Wall(Days(fields, turn, scope.calendar, _years(said, fields, turn, scope.calendar)), windowed)
+    return WallSchedule(
+        Days(fields, turn, scope.calendar, _years(said, fields, turn, scope.calendar)), windowed
+    )
 
 
-def _years(said: str, fields: DayFields, turn: Turn | None, calendar: Calendar | None) -> Sequence[int]:
+def _years(said: str, fields: DayFields, turn: DayCycle | None, calendar: Calendar | None) -> Sequence[int]:
     """The years in which days can come, so that a search behind the last of them ends at once."""
     if calendar is None and turn is None:
         return ALL_YEARS

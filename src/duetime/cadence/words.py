@@ -37,7 +37,7 @@ _RUN = 3
 """So many neighbours in a row are written as a range."""
 
 
-class _Kind(NamedTuple):
+class _WordKind(NamedTuple):
     """Names, the bit of the first, and how many of them go by number, from 1."""
 
     names: tuple[str, ...]
@@ -45,9 +45,9 @@ class _Kind(NamedTuple):
     numbered: int
 
 
-_WEEKDAY = _Kind(WEEKDAYS, 0, 0)
-_MONTH = _Kind(MONTHS, 1, 12)
-_WEEK = _Kind(WEEKS, 0, 5)
+_WEEKDAY = _WordKind(WEEKDAYS, 0, 0)
+_MONTH = _WordKind(MONTHS, 1, 12)
+_WEEK = _WordKind(WEEKS, 0, 5)
 
 
 def weekdays_mask(given: str | Iterable[str | int], option: str = "days") -> int:
@@ -149,7 +149,7 @@ def _spoken(text: str, names: dict[str, str]) -> str:
     return listed([" to ".join(names[word] for word in part.split("-")) for part in text.split(",")])
 
 
-def _mask(given: str | Iterable[str | int], kind: _Kind, option: str, remedy: str) -> int:
+def _mask(given: str | Iterable[str | int], kind: _WordKind, option: str, remedy: str) -> int:
     items = given.split(",") if isinstance(given, str) else [str(item) for item in given]
     mask = 0
     for item in items:
@@ -166,7 +166,7 @@ def _mask(given: str | Iterable[str | int], kind: _Kind, option: str, remedy: st
     return mask
 
 
-def _number(word: str, kind: _Kind) -> int | None:
+def _number(word: str, kind: _WordKind) -> int | None:
     """The bit of a word or a number; weekdays go by name alone, for their numbers differ from scheduler to scheduler."""
     if word in kind.names:
         return kind.names.index(word) + kind.low

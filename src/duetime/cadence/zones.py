@@ -33,7 +33,7 @@ _NOT_ZONES = ("localtime", "posixrules", "Factory")
 _OTHER_CLOCKS = ("posix/", "right/")
 
 
-class Span(NamedTuple):
+class OffsetPeriod(NamedTuple):
     """From ``start`` until before ``end`` (seconds since 1970, UTC) local time is UTC plus ``offset`` seconds.
 
     ``before`` and ``after`` are the offsets of the neighbours; where one equals ``offset`` nothing changes there.
@@ -54,9 +54,9 @@ class Zone:
     def __init__(self, name: str, tzinfo: tzinfo) -> None:
         self.name = name
         self._tzinfo = tzinfo
-        self._pieces: dict[int, tuple[Span, ...]] = {}
+        self._pieces: dict[int, tuple[OffsetPeriod, ...]] = {}
 
-    def span(self, at: int) -> Span:
+    def span(self, at: int) -> OffsetPeriod:
         """The span that holds the instant ``at``."""
         spans = self._pieces.get(at >> _PIECE_BITS)
         if spans is None:
@@ -72,7 +72,7 @@ class Zone:
         ahead = moment.astimezone(self._tzinfo).utcoffset()
         return 0 if ahead is None else ahead.days * DAY + ahead.seconds
 
-    def _find(self, piece: int) -> tuple[Span, ...]:
+    def _find(self, piece: int) -> tuple[OffsetPeriod, ...]:
         start, end = piece << _PIECE_BITS, (piece + 1) << _PIECE_BITS
         edges, offsets = [start], [self.offset(start - 1), self.offset(start)]
         for low in range(start, end, PROBE_EVERY):
@@ -83,7 +83,7 @@ class Zone:
         edges.append(end)
         offsets.append(self.offset(end))
         return tuple(
-            Span(edges[n], edges[n + 1], offsets[n + 1], offsets[n], offsets[n + 2])
+            OffsetPeriod(edges[n], edges[n + 1], offsets[n + 1], offsets[n], offsets[n + 2])
             for n in range(len(edges) - 1)
         )
 
@@ -105,9 +105,9 @@ class _Fixed(Zone):
 
     def __init__(self) -> None:
         super().__init__("UTC", UTC)
-        self._span = Span(FIRST - DAY, LAST + DAY * 366, 0, 0, 0)
+        self._span = OffsetPeriod(FIRST - DAY, LAST + DAY * 366, 0, 0, 0)
 
-    def span(self, at: int) -> Span:
+    def span(self, at: int) -> OffsetPeriod:
         del at
         return self._span
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from duetime.cdk import series
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.monitored import Watched
+from duetime.cdk.monitored import Monitored
 from duetime.cdk.series import Series
 from duetime.model.metric import Metric
 
@@ -54,7 +54,7 @@ class Alarm:
         return f"{runbook}#{self.page}: {self.means}{look}"
 
 
-def alarms_of(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:
+def alarms_of(watched: Monitored, deployment: Deployment) -> Iterator[Alarm]:
     """All of them, those first that tell of actions."""
     yield from _of_actions(watched, deployment)
     yield from _of_passes(watched, deployment)
@@ -70,7 +70,7 @@ def alarms_of(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:
         yield _of_api(watched, api)
 
 
-def _of_actions(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:
+def _of_actions(watched: Monitored, deployment: Deployment) -> Iterator[Alarm]:
     def metric(each: Metric) -> Series:
         return series.of_deployment(watched.deployment, each)
 
@@ -103,7 +103,7 @@ def _of_actions(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:
     )
 
 
-def _of_passes(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:
+def _of_passes(watched: Monitored, deployment: Deployment) -> Iterator[Alarm]:
     yield Alarm(
         name="overdue",
         means="a row is overdue, and does not run although the sweep has sent it again",
@@ -136,7 +136,7 @@ def _of_passes(watched: Watched, deployment: Deployment) -> Iterator[Alarm]:
     )
 
 
-def _of_queue(watched: Watched, queue: str, hidden: timedelta) -> Alarm:
+def _of_queue(watched: Monitored, queue: str, hidden: timedelta) -> Alarm:
     """A message may wait until it is due, and be with a worker: what is older waits for one."""
     longest = _LONGEST_DELAY + hidden + _FIVE_MINUTES
     return Alarm(
@@ -150,7 +150,7 @@ def _of_queue(watched: Watched, queue: str, hidden: timedelta) -> Alarm:
     )
 
 
-def _of_last_queue(watched: Watched, queue: str) -> Iterator[Alarm]:
+def _of_last_queue(watched: Monitored, queue: str) -> Iterator[Alarm]:
     """Both are needed: SQS counts no age of what was received three times, nor as held what nobody takes."""
     page = "messages-stay-in-a-dead-letter-queue-or-among-the-failures"
     yield Alarm(
@@ -172,7 +172,7 @@ def _of_last_queue(watched: Watched, queue: str) -> Iterator[Alarm]:
     )
 
 
-def _of_streams(watched: Watched) -> Iterator[Alarm]:
+def _of_streams(watched: Monitored) -> Iterator[Alarm]:
     for name, longest in _LAG.items():
         if (function := watched.function(name)) in watched.functions:
             yield Alarm(
@@ -186,7 +186,7 @@ def _of_streams(watched: Watched) -> Iterator[Alarm]:
             )
 
 
-def _of_function(watched: Watched, function: str) -> Iterator[Alarm]:
+def _of_function(watched: Monitored, function: str) -> Iterator[Alarm]:
     name = watched.short(function)
     yield Alarm(
         name=f"{name}-errors",
@@ -203,7 +203,7 @@ def _of_function(watched: Watched, function: str) -> Iterator[Alarm]:
     )
 
 
-def _of_tables(watched: Watched) -> Iterator[Alarm]:
+def _of_tables(watched: Monitored) -> Iterator[Alarm]:
     """Of an index the writes alone: they hold up the table's, while who is not let read it fails and is seen there."""
     for table, shape in watched.tables.items():
         yield _throttled(f"{shape.name}-reads", series.of_table(table, "ReadThrottleEvents"))
@@ -223,7 +223,7 @@ def _throttled(name: str, watches: Series) -> Alarm:
     )
 
 
-def _of_api(watched: Watched, api: str) -> Alarm:
+def _of_api(watched: Monitored, api: str) -> Alarm:
     return Alarm(
         name=f"{watched.short(api)}-5xx",
         means="the API fails to answer: tables or function did not",

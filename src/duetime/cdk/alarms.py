@@ -13,7 +13,7 @@ from constructs import Construct
 
 from duetime.cdk.alarm_list import Alarm, alarms_of
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.monitored import Watched
+from duetime.cdk.monitored import Monitored
 
 STACK_TAG = "aws:cloudformation:stack-name"
 """CloudFormation tags all that it makes with it; costs are known by it once somebody activates it."""
@@ -26,7 +26,7 @@ class Alarms(Construct):
         self,
         scope: Construct,
         construct_id: str,
-        watched: Watched,
+        watched: Monitored,
         *,
         deployment: Deployment,
         console_url: str = "",

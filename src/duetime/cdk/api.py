@@ -19,14 +19,14 @@ from duetime.cdk.api_rights import let_serve
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.console import Console
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
-from duetime.cdk.gateway import Front, Gateway
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
+from duetime.cdk.gateway import Gateway, GatewayPurpose
 from duetime.cdk.gateway_logs import GatewayLogs
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.rules import accept
 from duetime.cdk.tables import Tables
 from duetime.cdk.user_pool import Users
-from duetime.environment import RUNBOOK, ConsolePlace
+from duetime.environment import RUNBOOK, ConsoleEnvironment
 from duetime.settings import Settings
 
 _TIMEOUT = timedelta(seconds=29)
@@ -75,7 +75,7 @@ class Api(Construct):
         return [f"{each}/" for each in (*here, *there)]
 
     def _console(self) -> Console:
-        place = ConsolePlace(
+        place = ConsoleEnvironment(
             api_prefix=self._settings.api_prefix,
             sign_in_url=self.users.sign_in_url,
             sign_in_issuer=self.users.issuer,
@@ -92,11 +92,11 @@ class Api(Construct):
             resource_arns=[self.services.arn],
         )
 
-    def _function(self, handlers: Sequence[Handlers], tables: Tables, failures: sqs.Queue) -> Function:
+    def _function(self, handlers: Sequence[Handlers], tables: Tables, failures: sqs.Queue) -> DuetimeFunction:
         apps = " ".join(each.app for each in handlers)
         mine = replace(self._settings, app=apps, failure_queue=failures.queue_url)
         there = self._deployment.chosen_runbook
-        duty = Duty(
+        duty = FunctionSpec(
             name=f"{mine.prefix}api",
             about="serves the admin API",
             entry="api",
@@ -105,7 +105,7 @@ class Api(Construct):
             rights=let_serve(tables, failures.queue_arn),
         )
         code = Bundle.of(self._deployment, *handlers, has_api=True).code()
-        return Function(self, "Serve", duty, code, self._deployment)
+        return DuetimeFunction(self, "Serve", duty, code, self._deployment)
 
     def _for_people(self) -> Gateway:
         """Each token is verified anew: what is kept of an authorizer's answer would outlast the token."""
@@ -140,7 +140,7 @@ class Api(Construct):
         compresses: bool = False,
     ) -> Gateway:
         whose = construct_id.lower()
-        front = Front(
+        front = GatewayPurpose(
             name=f"{self._settings.prefix}api-{whose}",
             about=f"the admin API for {whose}",
             prefix=self._settings.api_prefix,

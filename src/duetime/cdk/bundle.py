@@ -18,7 +18,7 @@ from aws_cdk import aws_lambda as lambda_
 
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import NOT_CODE, Handlers
-from duetime.cdk.install import Target, install
+from duetime.cdk.install import InstallTarget, install
 from duetime.cdk.requirements import LAMBDA_HAS, ONLY_HANDLERS_NEED, Requirements
 
 PACKAGE = Path(__file__).parents[1]
@@ -37,7 +37,7 @@ def entry_points() -> Path:
 class Bundle:
     """What one asset holds; the same for all of duetime's own functions."""
 
-    target: Target
+    target: InstallTarget
     handlers: tuple[Handlers, ...] = ()
     has_api: bool = False
     has_console: bool = False
@@ -48,7 +48,7 @@ class Bundle:
     ) -> Bundle:
         """The bundle for a deployment's machines."""
         machine = "aarch64" if deployment.architecture == "arm64" else deployment.architecture
-        return cls(Target(machine, deployment.python), handlers, has_api, has_console)
+        return cls(InstallTarget(machine, deployment.python), handlers, has_api, has_console)
 
     @property
     def requirements(self) -> Requirements:

@@ -12,17 +12,17 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from duetime.cdk.destination import ToQueue
-from duetime.cdk.functions import Function
+from duetime.cdk.functions import DuetimeFunction
 
 
-class Changes(Construct):
+class StreamSource(Construct):
     """The event source between a table's stream and a function. A batch that fails for long holds up no other."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        function: Function,
+        function: DuetimeFunction,
         *,
         stream: str,
         filters: Sequence[Mapping[str, Any]],

@@ -9,11 +9,11 @@ from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.gateway import Gateway
 from duetime.console import BUILT, ConsoleConfig, Site
 from duetime.console.site import ASSETS, CONFIG, PAGE
-from duetime.environment import ConsolePlace
+from duetime.environment import ConsoleEnvironment
 from duetime.errors import DuetimeError
 from duetime.lambdas.console import FILE
 
@@ -44,7 +44,7 @@ class Console(Construct):
         scope: Construct,
         construct_id: str,
         name: str,
-        place: ConsolePlace,
+        place: ConsoleEnvironment,
         *,
         people: Gateway,
         deployment: Deployment,
@@ -52,7 +52,7 @@ class Console(Construct):
         super().__init__(scope, construct_id)
         if Stack.of(self).bundling_required and not Site(ConsoleConfig(api=""), BUILT).is_built:
             raise ConsoleNotBuilt
-        duty = Duty(
+        duty = FunctionSpec(
             name=name,
             about="serves the console",
             entry="console",
@@ -61,6 +61,6 @@ class Console(Construct):
             rights=(),
         )
         code = Bundle.of(deployment, has_console=True).code()
-        self.function = Function(self, "Serve", duty, code, deployment).function
+        self.function = DuetimeFunction(self, "Serve", duty, code, deployment).function
         for path in (PAGE, CONFIG, f"{ASSETS}{{{FILE}}}"):
             people.serve_openly(path, self.function, _OPEN)

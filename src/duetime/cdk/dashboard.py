@@ -12,8 +12,8 @@ from constructs import Construct
 from duetime.cdk import series
 from duetime.cdk.deployment import Deployment
 from duetime.cdk.lines import Lines
-from duetime.cdk.monitored import Watched
-from duetime.cdk.widgets import Line, Row, Widget, body, by_type, graph, statuses, text
+from duetime.cdk.monitored import Monitored
+from duetime.cdk.widgets import Row, Widget, WidgetLine, body, by_type, graph, statuses, text
 from duetime.model.metric import Metric
 
 _FIVE_MINUTES, _HOUR = 300, 3_600
@@ -31,7 +31,7 @@ class Dashboard(Construct):
         self,
         scope: Construct,
         construct_id: str,
-        watched: Watched,
+        watched: Monitored,
         *,
         alarms: Sequence[str],
         deployment: Deployment,
@@ -156,7 +156,12 @@ class Dashboard(Construct):
         )
 
     def _graph(
-        self, title: str, lines: Sequence[Line], *, period: int = _FIVE_MINUTES, bound: float | None = None
+        self,
+        title: str,
+        lines: Sequence[WidgetLine],
+        *,
+        period: int = _FIVE_MINUTES,
+        bound: float | None = None,
     ) -> Widget:
         return graph(title, lines, region=self._region, period=period, bound=bound)
 

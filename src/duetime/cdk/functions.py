@@ -20,7 +20,7 @@ from duetime.cdk.rules import accept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duty:
+class FunctionSpec:
     """What a function is there for."""
 
     name: str
@@ -34,7 +34,7 @@ class Duty:
     """It sends messages to the queue that feeds it: what Lambda would otherwise stop as a loop after 16 rounds."""
 
 
-class Function(Construct):
+class DuetimeFunction(Construct):
     """A function that does one duty.
 
     Raises:
@@ -42,7 +42,12 @@ class Function(Construct):
     """
 
     def __init__(
-        self, scope: Construct, construct_id: str, duty: Duty, code: lambda_.Code, deployment: Deployment
+        self,
+        scope: Construct,
+        construct_id: str,
+        duty: FunctionSpec,
+        code: lambda_.Code,
+        deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
         self._duty = duty
@@ -95,7 +100,7 @@ class Function(Construct):
         )
 
 
-def _role(scope: Construct, duty: Duty, lines: logs.LogGroup) -> iam.Role:
+def _role(scope: Construct, duty: FunctionSpec, lines: logs.LogGroup) -> iam.Role:
     """The rights are in the role itself: they are there before the function is, so its first call has them."""
     log = may("logs:CreateLogStream", "logs:PutLogEvents", on=lines.log_group_arn)
     return iam.Role(

@@ -39,7 +39,7 @@ _LINE = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Front:
+class GatewayPurpose:
     """What one REST API is for."""
 
     name: str
@@ -62,7 +62,7 @@ class Gateway(Construct):
         self,
         scope: Construct,
         construct_id: str,
-        front: Front,
+        front: GatewayPurpose,
         *,
         function: lambda_.Function,
         deployment: Deployment,

@@ -35,7 +35,7 @@ class NotInstalled(DuetimeError, RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class InstallTarget:
     """The machine (``aarch64``, ``x86_64``) and the Python (``3.13``) that libraries are for."""
 
     machine: str
@@ -68,7 +68,7 @@ class Target:
         ]
 
 
-def install(requirements: Requirements, directory: Path, target: Target | None = None) -> None:
+def install(requirements: Requirements, directory: Path, target: InstallTarget | None = None) -> None:
     """Put the libraries into `directory`: for `target`, or for this very Python.
 
     Raises:
@@ -80,7 +80,7 @@ def install(requirements: Requirements, directory: Path, target: Target | None =
         shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
-def _with_uv(uv: Sequence[str], wanted: Sequence[str], directory: Path, target: Target | None) -> None:
+def _with_uv(uv: Sequence[str], wanted: Sequence[str], directory: Path, target: InstallTarget | None) -> None:
     told = target.for_uv() if target else ["--python", sys.executable]
     command = [*uv, "pip", "install", "--quiet", "--target", str(directory), *told, *wanted]
     if _run([*command, "--offline"]) is None:
@@ -89,7 +89,7 @@ def _with_uv(uv: Sequence[str], wanted: Sequence[str], directory: Path, target: 
         raise NotInstalled(problem)
 
 
-def _with_pip(wanted: Sequence[str], directory: Path, target: Target | None) -> None:
+def _with_pip(wanted: Sequence[str], directory: Path, target: InstallTarget | None) -> None:
     """As pip asks its index each time, wheels are fetched into a directory of their own and installed from there."""
     if not find_spec("pip"):
         raise NotInstalled("neither uv nor pip is here; install uv beside aws-cdk-lib")

@@ -10,9 +10,9 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
-from duetime.cdk.changes import Changes
+from duetime.cdk.changes import StreamSource
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import JOBS
 from duetime.cdk.rights import may, may_by_key, read_manifests, read_stream, send
 from duetime.cdk.rules import accept_wildcard
@@ -47,7 +47,7 @@ class Lifecycle(Construct):
             else events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
         )
         jobs = tables.jobs.table_arn
-        duty = Duty(
+        duty = FunctionSpec(
             name=f"{settings.prefix}publish",
             about="tells of what changed, on the event bus",
             entry="publish",
@@ -62,13 +62,13 @@ class Lifecycle(Construct):
                 send(failures),
             ],
         )
-        publish = Function(self, "publish", duty, Bundle.of(deployment).code(), deployment)
+        publish = DuetimeFunction(self, "publish", duty, Bundle.of(deployment).code(), deployment)
         for name, streams, stream, filters in (
             ("Actions", tables.streams_arn, tables.stream_arn, action_filters(settings)),
             ("Jobs", tables.job_streams_arn, tables.job_stream_arn, job_filters(settings)),
         ):
             accept_wildcard(publish.role, streams, "A stream is named by the time of its making.")
-            Changes(
+            StreamSource(
                 self,
                 name,
                 publish,

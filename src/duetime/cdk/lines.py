@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from duetime.cdk import series
-from duetime.cdk.monitored import Watched
-from duetime.cdk.widgets import Line
+from duetime.cdk.monitored import Monitored
+from duetime.cdk.widgets import WidgetLine
 from duetime.model.metric import Metric
 
 _STANDING = {"Visible": "waiting", "Delayed": "not due yet", "NotVisible": "taken"}
@@ -16,45 +16,46 @@ _STANDING = {"Visible": "waiting", "Delayed": "not due yet", "NotVisible": "take
 class Lines:
     """The lines of one scheduler, labelled without its prefix."""
 
-    def __init__(self, watched: Watched) -> None:
+    def __init__(self, watched: Monitored) -> None:
         self._watched = watched
 
-    def ours(self, stats: Mapping[Metric, str]) -> Sequence[Line]:
+    def ours(self, stats: Mapping[Metric, str]) -> Sequence[WidgetLine]:
         """Metrics of duetime's own."""
         deployment = self._watched.deployment
         return [
-            Line(series.of_deployment(deployment, each), stat, each.value) for each, stat in stats.items()
+            WidgetLine(series.of_deployment(deployment, each), stat, each.value)
+            for each, stat in stats.items()
         ]
 
-    def sums(self, *metrics: Metric) -> Sequence[Line]:
+    def sums(self, *metrics: Metric) -> Sequence[WidgetLine]:
         """Counters of duetime's own."""
         return self.ours(dict.fromkeys(metrics, "Sum"))
 
-    def spread(self, metric: Metric) -> Sequence[Line]:
+    def spread(self, metric: Metric) -> Sequence[WidgetLine]:
         """What is usual, and what one in a hundred sees."""
         measured = series.of_deployment(self._watched.deployment, metric)
-        return [Line(measured, stat, stat) for stat in ("p50", "p99")]
+        return [WidgetLine(measured, stat, stat) for stat in ("p50", "p99")]
 
-    def functions(self, metric: str, stat: str, *, only: Sequence[str] = ()) -> Sequence[Line]:
+    def functions(self, metric: str, stat: str, *, only: Sequence[str] = ()) -> Sequence[WidgetLine]:
         """Each function, or those of them that are named."""
         short = self._watched.short
         return [
-            Line(series.of_function(each, metric), stat, short(each))
+            WidgetLine(series.of_function(each, metric), stat, short(each))
             for each in self._watched.functions
             if not only or short(each) in only
         ]
 
-    def waiting(self) -> Sequence[Line]:
+    def waiting(self) -> Sequence[WidgetLine]:
         """What is in the queues that are worked at."""
         return self._queues([*self._watched.queues], [*_STANDING])
 
-    def given_up(self) -> Sequence[Line]:
+    def given_up(self) -> Sequence[WidgetLine]:
         """What is in the queues that salvage empties."""
         return self._queues(self._watched.last_queues, ("Visible", "NotVisible"))
 
-    def _queues(self, queues: Sequence[str], standing: Sequence[str]) -> Sequence[Line]:
+    def _queues(self, queues: Sequence[str], standing: Sequence[str]) -> Sequence[WidgetLine]:
         return [
-            Line(
+            WidgetLine(
                 series.of_queue(queue, f"ApproximateNumberOfMessages{each}"),
                 "Maximum",
                 f"{self._watched.short(queue)}: {_STANDING[each]}",
@@ -63,18 +64,18 @@ class Lines:
             for each in standing
         ]
 
-    def tables(self, metrics: Mapping[str, str]) -> Sequence[Line]:
+    def tables(self, metrics: Mapping[str, str]) -> Sequence[WidgetLine]:
         """Each table without its indexes; `metrics` by their labels."""
         return [
-            Line(series.of_table(table, metric), "Sum", f"{shape.name}: {label}")
+            WidgetLine(series.of_table(table, metric), "Sum", f"{shape.name}: {label}")
             for table, shape in self._watched.tables.items()
             for label, metric in metrics.items()
         ]
 
-    def apis(self, stats: Mapping[str, str]) -> Sequence[Line]:
+    def apis(self, stats: Mapping[str, str]) -> Sequence[WidgetLine]:
         """Each REST API."""
         return [
-            Line(series.of_api(api, metric), stat, f"{self._watched.short(api)}: {metric}")
+            WidgetLine(series.of_api(api, metric), stat, f"{self._watched.short(api)}: {metric}")
             for api in self._watched.apis
             for metric, stat in stats.items()
         ]

@@ -15,7 +15,7 @@ from constructs import Construct
 from duetime.aws.tables import FORMAT
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import let_find_due, let_plan, let_reconcile
 from duetime.cdk.rights import publish_manifests
 from duetime.cdk.tables import table_arn
@@ -49,7 +49,7 @@ class Deploy(Construct):
         wakes: Wakes,
     ) -> None:
         super().__init__(scope, construct_id)
-        duty = Duty(
+        duty = FunctionSpec(
             name=f"{settings.prefix}deploy",
             about="checks the tables' format, publishes manifests and reconciles jobs when the stack is deployed",
             entry="deploy",
@@ -57,7 +57,7 @@ class Deploy(Construct):
             environment=replace(wakes.settings, app="").to_env(),
             rights=[*self._to_reconcile(settings), *wakes.let_set_jobs(), *wakes.let_list_jobs()],
         )
-        function = Function(self, "Function", duty, Bundle.of(deployment).code(), deployment)
+        function = DuetimeFunction(self, "Function", duty, Bundle.of(deployment).code(), deployment)
         wakes.accept_jobs(function)
         wakes.accept_lists(function)
         self._function = function.function

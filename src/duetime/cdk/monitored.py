@@ -20,7 +20,7 @@ _DEPLOY = "deploy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class Monitored:
     """A scheduler's parts by name."""
 
     prefix: str
@@ -36,7 +36,7 @@ class Watched:
     apis: Sequence[str]
 
     @classmethod
-    def of(cls, scope: Construct, settings: Settings) -> Watched:
+    def of(cls, scope: Construct, settings: Settings) -> Monitored:
         """All that is below a construct by now."""
         found = scope.node.find_all()
         queues = [each for each in found if isinstance(each, sqs.CfnQueue)]

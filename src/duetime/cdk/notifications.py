@@ -14,7 +14,7 @@ from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.mail_templates import MailTemplates
 from duetime.cdk.queues import NOTIFY_TIMEOUT, RetriedQueue
 from duetime.cdk.rights import keep_notified, may, send, take_from
@@ -29,7 +29,7 @@ _AT_ONCE = 2
 """The least that an event source takes: whatever fails at once, few are told at once."""
 
 
-class Notifications(Construct):
+class NotificationResources(Construct):
     """Tells people. Nothing that runs an action waits for any of it."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Notifications(Construct):
         self._subscribe(bus)
         self.topic_arn = topic_arn = self.topic.topic_arn if self.topic else settings.topic_arn
         told = replace(settings, app="", topic_arn=topic_arn, notification_queue=queue.queue.queue_url)
-        duty = Duty(
+        duty = FunctionSpec(
             name=f"{settings.prefix}notify",
             about="tells people what failed and what recovered",
             entry="notify",
@@ -76,7 +76,7 @@ class Notifications(Construct):
             ],
             is_put_off=True,
         )
-        self.notify = Function(self, "notify", duty, Bundle.of(deployment).code(), deployment)
+        self.notify = DuetimeFunction(self, "notify", duty, Bundle.of(deployment).code(), deployment)
         if settings.mail_from:
             accept_wildcard(self.notify.role, self._template_arn, "Each language has its own template.")
             accept_wildcard(self.notify.role, self._identities_arn, "The sender is bound by ses:FromAddress.")

@@ -8,7 +8,7 @@ from datetime import timedelta
 from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
-from duetime.cdk.functions import Function
+from duetime.cdk.functions import DuetimeFunction
 from duetime.cdk.timers import ScheduleGroup
 from duetime.cdk.wakes import WakeRole
 
@@ -16,21 +16,27 @@ _UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
+class PassSpec:
     """One function, and how often it is called."""
 
     name: str
-    function: Function
+    function: DuetimeFunction
     rate: timedelta
     retries: int
     """How often a call is repeated that Lambda did not take; the next pass makes up for one that is lost."""
 
 
-class Passes(Construct):
+class PassFunctions(Construct):
     """The schedules of the passes, in a group of their own."""
 
     def __init__(
-        self, scope: Construct, construct_id: str, *, group_name: str, failures: str, passes: tuple[Pass, ...]
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        group_name: str,
+        failures: str,
+        passes: tuple[PassSpec, ...],
     ) -> None:
         super().__init__(scope, construct_id)
         group = ScheduleGroup(self, "Group", name=group_name)

@@ -20,13 +20,13 @@ from duetime.cdk.grant import grant_manage_jobs, grant_redrive, grant_schedule, 
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.lifecycle import Lifecycle
 from duetime.cdk.manifest import Deploy
-from duetime.cdk.monitored import Watched
-from duetime.cdk.notifications import Notifications
-from duetime.cdk.passes import Pass, Passes
+from duetime.cdk.monitored import Monitored
+from duetime.cdk.notifications import NotificationResources
+from duetime.cdk.passes import PassFunctions, PassSpec
 from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, DueQueue, FailureQueue, RetriedQueue
-from duetime.cdk.steps import CATCH_UP_TIMEOUT, Places, Steps
+from duetime.cdk.steps import CATCH_UP_TIMEOUT, StepFunctions, StepResources
 from duetime.cdk.tables import Tables
-from duetime.cdk.undelivered import Salvage
+from duetime.cdk.undelivered import UndeliveredFunction
 from duetime.cdk.wakes import FAILURES, Wakes
 from duetime.cdk.worker import Worker
 from duetime.errors import SettingsError
@@ -148,7 +148,7 @@ class Duetime(Construct):
 
     def _watch(self) -> None:
         """Alarms and a dashboard of all that was made by now; after the passes, whose silence is an alarm."""
-        watched = Watched.of(self, self.settings)
+        watched = Monitored.of(self, self.settings)
         console = self.api.console_url if self.api else ""
         self.alarms = Alarms(self, "Alarms", watched, deployment=self.deployment, console_url=console)
         self.alarms.node.add_dependency(self.passes)
@@ -174,15 +174,15 @@ class Duetime(Construct):
             max_receives=self.deployment.max_receives,
         )
 
-    def _steps(self) -> Steps:
-        return Steps(self, "Steps", self._places, settings=self.settings, deployment=self.deployment)
+    def _steps(self) -> StepFunctions:
+        return StepFunctions(self, "Steps", self._places, settings=self.settings, deployment=self.deployment)
 
     @property
-    def _places(self) -> Places:
-        return Places(self.tables, self.due, self._wakes, self.failures.queue_arn)
+    def _places(self) -> StepResources:
+        return StepResources(self.tables, self.due, self._wakes, self.failures.queue_arn)
 
-    def _salvage(self) -> Salvage:
-        return Salvage(
+    def _salvage(self) -> UndeliveredFunction:
+        return UndeliveredFunction(
             self,
             "Salvage",
             self._places,
@@ -205,10 +205,10 @@ class Duetime(Construct):
             max_receives=NOTIFY_RECEIVES,
         )
 
-    def _notifications(self) -> Notifications | None:
+    def _notifications(self) -> NotificationResources | None:
         if self.lifecycle is None or self._notification_queue is None:
             return None
-        return Notifications(
+        return NotificationResources(
             self,
             "Notifications",
             queue=self._notification_queue,
@@ -229,16 +229,18 @@ class Duetime(Construct):
             deployment=self.deployment,
         )
 
-    def _passes(self) -> Passes:
+    def _passes(self) -> PassFunctions:
         prefix, deployment = self.settings.prefix, self.deployment
-        return Passes(
+        return PassFunctions(
             self,
             "Passes",
             group_name=f"{prefix}passes",
             failures=self.failures.queue_arn,
             passes=(
-                Pass(name="sweep", function=self.steps.sweep, rate=deployment.sweep_rate, retries=0),
-                Pass(name="catch-up", function=self.steps.catch_up, rate=deployment.catch_up_rate, retries=3),
+                PassSpec(name="sweep", function=self.steps.sweep, rate=deployment.sweep_rate, retries=0),
+                PassSpec(
+                    name="catch-up", function=self.steps.catch_up, rate=deployment.catch_up_rate, retries=3
+                ),
             ),
         )
 

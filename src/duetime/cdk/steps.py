@@ -11,15 +11,15 @@ from constructs import Construct
 
 from duetime.aws.tables import DUE
 from duetime.cdk.bundle import Bundle
-from duetime.cdk.changes import Changes
+from duetime.cdk.changes import StreamSource
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import CODES, let_find_due, let_plan, let_start_by_events
 from duetime.cdk.queues import DueQueue, visibility_of
 from duetime.cdk.rights import keep_bookmarks, may, may_by_key, read_manifests, read_stream, send, take_from
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.tables import Tables
-from duetime.cdk.timers import Timers
+from duetime.cdk.timers import TimerResources
 from duetime.cdk.wakes import DISPATCH, Wakes
 from duetime.cdk.worker import feed
 from duetime.lambdas.arm import FILTERS
@@ -38,7 +38,7 @@ _PASSES_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class StepResources:
     """What the steps read and write."""
 
     tables: Tables
@@ -58,14 +58,14 @@ class Places:
         return [read_manifests(self.tables.jobs.table_arn), send([*queues, self.failures])]
 
 
-class Steps(Construct):
+class StepFunctions(Construct):
     """The functions between a row and its worker."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        places: Places,
+        places: StepResources,
         *,
         settings: Settings,
         deployment: Deployment,
@@ -76,13 +76,13 @@ class Steps(Construct):
         self._wakes = places.wakes
         self._settings = replace(settings, app="", queues=places.queue_urls)
         self._settings_to_wake = replace(self._wakes.settings, app="", queues=places.queue_urls)
-        Timers(self, "Timers", settings)
+        TimerResources(self, "Timers", settings)
         self.dispatch = self._dispatch()
         self.sweep = self._sweep()
         self.catch_up = self._catch_up()
         self.arm = self._arm()
 
-    def _dispatch(self) -> Function:
+    def _dispatch(self) -> DuetimeFunction:
         """EventBridge's rules call it under its own policy, since a rule has no role."""
         about = "turns a timer's wake into a due message, and plans and starts jobs"
         duty = self._duty(DISPATCH, about, timedelta(seconds=30), self._settings)
@@ -94,7 +94,7 @@ class Steps(Construct):
         )
         return dispatch
 
-    def _sweep(self) -> Function:
+    def _sweep(self) -> DuetimeFunction:
         """A sweep is not repeated: the next one comes within the minute."""
         about = "sends again what is overdue, attends to jobs, and is the wheel where that is chosen"
         duty = self._duty("sweep", about, timedelta(seconds=55), self._settings_to_wake)
@@ -103,7 +103,7 @@ class Steps(Construct):
         self._wakes.accept_jobs(sweep)
         return sweep
 
-    def _catch_up(self) -> Function:
+    def _catch_up(self) -> DuetimeFunction:
         """It is the worker of the system's own jobs as well: of sweeps and catch-ups that somebody triggers."""
         about = "sends again all that is overdue, however late, and mends strays on EventBridge"
         queue = self._places.due[SYSTEM_WORKER].queue
@@ -124,7 +124,7 @@ class Steps(Construct):
         feed(self, "System", catch_up, queue, at_once=_PASSES_AT_ONCE)
         return catch_up
 
-    def _arm(self) -> Function:
+    def _arm(self) -> DuetimeFunction:
         tables, wakes = self._places.tables, self._wakes
         about = "gives what became pending its wake"
         duty = self._duty("arm", about, timedelta(seconds=60), self._settings_to_wake)
@@ -135,7 +135,7 @@ class Steps(Construct):
         arm = self._function(duty, own, wakes.let_set_timers(), wakes.let_clear_timers())
         wakes.accept_timers(arm)
         accept_wildcard(arm.role, tables.streams_arn, "A stream is named by the time of its making.")
-        Changes(
+        StreamSource(
             self,
             "Changes",
             arm,
@@ -176,8 +176,8 @@ class Steps(Construct):
             *self._wakes.let_set_timers(),
         ]
 
-    def _duty(self, entry: str, about: str, timeout: timedelta, settings: Settings) -> Duty:
-        return Duty(
+    def _duty(self, entry: str, about: str, timeout: timedelta, settings: Settings) -> FunctionSpec:
+        return FunctionSpec(
             name=f"{settings.prefix}{entry.replace('_', '-')}",
             about=about,
             entry=entry,
@@ -187,11 +187,11 @@ class Steps(Construct):
         )
 
     def _function(
-        self, duty: Duty, *rights: Sequence[iam.PolicyStatement], retries: int | None = None
-    ) -> Function:
+        self, duty: FunctionSpec, *rights: Sequence[iam.PolicyStatement], retries: int | None = None
+    ) -> DuetimeFunction:
         """A function that sends, with further rights; `retries` where it is called asynchronously."""
         whole = replace(duty, rights=[*duty.rights, *(each for some in rights for each in some)])
-        made = Function(self, duty.entry, whole, self._code, self._deployment)
+        made = DuetimeFunction(self, duty.entry, whole, self._code, self._deployment)
         if retries is not None:
             made.retry(retries, at_most=_HOUR, failures=self._places.failures)
         return made

@@ -17,7 +17,7 @@ class ScheduleGroup(Construct):
         self.resource = scheduler.CfnScheduleGroup(self, "Group", name=name)
 
 
-class Timers(Construct):
+class TimerResources(Construct):
     """The groups whose schedules wake dispatch; functions fill them, and deploys the second."""
 
     def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:

@@ -11,13 +11,13 @@ from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import let_plan, let_start_by_events
 from duetime.cdk.lifecycle import let_publish
 from duetime.cdk.queues import SALVAGE_TIMEOUT, RetriedQueue
 from duetime.cdk.rights import keep_undelivered, may, may_by_key, send, take_from
 from duetime.cdk.rules import accept_wildcard
-from duetime.cdk.steps import Places
+from duetime.cdk.steps import StepResources
 from duetime.cdk.worker import feed
 from duetime.ports.wakeups import NOTIFICATIONS
 from duetime.settings import Settings
@@ -26,14 +26,14 @@ _AT_ONCE = 2
 """The least that an event source takes: what was given up is rare, and seldom urgent."""
 
 
-class Salvage(Construct):
+class UndeliveredFunction(Construct):
     """Sees to what was given up: what it does again is what arm and dispatch do, so it has their rights as well."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        places: Places,
+        places: StepResources,
         *,
         failures: sqs.Queue,
         notifications: RetriedQueue | None,
@@ -50,7 +50,7 @@ class Salvage(Construct):
         if notifications is not None:
             self._sources[NOTIFICATIONS] = notifications.dead
             told = replace(told, notification_queue=notifications.queue.queue_url)
-        duty = Duty(
+        duty = FunctionSpec(
             name=f"{settings.prefix}salvage",
             about="does again, or keeps, what queues, the stream and EventBridge gave up on",
             entry="salvage",
@@ -58,7 +58,7 @@ class Salvage(Construct):
             environment=told.to_env(),
             rights=[*places.rights_to_send(), *self._rights()],
         )
-        salvage = Function(self, "salvage", duty, Bundle.of(deployment).code(), deployment)
+        salvage = DuetimeFunction(self, "salvage", duty, Bundle.of(deployment).code(), deployment)
         self._wakes.accept_timers(salvage)
         accept_wildcard(salvage.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
         for name, queue in self._sources.items():

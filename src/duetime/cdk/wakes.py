@@ -12,7 +12,7 @@ from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from duetime.cdk.functions import Function
+from duetime.cdk.functions import DuetimeFunction
 from duetime.cdk.rights import may, send
 from duetime.cdk.rules import accept, accept_wildcard
 from duetime.settings import Settings
@@ -106,16 +106,16 @@ class Wakes(Construct):
         """Names of schedules and rules; AWS knows these two rights for all of them only."""
         return [may("scheduler:ListSchedules", "events:ListRuleNamesByTarget", on="*")]
 
-    def accept_timers(self, function: Function) -> None:
+    def accept_timers(self, function: DuetimeFunction) -> None:
         """Tell cdk-nag why a function's rights name no single one-shot."""
         accept_wildcard(function.role, self._timers, "One-shots are named by the actions that they wake.")
 
-    def accept_jobs(self, function: Function) -> None:
+    def accept_jobs(self, function: DuetimeFunction) -> None:
         """Tell cdk-nag why a function's rights name no single schedule and no single rule."""
         accept_wildcard(function.role, self._schedules, "Schedules are named by the jobs that they wake.")
         accept_wildcard(function.role, self.rules_arn, "Rules are named by the jobs that they start.")
 
-    def accept_lists(self, function: Function) -> None:
+    def accept_lists(self, function: DuetimeFunction) -> None:
         """Tell cdk-nag why a function may list all names."""
         accept(
             function.role, "AwsSolutions-IAM5[Resource::*]", "Lists of names, which AWS can bound to nothing."

@@ -16,7 +16,7 @@ Widget = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WidgetLine:
     """One series in a graph."""
 
     series: Series
@@ -43,7 +43,7 @@ def statuses(title: str, alarms: Sequence[str]) -> Widget:
 
 
 def graph(
-    title: str, lines: Sequence[Line], *, region: str, period: int = 300, bound: float | None = None
+    title: str, lines: Sequence[WidgetLine], *, region: str, period: int = 300, bound: float | None = None
 ) -> Widget:
     """Lines over time; `bound` is drawn across."""
     shown = {"metrics": [_metric(each) for each in lines], "period": period}
@@ -86,7 +86,7 @@ def _metrics(title: str, region: str, shown: dict[str, Any]) -> Widget:
     return {"type": "metric", "properties": fixed | shown}
 
 
-def _metric(line: Line) -> list[Any]:
+def _metric(line: WidgetLine) -> list[Any]:
     series = line.series
     dimensions = [each for pair in series.dimensions.items() for each in pair]
     return [series.namespace, series.metric, *dimensions, {"stat": line.stat, "label": line.label}]

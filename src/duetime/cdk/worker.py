@@ -11,7 +11,7 @@ from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.functions import Duty, Function
+from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.job_rights import let_admit, let_plan
 from duetime.cdk.queues import DueQueue, visibility_of
@@ -42,7 +42,7 @@ class Worker(Construct):
             queues={handlers.worker: queue.queue_url},
             queue_visibility=visibility_of(deployment.worker_timeout),
         )
-        duty = Duty(
+        duty = FunctionSpec(
             name=f"{settings.prefix}work-{handlers.worker}",
             about=f"runs the handlers of {handlers.app}",
             entry="work",
@@ -52,12 +52,14 @@ class Worker(Construct):
             rights=[*_to_work(tables), take_from(queue.queue_arn), send(queue.queue_arn)],
         )
         code = Bundle.of(deployment, handlers).code()
-        work = Function(self, "Work", duty, code, deployment)
+        work = DuetimeFunction(self, "Work", duty, code, deployment)
         self.function = work.function
         feed(self, "Due", work, queue, at_once=handlers.concurrency)
 
 
-def feed(scope: Construct, construct_id: str, function: Function, queue: sqs.Queue, *, at_once: int) -> None:
+def feed(
+    scope: Construct, construct_id: str, function: DuetimeFunction, queue: sqs.Queue, *, at_once: int
+) -> None:
     """Have Lambda call a function with each message of its queue, with so many at once."""
     lambda_.EventSourceMapping(
         scope,

@@ -18,7 +18,7 @@ from duetime.cli.arguments import (
 )
 from duetime.cli.filters import add_filters, as_options, filters_of
 from duetime.cli.follow import add_follow
-from duetime.cli.many import Json, Verb, add_many, change
+from duetime.cli.many import BulkVerb, Json, add_many, change
 from duetime.cli.screen import add_watch
 from duetime.cli.times import both
 from duetime.clock import SystemClock
@@ -139,8 +139,10 @@ def _cancelled(action: Json) -> str:
     return f"asked {action['id']} to stop: it is running, and ends when its handler looks"
 
 
-CANCEL = Verb("cancel", "cancelled", lambda client, one: client.ask("DELETE", "scheduling", one), _cancelled)
-REDRIVE = Verb(
+CANCEL = BulkVerb(
+    "cancel", "cancelled", lambda client, one: client.ask("DELETE", "scheduling", one), _cancelled
+)
+REDRIVE = BulkVerb(
     "redrive",
     "redriven",
     lambda client, one: client.ask("POST", "scheduling", one, "redrive"),

@@ -13,7 +13,7 @@ from duetime.cli.arguments import Commands, client_of, pasted, print_json
 from duetime.cli.tables import table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
-from duetime.errors import cut
+from duetime.errors import truncate
 
 LONGEST = 60
 """Characters of what was asked; the whole is in the JSON."""
@@ -54,7 +54,7 @@ def _listed(entries: Sequence[Mapping[str, Any]], now: datetime) -> str:
             each["operation"],
             each["target"],
             "not known" if each["status"] is None else str(each["status"]),
-            cut(json.dumps(each["asked"], ensure_ascii=False), LONGEST) if each["asked"] else "",
+            truncate(json.dumps(each["asked"], ensure_ascii=False), LONGEST) if each["asked"] else "",
         ]
         for each in entries
     ]

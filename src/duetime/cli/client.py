@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from duetime.api import PREFIX
-from duetime.cli.failures import BadUsage, CommandFailed, Refused, StrangeAnswer
+from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
 
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
 _OURS = {"actor", "changed", "id", "items", "name", "parts", "read", "revision", "role"}
@@ -129,7 +129,7 @@ class Client(NamedTuple):
         if status < _ERROR and answer.keys() & _OURS:
             return answer
         if status >= _ERROR and {"title", "detail"} <= answer.keys():
-            raise Refused(status, str(answer["title"]), str(answer["detail"]), self._fix(status))
+            raise RequestRejected(status, str(answer["title"]), str(answer["detail"]), self._fix(status))
         message = answer.get("message")  # in API Gateway's own refusals
         raise StrangeAnswer(self.url, status, message)
 

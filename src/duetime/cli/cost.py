@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
 
     from duetime.cli.arguments import Commands
     from duetime.cost.estimate import Estimate
-    from duetime.cost.lines import Line
+    from duetime.cost.lines import CostLine
     from duetime.cost.prices import Prices
     from duetime.cost.workload import Workload
 
@@ -162,7 +162,7 @@ def _as_json(made: Estimate) -> dict[str, Any]:
     }
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: CostLine) -> dict[str, Any]:
     return {
         "name": line.name,
         "quantity": line.quantity,

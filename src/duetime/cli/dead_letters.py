@@ -16,7 +16,7 @@ from duetime.cli.screen import add_watch
 from duetime.cli.tables import table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
-from duetime.errors import cut
+from duetime.errors import truncate
 
 LONGEST_REASON = 100
 """Characters; `duetime actions show` tells all."""
@@ -78,7 +78,7 @@ def _listed(actions: Sequence[Mapping[str, Any]], now: datetime) -> str:
             ),
             each["job"] or each["type"],
             str(each["attempts"][-1]["number"] if each["attempts"] else 0),
-            cut(each["failure_reason"] or "-", LONGEST_REASON),
+            truncate(each["failure_reason"] or "-", LONGEST_REASON),
         ]
         for each in actions
     ]

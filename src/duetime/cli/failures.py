@@ -40,7 +40,7 @@ class StrangeAnswer(CommandFailed):
         )
 
 
-class Refused(CommandFailed):
+class RequestRejected(CommandFailed):
     """The API refuses, and says why."""
 
     def __init__(self, status: int, title: str, detail: str, fix: str = "") -> None:

@@ -21,7 +21,7 @@ from duetime.errors import SettingsError
 
 if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.app import App
-    from duetime.local import Options
+    from duetime.local import LocalOptions
     from duetime.settings import Settings
 
 _DOUBLES = 0.3
@@ -69,15 +69,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _serve(app: App, options: Options, stop: threading.Event, *, verbose: bool) -> None:
+def _serve(app: App, options: LocalOptions, stop: threading.Event, *, verbose: bool) -> None:
     from duetime.clock import SystemClock  # noqa: PLC0415 - as below
     from duetime.local import LocalCloud  # noqa: PLC0415 - `duetime --help` needs no moto
-    from duetime.local.job_lines import coming  # noqa: PLC0415
+    from duetime.local.job_lines import upcoming_runs  # noqa: PLC0415
     from duetime.local.run_lines import run_lines  # noqa: PLC0415
     from duetime.local.welcome import welcome  # noqa: PLC0415
 
     with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
-        jobs = coming(cloud.jobs, SystemClock().now())
+        jobs = upcoming_runs(cloud.jobs, SystemClock().now())
         told = welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs, has_console=cloud.has_console)
         print(told, end="\n\n", flush=True)
         stop.wait()
@@ -96,18 +96,18 @@ def _program() -> str:
     return str(called.absolute().relative_to(here)) if called.absolute().is_relative_to(here) else str(called)
 
 
-def _options(arguments: argparse.Namespace) -> Options:
-    from duetime.local import Options, Whims  # noqa: PLC0415 - as above
+def _options(arguments: argparse.Namespace) -> LocalOptions:
+    from duetime.local import LocalOptions, SchedulerQuirks  # noqa: PLC0415 - as above
 
     doubles = _DOUBLES if arguments.at_least_once else 0.0
     lateness = _A_MINUTE if arguments.timers_late else timedelta(0)
     setup = None if arguments.setup is None else setup_at(arguments.setup)
     try:
-        return Options(
+        return LocalOptions(
             settings=_settings(arguments),
             port=arguments.port,
             concurrency=arguments.concurrency,
-            timers=Whims(lateness=lateness, doubles=doubles),
+            timers=SchedulerQuirks(lateness=lateness, doubles=doubles),
             message_doubles=doubles,
             mail_to=arguments.mail_to or "",
             setup=setup,

@@ -29,7 +29,7 @@ from duetime.cli import (
     undelivered,
     whoami,
 )
-from duetime.cli.failures import BadUsage, Refused
+from duetime.cli.failures import BadUsage, RequestRejected
 from duetime.cli.tables import drawn, is_pointing, plain
 from duetime.errors import DuetimeError
 
@@ -76,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(arguments.run(arguments))
         sys.stdout.flush()
     except DuetimeError as error:
-        told = drawn(error) if isinstance(error, Refused) or is_pointing(error) else plain(error)
+        told = drawn(error) if isinstance(error, RequestRejected) or is_pointing(error) else plain(error)
         print(f"duetime: {told}", file=sys.stderr)
         for place in getattr(error, "__notes__", ()):
             print(f"    {plain(place)}", file=sys.stderr)

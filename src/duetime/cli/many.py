@@ -11,7 +11,7 @@ from typing import Any
 from duetime.cli.action_text import listed
 from duetime.cli.arguments import client_of, print_json
 from duetime.cli.client import Client
-from duetime.cli.failures import BadUsage, Refused
+from duetime.cli.failures import BadUsage, RequestRejected
 from duetime.cli.follow import all_executed, ends, follow
 from duetime.cli.tables import plain
 from duetime.clock import SystemClock
@@ -26,7 +26,7 @@ _STEP = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Verb:
+class BulkVerb:
     """A change: its name, which the API has for many, what it has done, and how it is asked for, and told, of one."""
 
     name: str
@@ -52,7 +52,7 @@ def add_many(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
-def change(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]) -> int:
+def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
     """Change the actions that are named, or all that the filters mean.
 
     Raises:
@@ -72,12 +72,12 @@ def change(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]
     return _change_all(arguments, verb, filters)
 
 
-def _change_each(arguments: argparse.Namespace, verb: Verb) -> int:
+def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
     client, done = client_of(arguments), _Sum()
     for action_id in arguments.ids:
         try:
             done.changed.append(verb.of_one(client, action_id))
-        except Refused as refused:
+        except RequestRejected as refused:
             if len(arguments.ids) == 1:
                 raise
             done.left.append({"id": action_id, "reason": str(refused)})
@@ -91,7 +91,7 @@ def _change_each(arguments: argparse.Namespace, verb: Verb) -> int:
     return 0 if is_well else 1
 
 
-def _look(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]) -> int:
+def _look(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
     found = _all(_steps(client_of(arguments), verb, filters, dry_run=True))
     if arguments.json:
         print_json(found.document(dry_run=True))
@@ -100,7 +100,7 @@ def _look(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str])
     return 0
 
 
-def _change_all(arguments: argparse.Namespace, verb: Verb, filters: Mapping[str, str]) -> int:
+def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
     client, done = client_of(arguments), _Sum()
     if arguments.yes or _is_agreed(client, verb, filters):
         for step in _steps(client, verb, filters, dry_run=False):
@@ -126,7 +126,7 @@ def _is_well(arguments: argparse.Namespace, client: Client, done: _Sum) -> bool:
     return not done.left and all_executed(done.changed)
 
 
-def _is_agreed(client: Client, verb: Verb, filters: Mapping[str, str]) -> bool:
+def _is_agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> bool:
     """Whether whoever sits at the terminal, and has been shown them, wants it; nobody is asked about nothing.
 
     Raises:
@@ -142,7 +142,7 @@ def _is_agreed(client: Client, verb: Verb, filters: Mapping[str, str]) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _steps(client: Client, verb: Verb, filters: Mapping[str, str], *, dry_run: bool) -> Iterator[Json]:
+def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_run: bool) -> Iterator[Json]:
     body: dict[str, Any] = {**filters, "limit": _STEP, "dry_run": dry_run}
     while True:
         step = client.ask("POST", "scheduling", verb.name, body=body)
@@ -156,7 +156,7 @@ def _all(steps: Iterator[Json]) -> _Sum:
     return _Sum([each for step in steps for each in step["changed"]])
 
 
-def _shown(verb: Verb, found: _Sum) -> str:
+def _shown(verb: BulkVerb, found: _Sum) -> str:
     if not found.changed:
         return f"no actions to {verb.name}"
     more = f", the first {FIRST}" if len(found.changed) > FIRST else ""
@@ -164,7 +164,7 @@ def _shown(verb: Verb, found: _Sum) -> str:
     return f"would {verb.name} {_counted(len(found.changed))}{more}:\n{table}"
 
 
-def _summary(verb: Verb, done: _Sum) -> Iterator[str]:
+def _summary(verb: BulkVerb, done: _Sum) -> Iterator[str]:
     stopping = sum(each["status"] == "processing" for each in done.changed)
     yield f"{verb.done} {_counted(len(done.changed) - stopping)}"
     if stopping:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from duetime.cli.arguments import Commands, add_connection, client_of, print_json
 from duetime.cli.client import Client
-from duetime.cli.failures import BadUsage, CommandFailed, Refused, StrangeAnswer
+from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, StrangeAnswer
 from duetime.cli.screen import add_watch
 from duetime.cli.tables import plain, table
 from duetime.cli.times import both
 from duetime.clock import SystemClock
-from duetime.errors import cut
+from duetime.errors import truncate
 
 PATH = "outbox"
 """The local cloud's own path of it, beside the API."""
@@ -39,7 +39,7 @@ class NoOutbox(CommandFailed):
         )
 
 
-class _Kind(NamedTuple):
+class _OutboxKind(NamedTuple):
     name: str
     told: str
     of_type: str
@@ -113,7 +113,7 @@ def _ask(client: Client, name: str, **query: str | None) -> dict[str, Any]:
         return Client(base, prefix="").ask("GET", PATH, name, query=query)
     except StrangeAnswer:
         raise NoOutbox(client.url) from None
-    except Refused as refused:
+    except RequestRejected as refused:
         if refused.status == _NOT_FOUND:
             raise NoOutbox(client.url) from None
         raise
@@ -127,7 +127,7 @@ def _event(sent: Item) -> Row:
     detail = sent["detail"]
     about: Item = next((detail[each] for each in ("action", "job", "undelivered") if each in detail), {})
     name = about.get("id") or about.get("name") or ""
-    reason = cut(about.get("reason") or "", _REASON)
+    reason = truncate(about.get("reason") or "", _REASON)
     return (_at(sent), sent["type"], str(detail.get("tenant_id", "")), str(name), reason)
 
 
@@ -146,28 +146,28 @@ def _metric(standing: Item) -> Row:
 
 
 _KINDS = (
-    _Kind(
+    _OutboxKind(
         "events",
         "the lifecycle events that were put on the bus",
         "only these, such as action.failed",
         ("SENT", "TYPE", "TENANT", "ABOUT", "REASON"),
         _event,
     ),
-    _Kind(
+    _OutboxKind(
         "mails",
         "the mails, or one of them as it arrives",
         "only of this notification, such as scheduling.action_failed",
         ("N", "SENT", "TYPE", "TO", "LANGUAGE", "SUBJECT"),
         _mail,
     ),
-    _Kind(
+    _OutboxKind(
         "messages",
         "the messages of the topic",
         "only of this notification, such as scheduling.action_failed",
         ("SENT", "TYPE", "SEVERITY", "TENANT", "SUBJECT"),
         _message,
     ),
-    _Kind(
+    _OutboxKind(
         "metrics",
         "where each metric stands",
         "only the metric of this name, such as failed",

@@ -4,6 +4,6 @@ The page's own source is in ``console/``; ``make setup`` builds it into `BUILT`,
 """
 
 from duetime.console.config import ConsoleConfig, SignIn
-from duetime.console.site import BUILT, Answer, Site
+from duetime.console.site import BUILT, FileResponse, Site
 
-__all__ = ["BUILT", "Answer", "ConsoleConfig", "SignIn", "Site"]
+__all__ = ["BUILT", "ConsoleConfig", "FileResponse", "SignIn", "Site"]

@@ -29,7 +29,7 @@ _KEPT = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class FileResponse:
     """One file as it is sent."""
 
     body: str
@@ -48,7 +48,7 @@ class Site:
         """Whether there is a page at all: a checkout without ``make setup`` has none."""
         return (self._built / "index.html").is_file()
 
-    def answer(self, path: str) -> Answer | None:
+    def answer(self, path: str) -> FileResponse | None:
         """The file at a path, which begins with a slash."""
         if path == CONFIG:
             return self._answer(json.dumps(self._config.to_json()), "application/json", "no-cache")
@@ -62,8 +62,8 @@ class Site:
             return None
         return self._answer(file.read_text(encoding="utf-8"), kind, _KEPT if is_asset else "no-cache")
 
-    def _answer(self, body: str, kind: str, cache: str) -> Answer:
-        return Answer(body, {"Content-Type": kind, "Cache-Control": cache, **self._headers})
+    def _answer(self, body: str, kind: str, cache: str) -> FileResponse:
+        return FileResponse(body, {"Content-Type": kind, "Cache-Control": cache, **self._headers})
 
 
 def _headers(config: ConsoleConfig) -> Mapping[str, str]:

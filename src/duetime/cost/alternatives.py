@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from duetime.cost import units
-from duetime.cost.functions import Calls, bare_calls, compute, invocations
-from duetime.cost.lines import Line, total
+from duetime.cost.functions import InvocationCounts, bare_calls, compute, invocations
+from duetime.cost.lines import CostLine, total
 from duetime.cost.prices import Prices
 from duetime.cost.units import DAYS, kilobytes
 from duetime.cost.volume import Volume
@@ -28,7 +28,7 @@ class Alternative:
     """What one could take instead: what it costs a month, and what one would then be without."""
 
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[CostLine, ...]
     lacks: str
 
     @property
@@ -58,26 +58,26 @@ def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Altern
     )
 
 
-def _scheduler(work: Workload, volume: Volume, prices: Prices) -> Iterator[Line]:
+def _scheduler(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     """A one-shot schedule for each action, a recurring one for each job, and the handler."""
-    yield Line("timers", prices["timers"], volume.done, 0, "making a schedule is free")
+    yield CostLine("timers", prices["timers"], volume.done, 0, "making a schedule is free")
     yield from _handler(work, volume.messages, prices)
 
 
-def _workflows(work: Workload, volume: Volume, prices: Prices) -> Iterator[Line]:
+def _workflows(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     transitions = volume.done * _TRANSITIONS + volume.retries
     note = f"{_TRANSITIONS} an execution, one more a retry"
-    yield Line("transitions", prices["transitions"], transitions, 0, note)
-    yield Line("timers", prices["timers"], volume.runs, 0, "runs of jobs are started by schedules")
+    yield CostLine("transitions", prices["transitions"], transitions, 0, note)
+    yield CostLine("timers", prices["timers"], volume.runs, 0, "runs of jobs are started by schedules")
     yield from _handler(work, volume.messages, prices)
 
 
-def _queue(work: Workload, volume: Volume, prices: Prices) -> Iterator[Line]:
+def _queue(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
     """A message that is read and sent again each quarter of an hour until it is due, and a row put and marked as done."""
     hops = volume.far * max(0, math.ceil(work.far_hours * 60 / _HOP_MINUTES) - 1)
     requests = (volume.messages + hops) * units.MESSAGE_REQUESTS
     polls = units.POLLERS * units.POLLS * DAYS
-    yield Line(
+    yield CostLine(
         "queues: requests",
         prices["queue-requests"],
         requests,
@@ -85,19 +85,19 @@ def _queue(work: Workload, volume: Volume, prices: Prices) -> Iterator[Line]:
         f"hops of {_HOP_MINUTES} minutes until it is due",
     )
     writes = volume.done * 2 * kilobytes(work.payload_bytes + units.PENDING_BYTES)
-    yield Line("tables: writes", prices["write-units"], writes, 0, "a put and a mark")
-    yield Line("timers", prices["timers"], volume.runs, 0, "runs of jobs are sent by schedules")
-    hopping = Calls("hop", hops, hops * units.HOP_MS, work.handler_memory)
+    yield CostLine("tables: writes", prices["write-units"], writes, 0, "a put and a mark")
+    yield CostLine("timers", prices["timers"], volume.runs, 0, "runs of jobs are sent by schedules")
+    hopping = InvocationCounts("hop", hops, hops * units.HOP_MS, work.handler_memory)
     yield from _handler(work, volume.messages, prices, hopping)
 
 
-def _handler(work: Workload, number: float, prices: Prices, *others: Calls) -> Iterator[Line]:
+def _handler(work: Workload, number: float, prices: Prices, *others: InvocationCounts) -> Iterator[CostLine]:
     calls = [bare_calls(work, number), *others]
     called = invocations(calls)
-    yield Line("functions: calls", prices["lambda-requests"], called, 0, "the handler's")
+    yield CostLine("functions: calls", prices["lambda-requests"], called, 0, "the handler's")
     price = prices[f"lambda-{work.architecture}"]
-    yield Line("functions: compute", price, compute(calls), 0, "without any waiting")
+    yield CostLine("functions: compute", price, compute(calls), 0, "without any waiting")
     written = called * units.PLATFORM_BYTES / _GB
-    yield Line("logs: ingestion", prices["log-ingestion"], written, 0, "Lambda's own lines")
+    yield CostLine("logs: ingestion", prices["log-ingestion"], written, 0, "Lambda's own lines")
     stored = written * work.log_days / DAYS
-    yield Line("logs: storage", prices["log-storage"], stored, 0, f"for {work.log_days:g} days")
+    yield CostLine("logs: storage", prices["log-storage"], stored, 0, f"for {work.log_days:g} days")

@@ -14,7 +14,7 @@ _MB_OF_GB = 1_024
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class InvocationCounts:
     """A function's calls a month. `milliseconds` are all of them together."""
 
     function: str
@@ -28,7 +28,7 @@ class Calls:
         return self.milliseconds / 1_000 * self.memory / _MB_OF_GB
 
 
-def growing_calls(work: Workload, volume: Volume) -> Iterator[Calls]:
+def growing_calls(work: Workload, volume: Volume) -> Iterator[InvocationCounts]:
     """Of the functions that the work calls."""
     own, messages = work.function_memory, volume.messages
     arm = (
@@ -36,39 +36,41 @@ def growing_calls(work: Workload, volume: Volume) -> Iterator[Calls]:
         + volume.armed * units.ARM_RECORD_MS
         + volume.timers * units.ARM_TIMER_MS
     )
-    yield Calls("arm", volume.arm_batches, arm, own)
+    yield InvocationCounts("arm", volume.arm_batches, arm, own)
     wakes = volume.timers + volume.runs
-    yield Calls("dispatch", wakes, wakes * units.DISPATCH_MS, own)
-    yield Calls("work", messages, messages * (units.WORK_MS + work.handler_ms), work.handler_memory)
+    yield InvocationCounts("dispatch", wakes, wakes * units.DISPATCH_MS, own)
+    yield InvocationCounts(
+        "work", messages, messages * (units.WORK_MS + work.handler_ms), work.handler_memory
+    )
     publish = volume.event_batches * units.PUBLISH_MS + volume.events * units.PUBLISH_RECORD_MS
-    yield Calls("publish", volume.event_batches, publish, own)
+    yield InvocationCounts("publish", volume.event_batches, publish, own)
     requests = work.api_requests_per_day * DAYS
-    yield Calls("api", requests, requests * units.API_MS, own)
+    yield InvocationCounts("api", requests, requests * units.API_MS, own)
 
 
-def fixed_calls(work: Workload) -> Iterator[Calls]:
+def fixed_calls(work: Workload) -> Iterator[InvocationCounts]:
     """Of the passes."""
     turn = units.SWEEP_MS + (units.WHEEL_MS if work.timers == "wheel" else 0)
     sweeps, catch_ups = units.SWEEPS * DAYS, units.CATCH_UPS * DAYS
-    yield Calls("sweep", sweeps, sweeps * turn, work.function_memory)
-    yield Calls("catch-up", catch_ups, catch_ups * units.CATCH_UP_MS, work.function_memory)
+    yield InvocationCounts("sweep", sweeps, sweeps * turn, work.function_memory)
+    yield InvocationCounts("catch-up", catch_ups, catch_ups * units.CATCH_UP_MS, work.function_memory)
 
 
-def waiting(work: Workload, volume: Volume) -> Calls:
+def waiting(work: Workload, volume: Volume) -> InvocationCounts:
     """What workers spend, within their calls, until the very instant at which an action is due."""
-    return Calls("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
+    return InvocationCounts("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
 
 
-def bare_calls(work: Workload, number: float) -> Calls:
+def bare_calls(work: Workload, number: float) -> InvocationCounts:
     """Of a function that runs the handler and nothing else."""
-    return Calls("handler", number, number * work.handler_ms, work.handler_memory)
+    return InvocationCounts("handler", number, number * work.handler_ms, work.handler_memory)
 
 
-def invocations(calls: Iterable[Calls]) -> float:
+def invocations(calls: Iterable[InvocationCounts]) -> float:
     """Of functions together."""
     return sum(each.number for each in calls)
 
 
-def compute(calls: Iterable[Calls]) -> float:
+def compute(calls: Iterable[InvocationCounts]) -> float:
     """GB-seconds of functions together."""
     return sum(each.gigabyte_seconds for each in calls)

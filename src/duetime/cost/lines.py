@@ -9,7 +9,7 @@ from duetime.cost.prices import Price
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CostLine:
     """So many units a month at one price. `grows` comes with the work, `fixed` is there without any."""
 
     name: str
@@ -44,6 +44,6 @@ class Line:
         return self.growing_dollars + self.fixed_dollars
 
 
-def total(lines: Iterable[Line]) -> float:
+def total(lines: Iterable[CostLine]) -> float:
     """Dollars a month of lines together."""
     return sum(each.dollars for each in lines)

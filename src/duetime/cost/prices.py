@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 
 _USUAL = "prices.toml"
 _HEAD = ("as_of", "region")
@@ -24,7 +24,7 @@ class InvalidPrices(DuetimeError, ValueError):
 
     def __init__(self, source: str, problem: str) -> None:
         self.source, self.problem = source, problem
-        super().__init__(f"price list {cut(source, 100)}: {cut(problem)}")
+        super().__init__(f"price list {truncate(source, 100)}: {truncate(problem)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, field, fields
 from typing import Any
 
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 
 ARCHITECTURES = ("arm64", "x86_64")
 EVENTS = ("standard", "all", "off")
@@ -100,4 +100,4 @@ def _is_number(value: Any) -> bool:
 
 
 def _shown(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else cut(repr(value), 60)
+    return f"{value:g}" if isinstance(value, float) else truncate(repr(value), 60)

@@ -28,7 +28,7 @@ LONGEST_RUN = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
-class Want:
+class Dependency:
     """A parameter that a resource of exactly its type fills."""
 
     name: str
@@ -53,7 +53,7 @@ class Handler:
     """What was declared of the job; None for the handler of a payload type."""
     options: JobOptions | None = None
     """What the job's decorator said, for those that are stacked on it."""
-    wants: tuple[Want, ...] = ()
+    wants: tuple[Dependency, ...] = ()
     """The parameters that resources fill."""
 
     @property
@@ -122,19 +122,19 @@ class Handler:
 
 
 @dataclass(frozen=True, slots=True)
-class Takes:
+class Signature:
     """What a function takes, read off its annotations."""
 
     payloads: tuple[str, ...]
     runs: tuple[str, ...]
-    wants: tuple[Want, ...]
+    wants: tuple[Dependency, ...]
     """Parameters for the app's resources; whether there are such is seen when the app is complete."""
     others: tuple[str, ...]
     """Parameters that nobody could fill."""
     payload: type[Payload] | None
 
     @classmethod
-    def of(cls, function: Function) -> Takes:
+    def of(cls, function: Function) -> Signature:
         """Read a function.
 
         Raises:
@@ -148,7 +148,7 @@ class Takes:
         payloads = tuple(each.name for each in named if _is_a(annotations.get(each.name), Payload))
         runs = tuple(each.name for each in named if _is_a(annotations.get(each.name), Run))
         wants = tuple(
-            Want(each.name, annotations[each.name], each.default is not each.empty)
+            Dependency(each.name, annotations[each.name], each.default is not each.empty)
             for each in named
             if may_be_a_resource(annotations.get(each.name))
         )
@@ -177,7 +177,7 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
     Raises:
         DeclarationError: it does not take exactly one payload, or asks for something nobody could give it.
     """
-    takes = Takes.of(function)
+    takes = Signature.of(function)
     if takes.payload is None or not takes.are_few:
         raise DeclarationError(
             f"{where_of(function)} must take one parameter annotated with a subclass of Payload, may take one annotated"

@@ -16,7 +16,7 @@ from duetime.retry import Fatal
 from duetime.settings import Settings
 
 
-def prepared(
+def resolve_handler(
     action: Action, handlers: Mapping[str, Handler], settings: Settings
 ) -> tuple[Handler, Payload | None]:
     """The handler of a claimed action, and the payload for it.
@@ -31,7 +31,7 @@ def prepared(
     handler = handlers.get(action.type)
     if handler is None:
         raise UnknownType(action.type, handlers)
-    if action.payload is None and action.payload_apart:
+    if action.payload is None and action.payload_offloaded:
         raise Fatal("its payload, an item of its own, is gone")
     if handler.payload is not None and action.payload_version > handler.version:
         raise Fatal(
@@ -41,7 +41,7 @@ def prepared(
     return handler, handler.read(action.payload, action.payload_version)
 
 
-def run_of(
+def make_run(
     action: Action, handler: Handler, clock: Clock, committing: Committing, stop: threading.Event
 ) -> Run:
     """What the handler is told; its deadline counts from now."""

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from duetime.cadence.errors import InvalidCadence, nearest
-from duetime.declare.handler import Function, Handler, Takes, where_of
+from duetime.declare.handler import Function, Handler, Signature, where_of
 from duetime.declare.job_rules import has_times, overlap_of, read_cadences, refusals
 from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
 from duetime.ids import JobName, job_name
@@ -56,7 +56,7 @@ def options_of(function: Function, timeout: timedelta, said: Mapping[str, Any]) 
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class JobDefaults:
     """What an app gives to each job that it declares."""
 
     worker: str
@@ -64,7 +64,7 @@ class Home:
 
 
 def job_handler_of(
-    function: Function, cadences: Iterable[Cadence | str], options: JobOptions, home: Home
+    function: Function, cadences: Iterable[Cadence | str], options: JobOptions, home: JobDefaults
 ) -> Handler:
     """The handler of a job, with its definition.
 
@@ -101,7 +101,7 @@ def job_handler_of(
 
 
 def stacked_on(
-    standing: Handler, cadences: Iterable[Cadence | str], options: JobOptions, home: Home
+    standing: Handler, cadences: Iterable[Cadence | str], options: JobOptions, home: JobDefaults
 ) -> Handler:
     """The handler of a job that one more decorator gives cadences to.
 
@@ -117,12 +117,12 @@ def stacked_on(
     return job_handler_of(standing.function, (*standing.job.cadences, *cadences), standing.options, home)
 
 
-def _takes(function: Function) -> Takes:
+def _takes(function: Function) -> Signature:
     if (function.__module__ or "").startswith("duetime.cadence"):
         raise DeclarationError(
             f"{where_of(function)} is no job; call it to say a cadence: @app.job(manual())"
         )
-    takes = Takes.of(function)
+    takes = Signature.of(function)
     if not takes.are_few:
         raise DeclarationError(
             f"{where_of(function)} may take one parameter annotated with a subclass of Payload, one annotated with Run,"
@@ -132,7 +132,7 @@ def _takes(function: Function) -> Takes:
 
 
 def _definition(
-    function: Function, takes: Takes, cadences: Sequence[Cadence], options: JobOptions, home: Home
+    function: Function, takes: Signature, cadences: Sequence[Cadence], options: JobOptions, home: JobDefaults
 ) -> Definition:
     name = _name_of(function) if options.name is None else JobName(options.name)
     definition = Definition(
@@ -166,7 +166,7 @@ def _name_of(function: Function) -> JobName:
         raise DeclarationError(f"{refused}; say name='billing-nightly-cleanup' or another") from None
 
 
-def _payload(takes: Takes, cadences: Sequence[Cadence], given: Payload | None) -> str | None:
+def _payload(takes: Signature, cadences: Sequence[Cadence], given: Payload | None) -> str | None:
     """What its occurrences are given, as JSON."""
     if takes.payload is None:
         if given is not None:

@@ -35,10 +35,10 @@ def read_cadences(said: Iterable[Cadence | str], *, default_tz: str | None = Non
         DeclarationError: one is neither a cadence nor a text.
         InvalidCadence: a text says no cadence, or one that never fires.
     """
-    from duetime.cadence.triggers import Manual, Trigger, manual  # noqa: PLC0415 - see above
+    from duetime.cadence.triggers import Manual, TriggerCadence, manual  # noqa: PLC0415 - see above
 
     def zoned(cadence: Cadence) -> Cadence:
-        if default_tz is None or isinstance(cadence, Trigger) or cadence.scope.default_tz:
+        if default_tz is None or isinstance(cadence, TriggerCadence) or cadence.scope.default_tz:
             return cadence
         return cadence.with_default_tz(default_tz)
 
@@ -60,9 +60,9 @@ def _read(said: Cadence | str) -> Cadence:
 
 def has_times(cadences: Iterable[Cadence]) -> bool:
     """Whether some time makes the job due; else events do, or a person."""
-    from duetime.cadence.triggers import Trigger  # noqa: PLC0415 - see above
+    from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - see above
 
-    return not all(isinstance(each, Trigger) for each in cadences)
+    return not all(isinstance(each, TriggerCadence) for each in cadences)
 
 
 def overlap_of(said: str | None, cadences: Iterable[Cadence]) -> Overlap:
@@ -107,7 +107,7 @@ def _name_refusals(definition: Definition) -> Iterator[str]:
     except InvalidIdentifier as refused:
         yield str(refused)
     else:
-        if definition.name.startswith(RESERVED) and not definition.runs_itself:
+        if definition.name.startswith(RESERVED) and not definition.self_scheduled:
             yield f"job {definition.name!r} begins with {RESERVED!r}, which is kept for the system's own jobs"
 
 
@@ -146,8 +146,8 @@ def _loop(name: str, cadence: Cadence) -> Iterator[str]:
 
 def _number(field: str, value: object, low: int, high: int | None) -> Iterator[str]:
     allowed = f"a whole number from {low}" + (f" to {high}" if high is not None else "")
-    is_whole = isinstance(value, int) and not isinstance(value, bool)
-    if not is_whole or value < low or (high is not None and value > high):  # type: ignore[operator]
+    is_complete = isinstance(value, int) and not isinstance(value, bool)
+    if not is_complete or value < low or (high is not None and value > high):  # type: ignore[operator]
         yield f"{field} is {value!r}; allowed is {allowed}"
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, get_args
 
-from duetime.declare.handler import Function, Takes, Want, may_be_a_resource, returned_by, where_of
-from duetime.errors import DeclarationError, DuetimeError, cut
+from duetime.declare.handler import Dependency, Function, Signature, may_be_a_resource, returned_by, where_of
+from duetime.errors import DeclarationError, DuetimeError, truncate
 
 
 class ResourceFailed(DuetimeError, RuntimeError):
@@ -25,7 +25,7 @@ class ResourceFailed(DuetimeError, RuntimeError):
     def __init__(self, factory: Factory, reason: BaseException) -> None:
         self.resource = factory.name
         super().__init__(
-            f"{factory.where} could not make {factory.name}: {type(reason).__name__}: {cut(reason)}"
+            f"{factory.where} could not make {factory.name}: {type(reason).__name__}: {truncate(reason)}"
         )
 
 
@@ -36,7 +36,7 @@ class Factory:
     makes: Any
     """The annotation that asks for it: that very type, no other."""
     function: Function
-    wants: tuple[Want, ...] = ()
+    wants: tuple[Dependency, ...] = ()
 
     @property
     def name(self) -> str:
@@ -65,7 +65,7 @@ def factory_of(function: Function) -> Factory:
             f"{where_of(function)}: a resource is made by a plain function, neither async nor a generator: nothing"
             " takes it down, it lives as long as the process"
         )
-    takes, makes = Takes.of(function), returned_by(function)
+    takes, makes = Signature.of(function), returned_by(function)
     if not may_be_a_resource(makes):
         raise DeclarationError(
             f"{where_of(function)} must say what it makes, by a type of its own: def database() -> Database;"
@@ -110,7 +110,7 @@ class Factories:
             raise DeclarationError(f"resources need each other in a circle: {steps}")
         self._by_type[factory.makes] = factory
 
-    def _way(self, factory: Factory, goal: object, seen: set[object]) -> Iterator[tuple[Factory, Want]]:
+    def _way(self, factory: Factory, goal: object, seen: set[object]) -> Iterator[tuple[Factory, Dependency]]:
         """The steps from a factory to the resource `goal`; none if it does not need that."""
         for want in factory.wants:
             if want.annotation == goal:
@@ -140,7 +140,7 @@ class Factories:
         ready = (Factory(makes, lambda made=made: made) for makes, made in given.items())
         return Factories([*self._by_type.values(), *ready])
 
-    def unmet(self, where: str, wants: Iterable[Want]) -> Iterator[str]:
+    def unmet(self, where: str, wants: Iterable[Dependency]) -> Iterator[str]:
         """What a function asks for in vain, in a sentence each."""
         for want in wants:
             asked = f"{where} takes {want.name}: {name_of(want.annotation)}"
@@ -166,7 +166,7 @@ class Resources:
         self._made: dict[Any, object] = {}
         self._locks = {each: threading.Lock() for each in self._factories}
 
-    def of(self, wants: Iterable[Want]) -> dict[str, object]:
+    def of(self, wants: Iterable[Dependency]) -> dict[str, object]:
         """What fills these parameters, by their names; one without a resource keeps its default.
 
         Raises:

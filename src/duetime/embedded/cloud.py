@@ -15,13 +15,13 @@ from functools import partial
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.embedded.stream import taken_from
-from duetime.events.publish import Publish, Tell, Told
+from duetime.events.publish import EventSelection, Publish, Told
 from duetime.ids import JobName
-from duetime.jobs.maintain import Attend, AttendDue
+from duetime.jobs.maintain import Maintain, MaintainDueJobs
 from duetime.jobs.plan import LEAD, Plan
 from duetime.jobs.reconcile import Reconcile, Reconciled
-from duetime.jobs.repair import Mend
-from duetime.memory.backends import Backends
+from duetime.jobs.repair import Repair
+from duetime.memory.backends import MemoryBackends
 from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
@@ -35,17 +35,17 @@ from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.undelivered import UndeliveredPorts
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
-from duetime.telemetry.transition_log import Notice, transition_of
+from duetime.telemetry.transition_log import TransitionLog, transition_of
 from duetime.wakeups import system_jobs
 from duetime.wakeups.arm import Arm
-from duetime.wakeups.deep_sweep import CatchUp
+from duetime.wakeups.deep_sweep import DeepSweep
 from duetime.wakeups.dispatch import Dispatch, DispatchJobs, Event
-from duetime.wakeups.due_scanner import Waker
+from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.sweep import Sweep
-from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, Journal
-from duetime.wakeups.wheel import TURN, HandOver, Wheel, WheelTimers
+from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
+from duetime.wakeups.wheel import TURN, Rearm, Wheel, WheelTimers
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Work, WorkerPorts
+from duetime.worker.worker import Worker, WorkerPorts
 
 SWEEP_EVERY = timedelta(minutes=1)
 CATCH_UP_EVERY = timedelta(hours=6)
@@ -66,7 +66,7 @@ class MemoryCloud:
         meter: Meter = UNMETERED,
     ) -> None:
         self.clock, self.settings, self.meter = clock, settings, meter
-        self._notice = Notice(meter)
+        self._notice = TransitionLog(meter)
         self._changes: deque[Change] = deque()
         self._told: deque[tuple[Told, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
@@ -80,7 +80,7 @@ class MemoryCloud:
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
         self._instance = instance
         self._seen = self._as_seen(
-            Backends(
+            MemoryBackends(
                 clock=clock,
                 store=self.store,
                 jobs=self.job_store,
@@ -92,7 +92,7 @@ class MemoryCloud:
             )
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
-        self._publish = Publish(Tell(self.job_store, self._routes, settings=settings), self.bus)
+        self._publish = Publish(EventSelection(self.job_store, self._routes, settings=settings), self.bus)
         self._wire_jobs()
         self._sweep_at = clock.now() + SWEEP_EVERY
         self._catch_up_at = clock.now() + CATCH_UP_EVERY
@@ -117,7 +117,7 @@ class MemoryCloud:
         self.mend(stop_at=self.clock.now() + _PASS_LIMIT)
         return reconciled
 
-    def _as_seen(self, backends: Backends) -> Backends:
+    def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
         """What the steps are wired over."""
         return backends
 
@@ -130,12 +130,12 @@ class MemoryCloud:
         seen, settings = self._seen, self.settings
         store, jobs, wakes, clock = seen.store, seen.jobs, seen.job_wakes, seen.clock
         plan = Plan(store, jobs, clock=clock, settings=settings, meter=self.meter)
-        attend = Attend(plan, jobs, wakes, clock=clock, settings=settings)
+        attend = Maintain(plan, jobs, wakes, clock=clock, settings=settings)
         self.dispatch_jobs = DispatchJobs(store, jobs, clock=clock, settings=settings, meter=self.meter)
-        self.attend_due = AttendDue(jobs, attend, clock=clock, settings=settings)
-        self.mend = Mend(jobs, wakes, attend, clock=clock, settings=settings)
+        self.attend_due = MaintainDueJobs(jobs, attend, clock=clock, settings=settings)
+        self.mend = Repair(jobs, wakes, attend, clock=clock, settings=settings)
         self.reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
-        self.journal = Journal(store, clock=clock, settings=settings, instance=self._instance)
+        self.journal = PassHistory(store, clock=clock, settings=settings, instance=self._instance)
 
     def _wire(self, app: App) -> None:
         seen, settings = self._seen, self.settings
@@ -146,31 +146,31 @@ class MemoryCloud:
         waker = self._waker()
         self.sweep = Sweep(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
         self.wheel = Wheel(waker, seen.bookmarks, clock=clock, settings=settings)
-        self.hand_over = HandOver(store, self.arm, seen.bookmarks, clock=clock)
-        self.catch_up = CatchUp(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
+        self.hand_over = Rearm(store, self.arm, seen.bookmarks, clock=clock)
+        self.catch_up = DeepSweep(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
         passes = system_jobs.system_app({SWEEP: self._sweep, CATCH_UP: self._catch_up})
         self._usual, self._heart = app.worker, self._heartbeat()
         self._apps = {each.worker: each for each in (passes, app)}
         self._work = {name: self._worker(each, self._instance) for name, each in self._apps.items()}
 
-    def _waker(self) -> Waker:
+    def _waker(self) -> DueScanner:
         seen = self._seen
-        return Waker(seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings)
+        return DueScanner(seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings)
 
     def _heartbeat(self) -> Heartbeat:
         seen = self._seen
         return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings)
 
-    def _worker(self, app: App, instance: str) -> Work:
+    def _worker(self, app: App, instance: str) -> Worker:
         seen = self._seen
         ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self._heart)
-        return Work(
+        return Worker(
             app,
             ports,
             clock=seen.clock,
             settings=self.settings,
             instance=instance,
-            chance=self._chance,
+            jitter_draw=self._chance,
             meter=self.meter,
         )
 
@@ -269,8 +269,8 @@ class MemoryCloud:
     def _next_sweep_at(self) -> datetime | None:
         """The first minute's sweep that could find something: those before it are left out."""
         overdue_at = self._overdue_at()
-        attend_at = self.job_store.earliest_attend_at()
-        finds = [each for each in (overdue_at, attend_at and attend_at - LEAD) if each is not None]
+        maintain_at = self.job_store.earliest_attend_at()
+        finds = [each for each in (overdue_at, maintain_at and maintain_at - LEAD) if each is not None]
         if not finds:
             return None
         idle = max(min(finds) - self._sweep_at, timedelta(0))

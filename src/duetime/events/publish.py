@@ -32,7 +32,7 @@ Told = Change | JobChange | SpanKept | Undelivered | AuditEntry
 """Whatever a record of one of the two tables' streams speaks of."""
 
 
-class Tell:
+class EventSelection:
     """Says which events a change makes, as the deployment has chosen."""
 
     def __init__(self, jobs: JobStore, routes: Routes, *, settings: Settings) -> None:
@@ -97,7 +97,7 @@ class Tell:
 class Publish:
     """Tells of a batch of changes."""
 
-    def __init__(self, tell: Tell, bus: EventBus) -> None:
+    def __init__(self, tell: EventSelection, bus: EventBus) -> None:
         self._tell, self._bus = tell, bus
 
     def __call__(self, changes: Iterable[tuple[Told, datetime]]) -> int:

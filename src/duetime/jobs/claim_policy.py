@@ -26,17 +26,17 @@ from itertools import islice
 from duetime import ids
 from duetime.model.action import Action, SkipReason, Status, Trigger
 from duetime.model.job import WHOLE_JOB, Job, Overlap, Pause
-from duetime.model.lease import Held
-from duetime.ports.jobs import Hold
+from duetime.model.lease import LeaseHeld
+from duetime.ports.jobs import LockRequirement
 
 _SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
+class Proceed:
     """Run it, if the job's row still admits it; the lock may be taken from `dead`."""
 
-    hold: Hold
+    hold: LockRequirement
     takes_over_lock: bool = False
     catches_up: bool = False
     """It was missed, and is made up for."""
@@ -60,16 +60,16 @@ class Wait:
     """The holder of the lock is asked to stop."""
 
 
-class Mine:
+class AlreadyClaimed:
     """This very claim was made, and its answer lost."""
 
 
-Verdict = Go | Skip | Wait | Held | Mine | None
+ClaimDecision = Proceed | Skip | Wait | LeaseHeld | AlreadyClaimed | None
 """None: nothing to do, a wake came too early or too late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ClaimContext:
     """What a claim of a job's run has read."""
 
     row: Action
@@ -78,7 +78,7 @@ class Seen:
     """The row of whoever holds the lock, if that is another."""
     waiting: Action | None
     """The row of whoever waits for it, if that is another."""
-    former: tuple[Action, ...] = ()
+    previous: tuple[Action, ...] = ()
     """What former versions, that ended not long before, have planned for the same nominal time."""
 
 
@@ -91,20 +91,20 @@ class Bounds:
     grace: timedelta
 
 
-def judge(seen: Seen, nonce: str, bounds: Bounds) -> Verdict:
+def decide(seen: ClaimContext, nonce: str, bounds: Bounds) -> ClaimDecision:
     """What becomes of a claim under `nonce`."""
     row = seen.row
     if row.status is Status.PROCESSING and row.lease_until is not None:
         if row.claim_nonce == nonce:
-            return Mine()
+            return AlreadyClaimed()
         if not _has_ended(row, bounds):
-            return Held(row.lease_until)
+            return LeaseHeld(row.lease_until)
     elif row.status is not Status.PENDING or row.due_at > bounds.now:
         return None
     if seen.job is None:
         return Skip(SkipReason.DISABLED, "its job is gone") if row.status is Status.PENDING else None
     if is_first(row) and row.trigger is not Trigger.MANUAL:
-        refusal = _covered(seen.former) or _refusal(row, seen.job, bounds)
+        refusal = _covered(seen.previous) or _refusal(row, seen.job, bounds)
         if refusal is not None:
             return refusal
     return _contend(seen, seen.job, bounds)
@@ -115,16 +115,16 @@ def is_first(row: Action) -> bool:
     return row.status is Status.PENDING and row.attempt == 0
 
 
-def _covered(former: tuple[Action, ...]) -> Skip | None:
+def _covered(previous: tuple[Action, ...]) -> Skip | None:
     """A former version's row that was run. Its job was read before it, so no other can begin any more."""
-    ran = next((each for each in former if each.attempt > 0), None)
+    ran = next((each for each in previous if each.attempt > 0), None)
     return Skip(SkipReason.COVERED, f"{ran.id} ran at this time") if ran else None
 
 
 def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
     """Why an occurrence, or an event's run, is not run at all."""
     nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
-    if job.dropped_at is not None and nominal > job.dropped_at:
+    if job.removed_at is not None and nominal > job.removed_at:
         return Skip(SkipReason.DISABLED, f"{job.name} is no longer declared")
     end = None if version is None else job.end_of(version)
     if end is not None and nominal > end:
@@ -170,25 +170,27 @@ def _by(pause: Pause) -> str:
     return f"paused by {pause.by}" + (f": {pause.reason}" if pause.reason else "")
 
 
-def _contend(seen: Seen, job: Job, bounds: Bounds) -> Verdict:
+def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
     """What the lock, and whoever holds it, make of a run that may otherwise begin."""
     row = seen.row
     catches_up = row.catches_up or _is_late(row, job, bounds)
     if job.definition.overlap is Overlap.ALLOW:
         is_planned = is_first(row) and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
-        return Go(Hold.UNCHANGED if is_planned else Hold.NOTHING, catches_up=catches_up)
+        return Proceed(
+            LockRequirement.UNCHANGED if is_planned else LockRequirement.NOTHING, catches_up=catches_up
+        )
     if job.running is None and job.definition.overlap is Overlap.QUEUE_ONE and _is_after(row, seen.waiting):
         return Wait()
     if job.running in {None, row.ref}:
-        return Go(Hold.LOCK, catches_up=catches_up)
+        return Proceed(LockRequirement.LOCK, catches_up=catches_up)
     if _is_dead(seen.holder, bounds):
-        return Go(Hold.LOCK, takes_over_lock=True, catches_up=catches_up)
+        return Proceed(LockRequirement.LOCK, takes_over_lock=True, catches_up=catches_up)
     if not is_first(row) or catches_up:
         return Wait()
     return _beside(seen, job)
 
 
-def _beside(seen: Seen, job: Job) -> Skip | Wait:
+def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
     """What the policy says of a fresh run while another one holds the lock."""
     overlap, holder = job.definition.overlap, job.running.id if job.running else "another run"
     if overlap not in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:

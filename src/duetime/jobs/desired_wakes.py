@@ -27,7 +27,7 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
 
     A paused job's schedules are disabled; its rules are not: an event is no wake, and is recorded as skipped.
     """
-    if job.dropped_at is not None or job.definition.runs_itself:
+    if job.removed_at is not None or job.definition.self_scheduled:
         return
     told = job.definition.title or job.name
     coming = [each for each in job.stacked.wakes if each.parsed().next_after(now) is not None]

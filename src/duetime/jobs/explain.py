@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from duetime import ids
 from duetime.clock import Clock
 from duetime.errors import JobNotFound
-from duetime.jobs.occurrence_status import Accounted, Known
+from duetime.jobs.occurrence_status import JobHistory, Occurrence
 from duetime.jobs.timeline import Keyed, timeline
 from duetime.model.action import Action
 from duetime.model.job import JobRef
@@ -31,10 +31,10 @@ _PAGE = 200
 class Explanation:
     """Entries in order, and from where to go on if there are more; `next_start` is None at the window's end."""
 
-    entries: tuple[Accounted, ...]
+    entries: tuple[Occurrence, ...]
     next_start: datetime | None = None
 
-    def __iter__(self) -> Iterator[Accounted]:
+    def __iter__(self) -> Iterator[Occurrence]:
         return iter(self.entries)
 
     def __len__(self) -> int:
@@ -71,7 +71,7 @@ class Explain:
         job = self._jobs.get(ref)
         if job is None:
             raise JobNotFound(ref.name)
-        known = Known(
+        known = JobHistory(
             job=job,
             versions=self._jobs.versions(ref),
             spans=self._jobs.spans(ref, start, end),
@@ -84,7 +84,7 @@ class Explain:
 
 def explanation(found: Iterable[Keyed], limit: int) -> Explanation:
     """What was found, folded, up to `limit` entries or `MOST_LOOKS` times."""
-    entries: list[Accounted] = []
+    entries: list[Occurrence] = []
     last_key = None
     for looks, (key, each) in enumerate(found):
         is_alike = bool(entries) and key == last_key
@@ -99,7 +99,7 @@ def explanation(found: Iterable[Keyed], limit: int) -> Explanation:
     return Explanation(tuple(entries))
 
 
-def _folded(first: Accounted, then: Accounted) -> Accounted:
+def _folded(first: Occurrence, then: Occurrence) -> Occurrence:
     is_counted = first.count is not None and then.count is not None
     count = (first.count or 0) + (then.count or 0) if is_counted else None
     return replace(first, until=then.ends_at, count=count)

@@ -11,16 +11,16 @@ from duetime.cadence.cadence import Cadence, WallCadence
 from duetime.cadence.explain import Explained, explained
 from duetime.cadence.options import calendar_text
 from duetime.cadence.walk import NOTHING
-from duetime.cadence.zones import DAY, Span, seconds_of
-from duetime.errors import cut
-from duetime.jobs.time_source import SECOND, Source, instant_of
+from duetime.cadence.zones import DAY, OffsetPeriod, seconds_of
+from duetime.errors import truncate
+from duetime.jobs.time_source import SECOND, TimeSource, instant_of
 
 _SATURDAY = 5
 _LONGEST_MOVE = 366
 """Days that a calendar moves something at most; see `duetime.cadence.calendars`."""
 
 
-class Nominal(Source):
+class NominalTimes(TimeSource):
     """The times that a cadence has."""
 
     def next_after(self, at: datetime) -> datetime | None:
@@ -67,7 +67,7 @@ class Nominal(Source):
         return self._moving is not None and self._moving.next_after(at - SECOND) != at
 
 
-class Silenced(Source):
+class CalendarExcluded(TimeSource):
     """The times that a cadence would have without its calendar, and does not have with it."""
 
     def __init__(self, cadence: Cadence, until: datetime) -> None:
@@ -85,7 +85,7 @@ class Silenced(Source):
     @property
     def reason(self) -> str:
         """The calendar, in short."""
-        return cut(f"calendar {self._calendar.name or calendar_text(self._calendar)}", 200)
+        return truncate(f"calendar {self._calendar.name or calendar_text(self._calendar)}", 200)
 
     def next_after(self, at: datetime) -> datetime | None:
         """See `Source`."""
@@ -130,7 +130,7 @@ class Silenced(Source):
         return self.until if silent is None else self.begin_of(silent) - SECOND
 
 
-class Swallowed(Source):
+class DstGap(TimeSource):
     """Gaps whose times a cadence's clock rule skips."""
 
     def __init__(self, cadence: WallCadence, until: datetime) -> None:
@@ -168,13 +168,13 @@ class Swallowed(Source):
         return found
 
 
-def sources_of(cadence: Cadence, until: datetime) -> Iterator[Source]:
+def sources_of(cadence: Cadence, until: datetime) -> Iterator[TimeSource]:
     """All that tells of a cadence's times up to an instant."""
-    yield Nominal(cadence, until)
+    yield NominalTimes(cadence, until)
     if cadence.scope.calendar is not None:
-        yield Silenced(cadence, until)
+        yield CalendarExcluded(cadence, until)
     if isinstance(cadence, WallCadence):
-        yield Swallowed(cadence, until)
+        yield DstGap(cadence, until)
 
 
 def without_calendar(cadence: Cadence) -> Cadence:
@@ -182,6 +182,6 @@ def without_calendar(cadence: Cadence) -> Cadence:
     return replace(cadence, scope=replace(cadence.scope, calendar=None))
 
 
-def _reach(span: Span) -> tuple[int, int]:
+def _reach(span: OffsetPeriod) -> tuple[int, int]:
     """For how many seconds the change before a span, and the one after it, may mark times in it."""
     return abs(span.before - span.offset), abs(span.after - span.offset)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from duetime import ids
 from duetime.clock import Clock
-from duetime.errors import JobConflict, PayloadTooLarge, cut
+from duetime.errors import JobConflict, PayloadTooLarge, truncate
 from duetime.ids import ActionId, TenantId
 from duetime.jobs.operate import JobOperations
 from duetime.jobs.register import Register, Registered, Registration
@@ -40,7 +40,7 @@ class Jobs(JobOperations):
         clock: Clock,
         settings: Settings,
         sees_system: bool = True,
-        entropy: ids.Entropy = os.urandom,
+        random_bytes: ids.Entropy = os.urandom,
     ) -> None:
         super().__init__(
             actions,
@@ -51,7 +51,7 @@ class Jobs(JobOperations):
             settings=settings,
             sees_system=sees_system,
         )
-        self._entropy = entropy
+        self._entropy = random_bytes
         self._register = Register(actions, ports, clock=clock, settings=settings)
 
     def register(self, job: Registration) -> Job:
@@ -124,7 +124,11 @@ class Jobs(JobOperations):
         return action
 
     def _asked(self, name: str) -> spans.Attributes:
-        return {spans.JOB: cut(name, 100), spans.TENANT: self._tenant_id, spans.TRIGGERED_BY: self._actor}
+        return {
+            spans.JOB: truncate(name, 100),
+            spans.TENANT: self._tenant_id,
+            spans.TRIGGERED_BY: self._actor,
+        }
 
     def _is_running(self, ref: ActionRef) -> bool:
         holder = self._actions.get(ref)
@@ -147,7 +151,7 @@ class Jobs(JobOperations):
             created_by=self._actor,
             payload=written,
             payload_version=job.definition.payload_version if payload is None else payload.type_version,
-            payload_apart=size > IN_ROW_LIMIT,
+            payload_offloaded=size > IN_ROW_LIMIT,
             planned_at=now,
             trace=spans.carried(),
         )

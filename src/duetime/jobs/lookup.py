@@ -48,7 +48,7 @@ class JobLookup:
         """
         for ref in self._refs(name):
             job = self._jobs.get(ref)
-            if job is not None and not (job.origin is Origin.RUNTIME and job.dropped_at):
+            if job is not None and not (job.origin is Origin.RUNTIME and job.removed_at):
                 return job
         raise JobNotFound(name)
 
@@ -68,7 +68,7 @@ class JobLookup:
         if after and not ids.is_job_name(after):
             raise InvalidCursor
         page = self._jobs.list(tenant, limit=limit, cursor=after or None)
-        shown = tuple(each for each in page if each.origin is Origin.CODE or not each.dropped_at)
+        shown = tuple(each for each in page if each.origin is Origin.CODE or not each.removed_at)
         following = kind + page.cursor if page.cursor else _OURS if of_system else None
         if of_system and page.cursor is None and len(shown) < limit:
             rest = self._own(limit - len(shown))
@@ -139,7 +139,7 @@ class JobLookup:
     def _own(self, limit: int) -> JobPage:
         page = self._jobs.list(self._tenant_id, limit=limit, cursor=None)
         return JobPage(
-            tuple(each for each in page if not each.dropped_at), _OURS + page.cursor if page.cursor else None
+            tuple(each for each in page if not each.removed_at), _OURS + page.cursor if page.cursor else None
         )
 
     def _known(self, name: str) -> Job:

@@ -1,6 +1,6 @@
 """*Attend* to a job: end a pause that is over, plan, and have EventBridge wake it as its row says.
 
-Each minute the sweep does it for each job whose `attend_at` has come, every six hours the catch-up: because something was changed, because
+Each minute the sweep does it for each job whose `maintain_at` has come, every six hours the catch-up: because something was changed, because
 a pause ends, or because two wakes in a row were lost. So what callers change needs the tables alone; EventBridge follows
 within a minute, and what it wakes meanwhile is judged by the row.
 """
@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, DuetimeError, cut
+from duetime.errors import BackendUnavailable, DuetimeError, truncate
 from duetime.jobs.desired_wakes import former_wakes, short_of, wakes_of
 from duetime.jobs.plan import LEAD, STALE, Plan, Planned, attend_at_of
-from duetime.model.job import WHOLE_JOB, Job, JobRef, Pause, Span, SpanKind
+from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, Pause, SpanKind
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
@@ -26,7 +26,7 @@ _RACES = 5
 _PAGE = 100
 
 
-class Attend:
+class Maintain:
     """Looks after one job at a time."""
 
     def __init__(
@@ -71,13 +71,13 @@ class Attend:
                 if (kind, name) not in {(each.kind, each.name) for each in wanted}:
                     self._wakes.remove(kind, name)
             settled = replace(job, wakes=short_of(wanted))
-            if self._jobs.change(job, replace(settled, attend_at=attend_at_of(settled, settled.cursor))):
+            if self._jobs.change(job, replace(settled, maintain_at=attend_at_of(settled, settled.cursor))):
                 return
         raise BackendUnavailable("the jobs table", f"job {ref.name} kept changing")
 
 
 @dataclass(frozen=True, slots=True)
-class Attended:
+class MaintainResult:
     """What one pass did."""
 
     attended: int = 0
@@ -86,18 +86,18 @@ class Attended:
     """Names of jobs that are left for the next pass."""
 
 
-class AttendDue:
+class MaintainDueJobs:
     """Attends to all jobs whose time for that has come, soonest first.
 
     It reads the index of jobs by when they must be attended to, so it costs what is due and not what is stored. A job that cannot
     be attended to holds up no other; it stays in the index, and the next pass tries again.
     """
 
-    def __init__(self, jobs: JobStore, attend: Attend, *, clock: Clock, settings: Settings) -> None:
+    def __init__(self, jobs: JobStore, attend: Maintain, *, clock: Clock, settings: Settings) -> None:
         self._jobs, self._attend = jobs, attend
         self._clock, self._settings = clock, settings
 
-    def __call__(self, *, stop_at: datetime) -> Attended:
+    def __call__(self, *, stop_at: datetime) -> MaintainResult:
         """Attend until done, or until `stop_at`; then the next pass finds the rest."""
         attended, planned, failed = 0, 0, list[str]()
         for ref in self._due():
@@ -107,9 +107,9 @@ class AttendDue:
                 planned += self._attend(ref).made
                 attended += 1
             except DuetimeError as error:
-                log.warning("job not attended to", extra={"job": ref.name, "reason": cut(error)})
+                log.warning("job not attended to", extra={"job": ref.name, "reason": truncate(error)})
                 failed.append(ref.name)
-        return Attended(attended, planned, tuple(failed))
+        return MaintainResult(attended, planned, tuple(failed))
 
     def _due(self) -> list[JobRef]:
         """All that are due now, read before any is attended to: that moves them in the index."""
@@ -123,10 +123,10 @@ class AttendDue:
 
 def changed(job: Job, now: datetime) -> Job:
     """The job with its wakes to be set again: the next sweep attends to it."""
-    return replace(job, wakes=STALE + job.wakes.removeprefix(STALE), attend_at=now)
+    return replace(job, wakes=STALE + job.wakes.removeprefix(STALE), maintain_at=now)
 
 
-def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[Span, ...]]:
+def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[JobSpan, ...]]:
     """The job without these pauses, its cursor back at their end, and the spans that explain what was not planned."""
     ended = {name: min(now, job.pauses[name].until or now) for name in pauses}
     spans = [_span_of(name, job.pauses[name], end) for name, end in ended.items()]
@@ -134,13 +134,13 @@ def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[
     if (whole := job.pauses.get(WHOLE_JOB)) and WHOLE_JOB in ended:
         cursor = ended[WHOLE_JOB]
         if job.cursor < whole.since:
-            spans.append(Span(kind=SpanKind.MISSED, start=job.cursor, end=whole.since, by=whole.by))
+            spans.append(JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=whole.since, by=whole.by))
     left = {name: each for name, each in job.pauses.items() if name not in ended}
     return changed(replace(job, pauses=left, cursor=max(cursor, job.since)), now), tuple(spans)
 
 
-def _span_of(cadence: str, pause: Pause, end: datetime) -> Span:
-    return Span(
+def _span_of(cadence: str, pause: Pause, end: datetime) -> JobSpan:
+    return JobSpan(
         kind=SpanKind.PAUSED,
         start=pause.since,
         end=end,

@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 from duetime.ids import ActionId
 from duetime.model.action import Action, SkipReason, Status
-from duetime.model.job import WHOLE_JOB, Job, Span, SpanKind, Version
+from duetime.model.job import WHOLE_JOB, Job, JobSpan, SpanKind, Version
 
 
-class Account(StrEnum):
+class OccurrenceStatus(StrEnum):
     """What became of a nominal time; where a row has it, its status in the same word."""
 
     EXECUTED = "executed"
@@ -51,7 +51,7 @@ class Account(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accounted:
+class Occurrence:
     """One nominal time and its account; or a fold of several without rows, one after the other, that share it."""
 
     at: datetime
@@ -61,7 +61,7 @@ class Accounted:
     tz: str
     cadences: tuple[str, ...]
     version: int
-    account: Account
+    account: OccurrenceStatus
     reason: str = ""
     """Why it was skipped or missed, as `SkipReason` says it; or which calendar silences it."""
     note: str = ""
@@ -79,26 +79,26 @@ class Accounted:
         return self.until or self.at
 
 
-class Verdict(NamedTuple):
+class ExplainedStatus(NamedTuple):
     """An account, and the words on it."""
 
-    account: Account
+    account: OccurrenceStatus
     reason: str = ""
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class JobHistory:
     """What is known of a job beside its rows."""
 
     job: Job
     versions: Sequence[Version]
-    spans: Sequence[Span]
+    spans: Sequence[JobSpan]
     now: datetime
     job_grace: timedelta
     retention: timedelta
 
-    def of(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> Verdict:
+    def of(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> ExplainedStatus:
         """The account of a nominal time of these cadences, whose row is `row`, if it has one."""
         if row is None:
             return self._excuse(at, cadences) or self._without_row(at)
@@ -113,7 +113,7 @@ class Known:
         job, found = self.job, [self.now, self.now - self.job_grace, self.now - self.retention]
         found += [job.cursor, *(end for span in self.spans for end in (span.start, span.end))]
         found += [each for pause in job.pauses.values() for each in (pause.since, pause.until) if each]
-        return sorted([*found, job.dropped_at] if job.dropped_at else found)
+        return sorted([*found, job.removed_at] if job.removed_at else found)
 
     @property
     def _planned_until(self) -> datetime:
@@ -121,31 +121,33 @@ class Known:
         ends = [each.until for each in self.job.pauses.values() if each.until]
         return min([self.job.cursor, *ends])
 
-    def _without_row(self, at: datetime) -> Verdict:
+    def _without_row(self, at: datetime) -> ExplainedStatus:
         if at > self.now:
-            return Verdict(Account.UPCOMING)
+            return ExplainedStatus(OccurrenceStatus.UPCOMING)
         if at > self._planned_until:
             if at < self.now - self.job_grace:
-                return Verdict(Account.MISSED, SkipReason.MISSED, "nobody has planned it")
-            return Verdict(Account.PENDING, "", "it is not planned yet")
+                return ExplainedStatus(OccurrenceStatus.MISSED, SkipReason.MISSED, "nobody has planned it")
+            return ExplainedStatus(OccurrenceStatus.PENDING, "", "it is not planned yet")
         if at > self.now - self.retention:
-            return Verdict(Account.FORGOTTEN, "", "it has no row, though it is younger than the retention")
-        return Verdict(Account.FORGOTTEN, "", "its row was removed after the retention")
+            return ExplainedStatus(
+                OccurrenceStatus.FORGOTTEN, "", "it has no row, though it is younger than the retention"
+            )
+        return ExplainedStatus(OccurrenceStatus.FORGOTTEN, "", "its row was removed after the retention")
 
-    def _excuse(self, at: datetime, cadences: Sequence[str]) -> Verdict | None:
+    def _excuse(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
         """Why none of these cadences made a row; None if one of them should have. That one was missed counts most."""
         found = [self._excuse_of(at, each) for each in cadences]
         excuses = [each for each in found if each is not None]
         if not found or len(excuses) < len(found):
             return None
-        return max(excuses, key=lambda each: each.account is Account.MISSED)
+        return max(excuses, key=lambda each: each.account is OccurrenceStatus.MISSED)
 
-    def _refusal(self, at: datetime, cadences: Sequence[str]) -> Verdict | None:
+    def _refusal(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
         """Why what is planned for these cadences will not run, as things stand; None if one of them has it run."""
         found = [self._standing(at, each, is_planned=True) for each in cadences]
         return found[0] if found and all(found) else None
 
-    def _excuse_of(self, at: datetime, cadence: str) -> Verdict | None:
+    def _excuse_of(self, at: datetime, cadence: str) -> ExplainedStatus | None:
         """Why one cadence made no row; that somebody wanted it so counts more than that nobody planned."""
         is_past = at <= self.now
         covering = [each for each in self.spans if is_past and _covers(each, at, cadence)]
@@ -155,29 +157,33 @@ class Known:
         if standing := self._standing(at, cadence):
             return standing
         if span is not None:
-            return Verdict(Account.MISSED, SkipReason.MISSED, span.reason or "nobody planned it in time")
+            return ExplainedStatus(
+                OccurrenceStatus.MISSED, SkipReason.MISSED, span.reason or "nobody planned it in time"
+            )
         return None
 
-    def _standing(self, at: datetime, cadence: str, *, is_planned: bool = False) -> Verdict | None:
+    def _standing(self, at: datetime, cadence: str, *, is_planned: bool = False) -> ExplainedStatus | None:
         """The pause or the drop that one cadence's time falls under; what is planned may run once a pause is over."""
         job = self.job
         for pause in (job.pauses[name] for name in (WHOLE_JOB, cadence) if name in job.pauses):
             is_under = pause.since < at and (pause.until is None or at <= pause.until)
             if is_under and not (is_planned and pause.is_over(self.now)):
                 return _skipped(SkipReason.PAUSED, pause.by, pause.reason)
-        if job.dropped_at is not None and job.dropped_at < at:
-            return Verdict(Account.SKIPPED, SkipReason.DISABLED, f"{job.name} is no longer declared")
+        if job.removed_at is not None and job.removed_at < at:
+            return ExplainedStatus(
+                OccurrenceStatus.SKIPPED, SkipReason.DISABLED, f"{job.name} is no longer declared"
+            )
         return None
 
 
-def verdict_of(row: Action) -> Verdict:
+def verdict_of(row: Action) -> ExplainedStatus:
     """What a row says for itself."""
     is_missed = row.skip_reason is SkipReason.MISSED
-    account = Account.MISSED if is_missed else Account(row.status.value)
+    account = OccurrenceStatus.MISSED if is_missed else OccurrenceStatus(row.status.value)
     notes = [row.note, row.failure_reason, _made_up(row)]
     if row.cancelled_by:
         notes.append(f"cancelled by {row.cancelled_by}")
-    return Verdict(account, row.skip_reason or "", "; ".join(filter(None, notes)))
+    return ExplainedStatus(account, row.skip_reason or "", "; ".join(filter(None, notes)))
 
 
 def _made_up(row: Action) -> str:
@@ -188,13 +194,13 @@ def _made_up(row: Action) -> str:
     return "missed at first; it is made up for" if not row.status.is_final else "missed at first"
 
 
-def _covers(span: Span, at: datetime, cadence: str) -> bool:
+def _covers(span: JobSpan, at: datetime, cadence: str) -> bool:
     return span.start < at <= span.end and span.cadence in {WHOLE_JOB, cadence}
 
 
-def _skipped(reason: SkipReason, by: str, why: str) -> Verdict:
+def _skipped(reason: SkipReason, by: str, why: str) -> ExplainedStatus:
     note = f"{reason} by {by}" if by else str(reason)
-    return Verdict(Account.SKIPPED, reason, f"{note}: {why}" if why else note)
+    return ExplainedStatus(OccurrenceStatus.SKIPPED, reason, f"{note}: {why}" if why else note)
 
 
 def _second(instant: datetime) -> str:

@@ -12,14 +12,14 @@ from itertools import islice
 
 from duetime import ids, instant
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, InvalidTime, JobConflict, cut
+from duetime.errors import BackendUnavailable, InvalidTime, JobConflict, truncate
 from duetime.ids import TenantId
 from duetime.instant import When
 from duetime.jobs.claim_policy import is_first
 from duetime.jobs.lookup import JobLookup
 from duetime.jobs.maintain import changed, resumed
 from duetime.jobs.plan import Plan
-from duetime.jobs.upcoming import coming
+from duetime.jobs.upcoming import upcoming
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason
 from duetime.model.job import WHOLE_JOB, Job, Pause
@@ -77,7 +77,7 @@ class JobOperations(JobLookup):
         ends_at = None if until is None else instant.resolve(until, now=now)
         if ends_at is not None and ends_at <= now:
             raise InvalidTime(instant.text(ends_at), "has passed; a pause ends in the future")
-        pause = Pause(since=now, by=self._actor, reason=cut(reason, LONGEST_REASON), until=ends_at)
+        pause = Pause(since=now, by=self._actor, reason=truncate(reason, LONGEST_REASON), until=ends_at)
 
         def paused(job: Job) -> Job:
             self._refuse_dropped(job, "pause")
@@ -174,9 +174,9 @@ class JobOperations(JobLookup):
 
     def _next_row(self, job: Job, cadence: str, now: datetime) -> Action | None:
         """The next that is still to run; its row is put here where nobody has planned it yet."""
-        if job.definition.runs_itself:
+        if job.definition.self_scheduled:
             return None
-        for due in islice(coming(job, now, cadence), _LOOKED_AT):
+        for due in islice(upcoming(job, now, cadence), _LOOKED_AT):
             ref = ActionRef(job.ref.tenant_id, ids.occurrence_id(job.name, job.version, due.at))
             row = self._actions.get(ref) or self._plan.ahead(job, due)
             if is_first(row):
@@ -194,14 +194,14 @@ class JobOperations(JobLookup):
     def _plan_up_to_now(self, name: str) -> None:
         """Have all nominal times up to now accounted for, before a pause begins or ends."""
         job = self.get(name)
-        if job.definition.runs_itself:
+        if job.definition.self_scheduled:
             problem = "the clock runs it; DUETIME_ENABLED=false switches everything off"
             raise JobConflict(name, asked="pause", problem=problem)
         self._plan(job.ref)
 
     def _refuse_dropped(self, job: Job, asked: str) -> None:
-        if job.dropped_at is not None:
-            since = instant.text(job.dropped_at)
+        if job.removed_at is not None:
+            since = instant.text(job.removed_at)
             raise JobConflict(job.name, asked=asked, problem=f"code no longer declares it, since {since}")
 
     def _cadence(self, job: Job, cadence: str | None, asked: str) -> str:
@@ -217,9 +217,9 @@ class JobOperations(JobLookup):
 
 def _why_none(job: Job, cadence: str, now: datetime) -> str:
     """Why no run of it can be skipped, and what can be done instead."""
-    if job.definition.runs_itself:
+    if job.definition.self_scheduled:
         return "the clock runs it, and nothing of it is planned"
-    if next(coming(job, now, cadence), None) is not None:
+    if next(upcoming(job, now, cadence), None) is not None:
         return f"its next {_LOOKED_AT} are skipped already; pause it instead"
     if job.pauses:
         return "none is to come while it is paused; resume it first"

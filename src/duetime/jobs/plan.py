@@ -25,8 +25,8 @@ from duetime import ids, instant
 from duetime.clock import Clock
 from duetime.ids import PLANNER
 from duetime.model.action import Action
-from duetime.model.cadence_set import Due
-from duetime.model.job import Job, JobRef, Span, SpanKind
+from duetime.model.cadence_set import DueTime
+from duetime.model.job import Job, JobRef, JobSpan, SpanKind
 from duetime.model.metric import Metric
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
@@ -86,17 +86,17 @@ class Plan:
         done = Planned()
         job = self._jobs.get(ref) if self._settings.enabled else None
         for _ in range(_MOST_CHUNKS):
-            if job is None or not job.is_live or job.definition.runs_itself:
+            if job is None or not job.is_live or job.definition.self_scheduled:
                 break
             now = self._clock.now()
             step = self._missed(job, now) or self._next(job, now)
             if step is None or not self._write(job, step):
                 break
             done = done.plus(Planned(len(step.rows), bool(step.missed)))
-            job = replace(job, cursor=step.cursor, attend_at=step.attend_at)
+            job = replace(job, cursor=step.cursor, maintain_at=step.maintain_at)
         return done
 
-    def ahead(self, job: Job, due: Due) -> Action:
+    def ahead(self, job: Job, due: DueTime) -> Action:
         """Put the row of one nominal time beyond the cursor, which stays: whoever plans up to there finds it.
 
         A planner that stops between its rows and the cursor leaves no more, and no less.
@@ -108,7 +108,7 @@ class Plan:
     def _write(self, job: Job, step: _Step) -> bool:
         for row in step.rows:
             self._actions.put(row)
-        is_moved = self._jobs.move_cursor(job, step.cursor, step.attend_at, missed=step.missed)
+        is_moved = self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed)
         if is_moved:
             self._tell_missed(job, step)
         return is_moved
@@ -124,7 +124,7 @@ class Plan:
         first = job.stacked.next_after(job.cursor)
         if first is None or first > until:
             return None
-        span = Span(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
+        span = JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
         late = _latest(job, until)
         spread = self._settings.catch_up_spread
         rows = tuple(
@@ -151,7 +151,7 @@ class Plan:
     def _row(
         self,
         job: Job,
-        due: Due,
+        due: DueTime,
         now: datetime,
         *,
         catches_up: bool = False,
@@ -174,7 +174,7 @@ class Plan:
         )
 
 
-def _told(job: Job, missed: Span, made_up: int) -> dict[str, object]:
+def _told(job: Job, missed: JobSpan, made_up: int) -> dict[str, object]:
     return {
         "tenant": job.ref.tenant_id,
         "type": job.definition.type,
@@ -189,21 +189,21 @@ def _told(job: Job, missed: Span, made_up: int) -> dict[str, object]:
 class _Step:
     rows: tuple[Action, ...]
     cursor: datetime
-    attend_at: datetime
-    missed: tuple[Span, ...] = ()
+    maintain_at: datetime
+    missed: tuple[JobSpan, ...] = ()
 
 
 def is_behind(job: Job, now: datetime) -> bool:
     """Whether somebody must attend to it: two wakes were lost, or something was changed."""
-    return job.attend_at <= now + LEAD
+    return job.maintain_at <= now + LEAD
 
 
 def attend_at_of(job: Job, cursor: datetime) -> datetime:
     """When a pause of it ends, or its next unplanned occurrence is due; now-ish while its wakes are not set."""
     if job.wakes.startswith(STALE):
-        return job.attend_at
+        return job.maintain_at
     ends = [each.until for each in job.pauses.values() if each.until is not None]
-    is_planned = job.is_live and not job.definition.runs_itself
+    is_planned = job.is_live and not job.definition.self_scheduled
     following = job.stacked.next_after(cursor) if is_planned else None
     return min([*ends, following or instant.LATEST])
 
@@ -212,7 +212,7 @@ STALE = "?"
 """Begins `Job.wakes` while they are not what the job's row says."""
 
 
-def _cadence_of(job: Job, due: Due) -> str | None:
+def _cadence_of(job: Job, due: DueTime) -> str | None:
     """The cadence that a nominal time is run for: the first that was not paused before it."""
     return next((each for each in due.cadences if not _is_paused(job, each, due.at)), None)
 
@@ -221,7 +221,7 @@ def _is_paused(job: Job, cadence: str, at: datetime) -> bool:
     return cadence in job.pauses and at > job.pauses[cadence].since
 
 
-def _latest(job: Job, until: datetime) -> tuple[Due, ...]:
+def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
     """As many of the latest missed nominal times as the job makes up for."""
     wanted = job.definition.catch_up
     if not wanted:

@@ -20,10 +20,10 @@ from duetime.clock import Clock
 from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences
 from duetime.errors import BackendUnavailable, DeclarationError
 from duetime.ids import PLANNER, SYSTEM_TENANT
-from duetime.jobs.maintain import Attend, changed, resumed
+from duetime.jobs.maintain import Maintain, changed, resumed
 from duetime.jobs.plan import STALE
 from duetime.model.action import SkipReason, Status
-from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Span, SpanKind
+from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, SpanKind
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
@@ -49,7 +49,7 @@ class Reconcile:
         actions: ActionStore,
         jobs: JobStore,
         wakes: JobWakes,
-        attend: Attend,
+        attend: Maintain,
         *,
         clock: Clock,
         settings: Settings,
@@ -100,7 +100,7 @@ class Reconcile:
                 self._attend(ref)
                 return f"added {_told(definition)}"
             job = standing or self._jobs.get(ref)
-            if job is not None and job.definition == definition and job.dropped_at is None:
+            if job is not None and job.definition == definition and job.removed_at is None:
                 return None
             if job is not None and (line := self._redefine(job, definition)):
                 return line
@@ -109,7 +109,7 @@ class Reconcile:
 
     def _redefine(self, job: Job, definition: Definition) -> str | None:
         """Write the change; None if the job has changed meanwhile."""
-        if not definition.plans_like(job.definition) and job.dropped_at is None:
+        if not definition.plans_like(job.definition) and job.removed_at is None:
             self._attend(job.ref)  # the old version accounts for its times up to now
             job = self._jobs.get(job.ref) or job
         now = self._clock.now()  # after that: what falls due meanwhile is the old version's
@@ -119,19 +119,19 @@ class Reconcile:
         if after.version != job.version:
             self._retire(job, now, SkipReason.RETIRED, f"version {after.version} has taken over")
         self._attend(job.ref)
-        word = "revived" if job.dropped_at else "changed"
+        word = "revived" if job.removed_at else "changed"
         version = f", version {after.version}" if after.version != job.version else ""
         return f"{word} {_told(definition)}{version}"
 
     def _drop(self, job: Job) -> str | None:
         for _ in range(_RACES):
             now = self._clock.now()
-            if self._jobs.change(job, replace(changed(job, now), dropped_at=now)):
+            if self._jobs.change(job, replace(changed(job, now), removed_at=now)):
                 self._retire(job, now, SkipReason.DISABLED, "it is no longer declared")
                 self._attend(job.ref)
                 return f"dropped {job.name}: it is disabled, its history is kept"
             read = self._jobs.get(job.ref)
-            if read is None or read.dropped_at is not None:
+            if read is None or read.removed_at is not None:
                 return None
             job = read
         raise BackendUnavailable("the jobs table", f"job {job.name} kept changing")
@@ -165,32 +165,32 @@ def retire(
             return
 
 
-def redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Sequence[Span]]:
+def redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Sequence[JobSpan]]:
     """The job as declared anew: in a new version if what is planned has changed, or if it was dropped.
 
     What was planned before the drop is retired, and would be found under the same ids.
     """
     over = [name for name, each in job.pauses.items() if each.is_over(now)]
     job, spans = resumed(job, over, now)
-    after = replace(job, definition=definition, dropped_at=None)
-    if job.dropped_at is None and definition.plans_like(job.definition):
+    after = replace(job, definition=definition, removed_at=None)
+    if job.removed_at is None and definition.plans_like(job.definition):
         return changed(after, now), spans
-    ends = {**job.ends, job.version: job.dropped_at or now}
+    ends = {**job.ends, job.version: job.removed_at or now}
     kept = dict(sorted(ends.items())[-_KEPT_ENDS:])
     after = replace(after, version=job.version + 1, since=now, cursor=now, ends=kept)
     return changed(after, now), (*spans, *_passed_over(job, now))
 
 
-def _passed_over(job: Job, now: datetime) -> Iterator[Span]:
+def _passed_over(job: Job, now: datetime) -> Iterator[JobSpan]:
     """What explains the times of a version that end unplanned at `now`."""
-    if job.dropped_at is not None:
+    if job.removed_at is not None:
         by = "deploy" if job.origin is Origin.CODE else ""
-        yield Span(kind=SpanKind.DISABLED, start=job.dropped_at, end=now, by=by)
+        yield JobSpan(kind=SpanKind.DISABLED, start=job.removed_at, end=now, by=by)
     whole = job.pauses.get(WHOLE_JOB)
-    until = min(each for each in (now, job.dropped_at, whole and whole.since) if each)
-    first = None if job.definition.runs_itself else job.stacked.next_after(job.cursor)
+    until = min(each for each in (now, job.removed_at, whole and whole.since) if each)
+    first = None if job.definition.self_scheduled else job.stacked.next_after(job.cursor)
     if first is not None and first <= until:
-        yield Span(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
+        yield JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
 
 
 def _new(ref: JobRef, definition: Definition, now: datetime) -> Job:
@@ -201,7 +201,7 @@ def _new(ref: JobRef, definition: Definition, now: datetime) -> Job:
         since=now,
         anchor=anchor_of(definition, now),
         cursor=now,
-        attend_at=now,
+        maintain_at=now,
         wakes=STALE,
         registered_by="deploy",
     )
@@ -215,7 +215,7 @@ def anchor_of(definition: Definition, now: datetime) -> datetime:
 
 def _is_of(job: Job, worker: str) -> bool:
     """Whether it is a job of this worker's code, and not dropped yet."""
-    return job.origin is Origin.CODE and job.definition.worker == worker and job.dropped_at is None
+    return job.origin is Origin.CODE and job.definition.worker == worker and job.removed_at is None
 
 
 def _told(definition: Definition) -> str:

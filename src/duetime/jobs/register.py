@@ -158,7 +158,7 @@ class Register:
         Raises:
             JobNameTaken: another one stands, and is not to be replaced.
         """
-        if job.dropped_at is not None:
+        if job.removed_at is not None:
             return False
         if job.holds_key(said.idempotency_key, self._clock.now()):
             return True
@@ -202,10 +202,10 @@ class Register:
             raise JobNotFound(name) from None
         for _ in range(_RACES):
             job, now = self._jobs.get(ref), self._clock.now()
-            if job is None or job.dropped_at is not None:
+            if job is None or job.removed_at is not None:
                 self._refuse_unknown(ref)
                 raise JobNotFound(name)
-            if self._jobs.change(job, replace(changed(job, now), dropped_at=now)):
+            if self._jobs.change(job, replace(changed(job, now), removed_at=now)):
                 note = "it was unregistered"
                 retire(
                     self._actions,
@@ -233,7 +233,7 @@ def _new(ref: JobRef, definition: Definition, now: datetime, actor: str) -> Job:
         since=now,
         anchor=anchor_of(definition, now),
         cursor=now,
-        attend_at=now,
+        maintain_at=now,
         wakes=STALE,
         registered_by=actor,
         registered_at=now,

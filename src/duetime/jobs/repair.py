@@ -12,7 +12,7 @@ from datetime import datetime
 from duetime import instant
 from duetime.clock import Clock
 from duetime.jobs.desired_wakes import base_of, wakes_of
-from duetime.jobs.maintain import Attend, changed
+from duetime.jobs.maintain import Maintain, changed
 from duetime.model.job import JobRef
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
@@ -21,7 +21,7 @@ _PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class RepairResult:
     """What was done."""
 
     removed: tuple[str, ...] = ()
@@ -30,16 +30,16 @@ class Mended:
     """Jobs whose wakes were set again."""
 
 
-class Mend:
+class Repair:
     """Compares every job with what wakes it."""
 
     def __init__(
-        self, jobs: JobStore, wakes: JobWakes, attend: Attend, *, clock: Clock, settings: Settings
+        self, jobs: JobStore, wakes: JobWakes, attend: Maintain, *, clock: Clock, settings: Settings
     ) -> None:
         self._jobs, self._wakes, self._attend = jobs, wakes, attend
         self._clock, self._settings = clock, settings
 
-    def __call__(self, *, stop_at: datetime) -> Mended:
+    def __call__(self, *, stop_at: datetime) -> RepairResult:
         """Compare until done, or until `stop_at`.
 
         Raises:
@@ -51,7 +51,7 @@ class Mend:
         again = tuple(
             ref.name for ref in by_base.values() if self._clock.now() < stop_at and self._set(ref, known)
         )
-        return Mended(removed, again)
+        return RepairResult(removed, again)
 
     def _all(self) -> Iterator[JobRef]:
         cursor = None

@@ -7,13 +7,13 @@ from collections.abc import Hashable
 from datetime import datetime, timedelta
 
 from duetime.cadence.cadence import Cadence
-from duetime.cadence.zones import DAY, Span, instant_at, seconds_of, zone
+from duetime.cadence.zones import DAY, OffsetPeriod, instant_at, seconds_of, zone
 from duetime.instant import LATEST
 
 SECOND = timedelta(seconds=1)
 
 
-class Source(ABC):
+class TimeSource(ABC):
     """What gives times of one kind, of one cadence."""
 
     def __init__(self, cadence: Cadence, until: datetime) -> None:
@@ -37,7 +37,7 @@ class Source(ABC):
     def turn(self, at: datetime) -> datetime:
         """The first instant from `at` on at which the note may change."""
 
-    def span_at(self, at: datetime) -> Span:
+    def span_at(self, at: datetime) -> OffsetPeriod:
         """The span of one offset that an instant lies in."""
         return self.zone.span(seconds_of(at))
 
@@ -61,7 +61,7 @@ def local_of(at: datetime, tz: str) -> datetime:
     return at.replace(tzinfo=None) + timedelta(seconds=zone(tz).span(seconds_of(at)).offset)
 
 
-def last_before(source: Source, at: datetime, bound: datetime) -> datetime:
+def last_before(source: TimeSource, at: datetime, bound: datetime) -> datetime:
     """The last time of a source's grid before an instant, or `at` itself; found by halving."""
     low, high = 0, max(1, -((at - bound) // SECOND))
     while high - low > 1:

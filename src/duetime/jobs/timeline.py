@@ -16,23 +16,23 @@ from typing import Protocol
 
 from duetime import ids
 from duetime.declare.job_rules import has_times
-from duetime.jobs.job_times import Nominal, Silenced, Swallowed, sources_of
-from duetime.jobs.occurrence_status import Account, Accounted, Known, verdict_of
-from duetime.jobs.time_source import Source, last_before, local_of
+from duetime.jobs.job_times import CalendarExcluded, DstGap, NominalTimes, sources_of
+from duetime.jobs.occurrence_status import JobHistory, Occurrence, OccurrenceStatus, verdict_of
+from duetime.jobs.time_source import TimeSource, last_before, local_of
 from duetime.model.action import Action, SkipReason, Trigger
-from duetime.model.cadence_set import Stacked
+from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Version
 
 MANY = 10_000
 """So many times of one account in a row are counted; of what follows only the last is looked for."""
 
-Keyed = tuple[Hashable, Accounted]
+Keyed = tuple[Hashable, Occurrence]
 """Neighbours with one key may be folded."""
 
 _LEAST = timedelta(microseconds=1)
 
 
-class Rows(Protocol):
+class OccurrenceRows(Protocol):
     """The rows of a job, as they are asked for."""
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
@@ -44,22 +44,24 @@ class Rows(Protocol):
         ...
 
 
-def timeline(known: Known, rows: Rows, start: datetime, end: datetime) -> Iterator[Keyed]:
+def timeline(known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime) -> Iterator[Keyed]:
     """What there is to account for in (start, end], in order.
 
     Of a version without times, or one that runs itself, that is its runs; of any other, manual runs are left out.
     """
     for version in known.versions:
-        stacked = Stacked.of(version.definition.cadences, known.job.anchor)
+        stacked = CadenceSet.of(version.definition.cadences, known.job.anchor)
         after, until = max(version.since, start), min(version.until or end, end)
-        if version.definition.runs_itself or not has_times(stacked.cadences):
+        if version.definition.self_scheduled or not has_times(stacked.cadences):
             yield from (_run(row, version, stacked) for row in _runs(version, stacked, rows, start, end))
         elif after < until:
             planned = rows.of_version(version.number, after, until)
             yield from _Walk(known, version, stacked, planned, until).after(after)
 
 
-def _runs(version: Version, stacked: Stacked, rows: Rows, start: datetime, end: datetime) -> Iterator[Action]:
+def _runs(
+    version: Version, stacked: CadenceSet, rows: OccurrenceRows, start: datetime, end: datetime
+) -> Iterator[Action]:
     """A version's runs. Their ids tell whole seconds: one of the second in which it began seems to lie before it."""
     planned = rows.of_version(version.number, start, end)
     if not stacked.triggers:
@@ -70,12 +72,12 @@ def _runs(version: Version, stacked: Stacked, rows: Rows, start: datetime, end: 
     return merge(planned, events, key=lambda row: ids.nominal_at(row.id))
 
 
-def _run(row: Action, version: Version, stacked: Stacked) -> Keyed:
+def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
     """A row by itself: a run that no time made due, or one whose cadence does not have its time any more."""
     at, verdict = ids.nominal_at(row.id), verdict_of(row)
     tz = stacked.by_name.get(row.cadence or "", stacked.cadences[0]).tz
     by = f"triggered by {row.created_by}" if row.trigger is Trigger.MANUAL else ""
-    return row.id, Accounted(
+    return row.id, Occurrence(
         at=at,
         local=local_of(at, tz),
         tz=tz,
@@ -92,7 +94,12 @@ class _Walk:
     """Through all sources of a version's cadences at once, up to the version's end or the window's."""
 
     def __init__(
-        self, known: Known, version: Version, stacked: Stacked, rows: Iterator[Action], until: datetime
+        self,
+        known: JobHistory,
+        version: Version,
+        stacked: CadenceSet,
+        rows: Iterator[Action],
+        until: datetime,
     ) -> None:
         self._known, self._version, self._stacked, self._until = known, version, stacked, until
         self._turns = sorted([*known.turns(), until + _LEAST])
@@ -125,11 +132,11 @@ class _Walk:
                     heappush(coming, (later, place))
         yield from self._strays(self._until + _LEAST)
 
-    def _found(self, at: datetime, here: Sequence[Source]) -> Iterator[Keyed]:
+    def _found(self, at: datetime, here: Sequence[TimeSource]) -> Iterator[Keyed]:
         """What there is to account for at an instant: one entry, and one more for what a gap swallowed there."""
-        swallowed = [each for each in here if isinstance(each, Swallowed)]
-        nominal = [each for each in here if isinstance(each, Nominal)]
-        silenced = [each for each in here if isinstance(each, Silenced)]
+        swallowed = [each for each in here if isinstance(each, DstGap)]
+        nominal = [each for each in here if isinstance(each, NominalTimes)]
+        silenced = [each for each in here if isinstance(each, CalendarExcluded)]
         if swallowed:
             yield self._gap(at, swallowed)
         row = self._row_at(at)
@@ -141,7 +148,11 @@ class _Walk:
             yield self._silenced(at, silenced)
 
     def _nominal(
-        self, at: datetime, here: Sequence[Source], silenced: Sequence[Silenced], row: Action | None
+        self,
+        at: datetime,
+        here: Sequence[TimeSource],
+        silenced: Sequence[CalendarExcluded],
+        row: Action | None,
     ) -> Keyed:
         names = tuple(each.name for each in here)
         verdict = self._known.of(row, at, names)
@@ -153,23 +164,23 @@ class _Walk:
         likeness = tuple(likeness for _, likeness in told)
         return (self._version.number, verdict, names, likeness, tuple(notes[len(here) :])), entry
 
-    def _silenced(self, at: datetime, here: Sequence[Silenced]) -> Keyed:
+    def _silenced(self, at: datetime, here: Sequence[CalendarExcluded]) -> Keyed:
         told = [each.told(at) for each in here]
         reason = _joined(*(each.reason for each in here))
-        entry = self._entry(at, here, Account.CALENDAR, reason, _joined(*(note for note, _ in told)))
+        entry = self._entry(at, here, OccurrenceStatus.CALENDAR, reason, _joined(*(note for note, _ in told)))
         return (self._version.number, reason, entry.cadences, entry.note), entry
 
-    def _gap(self, at: datetime, here: Sequence[Swallowed]) -> Keyed:
+    def _gap(self, at: datetime, here: Sequence[DstGap]) -> Keyed:
         note = _joined(*(each.told(at)[0] for each in here))
-        entry = self._entry(at, here, Account.GAP, "", note)
+        entry = self._entry(at, here, OccurrenceStatus.GAP, "", note)
         missing = sum(len(each.missing(at)) for each in here)
         return ("gap", at), replace(entry, local=here[0].gap(at).local, count=missing)
 
     def _entry(
-        self, at: datetime, here: Sequence[Source], account: Account, reason: str, note: str
-    ) -> Accounted:
+        self, at: datetime, here: Sequence[TimeSource], account: OccurrenceStatus, reason: str, note: str
+    ) -> Occurrence:
         tz = here[0].cadence.tz
-        return Accounted(
+        return Occurrence(
             at=at,
             local=local_of(at, tz),
             tz=tz,
@@ -180,7 +191,7 @@ class _Walk:
             note=note,
         )
 
-    def _rest(self, found: Sequence[Keyed], here: Sequence[Source], following: datetime) -> Keyed | None:
+    def _rest(self, found: Sequence[Keyed], here: Sequence[TimeSource], following: datetime) -> Keyed | None:
         """All later times that are certain to share the present one's account, where too many have done so already."""
         if len(found) != 1 or found[0][0] != self._last:
             self._last, self._alike = found[-1][0] if found else None, 0

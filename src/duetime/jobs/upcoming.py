@@ -8,37 +8,37 @@ from heapq import merge
 from itertools import groupby
 
 from duetime.cadence import Cadence
-from duetime.model.cadence_set import Due, Stacked
+from duetime.model.cadence_set import CadenceSet, DueTime
 from duetime.model.job import WHOLE_JOB, Job
 
 _SECOND = timedelta(seconds=1)
 
 
-def coming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[Due]:
+def upcoming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[DueTime]:
     """The nominal times after `now` that no pause covers, soonest first; endless where the cadences are.
 
     Of one cadence those that a run is made for: not those that an earlier one of the job's has, too.
     """
-    if job.dropped_at is not None:
+    if job.removed_at is not None:
         return
     if cadence != WHOLE_JOB:
         yield from _of_one(job, cadence, now)
         return
     times = [
-        Stacked((each,)).after(start)
+        CadenceSet((each,)).after(start)
         for each in job.stacked.cadences
         if (start := _silent_until(job, each, now)) is not None
     ]
     for at, alike in groupby(merge(*times, key=lambda due: due.at), key=lambda due: due.at):
-        yield Due(at, tuple(name for each in alike for name in each.cadences))
+        yield DueTime(at, tuple(name for each in alike for name in each.cadences))
 
 
-def _of_one(job: Job, name: str, now: datetime) -> Iterator[Due]:
+def _of_one(job: Job, name: str, now: datetime) -> Iterator[DueTime]:
     cadences = job.stacked.cadences
     place = next((place for place, each in enumerate(cadences) if each.name == name), None)
     if place is None or (start := _silent_until(job, cadences[place], now)) is None:
         return
-    for due in Stacked((cadences[place],)).after(start):
+    for due in CadenceSet((cadences[place],)).after(start):
         if not any(_has(job, each, due.at, now) for each in cadences[:place]):
             yield due
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from duetime.api import health
 from duetime.api.access import Access
 from duetime.api.app import Handler, make_door
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.cross_origin import for_origin
 from duetime.api.health_details import Details
-from duetime.api.no_store import not_kept
+from duetime.api.no_store import no_store
 from duetime.app import App
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.ports.notifications import InboxPorts
 from duetime.settings import Settings
@@ -25,12 +25,12 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
         runbook: where operators have theirs; None where nobody has said.
     """
     clock = SystemClock()
-    backends = Backends(settings, clock)
+    backends = AwsBackends(settings, clock)
     told = InboxPorts(backends.preferences, backends.inbox)
-    desk = Desk(backends.store, backends.job_ports, app, clock, settings, backends.undelivered, told)
+    desk = ApiContext(backends.store, backends.job_ports, app, clock, settings, backends.undelivered, told)
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None
     details = Details(desk, backends.bookmarks, waiting, runbook)
     door = make_door(desk, health.Health(probes, details), access, prefix=settings.api_prefix)
-    return not_kept(for_origin(door, settings.console_origin))
+    return no_store(for_origin(door, settings.console_origin))

@@ -6,15 +6,15 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.aws.streams import change_of
 from duetime.clock import SystemClock
-from duetime.errors import BackendUnavailable, UnreadableRow, cut
+from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
 from duetime.model.change import Change
 from duetime.settings import Settings
-from duetime.telemetry.transition_log import Notice
+from duetime.telemetry.transition_log import TransitionLog
 from duetime.wakeups.arm import Arm
 
 log = logging.getLogger(__name__)
@@ -46,9 +46,9 @@ def make_handler(
         metrics: takes what each invocation metered.
     """
     clock = SystemClock()
-    backends = Backends(settings, clock)
-    meter = Gathering(settings, published(backends.routes), metrics)
-    notice = Notice(meter)
+    backends = AwsBackends(settings, clock)
+    meter = MetricsBuffer(settings, published(backends.routes), metrics)
+    notice = TransitionLog(meter)
     arm = Arm(
         backends.store, backends.queues, backends.timers, backends.routes, clock=clock, settings=settings
     )
@@ -60,7 +60,7 @@ def make_handler(
             arm(changes)
             notice(changes)
         except BackendUnavailable as error:
-            log.warning("batch not armed, it will come again", extra={"reason": cut(error)})
+            log.warning("batch not armed, it will come again", extra={"reason": truncate(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
         return {"batchItemFailures": []}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from duetime.console import BUILT, ConsoleConfig, SignIn, Site
 from duetime.console.site import PAGE
-from duetime.environment import ConsolePlace
+from duetime.environment import ConsoleEnvironment
 
 Event = Mapping[str, Any]
 
@@ -17,7 +17,7 @@ FILE = "file"
 """The parameter of the assets' path."""
 
 
-def make_handler(place: ConsolePlace, built: Path = BUILT) -> Callable[[Event, object], Event]:
+def make_handler(place: ConsoleEnvironment, built: Path = BUILT) -> Callable[[Event, object], Event]:
     """The handler of API Gateway's events.
 
     Args:

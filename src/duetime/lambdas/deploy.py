@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 from duetime.aws.deployed import DeployedTables
 from duetime.clock import SystemClock
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.job_manifest import unpacked
 from duetime.lambdas.rollout import Rollout
@@ -53,7 +53,7 @@ def make_handler(settings: Settings) -> Callable[[Event, object], None]:
         try:
             told = _obey(event, rollout)
         except Exception as error:  # noqa: BLE001 - told to CloudFormation, which rolls back
-            log.warning("deploy refused", extra={"reason": cut(error)})
+            log.warning("deploy refused", extra={"reason": truncate(error)})
             _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
         else:
             _answer(event, "SUCCESS", told=told)
@@ -106,7 +106,7 @@ def _answer(event: Event, status: str, *, reason: str = "", told: Mapping[str, s
     """Put the answer to the address that CloudFormation signed for it."""
     body = {
         "Status": status,
-        "Reason": cut(reason, 1_000),
+        "Reason": truncate(reason, 1_000),
         "PhysicalResourceId": event.get("PhysicalResourceId") or event["LogicalResourceId"],
         "StackId": event["StackId"],
         "RequestId": event["RequestId"],

@@ -16,12 +16,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime import ids
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import Clock, SystemClock
 from duetime.errors import InvalidIdentifier
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
 from duetime.model.job import JobRef
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
@@ -42,8 +42,8 @@ def make_handler(
         metrics: takes what each invocation metered.
     """
     clock = SystemClock()
-    backends = Backends(settings, clock)
-    meter = Gathering(settings, published(backends.routes), metrics)
+    backends = AwsBackends(settings, clock)
+    meter = MetricsBuffer(settings, published(backends.routes), metrics)
     dispatched = make_dispatch(backends, settings, clock, meter)
 
     def handler(event: Event, _context: object) -> Event:
@@ -53,7 +53,7 @@ def make_handler(
 
 
 def make_dispatch(
-    backends: Backends, settings: Settings, clock: Clock, meter: Meter
+    backends: AwsBackends, settings: Settings, clock: Clock, meter: Meter
 ) -> Callable[[Event], Event]:
     """What does what an input says; salvage does it with those that failed."""
     dispatch = Dispatch(backends.queues, backends.routes, clock=clock)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from duetime.lambdas.metrics_buffer import Gathered
+from duetime.lambdas.metrics_buffer import BufferedMetric
 from duetime.model.metric import NAMESPACE, Metric
 
 _MOST_VALUES = 99
 """Of one metric in a line: the format takes 100, and Powertools writes a line by itself when it has so many."""
 
 
-def write_metrics(gathered: Sequence[Gathered]) -> None:
+def write_metrics(gathered: Sequence[BufferedMetric]) -> None:
     """Write what an invocation metered to standard output."""
     from aws_lambda_powertools.metrics import EphemeralMetrics  # noqa: PLC0415 - only a Lambda's process writes so
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from aws_lambda_powertools.logging.formatter import LambdaPowertoolsFormatter
 
-from duetime.errors import cut
+from duetime.errors import truncate
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 _DEEPEST = 10
@@ -38,7 +38,7 @@ class LogLines(LambdaPowertoolsFormatter):
     def serialize(self, log: Any) -> str:
         """The line; what was noted on an exception is cut, too."""
         if notes := log.get("exception_notes"):
-            log["exception_notes"] = [cut(each) for each in notes]
+            log["exception_notes"] = [truncate(each) for each in notes]
         return super().serialize(log)
 
 
@@ -61,5 +61,5 @@ _WHILE = "\n\nDuring handling of the above exception, another exception occurred
 
 def _told(error: BaseException) -> str:
     stack = "".join(traceback.format_tb(error.__traceback__))
-    word = cut(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    word = truncate(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     return f"Traceback (most recent call last):\n{stack}{word}"

@@ -28,7 +28,7 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class BufferedMetric:
     """Values of metrics that share their dimensions."""
 
     dimensions: Sequence[Mapping[str, str]]
@@ -37,11 +37,11 @@ class Gathered:
     """A counter has one: its sum."""
 
 
-HandOver = Callable[[Sequence[Gathered]], None]
+HandOver = Callable[[Sequence[BufferedMetric]], None]
 """Takes what was gathered; called once for each invocation that has metered something."""
 
 
-class Gathering:
+class MetricsBuffer:
     """The meter of a Lambda's process. Where it runs invocations side by side, they share what is gathered."""
 
     def __init__(self, settings: Settings, knows: Callable[[str], bool], hand_over: HandOver) -> None:
@@ -87,14 +87,14 @@ class Gathering:
 
     def _told(
         self, type_name: str | None, tenant: str | None, values: Mapping[Metric, Sequence[float]]
-    ) -> Gathered:
+    ) -> BufferedMetric:
         alone = {"deployment": self._deployment}
         sets = [alone]
         if type_name is not None:
             sets.append(alone | {"type": type_name if self._knows(type_name) else UNKNOWN})
         if tenant is not None:
             sets.append(alone | {"tenant": tenant})
-        return Gathered(sets, values)
+        return BufferedMetric(sets, values)
 
     def _tenant(self, tenant_id: str) -> str | None:
         if not self._tenants:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.errors import DuetimeError
 from duetime.model.notification import UnreadableEvent
-from duetime.notifications.deliver import Words, masked
+from duetime.notifications.deliver import MailRenderer, masked
 from duetime.notifications.notify import Notify
 from duetime.settings import Settings
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 Event = Mapping[str, Any]
 
 
-def make_handler(settings: Settings, words: Words | None = None) -> Callable[[Event, object], Event]:
+def make_handler(settings: Settings, words: MailRenderer | None = None) -> Callable[[Event, object], Event]:
     """The handler of SQS events; it answers with a partial batch response, so that no tenant's trouble is another's.
 
     What is reported as failed comes again; what fails each time, or cannot be read, ends in the dead letters.
@@ -31,8 +31,8 @@ def make_handler(settings: Settings, words: Words | None = None) -> Callable[[Ev
         words: what notifications say; those of `duetime.notifications.mail`, if none are given.
     """
     clock = SystemClock()
-    ports = Backends(settings, clock).notifications
-    said: Words = words or import_module("duetime.notifications.mail")
+    ports = AwsBackends(settings, clock).notifications
+    said: MailRenderer = words or import_module("duetime.notifications.mail")
     notify = Notify(ports, said, clock=clock, settings=settings)
 
     def handler(event: Event, _context: object) -> Event:

@@ -10,18 +10,18 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock
-from duetime.jobs.maintain import Attend, AttendDue
+from duetime.jobs.maintain import Maintain, MaintainDueJobs
 from duetime.jobs.plan import Plan
-from duetime.jobs.repair import Mend
+from duetime.jobs.repair import Repair
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
 from duetime.wakeups.arm import Arm
-from duetime.wakeups.deep_sweep import CatchUp
-from duetime.wakeups.due_scanner import Waker
+from duetime.wakeups.deep_sweep import DeepSweep
+from duetime.wakeups.due_scanner import DueScanner
 from duetime.wakeups.sweep import Sweep
-from duetime.wakeups.wheel import HandOver, Wheel
+from duetime.wakeups.wheel import Rearm, Wheel
 
 log = logging.getLogger(__name__)
 
@@ -32,10 +32,10 @@ _AT_ONCE = 16
 """Shards that are read side by side: most of a pass is waiting for answers."""
 
 
-class Passes:
+class PassSteps:
     """The passes of one deployment."""
 
-    def __init__(self, backends: Backends, settings: Settings, clock: Clock, meter: Meter) -> None:
+    def __init__(self, backends: AwsBackends, settings: Settings, clock: Clock, meter: Meter) -> None:
         self._backends, self._settings, self._clock, self._meter = backends, settings, clock, meter
 
     def sweep(self, stop_at: datetime) -> Mapping[str, Any]:
@@ -47,10 +47,10 @@ class Passes:
         return in_turn((self._caught_up, self._attended, self._mended), stop_at, self._clock)
 
     @cached_property
-    def _waker(self) -> Waker:
+    def _waker(self) -> DueScanner:
         at_once = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="duetime-waker")
         backends = self._backends
-        return Waker(
+        return DueScanner(
             backends.store,
             backends.queues,
             backends.routes,
@@ -69,7 +69,7 @@ class Passes:
         arm = Arm(
             backends.store, backends.queues, backends.timers, backends.routes, clock=clock, settings=settings
         )
-        hand_over = HandOver(backends.store, arm, backends.bookmarks, clock=clock)
+        hand_over = Rearm(backends.store, arm, backends.bookmarks, clock=clock)
         return lambda stop_at: {"ahead": hand_over(stop_at=stop_at)}
 
     @cached_property
@@ -81,18 +81,20 @@ class Passes:
     @cached_property
     def _caught_up(self) -> Part:
         bookmarks, clock, settings = self._backends.bookmarks, self._clock, self._settings
-        catch_up = CatchUp(self._waker, bookmarks, clock=clock, settings=settings, meter=self._meter)
+        catch_up = DeepSweep(self._waker, bookmarks, clock=clock, settings=settings, meter=self._meter)
         return lambda stop_at: asdict(catch_up(stop_at=stop_at))
 
     @cached_property
-    def _attend(self) -> Attend:
+    def _attend(self) -> Maintain:
         backends, clock, settings = self._backends, self._clock, self._settings
         plan = Plan(backends.store, backends.jobs, clock=clock, settings=settings, meter=self._meter)
-        return Attend(plan, backends.jobs, backends.job_wakes, clock=clock, settings=settings)
+        return Maintain(plan, backends.jobs, backends.job_wakes, clock=clock, settings=settings)
 
     @cached_property
     def _attended(self) -> Part:
-        attend_due = AttendDue(self._backends.jobs, self._attend, clock=self._clock, settings=self._settings)
+        attend_due = MaintainDueJobs(
+            self._backends.jobs, self._attend, clock=self._clock, settings=self._settings
+        )
 
         def run(stop_at: datetime) -> Mapping[str, Any]:
             looked = attend_due(stop_at=stop_at)
@@ -107,7 +109,7 @@ class Passes:
     @cached_property
     def _mended(self) -> Part:
         backends, clock, settings = self._backends, self._clock, self._settings
-        mend = Mend(backends.jobs, backends.job_wakes, self._attend, clock=clock, settings=settings)
+        mend = Repair(backends.jobs, backends.job_wakes, self._attend, clock=clock, settings=settings)
 
         def run(stop_at: datetime) -> Mapping[str, Any]:
             mended = mend(stop_at=stop_at)

@@ -12,14 +12,14 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Protocol
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import SystemClock
 from duetime.ids import JobName
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
-from duetime.lambdas.pass_steps import Part, Passes, in_words
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
+from duetime.lambdas.pass_steps import Part, PassSteps, in_words
 from duetime.settings import Settings
-from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, Journal
+from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, PassHistory
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _TRIGGERED_RESERVE = timedelta(seconds=20)
 """Kept back of a triggered run's deadline, which counts from its claim and not from when Lambda called."""
 
 
-class Context(Protocol):
+class LambdaContext(Protocol):
     """What a pass asks of Lambda's context."""
 
     def get_remaining_time_in_millis(self) -> int:
@@ -39,7 +39,7 @@ class Context(Protocol):
 
 
 Event = Mapping[str, Any]
-Handler = Callable[[Event, Context], Event]
+Handler = Callable[[Event, LambdaContext], Event]
 
 
 def make_sweep_handler(settings: Settings, *, instance: str, metrics: HandOver = write_metrics) -> Handler:
@@ -66,7 +66,7 @@ def make_catch_up_handler(settings: Settings, *, instance: str, metrics: HandOve
     by_clock = recorded.handler(CATCH_UP, recorded.passes.catch_up)
     triggered = cache(lambda: recorded.meter.around(_triggered(settings, recorded.passes, instance, metrics)))
 
-    def handler(event: Event, context: Context) -> Event:
+    def handler(event: Event, context: LambdaContext) -> Event:
         return triggered()(event, context) if "Records" in event else by_clock(event, context)
 
     return handler
@@ -77,13 +77,13 @@ class _Recorded:
 
     def __init__(self, settings: Settings, instance: str, metrics: HandOver) -> None:
         self._clock = SystemClock()
-        backends = Backends(settings, self._clock)
-        self.meter = Gathering(settings, published(backends.routes), metrics)
-        self.passes = Passes(backends, settings, self._clock, self.meter)
-        self._journal = Journal(backends.store, clock=self._clock, settings=settings, instance=instance)
+        backends = AwsBackends(settings, self._clock)
+        self.meter = MetricsBuffer(settings, published(backends.routes), metrics)
+        self.passes = PassSteps(backends, settings, self._clock, self.meter)
+        self._journal = PassHistory(backends.store, clock=self._clock, settings=settings, instance=instance)
 
     def handler(self, job: JobName, run: Part) -> Handler:
-        def handler(_event: Event, context: Context) -> Event:
+        def handler(_event: Event, context: LambdaContext) -> Event:
             left = timedelta(milliseconds=context.get_remaining_time_in_millis())
             with self._journal.recording(job) as told:
                 passed = run(self._clock.now() + left - _RESERVE)
@@ -95,7 +95,7 @@ class _Recorded:
 
 
 def _triggered(
-    settings: Settings, passes: Passes, instance: str, metrics: HandOver
+    settings: Settings, passes: PassSteps, instance: str, metrics: HandOver
 ) -> Callable[[Event, object], Event]:
     """The worker of triggered passes. What it needs is loaded for nothing else."""
     from duetime.lambdas import work  # noqa: PLC0415 - as above

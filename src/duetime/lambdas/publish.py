@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.aws.stream_records import told_by
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
-from duetime.errors import BackendUnavailable, UnreadableRow, cut
-from duetime.events.publish import Publish, Tell, Told
+from duetime.errors import BackendUnavailable, UnreadableRow, truncate
+from duetime.events.publish import EventSelection, Publish, Told
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import EVERY
 
@@ -63,15 +63,15 @@ def job_filters(settings: Settings) -> Sequence[Filter]:
 
 def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     """The handler of stream events; it answers with a partial batch response."""
-    backends = Backends(settings, SystemClock())
-    publish = Publish(Tell(backends.jobs, backends.routes, settings=settings), backends.event_bus)
+    backends = AwsBackends(settings, SystemClock())
+    publish = Publish(EventSelection(backends.jobs, backends.routes, settings=settings), backends.event_bus)
 
     def handler(event: Event, _context: object) -> Event:
         records = event["Records"]
         try:
             published = publish(_changes(records))
         except BackendUnavailable as error:
-            log.warning("batch not published, it will come again", extra={"reason": cut(error)})
+            log.warning("batch not published, it will come again", extra={"reason": truncate(error)})
             return {"batchItemFailures": [{"itemIdentifier": records[0]["dynamodb"]["SequenceNumber"]}]}
         if published:
             log.info("published", extra={"events": published})

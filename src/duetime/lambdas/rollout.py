@@ -8,14 +8,14 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
 from duetime.clock import Clock
-from duetime.errors import BackendMisconfigured, DuetimeError, cut
-from duetime.jobs.maintain import Attend
+from duetime.errors import BackendMisconfigured, DuetimeError, truncate
+from duetime.jobs.maintain import Maintain
 from duetime.jobs.plan import Plan
 from duetime.jobs.reconcile import Reconcile, Reconciled
-from duetime.jobs.repair import Mend
+from duetime.jobs.repair import Repair
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
@@ -28,13 +28,13 @@ class Rollout:
     """Rolls workers out, and takes them back."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
-        backends, self._clock = Backends(settings, clock), clock
+        backends, self._clock = AwsBackends(settings, clock), clock
         self.tables = DeployedTables.of(settings)
         store, jobs, wakes = backends.store, backends.jobs, backends.job_wakes
         plan = Plan(store, jobs, clock=clock, settings=settings)
-        attend = Attend(plan, jobs, wakes, clock=clock, settings=settings)
+        attend = Maintain(plan, jobs, wakes, clock=clock, settings=settings)
         self._reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
-        self._mend = Mend(jobs, wakes, attend, clock=clock, settings=settings)
+        self._mend = Repair(jobs, wakes, attend, clock=clock, settings=settings)
 
     def publish(self, manifest: Manifest) -> Reconciled:
         """Make a worker's types known, and its jobs what it declares.
@@ -56,7 +56,7 @@ class Rollout:
             self.tables.withdraw(worker)
             dropped = self._reconcile((), worker=worker)
         except BackendMisconfigured as error:  # a deletion must not fail over that
-            log.info("manifest not withdrawn", extra={"reason": cut(error)})
+            log.info("manifest not withdrawn", extra={"reason": truncate(error)})
         else:
             for line in dropped.changes:
                 log.info(line)
@@ -65,7 +65,7 @@ class Rollout:
         try:
             mended = self._mend(stop_at=self._clock.now() + _MENDS_FOR)
         except DuetimeError as error:  # the catch-up tries again
-            log.warning("not mended", extra={"reason": cut(error)})
+            log.warning("not mended", extra={"reason": truncate(error)})
         else:
             if mended.removed or mended.set:
                 log.info("mended", extra={"removed": mended.removed, "set_again": mended.set})

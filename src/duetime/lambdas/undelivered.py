@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from duetime.aws import failures
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock, SystemClock
-from duetime.errors import DuetimeError, cut
-from duetime.events.publish import Tell
+from duetime.errors import DuetimeError, truncate
+from duetime.events.publish import EventSelection
 from duetime.lambdas.dispatch import make_dispatch
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import Gathering, HandOver, published
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
 from duetime.ports.meter import Meter
-from duetime.ports.undelivered import SalvagePorts
+from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
-from duetime.undelivered.undelivered_handler import Salvage
+from duetime.undelivered.undelivered_handler import UndeliveredHandler
 from duetime.wakeups.arm import Arm
 
 log = logging.getLogger(__name__)
@@ -37,8 +37,8 @@ def make_handler(
         metrics: takes what each invocation metered.
     """
     clock = SystemClock()
-    backends = Backends(settings, clock)
-    meter = Gathering(settings, published(backends.routes), metrics)
+    backends = AwsBackends(settings, clock)
+    meter = MetricsBuffer(settings, published(backends.routes), metrics)
     salvage = _salvage(settings, backends, clock, meter)
 
     def handler(event: Event, _context: object) -> Event:
@@ -48,7 +48,7 @@ def make_handler(
     return meter.around(handler)
 
 
-def _salvage(settings: Settings, backends: Backends, clock: Clock, meter: Meter) -> Salvage:
+def _salvage(settings: Settings, backends: AwsBackends, clock: Clock, meter: Meter) -> UndeliveredHandler:
     queues, routes, undelivered = backends.queues, backends.routes, backends.undelivered
     dispatch = make_dispatch(backends, settings, clock, meter)
 
@@ -58,8 +58,8 @@ def _salvage(settings: Settings, backends: Backends, clock: Clock, meter: Meter)
             return dispatch(backends.job_wakes.told_by(told["rule"], told["event"]))
         return dispatch(told)
 
-    return Salvage(
-        SalvagePorts(
+    return UndeliveredHandler(
+        UndeliveredHandlerPorts(
             backends.store,
             queues,
             routes,
@@ -70,19 +70,19 @@ def _salvage(settings: Settings, backends: Backends, clock: Clock, meter: Meter)
         ),
         Arm(backends.store, queues, backends.timers, routes, clock=clock, settings=settings),
         dispatched,
-        Tell(backends.jobs, routes, settings=settings),
+        EventSelection(backends.jobs, routes, settings=settings),
         clock=clock,
         settings=settings,
         meter=meter,
     )
 
 
-def _handle(salvage: Salvage, record: Mapping[str, Any], settings: Settings) -> bool:
+def _handle(salvage: UndeliveredHandler, record: Mapping[str, Any], settings: Settings) -> bool:
     try:
         salvage(failures.read(record, settings.prefix))
     except DuetimeError as error:
         log.warning(
-            "message will come again", extra={"message_id": record["messageId"], "reason": cut(error)}
+            "message will come again", extra={"message_id": record["messageId"], "reason": truncate(error)}
         )
         return False
     return True

@@ -8,16 +8,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from duetime.app import App
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.lambdas.emf import write_metrics
-from duetime.lambdas.metrics_buffer import Gathering, HandOver
+from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Work, WorkerPorts
+from duetime.worker.worker import Worker, WorkerPorts
 
 log = logging.getLogger(__name__)
 
@@ -36,11 +36,11 @@ def make_handler(
         metrics: takes what each invocation metered.
     """
     clock = SystemClock()
-    backends = Backends(settings, clock)
+    backends = AwsBackends(settings, clock)
     heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
     ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
-    meter = Gathering(settings, app.handlers.__contains__, metrics)
-    work = Work(app, ports, clock=clock, settings=settings, instance=instance, meter=meter)
+    meter = MetricsBuffer(settings, app.handlers.__contains__, metrics)
+    work = Worker(app, ports, clock=clock, settings=settings, instance=instance, meter=meter)
 
     def handler(event: Event, _context: object) -> Event:
         failed = [record["messageId"] for record in event["Records"] if not _handle(work, record)]
@@ -49,7 +49,7 @@ def make_handler(
     return meter.around(handler)
 
 
-def _handle(work: Work, record: Mapping[str, Any]) -> bool:
+def _handle(work: Worker, record: Mapping[str, Any]) -> bool:
     try:
         work(_delivery(record))
     except UnreadableMessage:
@@ -59,7 +59,7 @@ def _handle(work: Work, record: Mapping[str, Any]) -> bool:
         return False
     except DuetimeError as error:
         log.warning(
-            "message will come again", extra={"message_id": record["messageId"], "reason": cut(error)}
+            "message will come again", extra={"message_id": record["messageId"], "reason": truncate(error)}
         )
         return False
     return True

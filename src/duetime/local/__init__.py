@@ -6,7 +6,7 @@ It needs the extra ``duetime[local]``. Read `cloud` first: it draws how the part
 from __future__ import annotations
 
 from duetime.local.cloud import LocalCloud
-from duetime.local.options import Options
-from duetime.local.schedule_poller import Whims
+from duetime.local.options import LocalOptions
+from duetime.local.schedule_poller import SchedulerQuirks
 
-__all__ = ["LocalCloud", "Options", "Whims"]
+__all__ = ["LocalCloud", "LocalOptions", "SchedulerQuirks"]

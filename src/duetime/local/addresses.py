@@ -36,7 +36,7 @@ def queue_name(address: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class ResourceNames:
     """What a deployment's functions, queues and schedules are called.
 
     Attributes:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from duetime.clock import Clock
 
 
-class Alarm:
+class WakeableSleeper:
     """Sleeps until the earliest of the instants that it was set for."""
 
     def __init__(self, clock: Clock) -> None:

@@ -38,18 +38,18 @@ from duetime.clock import SystemClock
 from duetime.console import ConsoleConfig, Site
 from duetime.errors import DeclarationError, SettingsError
 from duetime.jobs.reconcile import Reconciled
-from duetime.local.addresses import Names
+from duetime.local.addresses import ResourceNames
 from duetime.local.default_preferences import choose_everything
 from duetime.local.emulator import Emulator
 from duetime.local.environment import Environment, for_another_process
 from duetime.local.event_sources import EventSources
-from duetime.local.functions import Functions, Outcome
+from duetime.local.functions import InvocationOutcome, LocalFunctions
 from duetime.local.gate import Gate
-from duetime.local.gateway import Gateway
+from duetime.local.gateway import LocalGateway
 from duetime.local.handlers import functions_of
-from duetime.local.job_lines import coming
+from duetime.local.job_lines import upcoming_runs
 from duetime.local.metrics import Metrics
-from duetime.local.options import Options
+from duetime.local.options import LocalOptions
 from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
@@ -57,7 +57,7 @@ from duetime.local.outbox_tap import listening
 from duetime.local.page import page
 from duetime.local.server import Server
 from duetime.local.stack import Stack
-from duetime.local.wsgi_app import START, Front
+from duetime.local.wsgi_app import START, WsgiApp
 from duetime.model.job import Job, Origin
 from duetime.model.selection import LARGEST_PAGE
 from duetime.scheduler import Scheduler
@@ -85,12 +85,12 @@ class LocalCloud:
         SettingsError: the settings contradict each other.
     """
 
-    def __init__(self, app: App, options: Options | None = None) -> None:
-        self.app, self.options = app, options or Options()
+    def __init__(self, app: App, options: LocalOptions | None = None) -> None:
+        self.app, self.options = app, options or LocalOptions()
         self.settings = self.options.settings
         self._clock = SystemClock()
-        self._names = Names(self.settings.prefix, app.worker)
-        self._functions = Functions(self._clock)
+        self._names = ResourceNames(self.settings.prefix, app.worker)
+        self._functions = LocalFunctions(self._clock)
         self.metrics, self.outbox = Metrics(), Outbox()
         self._site = Site(_CONSOLE)
         self._environment = Environment()
@@ -133,9 +133,9 @@ class LocalCloud:
         undo.callback(stop)
 
     def _start_answering(self, emulator: Emulator, undo: ExitStack) -> None:
-        gateway = Gateway(self._functions, self._names.function("api"), self._clock)
+        gateway = LocalGateway(self._functions, self._names.function("api"), self._clock)
         outbox = OutboxPages(self.outbox, self.metrics)
-        self._server.start(Front(gateway, emulator, self._page, outbox, self._site))
+        self._server.start(WsgiApp(gateway, emulator, self._page, outbox, self._site))
         undo.callback(self._server.stop)  # before the sources are stopped
 
     def redeploy(self, *, app: App | None = None, **changes: Any) -> None:
@@ -214,7 +214,7 @@ class LocalCloud:
         listed = self.scheduler().jobs.list(limit=LARGEST_PAGE)
         return [each for each in listed if each.name in self.app.jobs and each.origin is Origin.CODE]
 
-    def invoke(self, function: str, event: Mapping[str, Any] | None = None) -> Outcome:
+    def invoke(self, function: str, event: Mapping[str, Any] | None = None) -> InvocationOutcome:
         """Call a function now, such as ``sweep``, instead of waiting until its time comes."""
         return self._functions.invoke(self._names.function(function), event or {})
 
@@ -223,7 +223,9 @@ class LocalCloud:
         return boto3.client(service)
 
     def _page(self) -> str:
-        return page(self.app, self.settings, self.url, self.environment, coming(self.jobs, self._clock.now()))
+        return page(
+            self.app, self.settings, self.url, self.environment, upcoming_runs(self.jobs, self._clock.now())
+        )
 
     def __enter__(self) -> Self:
         self.start()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from duetime import ids
-from duetime.aws.backends import Backends
+from duetime.aws.backends import AwsBackends
 from duetime.clock import Clock
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.model.notification import Channel, NotificationKind
@@ -34,7 +34,7 @@ def everything_to(address: str, tenant_id: TenantId) -> Preferences:
 
 def choose_everything(address: str, settings: Settings, clock: Clock) -> None:
     """Have every notification of these tenants sent to `address`."""
-    preferences = Backends(settings, clock).preferences
+    preferences = AwsBackends(settings, clock).preferences
     for tenant_id in TENANTS:
         chosen = everything_to(address, tenant_id)
         preferences.put(replace(chosen, changed_at=clock.now()))

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Request
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError
-from duetime.local.gate import Call, Gate, without_long_poll
+from duetime.local.gate import AwsCall, Gate, without_long_poll
 from duetime.local.queries import by_partition
 from duetime.local.transactions import undoing
 
@@ -74,7 +74,7 @@ class Emulator:
         body = without_long_poll(target, Request(environ).get_data(cache=False))
         query = environ.get("QUERY_STRING", "")
         path = environ["PATH_INFO"] + (f"?{query}" if query else "")
-        call = Call(target, environ["REQUEST_METHOD"], path, body)
+        call = AwsCall(target, environ["REQUEST_METHOD"], path, body)
         ready = {**environ, "wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body))}
         return self._gate.let_in(call, lambda: list(self._application()(ready, start_response)))
 
@@ -97,10 +97,10 @@ class Emulator:
         return self._for_others
 
 
-def _call_of(request: Any) -> Call:
+def _call_of(request: Any) -> AwsCall:
     target, body = request.headers.get("X-Amz-Target", ""), request.body or b""
     where = urlsplit(request.url)
-    return Call(
+    return AwsCall(
         target=target.decode() if isinstance(target, bytes) else target,
         method=request.method,
         path=where.path + (f"?{where.query}" if where.query else ""),

@@ -20,7 +20,7 @@ from moto.events import models
 
 from duetime.local.addresses import queue_name
 from duetime.local.input_transformer import UnknownTransformer, transformed
-from duetime.local.invocation_poller import InvocationPump
+from duetime.local.invocation_poller import InvocationPoller
 from duetime.model.event_pattern import UnknownPattern, matches
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _OWN = "ingestion-time"
 """moto's own field, which no event of AWS has."""
 
 
-class EventBus:
+class LocalEventBus:
     """Hands events to asynchronous invocations of the rules' targets, or sends them to queues.
 
     Args:
@@ -45,7 +45,7 @@ class EventBus:
         doubles: the chance that an event is delivered twice, as EventBridge may.
     """
 
-    def __init__(self, invocations: InvocationPump, queues: SQSClient, *, doubles: float) -> None:
+    def __init__(self, invocations: InvocationPoller, queues: SQSClient, *, doubles: float) -> None:
         self._invocations, self._queues, self._doubles = invocations, queues, doubles
         self._usual = models.Rule.send_to_targets
         self._playing = patch.object(models.Rule, "send_to_targets", self._rule_method())

@@ -10,18 +10,18 @@ from duetime.aws import clients
 from duetime.clock import SystemClock
 from duetime.lambdas.arm import FILTERS
 from duetime.lambdas.publish import action_filters, job_filters
-from duetime.local.addresses import Names, queue_arn
+from duetime.local.addresses import ResourceNames, queue_arn
 from duetime.local.dead_letters import DeadLetters
-from duetime.local.event_bus import EventBus
-from duetime.local.expiry_poller import ExpiryPump
-from duetime.local.functions import Functions
+from duetime.local.event_bus import LocalEventBus
+from duetime.local.expiry_poller import ExpiryPoller
+from duetime.local.functions import LocalFunctions
 from duetime.local.gate import Gate
-from duetime.local.invocation_poller import InvocationPump
-from duetime.local.options import Options
-from duetime.local.queue_poller import QueuePump
-from duetime.local.schedule_poller import SchedulePump
+from duetime.local.invocation_poller import InvocationPoller
+from duetime.local.options import LocalOptions
+from duetime.local.queue_poller import QueuePoller
+from duetime.local.schedule_poller import SchedulePoller
 from duetime.local.sources import QueueSource, StreamSource
-from duetime.local.stream_poller import StreamPump
+from duetime.local.stream_poller import StreamPoller
 from duetime.local.stream_shard import StreamShard
 from duetime.model.event_pattern import Pattern
 from duetime.settings import Settings
@@ -53,7 +53,12 @@ class EventSources:
     """
 
     def __init__(
-        self, settings: Settings, names: Names, functions: Functions, gate: Gate, options: Options
+        self,
+        settings: Settings,
+        names: ResourceNames,
+        functions: LocalFunctions,
+        gate: Gate,
+        options: LocalOptions,
     ) -> None:
         self._functions = functions
         self._gate, self._options = gate, options
@@ -68,19 +73,19 @@ class EventSources:
             )
         ]
         notifies = settings.events != "off"
-        self._queues: tuple[QueuePump, ...] = (
+        self._queues: tuple[QueuePoller, ...] = (
             self._queue(names.due_queue(names.worker), names.work_function, options.concurrency),
             self._queue(names.due_queue(SYSTEM_WORKER), names.function("catch-up"), 1),
             *([self._queue(names.notifications, names.function("notify"), _TELLERS)] if notifies else []),
             *(self._queue(each, names.function("salvage"), 1) for each in names.salvaged(notifies=notifies)),
         )
-        self._invocations = InvocationPump(
+        self._invocations = InvocationPoller(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits
         )
-        schedules = SchedulePump(clients.scheduler(), self._invocations, self._clock, options.timers)
-        self._bus = EventBus(self._invocations, self._sqs, doubles=options.timers.doubles)
+        schedules = SchedulePoller(clients.scheduler(), self._invocations, self._clock, options.timers)
+        self._bus = LocalEventBus(self._invocations, self._sqs, doubles=options.timers.doubles)
         expiries = (
-            ExpiryPump(dynamodb, table, self._clock)
+            ExpiryPoller(dynamodb, table, self._clock)
             for table in (settings.actions_table, settings.jobs_table)
         )
         self._pumps = (*streams, schedules, self._invocations, *self._queues, *expiries)
@@ -91,9 +96,9 @@ class EventSources:
         ):
             gate.listen(listener)
 
-    def _stream(self, reader: _Reader, dynamodb: DynamoDBClient, dead_letters: DeadLetters) -> StreamPump:
+    def _stream(self, reader: _Reader, dynamodb: DynamoDBClient, dead_letters: DeadLetters) -> StreamPoller:
         arn = dynamodb.describe_table(TableName=reader.table)["Table"]["LatestStreamArn"]
-        return StreamPump(
+        return StreamPoller(
             StreamShard(self._gate, reader.table),
             StreamSource(arn, reader.function, reader.filters),
             self._functions,
@@ -101,10 +106,10 @@ class EventSources:
             self._clock,
         )
 
-    def _queue(self, name: str, function: str, concurrency: int) -> QueuePump:
+    def _queue(self, name: str, function: str, concurrency: int) -> QueuePoller:
         url = self._sqs.get_queue_url(QueueName=name)["QueueUrl"]
         source = QueueSource(url, queue_arn(name), function)
-        return QueuePump(
+        return QueuePoller(
             self._sqs,
             source,
             self._functions,

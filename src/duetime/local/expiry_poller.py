@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.aws.tables import TTL_ATTRIBUTE
 from duetime.clock import Clock
-from duetime.local.poller import Pump
+from duetime.local.poller import Poller
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 PERIOD = timedelta(minutes=1)
 
 
-class ExpiryPump(Pump):
+class ExpiryPoller(Poller):
     """Deletes the expired items of one table."""
 
     def __init__(self, client: DynamoDBClient, table: str, clock: Clock, period: timedelta = PERIOD) -> None:

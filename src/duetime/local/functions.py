@@ -23,7 +23,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class LocalContext:
     """What Lambda hands to a handler beside the event."""
 
     function_name: str
@@ -40,7 +40,7 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InvocationOutcome:
     """What came of an invocation: the handler's answer, or what it raised."""
 
     answer: Any = None
@@ -48,7 +48,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class LocalFunction:
     """A handler as it is deployed."""
 
     handler: Handler
@@ -59,37 +59,37 @@ class Function:
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
-class Functions:
+class LocalFunctions:
     """The functions by ARN. Deploying anew replaces them for the next invocation; those under way end as they began."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._by_arn: Mapping[str, Function] = {}
+        self._by_arn: Mapping[str, LocalFunction] = {}
 
-    def deploy(self, functions: Mapping[str, Function]) -> None:
+    def deploy(self, functions: Mapping[str, LocalFunction]) -> None:
         """Replace all functions by these, by ARN."""
         self._by_arn = dict(functions)
 
     def __contains__(self, arn: str) -> bool:
         return arn in self._by_arn
 
-    def invoke(self, arn: str, event: Event) -> Outcome:
+    def invoke(self, arn: str, event: Event) -> InvocationOutcome:
         """Call a handler with a copy of `event`, as JSON carries it; whatever it raises is an outcome.
 
         A handler that raises what is no ``Exception``, such as ``SystemExit``, is a function whose process died.
         """
         function = self._by_arn[arn]
-        context = Context(arn.rpartition(":")[2], arn, self._clock.now() + function.timeout, self._clock)
+        context = LocalContext(arn.rpartition(":")[2], arn, self._clock.now() + function.timeout, self._clock)
         try:
             with _turn(function):
-                return Outcome(function.handler(json.loads(json.dumps(event)), context))
+                return InvocationOutcome(function.handler(json.loads(json.dumps(event)), context))
         except BaseException as error:  # the invocation ends here, as a Lambda's process would
             log.warning("%s died of %s", context.function_name, repr(error), exc_info=_traced(error))
-            return Outcome(error=error)
+            return InvocationOutcome(error=error)
 
 
 @contextmanager
-def _turn(function: Function) -> Iterator[None]:
+def _turn(function: LocalFunction) -> Iterator[None]:
     if function.runs_in_parallel:
         yield
     else:

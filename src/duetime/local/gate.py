@@ -14,13 +14,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from duetime.local.priority_lock import Turnstile
+from duetime.local.priority_lock import PriorityLock
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AwsCall:
     """A call of an AWS API, as far as the local cloud looks at it."""
 
     target: str
@@ -31,7 +31,7 @@ class Call:
     body: bytes
 
 
-Listener = Callable[[Call], None]
+Listener = Callable[[AwsCall], None]
 
 _LONG_POLL = re.compile(rb'("WaitTimeSeconds"\s*:)\s*\d+')
 RECEIVE = "AmazonSQS.ReceiveMessage"
@@ -41,7 +41,7 @@ class Gate:
     """Lets one call at a time into moto, and tells the listeners of it."""
 
     def __init__(self) -> None:
-        self._inside = Turnstile()
+        self._inside = PriorityLock()
         self._listeners: list[Listener] = []
 
     def listen(self, listener: Listener) -> None:
@@ -56,7 +56,7 @@ class Gate:
         """What is called within the block is due now: it goes before most of what is not."""
         return self._inside.hurried()
 
-    def let_in(self, call: Call, make: Callable[[], T]) -> T:
+    def let_in(self, call: AwsCall, make: Callable[[], T]) -> T:
         """Make the call while nobody else does."""
         with self._inside:
             answer = make()

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Request, Response
 
 from duetime.clock import Clock
 from duetime.local.addresses import ACCOUNT
-from duetime.local.functions import Functions, Outcome
+from duetime.local.functions import InvocationOutcome, LocalFunctions
 
 LARGEST_BODY = 6_000_000
 """Bytes: what Lambda takes in one synchronous invocation; API Gateway itself takes 10 MB."""
@@ -27,10 +27,10 @@ USER, TENANT, GROUPS, ARN = "X-Duetime-User", "X-Duetime-Tenant", "X-Duetime-Gro
 """The headers of the sign-in; with none of them an admin of the tenant ``acme`` calls."""
 
 
-class Gateway:
+class LocalGateway:
     """Invokes the API's function with HTTP requests."""
 
-    def __init__(self, functions: Functions, function: str, clock: Clock) -> None:
+    def __init__(self, functions: LocalFunctions, function: str, clock: Clock) -> None:
         self._functions, self._function, self._clock = functions, function, clock
 
     def __call__(self, request: Request) -> Response:
@@ -106,7 +106,7 @@ def _body(data: bytes) -> tuple[str | None, bool]:
         return base64.b64encode(data).decode(), True
 
 
-def response_of(outcome: Outcome) -> Response:
+def response_of(outcome: InvocationOutcome) -> Response:
     """The function's answer as HTTP; what is no answer is API Gateway's own 502."""
     answer = outcome.answer
     if outcome.error is not None or not isinstance(answer, Mapping) or "statusCode" not in answer:

@@ -11,8 +11,8 @@ from duetime.declare.handler import LONGEST_RUN
 from duetime.environment import instance_name
 from duetime.lambdas import api, arm, dispatch, notify, passes, publish, undelivered, work
 from duetime.lambdas.metrics_buffer import HandOver
-from duetime.local.addresses import Names
-from duetime.local.functions import Function
+from duetime.local.addresses import ResourceNames
+from duetime.local.functions import LocalFunction
 from duetime.settings import Settings
 
 _SHORT, _PASS = timedelta(minutes=1), timedelta(minutes=5)
@@ -20,8 +20,8 @@ SALVAGE_TIMEOUT = NOTIFY_TIMEOUT = _SHORT
 
 
 def functions_of(
-    app: App, settings: Settings, names: Names, metrics: HandOver, *, console_url: str
-) -> Mapping[str, Function]:
+    app: App, settings: Settings, names: ResourceNames, metrics: HandOver, *, console_url: str
+) -> Mapping[str, LocalFunction]:
     """Each function's ARN, with its handler made for these settings; `metrics` takes what they meter.
 
     Mails lead to `console_url`, unless the settings say otherwise, as a stack has it.
@@ -31,16 +31,16 @@ def functions_of(
     sweep = passes.make_sweep_handler(settings, instance=instance, metrics=metrics)
     catch_up = passes.make_catch_up_handler(settings, instance=instance, metrics=metrics)
     made = {
-        "arm": Function(arm.make_handler(settings, metrics=metrics), _SHORT),
-        "dispatch": Function(dispatch.make_handler(settings, metrics=metrics), _SHORT),
-        "sweep": Function(sweep, _SHORT),
-        "catch-up": Function(catch_up, _PASS),
-        "publish": Function(publish.make_handler(settings), _SHORT),
-        "salvage": Function(undelivered.make_handler(settings, metrics=metrics), SALVAGE_TIMEOUT),
-        "api": Function(api.make_handler(settings, app), _SHORT),
+        "arm": LocalFunction(arm.make_handler(settings, metrics=metrics), _SHORT),
+        "dispatch": LocalFunction(dispatch.make_handler(settings, metrics=metrics), _SHORT),
+        "sweep": LocalFunction(sweep, _SHORT),
+        "catch-up": LocalFunction(catch_up, _PASS),
+        "publish": LocalFunction(publish.make_handler(settings), _SHORT),
+        "salvage": LocalFunction(undelivered.make_handler(settings, metrics=metrics), SALVAGE_TIMEOUT),
+        "api": LocalFunction(api.make_handler(settings, app), _SHORT),
     }
     if settings.events != "off":
         linked = replace(settings, console_url=settings.console_url or console_url)
-        made["notify"] = Function(notify.make_handler(linked), NOTIFY_TIMEOUT)
+        made["notify"] = LocalFunction(notify.make_handler(linked), NOTIFY_TIMEOUT)
     functions = {names.function(name): each for name, each in made.items()}
-    return {**functions, names.work_function: Function(worker, LONGEST_RUN, runs_in_parallel=True)}
+    return {**functions, names.work_function: LocalFunction(worker, LONGEST_RUN, runs_in_parallel=True)}

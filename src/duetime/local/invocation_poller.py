@@ -17,8 +17,8 @@ from typing import Any
 
 from duetime.clock import Clock
 from duetime.local.dead_letters import DeadLetters
-from duetime.local.functions import Functions
-from duetime.local.poller import Pump
+from duetime.local.functions import LocalFunctions
+from duetime.local.poller import Poller
 from duetime.local.runs import Runs
 
 RETRY_WAITS = (timedelta(minutes=1), timedelta(minutes=2))
@@ -35,12 +35,12 @@ class _Queued:
     tries: int = field(compare=False, default=0)
 
 
-class InvocationPump(Pump):
+class InvocationPoller(Poller):
     """Invokes functions with queued events, several at once."""
 
     def __init__(
         self,
-        functions: Functions,
+        functions: LocalFunctions,
         dead_letters: DeadLetters,
         clock: Clock,
         *,

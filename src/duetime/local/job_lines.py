@@ -14,7 +14,7 @@ _LONGEST_LIST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Coming:
+class UpcomingRun:
     """A job, its cadences in words, and its next nominal time in words, empty where no time makes it due."""
 
     name: str
@@ -22,22 +22,22 @@ class Coming:
     next_run: str
 
 
-def coming(jobs: Iterable[Job], now: datetime) -> Sequence[Coming]:
+def upcoming_runs(jobs: Iterable[Job], now: datetime) -> Sequence[UpcomingRun]:
     """Each job as it stands at `now`."""
     return [
-        Coming(each.name, " and ".join(_words(each)), _next_run(each, now))
+        UpcomingRun(each.name, " and ".join(_words(each)), _next_run(each, now))
         for each in sorted(jobs, key=lambda job: job.name)
     ]
 
 
-def job_lines(jobs: Sequence[Coming]) -> Sequence[str]:
+def job_lines(jobs: Sequence[UpcomingRun]) -> Sequence[str]:
     """A line for each of the first 20 jobs, below one another."""
     width = max((len(each.name) for each in jobs), default=0)
     lines = [_line(each, width) for each in islice(jobs, _LONGEST_LIST)]
     return [*lines, f"and {len(jobs) - _LONGEST_LIST} more"] if len(jobs) > _LONGEST_LIST else lines
 
 
-def _line(job: Coming, width: int) -> str:
+def _line(job: UpcomingRun, width: int) -> str:
     return f"{job.name:{width}}  {'; '.join(filter(None, (job.cadences, job.next_run)))}"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from duetime.lambdas.metrics_buffer import Gathered
+from duetime.lambdas.metrics_buffer import BufferedMetric
 from duetime.model.metric import Metric
 
 log = logging.getLogger("duetime.metrics")
@@ -17,7 +17,7 @@ _Place = tuple[Metric, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MetricSeries:
     """One metric under one set of dimensions."""
 
     name: str
@@ -33,11 +33,11 @@ class Metrics:
     """Takes what each invocation metered."""
 
     def __init__(self) -> None:
-        self._standing: dict[_Place, Standing] = {}
+        self._standing: dict[_Place, MetricSeries] = {}
         self._turn = threading.Lock()
 
-    def take(self, gathered: Sequence[Gathered]) -> None:
-        """Add it up; see `duetime.lambdas.metrics_buffer.HandOver`."""
+    def take(self, gathered: Sequence[BufferedMetric]) -> None:
+        """Add it up; see `duetime.lambdas.metrics_buffer.Rearm`."""
         with self._turn:
             for each in gathered:
                 for metric, values in each.values.items():
@@ -51,11 +51,11 @@ class Metrics:
         before = self._standing.get(place)
         sum_before, count = (before.value, before.count) if before else (0.0, 0)
         value = sum_before + sum(values) if metric.is_counter else values[-1]
-        self._standing[place] = Standing(
+        self._standing[place] = MetricSeries(
             metric.value, metric.unit.value, dict(dimensions), value, count + len(values)
         )
 
-    def list(self) -> Sequence[Standing]:
+    def list(self) -> Sequence[MetricSeries]:
         """All that was told, by name, the whole deployment's before its parts."""
         with self._turn:
             places = sorted(self._standing, key=lambda each: (each[0].value, len(each[1]), each[1]))

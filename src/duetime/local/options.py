@@ -10,12 +10,12 @@ from duetime.api.authenticator import check_access
 from duetime.ids import SYSTEM_TENANT
 from duetime.local.default_preferences import everything_to
 from duetime.local.invocation_poller import RETRY_WAITS
-from duetime.local.schedule_poller import Whims
+from duetime.local.schedule_poller import SchedulerQuirks
 from duetime.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class LocalOptions:
     """How a local cloud behaves.
 
     Attributes:
@@ -39,7 +39,7 @@ class Options:
     settings: Settings = field(default_factory=Settings)
     port: int = 0
     concurrency: int = 20
-    timers: Whims = field(default_factory=Whims)
+    timers: SchedulerQuirks = field(default_factory=SchedulerQuirks)
     message_doubles: float = 0.0
     max_receives: int = 5
     retry_waits: Sequence[timedelta] = RETRY_WAITS

@@ -63,7 +63,7 @@ class SentMessage(Sent):
 S = TypeVar("S", bound=Sent)
 
 
-class Box(Generic[S]):
+class OutboxFolder(Generic[S]):
     """All that is kept of one kind."""
 
     def __init__(self, kind: type[S], clock: Clock) -> None:
@@ -95,9 +95,11 @@ class Box(Generic[S]):
 class Outbox:
     """Events, mails and messages, each with a line in the terminal; events only where everything is told."""
 
-    events: Box[SentEvent] = field(default_factory=lambda: Box(SentEvent, SystemClock()))
-    mails: Box[SentMail] = field(default_factory=lambda: Box(SentMail, SystemClock()))
-    messages: Box[SentMessage] = field(default_factory=lambda: Box(SentMessage, SystemClock()))
+    events: OutboxFolder[SentEvent] = field(default_factory=lambda: OutboxFolder(SentEvent, SystemClock()))
+    mails: OutboxFolder[SentMail] = field(default_factory=lambda: OutboxFolder(SentMail, SystemClock()))
+    messages: OutboxFolder[SentMessage] = field(
+        default_factory=lambda: OutboxFolder(SentMessage, SystemClock())
+    )
 
     def put_event(self, type: str, **told: Any) -> None:  # noqa: A002 - as the field
         """Keep an event: the fields of `SentEvent`."""

@@ -9,7 +9,7 @@ from html import escape
 from duetime.api import PREFIX
 from duetime.app import App
 from duetime.declare.handler import Handler
-from duetime.local.job_lines import Coming
+from duetime.local.job_lines import UpcomingRun
 from duetime.local.suggestions import commands
 from duetime.settings import Settings
 
@@ -70,7 +70,7 @@ _LINKS = {
 
 
 def page(
-    app: App, settings: Settings, url: str, environment: dict[str, str], jobs: Sequence[Coming] = ()
+    app: App, settings: Settings, url: str, environment: dict[str, str], jobs: Sequence[UpcomingRun] = ()
 ) -> str:
     """The page's HTML."""
     state = "The global switch is on." if settings.enabled else "The global switch is off: nothing fires."
@@ -89,7 +89,7 @@ def _row(type_name: str, handler: Handler) -> str:
     return _cells(f"<code>{escape(type_name)}</code>", f"<code>{escape(handler.where)}</code>", escape(told))
 
 
-def _job_row(job: Coming) -> str:
+def _job_row(job: UpcomingRun) -> str:
     return _cells(f"<code>{escape(job.name)}</code>", escape(job.cadences), escape(job.next_run))
 
 

@@ -8,19 +8,19 @@ from abc import ABC, abstractmethod
 from datetime import timedelta
 
 from duetime.clock import Clock
-from duetime.local.alarm import Alarm
+from duetime.local.alarm import WakeableSleeper
 
 log = logging.getLogger(__name__)
 
 _AFTER_A_FAILURE = timedelta(seconds=1)
 
 
-class Pump(ABC):
+class Poller(ABC):
     """Takes turns: it does what there is to do, then sleeps until its alarm, or for as long as the turn said."""
 
     def __init__(self, name: str, clock: Clock) -> None:
         self.clock = clock
-        self.alarm = Alarm(clock)
+        self.alarm = WakeableSleeper(clock)
         self.stopping = threading.Event()
         self._thread = threading.Thread(target=self._take_turns, name=f"duetime-{name}", daemon=True)
 

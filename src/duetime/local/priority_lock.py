@@ -21,7 +21,7 @@ class _Waiter(NamedTuple):
     turn: threading.Lock
 
 
-class Turnstile:
+class PriorityLock:
     """One thread at a time. A thread inside may enter again."""
 
     def __init__(self) -> None:

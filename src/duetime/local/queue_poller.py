@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.clock import Clock
 from duetime.local.addresses import REGION, queue_name
-from duetime.local.functions import Functions, Outcome
-from duetime.local.gate import Call, Gate
-from duetime.local.poller import Pump
+from duetime.local.functions import InvocationOutcome, LocalFunctions
+from duetime.local.gate import AwsCall, Gate
+from duetime.local.poller import Poller
 from duetime.local.runs import Runs
 from duetime.local.sources import QueueSource
 
@@ -35,7 +35,7 @@ _GATHER = timedelta(milliseconds=20)
 _SENDS = {"AmazonSQS.SendMessage", "AmazonSQS.SendMessageBatch"}
 
 
-class QueuePump(Pump):
+class QueuePoller(Poller):
     """Receives from one queue.
 
     Args:
@@ -52,7 +52,7 @@ class QueuePump(Pump):
         self,
         client: SQSClient,
         source: QueueSource,
-        functions: Functions,
+        functions: LocalFunctions,
         gate: Gate,
         clock: Clock,
         *,
@@ -65,7 +65,7 @@ class QueuePump(Pump):
         self._runs = Runs("work", concurrency, clock)
         self._taken: deque[str] = deque()
 
-    def listen(self, call: Call) -> None:
+    def listen(self, call: AwsCall) -> None:
         """Learn from each send when its message can be received."""
         if call.target not in _SENDS:
             return
@@ -160,7 +160,7 @@ def _send_of(body: bytes) -> tuple[str, set[int]]:
     }
 
 
-def _was_taken(outcome: Outcome) -> bool:
+def _was_taken(outcome: InvocationOutcome) -> bool:
     """Of one message: it was, unless the function raised or reports any failure, even of a message it never had."""
     if outcome.error is not None:
         return False

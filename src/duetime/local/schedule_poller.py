@@ -19,9 +19,9 @@ from uuid import uuid4
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.local.gate import Call
-from duetime.local.invocation_poller import InvocationPump
-from duetime.local.poller import Pump
+from duetime.local.gate import AwsCall
+from duetime.local.invocation_poller import InvocationPoller
+from duetime.local.poller import Poller
 from duetime.local.timetable import Schedule, ScheduleKey, Timetable
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _DEFAULT_GROUP = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Whims:
+class SchedulerQuirks:
     """What EventBridge Scheduler may do and seldom does.
 
     Attributes:
@@ -46,25 +46,25 @@ class Whims:
     doubles: float = 0.0
 
 
-class SchedulePump(Pump):
+class SchedulePoller(Poller):
     """Fires schedules by handing their input to an asynchronous invocation of their target."""
 
     def __init__(
         self,
         client: EventBridgeSchedulerClient,
-        invocations: InvocationPump,
+        invocations: InvocationPoller,
         clock: Clock,
-        whims: Whims,
+        whims: SchedulerQuirks,
     ) -> None:
         super().__init__("schedules", clock)
         self._client, self._invocations, self._whims = client, invocations, whims
         self._timetable = Timetable()
-        self._changed: queue.SimpleQueue[Call] = queue.SimpleQueue()
+        self._changed: queue.SimpleQueue[AwsCall] = queue.SimpleQueue()
         for page in client.get_paginator("list_schedules").paginate():
             for each in page["Schedules"]:
                 self._learn(ScheduleKey(each["GroupName"], each["Name"]))
 
-    def listen(self, call: Call) -> None:
+    def listen(self, call: AwsCall) -> None:
         """Learn which schedules and groups are made, changed and deleted."""
         if call.method in {"POST", "PUT", "DELETE"} and call.path.startswith(
             ("/schedules/", "/schedule-groups/")
@@ -80,7 +80,7 @@ class SchedulePump(Pump):
             self._fire(schedule)
         return _LOOK_ANYWAY
 
-    def _note(self, call: Call) -> None:
+    def _note(self, call: AwsCall) -> None:
         where = urlsplit(call.path)
         kind, _, name = unquote(where.path).strip("/").partition("/")
         if kind == "schedule-groups":

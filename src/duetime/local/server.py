@@ -12,7 +12,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from duetime.errors import DuetimeError
 from duetime.local.addresses import HOST
-from duetime.local.wsgi_app import Front
+from duetime.local.wsgi_app import WsgiApp
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class Server:
         self._server: BaseWSGIServer | None = None
         self._thread: threading.Thread | None = None
 
-    def start(self, front: Front) -> None:
+    def start(self, front: WsgiApp) -> None:
         """Answer requests."""
         port = self._socket.getsockname()[1]
         server = make_server(

@@ -16,7 +16,7 @@ from duetime.aws import clients, tables
 from duetime.clock import Clock
 from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.rollout import Rollout
-from duetime.local.addresses import Names, dead_queue_of, queue_arn
+from duetime.local.addresses import ResourceNames, dead_queue_of, queue_arn
 from duetime.local.channels import Channels
 from duetime.local.handlers import NOTIFY_TIMEOUT, SALVAGE_TIMEOUT
 from duetime.model.manifest import DEFAULT_WORKER
@@ -32,7 +32,7 @@ _BEYOND_TIMEOUT = timedelta(seconds=5)
 class Stack:
     """Deploys one worker's app, and the system's own worker beside it."""
 
-    def __init__(self, names: Names, clock: Clock, *, max_receives: int) -> None:
+    def __init__(self, names: ResourceNames, clock: Clock, *, max_receives: int) -> None:
         self._names, self._clock, self._max_receives = names, clock, max_receives
         self._dynamodb = clients.dynamodb()
         self._sqs = clients.sqs()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from duetime.local.functions import Outcome
+from duetime.local.functions import InvocationOutcome
 
 Record = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ class StreamDelivery:
 
     def __init__(
         self,
-        invoke: Callable[[Mapping[str, Any]], Outcome],
+        invoke: Callable[[Mapping[str, Any]], InvocationOutcome],
         give_up: Callable[[Record, str], None],
         *,
         pause: Callable[[timedelta], None],

@@ -11,9 +11,9 @@ from typing import Any
 from duetime.clock import Clock
 from duetime.local.addresses import REGION
 from duetime.local.dead_letters import DeadLetters
-from duetime.local.functions import Functions
-from duetime.local.gate import Call
-from duetime.local.poller import Pump
+from duetime.local.functions import LocalFunctions
+from duetime.local.gate import AwsCall
+from duetime.local.poller import Poller
 from duetime.local.sources import StreamSource
 from duetime.local.stream_delivery import StreamDelivery
 from duetime.local.stream_shard import StreamShard
@@ -29,14 +29,14 @@ _LOOK_ANYWAY = timedelta(seconds=30)
 _READS = {"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "DescribeTable", "ListTables"}
 
 
-class StreamPump(Pump):
+class StreamPoller(Poller):
     """Reads one table's stream, from its beginning."""
 
     def __init__(
         self,
         shard: StreamShard,
         source: StreamSource,
-        functions: Functions,
+        functions: LocalFunctions,
         dead_letters: DeadLetters,
         clock: Clock,
     ) -> None:
@@ -50,7 +50,7 @@ class StreamPump(Pump):
         )
         self._read_at = clock.now() - _BETWEEN_READS
 
-    def listen(self, call: Call) -> None:
+    def listen(self, call: AwsCall) -> None:
         """Look at the stream soon after anything was written."""
         service, _, operation = call.target.partition(".")
         if service == "DynamoDB_20120810" and operation not in _READS:

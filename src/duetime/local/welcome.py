@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from duetime.app import App
 from duetime.local.gateway import ARN, GROUPS, TENANT, USER
-from duetime.local.job_lines import Coming, job_lines
+from duetime.local.job_lines import UpcomingRun, job_lines
 from duetime.local.suggestions import commands, elsewhere
 from duetime.settings import Settings
 
@@ -17,7 +17,7 @@ def welcome(
     url: str,
     program: str = "duetime",
     *,
-    jobs: Sequence[Coming] = (),
+    jobs: Sequence[UpcomingRun] = (),
     has_console: bool = False,
 ) -> str:
     """Where it listens, what it runs and when, where to look, and a few commands to try."""

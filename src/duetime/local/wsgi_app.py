@@ -14,7 +14,7 @@ from werkzeug.wrappers import Request, Response
 from duetime.api import PREFIX
 from duetime.console import Site
 from duetime.local.emulator import Emulator
-from duetime.local.gateway import LARGEST_BODY, Gateway
+from duetime.local.gateway import LARGEST_BODY, LocalGateway
 from duetime.local.outbox_pages import PATH as OUTBOX
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ START = "/local"
 _LOOPBACK = {"127.0.0.1", "localhost"}
 
 
-class Front:
+class WsgiApp:
     """The WSGI application of the local cloud."""
 
     def __init__(
         self,
-        gateway: Gateway,
+        gateway: LocalGateway,
         emulator: Emulator,
         page: Callable[[], str],
         outbox: Callable[[Request], Response],

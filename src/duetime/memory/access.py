@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.model.audit import AuditEntry, Target, is_entry_id
+from duetime.model.audit import AuditEntry, AuditTarget, is_entry_id
 from duetime.ports.access import AuditPage, Grant
 
 
@@ -47,7 +47,9 @@ class MemoryAuditTrail:
             if standing is None or standing.status is None:
                 self._entries[entry.id] = entry
 
-    def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
+    def of(
+        self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
+    ) -> AuditPage:
         if cursor is not None and not is_entry_id(cursor):
             raise InvalidCursor
         with self._lock:

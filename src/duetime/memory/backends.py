@@ -11,7 +11,7 @@ from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Backends:
+class MemoryBackends:
     """The back ends as the steps see them; a simulation puts its faults in between."""
 
     clock: Clock

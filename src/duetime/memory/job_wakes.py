@@ -49,9 +49,9 @@ class MemoryJobWakes:
     def put(self, wake: JobWake) -> None:
         now = self._clock.now()
         with self._lock:
-            former = self._wakes.get((wake.kind, wake.name))
-            if former is not None and former.goes_on_as(wake):
-                fresh = _Set(wake, former.start, former.next_at)
+            previous = self._wakes.get((wake.kind, wake.name))
+            if previous is not None and previous.goes_on_as(wake):
+                fresh = _Set(wake, previous.start, previous.next_at)
             else:
                 fresh = _Set(wake, now, _next_after(wake, now, start=now))
             self._wakes[wake.kind, wake.name] = fresh

@@ -15,11 +15,11 @@ from duetime.ids import TenantId
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.job import Job, JobRef, Span, Version
+from duetime.model.job import Job, JobRef, JobSpan, Version
 from duetime.model.job_events import JobChange, SpanKept
 from duetime.model.lease import Settlement, SettleResult
-from duetime.model.run_stats import Ended
-from duetime.ports.jobs import Hold, JobPage, Taking
+from duetime.model.run_stats import EndedRun
+from duetime.ports.jobs import JobPage, JobRunClaim, LockRequirement
 
 _Attention = tuple[str, str, str]
 """A job in the order of attention: when, and then its tenant and name."""
@@ -34,7 +34,7 @@ class MemoryJobStore:
         self._store, self._on_change = store, on_change
         self._jobs: dict[JobRef, Job] = {}
         self._versions: dict[JobRef, dict[int, Version]] = {}
-        self._spans: dict[JobRef, dict[Span, None]] = {}
+        self._spans: dict[JobRef, dict[JobSpan, None]] = {}
 
     def get(self, ref: JobRef) -> Job | None:
         """See `duetime.ports.jobs.JobStore`, here and below."""
@@ -56,7 +56,7 @@ class MemoryJobStore:
         after = _from_cursor(cursor)
         with self._store.lock:
             waiting = sorted(
-                (_attention(job), job.ref) for job in self._jobs.values() if job.attend_at <= until
+                (_attention(job), job.ref) for job in self._jobs.values() if job.maintain_at <= until
             )
         found = list(islice((each for each in waiting if after is None or each[0] > after), limit + 1))
         more = len(found) > limit
@@ -70,14 +70,14 @@ class MemoryJobStore:
             self._keep_version(job)
             return True
 
-    def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
+    def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         with self._store.lock:
             standing = self._jobs.get(old.ref)
             if standing is None:
                 return False
             after = _changed(standing, new, old.revision + 1)
             if standing.revision != old.revision:
-                return standing == replace(after, cursor=standing.cursor, attend_at=standing.attend_at)
+                return standing == replace(after, cursor=standing.cursor, maintain_at=standing.maintain_at)
             if after.version != standing.version:
                 self._end_version(standing, after.since)
             self._keep_version(after)
@@ -86,31 +86,31 @@ class MemoryJobStore:
             return True
 
     def move_cursor(
-        self, job: Job, cursor: datetime, attend_at: datetime, *, missed: Sequence[Span] = ()
+        self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
         with self._store.lock:
             standing = self._jobs.get(job.ref)
             if standing is None or standing.revision != job.revision:
                 return False
             if standing.cursor != job.cursor:
-                return (standing.cursor, standing.attend_at) == (cursor, attend_at)
+                return (standing.cursor, standing.maintain_at) == (cursor, maintain_at)
             self._keep_spans(job.ref, missed)
-            self._put(replace(standing, cursor=cursor, attend_at=attend_at))
+            self._put(replace(standing, cursor=cursor, maintain_at=maintain_at))
             return True
 
-    def claim(self, taking: Taking) -> bool:
+    def claim(self, taking: JobRunClaim) -> bool:
         with self._store.lock:
             row = self._store.get(taking.row.ref)
             if row is None or not _stands_as(row, taking.row) or not self._has_what_it_asks_for(taking):
                 return False
             self._store.write(row, _kept(row, taking.claimed))
-            if taking.hold is Hold.LOCK:
+            if taking.hold is LockRequirement.LOCK:
                 self._fence_off(taking)
                 self._put(replace(self._jobs[taking.job.ref], running=row.ref))
                 self._wait_no_more(taking.job.ref, row.ref)
             return True
 
-    def _fence_off(self, taking: Taking) -> None:
+    def _fence_off(self, taking: JobRunClaim) -> None:
         """A run whose lock is taken from it holds nothing any more, should its worker wake."""
         dead, lock = taking.dead, self._jobs[taking.job.ref].running
         if dead is not None and lock == dead.ref != taking.row.ref and dead.status is Status.PROCESSING:
@@ -126,7 +126,7 @@ class MemoryJobStore:
             self._put(replace(standing, waiting=waiting))
             return True
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: Ended) -> SettleResult:
+    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
         return self._end(claimed, ref, ended, partial(self._store.settle, claimed, settlement))
 
     def commit(
@@ -134,7 +134,7 @@ class MemoryJobStore:
         claimed: Action,
         settlement: Settlement,
         ref: JobRef,
-        ended: Ended,
+        ended: EndedRun,
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
@@ -143,7 +143,7 @@ class MemoryJobStore:
         return self._end(claimed, ref, ended, commit)
 
     def _end(
-        self, claimed: Action, ref: JobRef, ended: Ended, settle: Callable[[], SettleResult]
+        self, claimed: Action, ref: JobRef, ended: EndedRun, settle: Callable[[], SettleResult]
     ) -> SettleResult:
         with self._store.lock:
             is_first_try = self._store.held(claimed) is not None
@@ -157,14 +157,14 @@ class MemoryJobStore:
             standing = self._store.get(row.ref)
             if standing is None:
                 return False
-            if (standing.status, standing.gen) != (row.status, row.gen):
+            if (standing.status, standing.generation) != (row.status, row.generation):
                 return standing == _kept(standing, ended)
             self._store.write(standing, _kept(standing, ended))
             self._unlock(ref, row.ref)
             self._wait_no_more(ref, row.ref)
             return True
 
-    def count(self, ref: JobRef, ended: Ended) -> None:
+    def count(self, ref: JobRef, ended: EndedRun) -> None:
         with self._store.lock:
             job = self._jobs.get(ref)
             if job is not None:
@@ -175,7 +175,7 @@ class MemoryJobStore:
             kept = self._versions.get(ref, {})
             return [kept[number] for number in sorted(kept)]
 
-    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[Span]:
+    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         with self._store.lock:
             found = [each for each in self._spans.get(ref, ()) if each.start < end and each.end > start]
         return sorted(found, key=lambda span: span.start)
@@ -183,15 +183,15 @@ class MemoryJobStore:
     def earliest_attend_at(self) -> datetime | None:
         """When a job must be attended to first."""
         with self._store.lock:
-            return min([job.attend_at for job in self._jobs.values()], default=None)
+            return min([job.maintain_at for job in self._jobs.values()], default=None)
 
-    def _has_what_it_asks_for(self, taking: Taking) -> bool:
-        if taking.hold is Hold.NOTHING:
+    def _has_what_it_asks_for(self, taking: JobRunClaim) -> bool:
+        if taking.hold is LockRequirement.NOTHING:
             return True
         job = self._jobs.get(taking.job.ref)
         if job is None or job.revision != taking.job.revision:
             return False
-        if taking.hold is Hold.UNCHANGED or job.running is None or job.running == taking.row.ref:
+        if taking.hold is LockRequirement.UNCHANGED or job.running is None or job.running == taking.row.ref:
             return True
         return job.running == taking.dead_ref and self._is_dead(job.running, taking.dead)
 
@@ -227,7 +227,7 @@ class MemoryJobStore:
         kept = self._versions[job.ref]
         kept[job.version] = replace(kept[job.version], until=at)
 
-    def _keep_spans(self, ref: JobRef, spans: Sequence[Span]) -> None:
+    def _keep_spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> None:
         kept = self._spans.setdefault(ref, {})
         for span in spans:
             if span not in kept:
@@ -249,10 +249,10 @@ def _changed(standing: Job, new: Job, revision: int) -> Job:
 
 
 def _stands_as(row: Action, read: Action) -> bool:
-    return (row.status, row.fence, row.gen, row.lease_until) == (
+    return (row.status, row.fence, row.generation, row.lease_until) == (
         read.status,
         read.fence,
-        read.gen,
+        read.generation,
         read.lease_until,
     )
 
@@ -268,14 +268,14 @@ def _kept(standing: Action, after: Action) -> Action:
 
 
 def _attention(job: Job) -> _Attention:
-    return (instant.text(job.attend_at), job.ref.tenant_id, job.name)
+    return (instant.text(job.maintain_at), job.ref.tenant_id, job.name)
 
 
 def _from_cursor(cursor: str | None) -> _Attention | None:
     if cursor is None:
         return None
     try:
-        attend_at, tenant_id, name = cursor.split(" ")
+        maintain_at, tenant_id, name = cursor.split(" ")
     except ValueError:
         raise InvalidCursor from None
-    return (attend_at, tenant_id, name)
+    return (maintain_at, tenant_id, name)

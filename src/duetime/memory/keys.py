@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 from duetime.ids import TenantId
-from duetime.memory.lists import Lists
+from duetime.memory.lists import MemoryLists
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.idempotency import HeldKey, KeyTerms
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 
 
-class Keys(Lists):
+class MemoryIdempotencyKeys(MemoryLists):
     """The keys, in a dictionary."""
 
     def __init__(self, **given: Any) -> None:
@@ -26,8 +26,8 @@ class Keys(Lists):
         with self.lock:
             held = self._keys.get(place)
             if held is not None and held.action_id != action.id:
-                former = self._rows.get(ActionRef(action.tenant_id, held.action_id))
-                first = held.first(action, former, terms.now)
+                previous = self._rows.get(ActionRef(action.tenant_id, held.action_id))
+                first = held.first(action, previous, terms.now)
                 if first is not None:
                     return first
             if action.ref not in self._rows:
@@ -52,15 +52,15 @@ class Keys(Lists):
                     self.remove_key(row.ref, row.idempotency_key or "")
 
     def take_again(
-        self, ref: ActionRef, at: datetime, redrive: Callable[[], Moved | Refused]
-    ) -> Moved | Refused:
+        self, ref: ActionRef, at: datetime, redrive: Callable[[], Applied | Rejected]
+    ) -> Applied | Rejected:
         """Redrive a row; one that has a key takes it again, unless another action has it by now."""
         with self.lock:
             row = self._rows.get(ref)
             if row is None or row.idempotency_key is None or row.status is not Status.FAILED:
                 return redrive()
             held = self._keys.setdefault(_place(ref, row.idempotency_key), HeldKey.of(row, at))
-            return redrive() if held.action_id == ref.id else Refused(row, taken_by=held.action_id)
+            return redrive() if held.action_id == ref.id else Rejected(row, taken_by=held.action_id)
 
 
 def _place(ref: ActionRef, key: str | None) -> tuple[TenantId, str]:

@@ -11,7 +11,7 @@ from itertools import islice
 from duetime import ids
 from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
-from duetime.memory.rows import DueKey, Rows
+from duetime.memory.rows import DueKey, MemoryRows
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.due_mark import DueMark
 from duetime.model.failed_mark import FailedMark
@@ -21,7 +21,7 @@ _AFTER_ALL = "~"
 """Sorts after every id, and at the end of one after all that it begins."""
 
 
-class Lists(Rows):
+class MemoryLists(MemoryRows):
     """The reading half of the store."""
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
@@ -155,7 +155,7 @@ def _downwards(partition: Sequence[ActionId], before: str) -> Iterator[ActionId]
 
 
 def _small(row: Action) -> Action:
-    return row.without_payload() if row.payload_apart else row
+    return row.without_payload() if row.payload_offloaded else row
 
 
 def _page(rows: Iterable[Action], limit: int) -> Page:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from duetime.model.manifest import Manifest, Route, routes_by_type
+from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
 
 class MemoryRoutes:
@@ -29,7 +29,7 @@ class MemoryRoutes:
     def types(self) -> Sequence[str]:
         return sorted(self._routes)
 
-    def told_route(self, type_name: str) -> Route | None:
+    def told_route(self, type_name: str) -> WorkerRoute | None:
         route = self._routes.get(type_name)
         return route if route is not None and route.is_told else None
 

@@ -13,9 +13,16 @@ from typing import Any
 from duetime.clock import Clock
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId
-from duetime.model.notification import Digest, Notification, NotificationKind, Window, is_entry_id
+from duetime.model.notification import Digest, DigestWindow, Notification, NotificationKind, is_entry_id
 from duetime.model.preferences import Preferences
-from duetime.ports.notifications import Begun, InboxEntry, InboxPage, Mail, NotificationPorts, Place
+from duetime.ports.notifications import (
+    DigestPosition,
+    InboxEntry,
+    InboxPage,
+    Mail,
+    NotificationPorts,
+    SendPermit,
+)
 
 
 class MemoryPreferences:
@@ -107,16 +114,16 @@ class MemoryDeliveries:
         now: datetime,
         until: datetime,
         expires_at: datetime,  # noqa: ARG002 - memory ends first
-    ) -> Begun:
+    ) -> SendPermit:
         mine, place = _Lease(holder, until), (tenant_id, delivery_id)
         with self._lock:
             held = self._leases.get(place, mine)
             if held is None:
-                return Begun.SENT
+                return SendPermit.SENT
             if held.holder != holder and held.until > now:
-                return Begun.HELD
+                return SendPermit.HELD
             self._leases[place] = mine
-        return Begun.YES
+        return SendPermit.YES
 
     def end(self, tenant_id: TenantId, delivery_id: str, *, expires_at: datetime) -> None:  # noqa: ARG002 - as above
         with self._lock:
@@ -134,7 +141,7 @@ class MemoryDeliveries:
 class _Counted:
     """A window that counts."""
 
-    window: Window
+    window: DigestWindow
     total: int = 0
     names: Counter[str] = field(default_factory=Counter)
     is_closed: bool = False
@@ -145,16 +152,16 @@ class MemoryWindows:
 
     def __init__(self) -> None:
         self._windows: dict[tuple[TenantId, NotificationKind, datetime], _Counted] = {}
-        self._places: dict[tuple[TenantId, str], Place] = {}
+        self._places: dict[tuple[TenantId, str], DigestPosition] = {}
         self._lock = threading.Lock()
 
     def count(
         self,
         notification: Notification,
-        window: Window,
+        window: DigestWindow,
         *,
         expires_at: datetime,  # noqa: ARG002 - memory ends first
-    ) -> Place | None:
+    ) -> DigestPosition | None:
         mine = window.tenant_id, notification.id
         with self._lock:
             if mine in self._places:
@@ -164,9 +171,9 @@ class MemoryWindows:
                 return None
             counted.total += 1
             counted.names[notification.about] += 1
-            return self._places.setdefault(mine, Place(counted.window, counted.total))
+            return self._places.setdefault(mine, DigestPosition(counted.window, counted.total))
 
-    def close(self, window: Window) -> Digest | None:
+    def close(self, window: DigestWindow) -> Digest | None:
         with self._lock:
             counted = self._windows.get(_key(window))
             if counted is None:
@@ -183,7 +190,7 @@ class MemoryWindows:
             )
 
 
-def _key(window: Window) -> tuple[TenantId, NotificationKind, datetime]:
+def _key(window: DigestWindow) -> tuple[TenantId, NotificationKind, datetime]:
     return window.tenant_id, window.kind, window.since
 
 
@@ -192,9 +199,9 @@ class MemoryDigestTimer:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._due: dict[Window, datetime] = {}
+        self._due: dict[DigestWindow, datetime] = {}
 
-    def at_end_of(self, window: Window, *, delay: int) -> None:
+    def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
         self._due[window] = self._clock.now() + timedelta(seconds=delay)
 
     @property

@@ -15,7 +15,7 @@ from duetime.settings import DUE_SHARDS
 DueKey = tuple[datetime, str, str]
 
 
-class Rows:
+class MemoryRows:
     """The rows, in a dictionary. `on_change` is called with each change, in order: it is the table's stream.
 
     Whoever holds `lock` may look at several rows and write them as one step, as a transaction does in DynamoDB.

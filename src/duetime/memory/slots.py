@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from duetime.ids import ActionId, TenantId
-from duetime.memory.keys import Keys
+from duetime.memory.keys import MemoryIdempotencyKeys
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 
 
-class Slots(Keys):
+class MemorySlots(MemoryIdempotencyKeys):
     """The slots, in a dictionary."""
 
     def __init__(self, **given: Any) -> None:
@@ -64,5 +64,5 @@ class Slots(Keys):
 
 
 def _is_as_read(standing: Action, row: Action) -> bool:
-    told = [(each.status, each.gen, each.fence, each.lease_until) for each in (standing, row)]
+    told = [(each.status, each.generation, each.fence, each.lease_until) for each in (standing, row)]
     return told[0] == told[1]

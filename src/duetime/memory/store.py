@@ -9,27 +9,27 @@ from functools import partial
 from typing import Any
 
 from duetime.errors import Unsupported
-from duetime.memory.slots import Slots
+from duetime.memory.slots import MemorySlots
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
+    Applied,
     Claimed,
     ClaimTerms,
-    Held,
-    Keyed,
-    Moved,
-    Refused,
+    LeaseHeld,
+    NeedsSlot,
+    Rejected,
     Renewed,
     Settlement,
     SettleResult,
 )
 
 OnCommit = Callable[[Sequence[Mapping[str, Any]]], object]
-"""Plays the tables that a handler's entries name: it takes all of them, or raises, as `CommitRefused`."""
+"""Plays the tables that a handler's entries name: it takes all of them, or raises, as `CommitRejected`."""
 
 
-class MemoryStore(Slots):
+class MemoryStore(MemorySlots):
     """The rows, in a dictionary. `on_change` is called with each change, in order: it is the table's stream."""
 
     on_commit: OnCommit | None = None
@@ -50,7 +50,7 @@ class MemoryStore(Slots):
         del action, terms
         raise Unsupported("a transaction of your own needs DynamoDB; the memory back end has none")
 
-    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         with self.lock:
             row = self._rows.get(ref)
             if row is None:
@@ -59,11 +59,11 @@ class MemoryStore(Slots):
                 if row.claim_nonce == terms.nonce:
                     return Claimed(row)
                 if not terms.may_take_over(row):
-                    return Held(row.lease_until)
+                    return LeaseHeld(row.lease_until)
             elif row.status is not Status.PENDING or row.due_at > terms.now:
                 return None
             if row.concurrency_key is not None:
-                return Keyed()
+                return NeedsSlot()
             return Claimed(self.write(row, transition.started(row, terms)))
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
@@ -108,24 +108,24 @@ class MemoryStore(Slots):
             )
         self.on_commit(entries)
 
-    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
+    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         change = partial(transition.cancelled, by=by, at=at, expires_at=expires_at)
         outcome = self._move(ref, lambda row: row.status is Status.PENDING, change)
         return _unless_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
-    ) -> Moved | Refused:
+    ) -> Applied | Rejected:
         outcome = self._move(
             row.ref,
-            lambda standing: standing.status is Status.PENDING and standing.gen == row.gen,
+            lambda standing: standing.status is Status.PENDING and standing.generation == row.generation,
             lambda standing: transition.skipped(
                 standing, reason, note=note, by=by, at=at, expires_at=expires_at
             ),
         )
         return _unless_mine(outcome, Status.SKIPPED, by=by, at=at)
 
-    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Moved | Refused:
+    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         return self._move(
             ref,
             lambda row: row.status is Status.PROCESSING,
@@ -136,16 +136,16 @@ class MemoryStore(Slots):
             ),
         )
 
-    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         return self._move(
             ref,
             lambda row: row.status is Status.PENDING,
             lambda row: replace(
-                row, due_at=due_at, first_due_at=None, gen=row.gen + 1, changed_by=by, changed_at=at
+                row, due_at=due_at, first_due_at=None, generation=row.generation + 1, changed_by=by, changed_at=at
             ),
         )
 
-    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
+    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         redrive = partial(
             self._move,
             ref,
@@ -155,7 +155,7 @@ class MemoryStore(Slots):
                 status=Status.PENDING,
                 due_at=due_at,
                 first_due_at=row.nominal_at,
-                gen=row.gen + 1,
+                generation=row.generation + 1,
                 redriven_after=row.attempt,
                 recoveries=0,
                 cancel_requested_at=None,
@@ -172,12 +172,12 @@ class MemoryStore(Slots):
 
     def _move(
         self, ref: ActionRef, may: Callable[[Action], bool], change: Callable[[Action], Action]
-    ) -> Moved | Refused:
+    ) -> Applied | Rejected:
         with self.lock:
             row = self._rows.get(ref)
             if row is None or not may(row):
-                return Refused(row)
-            return Moved(self.write(row, change(row)))
+                return Rejected(row)
+            return Applied(self.write(row, change(row)))
 
 
 def _settled_before(standing: Action | None, claimed: Action) -> SettleResult:
@@ -185,8 +185,8 @@ def _settled_before(standing: Action | None, claimed: Action) -> SettleResult:
     return SettleResult.SETTLED if was_this_run else SettleResult.LEASE_LOST
 
 
-def _unless_mine(outcome: Moved | Refused, status: Status, *, by: str, at: datetime) -> Moved | Refused:
+def _unless_mine(outcome: Applied | Rejected, status: Status, *, by: str, at: datetime) -> Applied | Rejected:
     """A row that stands as this very call would have left it was changed by its first try."""
     row = outcome.action
     is_mine = row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at)
-    return Moved(row) if row is not None and is_mine else outcome
+    return Applied(row) if row is not None and is_mine else outcome

@@ -99,14 +99,14 @@ class MemoryTimers:
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         """See `duetime.ports.wakeups.Timers`, here and below."""
-        key = (message.ref, message.gen)
+        key = (message.ref, message.generation)
         with self._lock:
             self._set[key] = (wake_at, message)
             heapq.heappush(self._by_time, (wake_at, next(self._numbers), key))
 
     def clear(self, message: DueMessage) -> None:
         with self._lock:
-            self._set.pop((message.ref, message.gen), None)
+            self._set.pop((message.ref, message.generation), None)
 
     def fire(self, now: datetime) -> tuple[DueMessage, ...]:
         """Take out the timers that are due."""

@@ -129,9 +129,9 @@ class Action:
     due_shard: str
     created_by: str
     payload: str | None
-    """The payload as JSON; None while a large one has not been fetched (see `payload_apart`)."""
+    """The payload as JSON; None while a large one has not been fetched (see `payload_offloaded`)."""
     payload_version: int = 1
-    payload_apart: bool = False
+    payload_offloaded: bool = False
     """The payload is an item of its own, so that claim and settle do not pay for it."""
     correlation_id: str | None = None
     idempotency_key: str | None = None
@@ -143,7 +143,7 @@ class Action:
     trace: str | None = None
     """The trace context of who scheduled it, as a W3C ``traceparent``; its runs continue that trace."""
     status: Status = Status.PENDING
-    gen: int = 1
+    generation: int = 1
     """Counts how often the action became pending with a due time: each has its own wake."""
     fence: int = 0
     """Counts claims; who holds an older one holds nothing."""

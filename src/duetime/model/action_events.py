@@ -11,8 +11,8 @@ from typing import Any
 from duetime import instant
 from duetime.model.action import Action, Ending, SkipReason, Status, Trigger
 from duetime.model.change import Change
-from duetime.model.lifecycle import LifecycleEvent, Word
-from duetime.model.manifest import Route
+from duetime.model.lifecycle import EventName, LifecycleEvent
+from duetime.model.manifest import WorkerRoute
 from duetime.model.redaction import WHOLE, Redacted, redacted
 
 
@@ -30,34 +30,34 @@ def of_action(change: Change, at: datetime) -> Iterator[LifecycleEvent]:
         yield _of_row(change.new, word, by, when or at)
 
 
-_Transition = tuple[Word, str | None, datetime | None]
+_Transition = tuple[EventName, str | None, datetime | None]
 
 
 def _began(new: Action) -> Iterator[_Transition]:
     if new.job is None:
-        yield Word.SCHEDULED, new.created_by, new.created_at
+        yield EventName.SCHEDULED, new.created_by, new.created_at
     elif new.trigger in {Trigger.MANUAL, Trigger.EVENT} and new.status is not Status.SKIPPED:
-        yield Word.TRIGGERED, new.created_by, new.created_at
+        yield EventName.TRIGGERED, new.created_by, new.created_at
     elif new.status is Status.PENDING:
-        yield Word.PLANNED, None, new.created_at
+        yield EventName.PLANNED, None, new.created_at
     if new.status is not Status.PENDING:
         yield from _ended(new)
 
 
 def _went_on(old: Action, new: Action) -> Iterator[_Transition]:
     if new.cancel_requested_at is not None and old.cancel_requested_at is None:
-        yield Word.CANCEL_REQUESTED, new.cancel_requested_by, new.cancel_requested_at
+        yield EventName.CANCEL_REQUESTED, new.cancel_requested_by, new.cancel_requested_at
     match old.status, new.status:
-        case Status.PENDING, Status.PENDING if new.gen > old.gen:
-            yield Word.RESCHEDULED, new.changed_by, new.changed_at
+        case Status.PENDING, Status.PENDING if new.generation > old.generation:
+            yield EventName.RESCHEDULED, new.changed_by, new.changed_at
         case Status.FAILED, Status.PENDING:
-            yield Word.REDRIVEN, new.changed_by, new.changed_at
+            yield EventName.REDRIVEN, new.changed_by, new.changed_at
         case Status.PROCESSING, Status.PENDING:
-            yield Word.RETRYING, None, new.attempts[-1].finished_at if new.attempts else None
+            yield EventName.RETRYING, None, new.attempts[-1].finished_at if new.attempts else None
         case Status.PENDING, Status.PROCESSING:
-            yield Word.STARTED, None, new.attempts[-1].started_at if new.attempts else None
+            yield EventName.STARTED, None, new.attempts[-1].started_at if new.attempts else None
         case Status.PROCESSING, Status.PROCESSING if new.recoveries > old.recoveries:
-            yield Word.RECOVERED, None, new.attempts[-1].started_at if new.attempts else None
+            yield EventName.RECOVERED, None, new.attempts[-1].started_at if new.attempts else None
         case before, after if before is not after:
             yield from _ended(new)
 
@@ -67,23 +67,23 @@ def _ended(new: Action) -> Iterator[_Transition]:
     ran_until = new.attempts[-1].finished_at if new.attempts else None
     match new.status:
         case Status.EXECUTED:
-            yield Word.EXECUTED, None, ran_until
+            yield EventName.EXECUTED, None, ran_until
         case Status.FAILED:
-            yield Word.FAILED, None, ran_until
+            yield EventName.FAILED, None, ran_until
         case Status.CANCELLED:
             ended = max((each for each in (ran_until, new.changed_at) if each), default=None)
-            yield Word.CANCELLED, new.cancelled_by, ended
+            yield EventName.CANCELLED, new.cancelled_by, ended
         case Status.SKIPPED if new.skip_reason is SkipReason.MISSED:
-            yield Word.MISSED, None, new.changed_at
+            yield EventName.MISSED, None, new.changed_at
         case Status.SKIPPED:
-            yield Word.SKIPPED, new.changed_by, new.changed_at
+            yield EventName.SKIPPED, new.changed_by, new.changed_at
 
 
-def _of_row(row: Action, word: Word, by: str | None, at: datetime) -> LifecycleEvent:
+def _of_row(row: Action, word: EventName, by: str | None, at: datetime) -> LifecycleEvent:
     return LifecycleEvent(
         subject="action" if row.job is None else "run",
         word=word,
-        number=f"{row.gen}.{row.fence}",
+        number=f"{row.generation}.{row.fence}",
         at=at,
         tenant_id=row.tenant_id,
         name=row.id,
@@ -116,20 +116,20 @@ def told_of_row(row: Action) -> dict[str, Any]:
     }
 
 
-def with_payload(event: LifecycleEvent, row: Action, route: Route) -> LifecycleEvent:
+def with_payload(event: LifecycleEvent, row: Action, route: WorkerRoute) -> LifecycleEvent:
     """The event with the payload of its action, where the row carries it: one set apart stays apart.
 
     What is sensitive is told to nobody here. Which fields that are is known of the version in force alone, and nobody
     here can upcast: of another version nothing is told, if anything is sensitive.
     """
-    if row.payload is None or row.payload_apart:
+    if row.payload is None or row.payload_offloaded:
         return event
     told = _told(row.payload, row.payload_version, route)
     about = {**event.about, "payload": told.payload}
     return replace(event, about={**about, "redacted": list(told.paths)} if told.paths else about)
 
 
-def _told(written: str, version: int, route: Route) -> Redacted:
+def _told(written: str, version: int, route: WorkerRoute) -> Redacted:
     if version > route.version or (route.sensitive and version != route.version):
         return WHOLE
     return redacted(json.loads(written), route.sensitive)

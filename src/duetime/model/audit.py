@@ -11,7 +11,7 @@ from typing import Any
 from duetime.ids import TenantId, is_action_id, is_one_shot
 
 
-class Kind(StrEnum):
+class AuditKind(StrEnum):
     """What a change is about."""
 
     ACTION = "action"
@@ -27,10 +27,10 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AuditTarget:
     """What a change is about: an action by its id, a job by its name, a grant by its role; many by nothing."""
 
-    kind: Kind
+    kind: AuditKind
     name: str = ""
 
     def __str__(self) -> str:
@@ -44,7 +44,7 @@ class AuditEntry:
     id: str
     """A UUIDv7: entries sort by when they were begun."""
     tenant_id: TenantId
-    target: Target
+    target: AuditTarget
     operation: str
     """Such as ``cancel``, ``pause`` or ``register``."""
     by: str

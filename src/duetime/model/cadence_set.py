@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueTime:
     """One nominal time, and the names of the cadences that have it."""
 
     at: datetime
@@ -25,13 +25,13 @@ class Due:
 
 
 @dataclass(frozen=True)
-class Stacked:
+class CadenceSet:
     """A job's cadences. Two that are due at one instant make one occurrence."""
 
     cadences: tuple[Cadence, ...]
 
     @classmethod
-    def of(cls, texts: tuple[str, ...], anchor: datetime) -> Stacked:
+    def of(cls, texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
         """Read their texts; an interval that names no start begins at `anchor`.
 
         Raises:
@@ -60,7 +60,7 @@ class Stacked:
         """The first nominal time strictly after `instant`; None when there is none any more."""
         return min((at for each in self.cadences if (at := each.next_after(instant))), default=None)
 
-    def after(self, instant: datetime) -> Iterator[Due]:
+    def after(self, instant: datetime) -> Iterator[DueTime]:
         """The nominal times strictly after `instant`, soonest first; endless where the cadences are."""
         heap = [
             (at, place)
@@ -76,9 +76,9 @@ class Stacked:
                 following = self.cadences[place].next_after(at)
                 if following is not None:
                     heappush(heap, (following, place))
-            yield Due(at, tuple(names))
+            yield DueTime(at, tuple(names))
 
-    def between(self, start: datetime, end: datetime) -> Iterator[Due]:
+    def between(self, start: datetime, end: datetime) -> Iterator[DueTime]:
         """The nominal times in (start, end]."""
         for due in self.after(start):
             if due.at > end:
@@ -91,8 +91,8 @@ class Stacked:
 
 
 @lru_cache(maxsize=4_096)
-def _read(texts: tuple[str, ...], anchor: datetime) -> Stacked:
-    return Stacked(tuple(_started(cadences.parse(each), anchor) for each in texts))
+def _read(texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
+    return CadenceSet(tuple(_started(cadences.parse(each), anchor) for each in texts))
 
 
 def _started(cadence: Cadence, anchor: datetime) -> Cadence:

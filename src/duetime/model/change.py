@@ -18,7 +18,7 @@ class Change:
     def became_pending(self) -> Action | None:
         """The row, if it is pending with a due time that it did not have before."""
         new, old = self.new, self.old
-        if new is None or new.status is not Status.PENDING or (old and old.gen == new.gen):
+        if new is None or new.status is not Status.PENDING or (old and old.generation == new.generation):
             return None
         return new
 
@@ -28,5 +28,5 @@ class Change:
         old, new = self.old, self.new
         if old is None or old.status is not Status.PENDING:
             return None
-        stays = new is not None and new.status is Status.PENDING and new.gen == old.gen
+        stays = new is not None and new.status is Status.PENDING and new.generation == old.generation
         return None if stays else old

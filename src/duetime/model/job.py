@@ -18,9 +18,9 @@ from typing import Literal, Self
 from duetime import ids
 from duetime.ids import JobName, TenantId
 from duetime.model.action import ActionRef
-from duetime.model.cadence_set import Stacked
+from duetime.model.cadence_set import CadenceSet
 from duetime.model.manifest import DEFAULT_WORKER
-from duetime.model.run_stats import Tally
+from duetime.model.run_stats import RunStats
 from duetime.retry import RetryPolicy, Tuning
 
 Precision = Literal["second", "minute"]
@@ -82,7 +82,7 @@ class Definition:
     description: str = ""
     worker: str = DEFAULT_WORKER
     """Whose manifest declares it."""
-    runs_itself: bool = False
+    self_scheduled: bool = False
     """It has a wake of its own, as the sweep has: nothing is planned, each run records itself."""
 
     def plans_like(self, other: Definition) -> bool:
@@ -91,7 +91,7 @@ class Definition:
 
     @property
     def _planned(self) -> tuple[object, ...]:
-        return (self.type, self.cadences, self.payload, self.payload_version, self.runs_itself)
+        return (self.type, self.cadences, self.payload, self.payload_version, self.self_scheduled)
 
     def to_json(self) -> str:
         """A text form; what has its default is left out."""
@@ -138,7 +138,7 @@ class SpanKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Span:
+class JobSpan:
     """A part of a job's time, (start, end], for which no rows were made: it explains thousands of nominal times in one item."""
 
     kind: SpanKind
@@ -176,13 +176,13 @@ class Job:
     """Every nominal time up to here is a row, or lies in a span, a pause or a time before this version."""
     revision: int = 1
     """Counts what reconcile and operators change; whoever changes from an older one changes nothing."""
-    attend_at: datetime
+    maintain_at: datetime
     """When somebody must look after it at the latest; see `duetime.jobs.maintain`."""
     ends: Mapping[int, datetime] = field(default_factory=lambda: MappingProxyType({}))
     """When recent versions ended: what is planned for them and later is retired."""
     pauses: Mapping[str, Pause] = field(default_factory=lambda: MappingProxyType({}))
     """By cadence, or under `WHOLE_JOB`."""
-    dropped_at: datetime | None = None
+    removed_at: datetime | None = None
     """Since when code, or the registration, is gone."""
     tuning: Mapping[str, Tuning] = field(default_factory=lambda: MappingProxyType({}))
     """By cadence, or under `WHOLE_JOB`."""
@@ -190,7 +190,7 @@ class Job:
     """Who holds the lock."""
     waiting: ActionRef | None = None
     """Who waits for it, where the policy lets one wait."""
-    tally: Tally = field(default_factory=Tally)
+    tally: RunStats = field(default_factory=RunStats)
     wakes: str = ""
     """What `duetime.jobs.maintain` last set on EventBridge for it, in short."""
     registered_by: str = ""
@@ -207,9 +207,9 @@ class Job:
         return self.ref.name
 
     @property
-    def stacked(self) -> Stacked:
+    def stacked(self) -> CadenceSet:
         """Its cadences, read as one."""
-        return Stacked.of(self.definition.cadences, self.anchor)
+        return CadenceSet.of(self.definition.cadences, self.anchor)
 
     @property
     def is_paused(self) -> bool:
@@ -219,7 +219,7 @@ class Job:
     @property
     def is_live(self) -> bool:
         """Whether its occurrences are planned and run."""
-        return not self.is_paused and self.dropped_at is None
+        return not self.is_paused and self.removed_at is None
 
     def holds_key(self, key: str | None, now: datetime) -> bool:
         """Whether `key` is that of its last registration, and its time has not passed."""

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from duetime import instant
-from duetime.model.job import Job, JobRef, Span, SpanKind
-from duetime.model.lifecycle import LifecycleEvent, Word
+from duetime.model.job import Job, JobRef, JobSpan, SpanKind
+from duetime.model.lifecycle import EventName, LifecycleEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class JobChange:
             or self.is_redefined
             or any(
                 getattr(old, name) != getattr(new, name)
-                for name in ("version", "pauses", "tuning", "dropped_at")
+                for name in ("version", "pauses", "tuning", "removed_at")
             )
             or old.tally.consecutive_failures != new.tally.consecutive_failures
         )
@@ -41,7 +41,7 @@ class SpanKept:
     """A part of a job's time was recorded as one for which nothing was planned."""
 
     ref: JobRef
-    span: Span
+    span: JobSpan
 
 
 def of_job(change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
@@ -53,16 +53,16 @@ def of_job(change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
     """
     old, new = change.old, change.new
     number = f"r{new.revision}"
-    if old is None or (old.dropped_at and not new.dropped_at):
-        yield _of_job(new, Word.REGISTERED, number, at, by=new.registered_by or None)
-    elif new.dropped_at and not old.dropped_at:
-        yield _of_job(new, Word.DROPPED, number, new.dropped_at)
+    if old is None or (old.removed_at and not new.removed_at):
+        yield _of_job(new, EventName.REGISTERED, number, at, by=new.registered_by or None)
+    elif new.removed_at and not old.removed_at:
+        yield _of_job(new, EventName.DROPPED, number, new.removed_at)
     elif new.version != old.version or change.is_redefined:
-        yield _of_job(new, Word.CHANGED, number, at, by=new.registered_by or None)
+        yield _of_job(new, EventName.CHANGED, number, at, by=new.registered_by or None)
     if old is not None:
         yield from _pauses(old, new, number, at)
         if old.tuning != new.tuning:
-            yield _of_job(new, Word.TUNED, number, at)
+            yield _of_job(new, EventName.TUNED, number, at)
         yield from _streak(old, new, at)
 
 
@@ -71,9 +71,9 @@ def _pauses(old: Job, new: Job, number: str, at: datetime) -> Iterator[Lifecycle
         if old.pauses.get(cadence) != pause:
             told = {"cadence": cadence or None, "reason": pause.reason or None}
             until = instant.text(pause.until) if pause.until else None
-            yield _of_job(new, Word.PAUSED, _with(number, cadence), at, by=pause.by, **told, until=until)
+            yield _of_job(new, EventName.PAUSED, _with(number, cadence), at, by=pause.by, **told, until=until)
     for cadence in old.pauses.keys() - new.pauses.keys():
-        yield _of_job(new, Word.RESUMED, _with(number, cadence), at, cadence=cadence or None)
+        yield _of_job(new, EventName.RESUMED, _with(number, cadence), at, cadence=cadence or None)
 
 
 def _streak(old: Job, new: Job, at: datetime) -> Iterator[LifecycleEvent]:
@@ -82,9 +82,9 @@ def _streak(old: Job, new: Job, at: datetime) -> Iterator[LifecycleEvent]:
     number = f"{new.tally.last_id or ''}.{new.tally.failed}"  # a run that is redriven may end two streaks
     before, after = old.tally.consecutive_failures, new.tally.consecutive_failures
     if before < threshold <= after:
-        yield _of_job(new, Word.FAILING, number, at)
+        yield _of_job(new, EventName.FAILING, number, at)
     elif after == 0 and before >= threshold:
-        yield _of_job(new, Word.SUCCEEDING, number, at)
+        yield _of_job(new, EventName.SUCCEEDING, number, at)
 
 
 def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
@@ -94,7 +94,7 @@ def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
         start, end = instant.text(span.start), instant.text(span.end)
         yield LifecycleEvent(
             subject="job",
-            word=Word.MISSED,
+            word=EventName.MISSED,
             number=f"{start}_{end}",
             at=span.end,
             tenant_id=kept.ref.tenant_id,
@@ -111,7 +111,7 @@ def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
 
 
 def _of_job(
-    job: Job, word: Word, number: str, at: datetime, *, by: str | None = None, **more: Any
+    job: Job, word: EventName, number: str, at: datetime, *, by: str | None = None, **more: Any
 ) -> LifecycleEvent:
     about = {
         "name": job.name,

@@ -42,26 +42,26 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LeaseHeld:
     """The claim was lost to a live lease, which ends at `until` unless its holder renews it."""
 
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class NeedsSlot:
     """The row has a concurrency key: whoever claims it takes a slot of that key with it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class Applied:
     """A guarded change happened (now, or by an earlier try whose answer was lost); `action` is the row after it."""
 
     action: Action
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Rejected:
     """A guarded change did not happen; `action` is the row that stood in its way, None if there is no row."""
 
     action: Action | None

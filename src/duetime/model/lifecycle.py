@@ -28,7 +28,7 @@ from typing import Any, Literal, Self
 from duetime import instant
 from duetime.ids import EVENT_SOURCE, SYSTEM_TENANT, TenantId
 from duetime.model.audit import AuditEntry
-from duetime.model.undelivered import Kind, Undelivered
+from duetime.model.undelivered import Undelivered, UndeliveredKind
 
 VERSION = 1
 """Of the events' schema: it grows by fields; a number more means that a field is gone, or means something else."""
@@ -36,7 +36,7 @@ VERSION = 1
 Events = Literal["off", "standard", "all"]
 
 
-class Word(StrEnum):
+class EventName(StrEnum):
     """What happened: the second half of an event's type."""
 
     SCHEDULED = "scheduled"
@@ -85,7 +85,7 @@ class LifecycleEvent:
     """One transition, as others are told of it."""
 
     subject: Literal["action", "run", "job", "undelivered", "audit"]
-    word: Word
+    word: EventName
     number: str
     """Which transition of its subject: with tenant, subject and word it is the event's id."""
     at: datetime
@@ -132,7 +132,7 @@ class LifecycleEvent:
         said = json.loads(written)
         return cls(
             **{name: said[name] for name in _TEXTS}
-            | {"word": Word(said["word"]), "at": instant.parse(said["at"]), "about": said["about"]}
+            | {"word": EventName(said["word"]), "at": instant.parse(said["at"]), "about": said["about"]}
         )
 
 
@@ -141,12 +141,12 @@ _TEXTS = ("subject", "word", "number", "tenant_id", "name", "by")
 
 _ALWAYS = frozenset(
     {
-        Word.FAILED,
-        Word.CANCELLED,
-        Word.CANCEL_REQUESTED,
-        Word.RESCHEDULED,
-        Word.REDRIVEN,
-        Word.RECOVERED,
+        EventName.FAILED,
+        EventName.CANCELLED,
+        EventName.CANCEL_REQUESTED,
+        EventName.RESCHEDULED,
+        EventName.REDRIVEN,
+        EventName.RECOVERED,
     }
 )
 """Of one-shots, what is told unless nothing is: all of it is rare."""
@@ -157,16 +157,18 @@ def is_told(event: LifecycleEvent, events: Events, *, is_pass: bool) -> bool:
     if events == "off":
         return False
     if is_pass:
-        return event.word is Word.FAILED
+        return event.word is EventName.FAILED
     return events == "all" or event.subject != "action" or event.word in _ALWAYS
 
 
 def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
     """Something was given up, and kept. Of one of these events, or a notification, none is published: it would be next."""
-    if thing.kind not in {Kind.LIFECYCLE, Kind.NOTIFICATION} and not _is_of_our_own(thing):
+    if thing.kind not in {UndeliveredKind.LIFECYCLE, UndeliveredKind.NOTIFICATION} and not _is_of_our_own(
+        thing
+    ):
         yield LifecycleEvent(
             subject="undelivered",
-            word=Word.KEPT,
+            word=EventName.KEPT,
             number=f"{thing.count}.{instant.text(thing.last_at)}",  # forgotten and kept anew, it counts from 1
             at=thing.last_at,
             tenant_id=SYSTEM_TENANT,
@@ -186,7 +188,7 @@ def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
 def _is_of_our_own(thing: Undelivered) -> bool:
     """Whether it is an event of duetime's that could not start a job."""
     try:
-        told = json.loads(thing.body) if thing.kind is Kind.EVENT else {}
+        told = json.loads(thing.body) if thing.kind is UndeliveredKind.EVENT else {}
         return bool(told.get("event", {}).get("source") == EVENT_SOURCE)
     except (ValueError, AttributeError):
         return False
@@ -196,7 +198,7 @@ def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
     """An entry of the audit trail: once when it was begun, and once when it has ended."""
     yield LifecycleEvent(
         subject="audit",
-        word=Word.RECORDED,
+        word=EventName.RECORDED,
         number="begun" if entry.status is None else "ended",
         at=entry.asked_at,
         tenant_id=entry.tenant_id,

@@ -56,7 +56,7 @@ class Manifest:
         return cls(said["worker"], said["types"], jobs=definitions, in_events=in_events, sensitive=sensitive)
 
 
-class Route(NamedTuple):
+class WorkerRoute(NamedTuple):
     """Where a type is run: the newest payload version that any worker reads of it, and that worker."""
 
     version: int
@@ -67,13 +67,13 @@ class Route(NamedTuple):
     """Without what these paths lead to."""
 
 
-def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, Route]:
+def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, WorkerRoute]:
     """The route of each type. One that moves is in two manifests for the time of a roll-over: either may run it."""
-    found = dict[str, Route]()
+    found = dict[str, WorkerRoute]()
     for manifest in manifests:
         for type_name, version in manifest.types.items():
             sensitive = manifest.sensitive.get(type_name, ())
-            route = Route(version, manifest.worker, type_name in manifest.in_events, sensitive)
+            route = WorkerRoute(version, manifest.worker, type_name in manifest.in_events, sensitive)
             standing = found.get(type_name, route)
             both = tuple(dict.fromkeys((*standing.sensitive, *sensitive)))
             found[type_name] = max(standing, route)._replace(sensitive=both)

@@ -34,7 +34,7 @@ def new_action(
     actor: str,
     correlation_id: str | None,
     due_shards: int,
-    entropy: Entropy = os.urandom,
+    random_bytes: Entropy = os.urandom,
     idempotency_key: str | None = None,
     concurrency: Concurrency | None = None,
     trace: str | None = None,
@@ -50,7 +50,7 @@ def new_action(
     size = len(written) if written.isascii() else len(written.encode())
     if size > PAYLOAD_LIMIT:
         raise PayloadTooLarge(payload.type_name, size, PAYLOAD_LIMIT)
-    action_id = new_action_id(now, entropy)
+    action_id = new_action_id(now, random_bytes)
     return Action(
         tenant_id=tenant_id,
         id=action_id,
@@ -60,7 +60,7 @@ def new_action(
         created_by=actor,
         payload=written,
         payload_version=payload.type_version,
-        payload_apart=size > IN_ROW_LIMIT,
+        payload_offloaded=size > IN_ROW_LIMIT,
         correlation_id=correlation_id,
         idempotency_key=idempotency_key,
         concurrency_key=concurrency.key if concurrency else None,

@@ -22,7 +22,7 @@ from hashlib import sha256
 from typing import Any
 
 from duetime import ids, instant
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.ids import TenantId
 
 _ENTRY_ID = re.compile(r"n\.\d{8}T\d{12}Z\.[0-9a-f]{16}", re.ASCII)
@@ -38,11 +38,11 @@ class UnreadableEvent(DuetimeError, ValueError):
 
     def __init__(self, problem: BaseException) -> None:
         super().__init__(
-            f"cannot be read as a lifecycle event: {type(problem).__name__}: {cut(problem, 200)}"
+            f"cannot be read as a lifecycle event: {type(problem).__name__}: {truncate(problem, 200)}"
         )
 
 
-class DeliveryRefused(DuetimeError, RuntimeError):
+class DeliveryRejected(DuetimeError, RuntimeError):
     """A channel will never take this message: its address is not accepted, or what it says."""
 
     code = "delivery-refused"
@@ -167,7 +167,7 @@ def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DigestWindow:
     """A while within which a tenant's notifications of a kind are counted."""
 
     tenant_id: TenantId
@@ -188,7 +188,7 @@ class Window:
         }
 
 
-def requested_in(told: Mapping[str, Any]) -> Window | None:
+def requested_in(told: Mapping[str, Any]) -> DigestWindow | None:
     """The window whose digest is asked for; None if `told` is no such message.
 
     Raises:
@@ -199,7 +199,7 @@ def requested_in(told: Mapping[str, Any]) -> Window | None:
     try:
         asked = told[_ASKED]
         since, until = (instant.parse(asked[each]) for each in ("since", "until"))
-        return Window(_tenant(asked["tenant_id"]), NotificationKind(asked["kind"]), since, until)
+        return DigestWindow(_tenant(asked["tenant_id"]), NotificationKind(asked["kind"]), since, until)
     except (LookupError, TypeError, ValueError) as error:
         raise UnreadableEvent(error) from error
 

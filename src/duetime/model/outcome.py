@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from duetime.errors import cut
+from duetime.errors import truncate
 from duetime.model.action import Action, Ending, Status
 from duetime.model.lease import Settlement
 from duetime.model.run import RunCancelled
@@ -50,14 +50,14 @@ def of_error(error: BaseException) -> Outcome:
         case Fatal():
             return Outcome(Ending.FAILED, _told(error))
         case Retry():
-            return Outcome(Ending.RETRY, cut(error), may_retry=True, retry_after=error.after)
+            return Outcome(Ending.RETRY, truncate(error), may_retry=True, retry_after=error.after)
         case _:
             return Outcome(Ending.FAILED, _told(error), may_retry=True)
 
 
 def put_off(after: timedelta, reason: str) -> Outcome:
     """The outcome of a run that is not for this worker, and waits for one whose it is."""
-    return Outcome(Ending.RETRY, cut(reason), may_retry=True, retry_after=after, is_put_off=True)
+    return Outcome(Ending.RETRY, truncate(reason), may_retry=True, retry_after=after, is_put_off=True)
 
 
 def settlement(
@@ -67,10 +67,10 @@ def settlement(
     *,
     now: datetime,
     retention: timedelta,
-    chance: float,
+    jitter_draw: float,
 ) -> Settlement:
-    """How to settle `action` (as claimed) after `outcome`; `chance` in [0, 1) draws the jitter."""
-    again_at = _next_attempt_at(outcome, action, policy, now, chance)
+    """How to settle `action` (as claimed) after `outcome`; `jitter_draw` in [0, 1) draws the jitter."""
+    again_at = _next_attempt_at(outcome, action, policy, now, jitter_draw)
     return Settlement(
         status=Status.PENDING if again_at else _FINAL[outcome.ending],
         ending=outcome.ending,
@@ -95,14 +95,14 @@ _FINAL = {
 
 
 def _next_attempt_at(
-    outcome: Outcome, action: Action, policy: RetryPolicy, now: datetime, chance: float
+    outcome: Outcome, action: Action, policy: RetryPolicy, now: datetime, jitter_draw: float
 ) -> datetime | None:
     if outcome.is_put_off and outcome.retry_after is not None:
         return now + outcome.retry_after
     spent = action.attempt - action.redriven_after
     if not outcome.may_retry or spent >= policy.attempts:
         return None
-    wait = policy.delay(spent, chance) if outcome.retry_after is None else outcome.retry_after
+    wait = policy.delay(spent, jitter_draw) if outcome.retry_after is None else outcome.retry_after
     if policy.give_up_after is not None and now + wait > _first_due(action) + policy.give_up_after:
         return None
     return now + wait
@@ -116,4 +116,4 @@ def _first_due(action: Action) -> datetime:
 
 
 def _told(error: BaseException) -> str:
-    return cut(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    return truncate(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.ids import TenantId
 from duetime.model.notification import Channel, NotificationKind
 
@@ -32,7 +32,7 @@ class InvalidPreferences(DuetimeError, ValueError):
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
-        super().__init__(cut("; ".join(self.problems)))
+        super().__init__(truncate("; ".join(self.problems)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

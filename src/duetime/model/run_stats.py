@@ -7,7 +7,7 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class RunStats:
     """What a job's row tells of its runs."""
 
     executed: int = 0
@@ -24,7 +24,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class EndedRun:
     """How a run ended, for its job's tally."""
 
     id: str
@@ -34,7 +34,7 @@ class Ended:
     triggered_by: str | None = None
     """Of a manual run: who triggered it."""
 
-    def counted(self, tally: Tally) -> Tally:
+    def counted(self, tally: RunStats) -> RunStats:
         """The tally with this run in it."""
         is_failure, is_success = self.status == "failed", self.status == "executed"
         return replace(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Self, TypedDict
 
 from duetime import ids, instant
-from duetime.errors import InvalidSelection, cut
+from duetime.errors import InvalidSelection, truncate
 from duetime.instant import When
 from duetime.model.action import Action, Status
 
@@ -62,7 +62,7 @@ class Selection:
         """
         if unknown := said.keys() - Filters.__annotations__.keys():
             known = ", ".join(Filters.__annotations__)
-            raise InvalidSelection(f"there is no filter {cut(min(unknown), 40)!r}; there are {known}")
+            raise InvalidSelection(f"there is no filter {truncate(min(unknown), 40)!r}; there are {known}")
         job, correlation_id = said.get("job"), said.get("correlation_id")
         bounds: dict[str, When] = {name: when for name in _BOUNDS if (when := said.get(name)) is not None}  # type: ignore[misc]
         return cls(
@@ -159,7 +159,9 @@ def _lies(at: datetime, after: datetime | None, until: datetime | None) -> bool:
 def _type_name(said: str | type[Payload] | None) -> str | None:
     name: object = getattr(said, "type_name", said)
     if name is not None and not (isinstance(name, str) and name):
-        raise InvalidSelection(f"type {cut(said, 60)!r} is none; say a payload's class, or its type's name")
+        raise InvalidSelection(
+            f"type {truncate(said, 60)!r} is none; say a payload's class, or its type's name"
+        )
     return name
 
 
@@ -169,7 +171,9 @@ def _statuses(said: Status | str | Collection[Status | str] | None) -> frozenset
     try:
         found = frozenset(Status(each) for each in ([said] if isinstance(said, str) else said))
     except (ValueError, TypeError):
-        raise InvalidSelection(f"status {cut(said, 60)!r} is none; there are {', '.join(Status)}") from None
+        raise InvalidSelection(
+            f"status {truncate(said, 60)!r} is none; there are {', '.join(Status)}"
+        ) from None
     if not found:
         raise InvalidSelection("status is empty; leave it out for all of them")
     return found

@@ -27,7 +27,7 @@ _ID = re.compile(r"u\.\d{8}T\d{6}Z\.[0-9a-f]{16}", re.ASCII)
 _ASKED = "redrive"
 
 
-class Kind(StrEnum):
+class UndeliveredKind(StrEnum):
     """What was given up."""
 
     MESSAGE = "message"
@@ -51,7 +51,7 @@ class Undelivered:
     """One thing that was given up."""
 
     id: UndeliveredId
-    kind: Kind
+    kind: UndeliveredKind
     source: str
     """Who gave it up: a queue's or a function's name, without the prefix: ``due-default``, ``dispatch``."""
     reason: str

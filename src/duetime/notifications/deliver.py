@@ -15,10 +15,10 @@ from functools import partial
 from typing import Protocol
 
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, DuetimeError, cut
-from duetime.model.notification import Channel, DeliveryRefused, Notification
+from duetime.errors import BackendUnavailable, DuetimeError, truncate
+from duetime.model.notification import Channel, DeliveryRejected, Notification
 from duetime.model.preferences import Preferences
-from duetime.ports.notifications import Begun, Mail, Mailer, NotificationPorts, Topic
+from duetime.ports.notifications import Mail, Mailer, NotificationPorts, SendPermit, Topic
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ _LOCAL_PART = re.compile(r"([^\s@<>(),:;\"])[^\s@<>(),:;\"]*@")
 Do = Callable[[], None]
 
 
-class Words(Protocol):
+class MailRenderer(Protocol):
     """What notifications say."""
 
     def mail_of(self, notification: Notification, *, address: str, language: str, settings: Settings) -> Mail:
@@ -50,7 +50,7 @@ class Deliver:
     def __init__(
         self,
         ports: NotificationPorts,
-        words: Words,
+        words: MailRenderer,
         *,
         clock: Clock,
         settings: Settings,
@@ -111,14 +111,14 @@ class Deliver:
         begun = deliveries.begin(
             tenant_id, delivery_id, holder=holder, now=now, until=now + LEASE, expires_at=expires_at
         )
-        if begun is Begun.SENT:
+        if begun is SendPermit.SENT:
             return
-        if begun is Begun.HELD:
+        if begun is SendPermit.HELD:
             raise BackendUnavailable("the delivery", f"another is sending {notification.id} ({channel})")
         told = _told_of(notification, channel, address)
         try:
             send()
-        except DeliveryRefused as refused:
+        except DeliveryRejected as refused:
             log.error("notification refused, it is not sent again", extra=told | {"reason": masked(refused)})  # noqa: TRY400 - nobody can mend it here
         except DuetimeError:
             deliveries.forget(tenant_id, delivery_id, holder=holder)
@@ -153,7 +153,7 @@ def plain(subject: str) -> str:
 
 def masked(text: object) -> str:
     """A text for logs: of mail addresses the first letter and the domain alone."""
-    return cut(_LOCAL_PART.sub(r"\1…@", str(text)))
+    return truncate(_LOCAL_PART.sub(r"\1…@", str(text)))
 
 
 def _told_of(notification: Notification, channel: Channel, address: str) -> dict[str, object]:

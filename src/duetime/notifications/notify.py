@@ -23,9 +23,9 @@ from typing import Any
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.model.notification import Notification, UnreadableEvent, Window, of_event, requested_in
-from duetime.notifications.deliver import Deliver, Words, do_all
-from duetime.ports.notifications import NotificationPorts, Place
+from duetime.model.notification import DigestWindow, Notification, UnreadableEvent, of_event, requested_in
+from duetime.notifications.deliver import Deliver, MailRenderer, do_all
+from duetime.ports.notifications import DigestPosition, NotificationPorts
 from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,9 @@ _LONGEST_DELAY = timedelta(minutes=15)
 class Notify:
     """Handles one message of the notifications' queue."""
 
-    def __init__(self, ports: NotificationPorts, words: Words, *, clock: Clock, settings: Settings) -> None:
+    def __init__(
+        self, ports: NotificationPorts, words: MailRenderer, *, clock: Clock, settings: Settings
+    ) -> None:
         self._ports, self._clock, self._settings = ports, clock, settings
         self._deliver = Deliver(ports, words, clock=clock, settings=settings, remembered=REMEMBERED)
 
@@ -79,18 +81,18 @@ class Notify:
             self._ask_for_digest(place.window)
             log.info("more of a kind are told together", extra=told_of(notification))
 
-    def _counted(self, notification: Notification) -> Place:
+    def _counted(self, notification: Notification) -> DigestPosition:
         """Its place in the window of now; in the next one, if that was closed by a machine whose clock is ahead."""
         length, expires_at = self._settings.notification_window, self._clock.now() + REMEMBERED
         since = _floor(self._clock.now(), length)
         while True:
-            window = Window(notification.tenant_id, notification.kind, since, since + length)
+            window = DigestWindow(notification.tenant_id, notification.kind, since, since + length)
             place = self._ports.windows.count(notification, window, expires_at=expires_at)
             if place is not None:
                 return place
             since = window.until
 
-    def _tell_together(self, window: Window) -> None:
+    def _tell_together(self, window: DigestWindow) -> None:
         if self._left(window) > timedelta(0):
             self._ask_for_digest(window)
             return
@@ -101,12 +103,12 @@ class Notify:
         notification = digest.notification()
         self._deliver(notification, self._ports.preferences.get(notification.tenant_id))
 
-    def _ask_for_digest(self, window: Window) -> None:
+    def _ask_for_digest(self, window: DigestWindow) -> None:
         """What a queue cannot delay so long comes too early, and is asked for again."""
         left = min(max(self._left(window), timedelta(0)), _LONGEST_DELAY)
         self._ports.timer.at_end_of(window, delay=math.ceil(left.total_seconds()))
 
-    def _left(self, window: Window) -> timedelta:
+    def _left(self, window: DigestWindow) -> timedelta:
         """Until the window is over by every machine's clock."""
         return window.until + self._settings.clock_skew - self._clock.now()
 

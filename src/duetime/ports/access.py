@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from duetime.ids import TenantId
-from duetime.model.audit import AuditEntry, Target
+from duetime.model.audit import AuditEntry, AuditTarget
 from duetime.model.permissions import Permission
 
 
@@ -76,7 +76,9 @@ class AuditTrail(Protocol):
         """
         ...
 
-    def of(self, tenant_id: TenantId, target: Target | None, *, limit: int, cursor: str | None) -> AuditPage:
+    def of(
+        self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
+    ) -> AuditPage:
         """At most `limit` of a tenant's entries, the latest first: those about one target, or all.
 
         All may lag behind by a moment. No page doubles an entry of another or leaves one out that was there before the

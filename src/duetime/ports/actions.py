@@ -11,12 +11,12 @@ from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.action import Action, ActionRef, SkipReason
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
+    Applied,
     Claimed,
     ClaimTerms,
-    Held,
-    Keyed,
-    Moved,
-    Refused,
+    LeaseHeld,
+    NeedsSlot,
+    Rejected,
     Renewed,
     Settlement,
     SettleResult,
@@ -111,7 +111,7 @@ class ActionStore(Protocol):
         """The rows as of now, payloads set apart not included; missing ones are left out, in no order."""
         ...
 
-    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | Held | Keyed | None:
+    def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         """*claim*: pending → processing, or processing → processing where the lease has ended.
 
         Eligible is a row that
@@ -121,10 +121,10 @@ class ActionStore(Protocol):
           in `recoveries`, not in `attempt`).
 
         It takes the lease, the nonce and the next fence, starts an attempt, and keeps ``terms.retry`` unless the row
-        has a policy. A row that is processing with this very nonce is mine: an answer was lost. `Held` for a live
+        has a policy. A row that is processing with this very nonce is mine: an answer was lost. `LeaseHeld` for a live
         lease of another; None for everything else. The payload is included.
 
-        A row with a concurrency key, were it eligible but for that, is `Keyed`, and nothing is changed.
+        A row with a concurrency key, were it eligible but for that, is `NeedsSlot`, and nothing is changed.
         """
         ...
 
@@ -165,7 +165,7 @@ class ActionStore(Protocol):
         """*settle*: processing → executed, failed, cancelled, or pending again, if the row is under this fence.
 
         A final row leaves the due index and gets its time of expiry. A pending one gets its new due time and the next
-        `gen`, unless a cancel was asked for: that is `CANCEL_REQUESTED`. A run that is no longer under this fence is
+        `generation`, unless a cancel was asked for: that is `CANCEL_REQUESTED`. A run that is no longer under this fence is
         `LEASE_LOST`. Both change nothing. A row that this very fence has settled was settled by this call's first try.
         With it, the slot of its concurrency key is freed, whatever it becomes; where others keep the key busy, the row is
         settled without, and whoever looks next for a slot evicts it.
@@ -190,33 +190,33 @@ class ActionStore(Protocol):
         """
         ...
 
-    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Moved | Refused:
+    def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         """*cancel*: pending → cancelled; the row leaves the due index."""
         ...
 
-    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Moved | Refused:
+    def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         """*ask to cancel*: leave a request on a processing row, the first one stays; its fence is untouched."""
         ...
 
-    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
-        """*reschedule*: pending → pending, with a new due time and the next `gen`."""
+    def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        """*reschedule*: pending → pending, with a new due time and the next `generation`."""
         ...
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
-    ) -> Moved | Refused:
-        """*skip*: pending → skipped, if the row is pending under the `gen` of `row`; it leaves the due index."""
+    ) -> Applied | Rejected:
+        """*skip*: pending → skipped, if the row is pending under the `generation` of `row`; it leaves the due index."""
         ...
 
     def record(self, action: Action) -> None:
         """Add a row that is settled already: what ran outside the road. Nothing happens if there is one."""
         ...
 
-    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Moved | Refused:
-        """*redrive*: failed → pending, with the next `gen`, in the due index again, and no longer expiring.
+    def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
+        """*redrive*: failed → pending, with the next `generation`, in the due index again, and no longer expiring.
 
         A row with an idempotency key takes it again, in the same transaction; if another action has it meanwhile,
-        that is `Refused`, and tells which.
+        that is `RequestRejected`, and tells which.
         """
         ...
 

@@ -21,9 +21,9 @@ from typing import Any, Literal, Protocol
 
 from duetime.ids import TenantId
 from duetime.model.action import Action, ActionRef
-from duetime.model.job import Job, JobRef, Precision, Span, Version
+from duetime.model.job import Job, JobRef, JobSpan, Precision, Version
 from duetime.model.lease import Settlement, SettleResult
-from duetime.model.run_stats import Ended
+from duetime.model.run_stats import EndedRun
 from duetime.ports.wakeups import Routes
 
 
@@ -41,7 +41,7 @@ class JobPage:
         return len(self.jobs)
 
 
-class Hold(Enum):
+class LockRequirement(Enum):
     """What a claim asks of the job's row."""
 
     LOCK = "lock"
@@ -53,7 +53,7 @@ class Hold(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taking:
+class JobRunClaim:
     """A claim of a job's run, decided on what was read, to be written if nothing of that has changed."""
 
     row: Action
@@ -62,7 +62,7 @@ class Taking:
     """What it becomes."""
     job: Job
     """As it was read."""
-    hold: Hold
+    hold: LockRequirement
     dead: Action | None = None
     """The holder of the lock as it was read: processing under a lease that has ended, or settled.
 
@@ -87,7 +87,7 @@ class JobStore(Protocol):
     def to_attend(
         self, until: datetime, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[JobRef], str | None]:
-        """Jobs of all tenants whose `attend_at` is at or before `until`, and a cursor while there are more.
+        """Jobs of all tenants whose `maintain_at` is at or before `until`, and a cursor while there are more.
 
         Every job is in this index; with ``instant.LATEST`` it lists them all. Reads what it returns and no more.
         """
@@ -97,7 +97,7 @@ class JobStore(Protocol):
         """Add a job that never was, with its first version; False, and nothing happens, if there is one."""
         ...
 
-    def change(self, old: Job, new: Job, *, spans: Sequence[Span] = ()) -> bool:
+    def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         """Write what reconcile or an operator changed, with the next revision; False if the revision is not `old`'s.
 
         Writes the definition, version, since, cursor, attend_at, ends, pauses, dropped_at, tuning, wakes, registered_by,
@@ -108,12 +108,12 @@ class JobStore(Protocol):
         ...
 
     def move_cursor(
-        self, job: Job, cursor: datetime, attend_at: datetime, *, missed: Sequence[Span] = ()
+        self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
         """*plan*: move the cursor, if it and the revision are those of `job`; with it, keep the spans."""
         ...
 
-    def claim(self, taking: Taking) -> bool:
+    def claim(self, taking: JobRunClaim) -> bool:
         """*claim an occurrence*: one transaction over the action's row and its job's; False if either has changed."""
         ...
 
@@ -121,7 +121,7 @@ class JobStore(Protocol):
         """Let an action wait for the lock in place of the one that `job` names; False if another has come before it."""
         ...
 
-    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: Ended) -> SettleResult:
+    def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
         """*settle an occurrence* for good: the settle of `ActionStore`, and with it the unlocking and the tally.
 
         Where another action holds the lock, this one alone is settled.
@@ -133,7 +133,7 @@ class JobStore(Protocol):
         claimed: Action,
         settlement: Settlement,
         ref: JobRef,
-        ended: Ended,
+        ended: EndedRun,
         *,
         entries: Sequence[Mapping[str, Any]],
         number: int,
@@ -151,7 +151,7 @@ class JobStore(Protocol):
         """
         ...
 
-    def count(self, ref: JobRef, ended: Ended) -> None:
+    def count(self, ref: JobRef, ended: EndedRun) -> None:
         """Count a run that held no lock. A lost answer may leave it uncounted, or counted twice."""
         ...
 
@@ -159,7 +159,7 @@ class JobStore(Protocol):
         """The versions kept, oldest first."""
         ...
 
-    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[Span]:
+    def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         """The spans that overlap (start, end], by their start."""
         ...
 

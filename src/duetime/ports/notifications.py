@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from duetime.ids import TenantId
-from duetime.model.notification import Digest, Notification, NotificationKind, Window
+from duetime.model.notification import Digest, DigestWindow, Notification, NotificationKind
 from duetime.model.preferences import Preferences
 
 
@@ -93,7 +93,7 @@ class InboxPorts:
     inbox: Inbox
 
 
-class Begun(StrEnum):
+class SendPermit(StrEnum):
     """What came of asking to send."""
 
     YES = "yes"
@@ -117,7 +117,7 @@ class Deliveries(Protocol):
         now: datetime,
         until: datetime,
         expires_at: datetime,
-    ) -> Begun:
+    ) -> SendPermit:
         """Take the lease to send it until `until`, unless it was sent, or another holds a lease after `now`.
 
         The same holder may repeat it.
@@ -134,24 +134,26 @@ class Deliveries(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DigestPosition:
     """Which one of its window a notification is, from 1."""
 
-    window: Window
+    window: DigestWindow
     number: int
 
 
 class Windows(Protocol):
     """How many of a kind a tenant had within a while: beyond a few, they are told together."""
 
-    def count(self, notification: Notification, window: Window, *, expires_at: datetime) -> Place | None:
+    def count(
+        self, notification: Notification, window: DigestWindow, *, expires_at: datetime
+    ) -> DigestPosition | None:
         """Count it; the same again has the place, and the window, that it had first, whichever window it is asked for.
 
         None if the window was closed, and it has no place yet: it belongs to a later one.
         """
         ...
 
-    def close(self, window: Window) -> Digest | None:
+    def close(self, window: DigestWindow) -> Digest | None:
         """What the window has counted; from now on it counts nothing. None if it never did.
 
         It may be closed again: the digest is the same.
@@ -201,7 +203,7 @@ class Topic(Protocol):
 class DigestTimer(Protocol):
     """Has a digest told when its window is over."""
 
-    def at_end_of(self, window: Window, *, delay: int) -> None:
+    def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
         """Have the window's digest told in `delay` seconds, 900 at most; more than once does no harm."""
         ...
 

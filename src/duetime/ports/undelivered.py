@@ -82,7 +82,7 @@ class StreamBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class RowRecord:
     """A record of the stream that speaks of a row."""
 
     number: str
@@ -93,7 +93,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldRecord:
+class StreamRecord:
     """A record of either table's stream."""
 
     number: str
@@ -102,14 +102,14 @@ class ToldRecord:
     """None if nobody is told of it, or if it cannot be read."""
 
 
-class Stream(Protocol):
+class ChangeStream(Protocol):
     """A table's stream, which keeps a record for a day."""
 
-    def read(self, batch: StreamBatch) -> Sequence[Written] | None:
+    def read(self, batch: StreamBatch) -> Sequence[RowRecord] | None:
         """The records of a batch that speak of rows, in order; None if the first is no longer there."""
         ...
 
-    def told(self, batch: StreamBatch) -> Sequence[ToldRecord] | None:
+    def told(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
         """The records of a batch of either table, in order; None if the first is no longer there."""
         ...
 
@@ -123,13 +123,13 @@ class UndeliveredPorts:
 
 
 @dataclass(frozen=True, slots=True)
-class SalvagePorts:
+class UndeliveredHandlerPorts:
     """What salvage needs."""
 
     actions: ActionStore
     queues: DueQueues
     routes: Routes
-    stream: Stream
+    stream: ChangeStream
     undelivered: UndeliveredStore
     bodies: BodyQueues
     bus: EventBus

@@ -18,7 +18,7 @@ from duetime.model.action import ActionRef
 
 if TYPE_CHECKING:
     from duetime.model.lifecycle import LifecycleEvent
-    from duetime.model.manifest import Route
+    from duetime.model.manifest import WorkerRoute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class DueMessage:
     ref: ActionRef
     type: str
     due_at: datetime
-    gen: int
+    generation: int
     payload_version: int = 1
     """The version of its type that wrote the action's payload: a worker that does not read it yet need not claim."""
     is_keyed: bool = False
@@ -84,7 +84,7 @@ class DueQueues(Protocol):
 
 
 class Timers(Protocol):
-    """What wakes a far action: one timer for each `gen` of it."""
+    """What wakes a far action: one timer for each `generation` of it."""
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
         """Wake the dispatcher with `message` at `wake_at` (its whole second) or up to a minute later, at least once.
@@ -97,7 +97,7 @@ class Timers(Protocol):
         ...
 
     def clear(self, message: DueMessage) -> None:
-        """Forget the timer of this `gen`; nothing happens if there is none, and a wake already under way still comes."""
+        """Forget the timer of this `generation`; nothing happens if there is none, and a wake already under way still comes."""
         ...
 
 
@@ -119,7 +119,7 @@ class Routes(Protocol):
         """Every type that has a worker, in order. May lag by a minute."""
         ...
 
-    def told_route(self, type_name: str) -> Route | None:
+    def told_route(self, type_name: str) -> WorkerRoute | None:
         """The route of a type that has its payload told in lifecycle events; None of all others. May lag by a minute."""
         ...
 

@@ -24,7 +24,7 @@ _COUNTED = {
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-class Teller:
+class RunLog:
     """Tells of runs: one line and one count for each transition that a worker makes."""
 
     def __init__(self, meter: Meter = UNMETERED) -> None:

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
-from duetime.errors import cut
+from duetime.errors import truncate
 from duetime.model.action import Action, Ending, Status, Trigger
 from duetime.model.lease import Settlement
 
@@ -48,7 +48,7 @@ _KINDS = {SCHEDULE: "PRODUCER", TRIGGER: "PRODUCER", EXECUTE: "CONSUMER"}
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 
 
-class Span:
+class TraceSpan:
     """A span that goes on; where nobody traces, one that keeps nothing."""
 
     __slots__ = ("_begun",)
@@ -72,7 +72,7 @@ class Span:
         if self._begun is not None:
             kind = type(error).__name__
             self.tell({ERROR_TYPE: kind})
-            self._begun.add_event("exception", {"exception.type": kind, "exception.message": cut(error)})
+            self._begun.add_event("exception", {"exception.type": kind, "exception.message": truncate(error)})
 
     def failed(self, reason: object) -> None:
         """Mark it as an error."""
@@ -80,7 +80,7 @@ class Span:
             from opentelemetry.trace import Status as Mark  # noqa: PLC0415 - who traces has loaded it
             from opentelemetry.trace import StatusCode  # noqa: PLC0415 - as above
 
-            self._begun.set_status(Mark(StatusCode.ERROR, cut(reason)))
+            self._begun.set_status(Mark(StatusCode.ERROR, truncate(reason)))
 
     def ended(self, settled: Settlement | None) -> None:
         """Say how a run ended, and what became of the action; None where another run had taken it over."""
@@ -102,7 +102,7 @@ class Span:
 
 def span(
     name: str, attributes: Callable[[], Attributes] = dict, *, parent: str | None = None
-) -> AbstractContextManager[Span]:
+) -> AbstractContextManager[TraceSpan]:
     """A span around a block: below `parent`, if that says one, and linked to the caller's span; else below that.
 
     What the block raises is recorded and marks the span as an error. `attributes` is called only where somebody traces.
@@ -110,7 +110,7 @@ def span(
     return _UNTRACED if sys.modules.get(_API) is None else _traced(name, attributes, parent)
 
 
-def executing(action: Action) -> AbstractContextManager[Span]:
+def executing(action: Action) -> AbstractContextManager[TraceSpan]:
     """The span of one run, in the trace of who scheduled its action."""
     return span(EXECUTE, partial(of_run, action), parent=action.trace)
 
@@ -153,7 +153,7 @@ def of_run(action: Action) -> Attributes:
 
 
 @contextmanager
-def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None) -> Iterator[Span]:
+def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None) -> Iterator[TraceSpan]:
     from opentelemetry import trace as api  # noqa: PLC0415 - waits for an import that has only begun
 
     from_there = _read(parent)
@@ -165,7 +165,7 @@ def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None)
         attributes=_told(attributes()),
         links=[api.Link(here)] if from_there is not None and here.is_valid else None,
     )
-    told = Span(begun)
+    told = TraceSpan(begun)
     with api.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield told
@@ -196,4 +196,4 @@ def _told(said: Attributes) -> dict[str, str | int | float]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-_UNTRACED = nullcontext(Span())
+_UNTRACED = nullcontext(TraceSpan())

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Iterable
 
 from duetime import instant
-from duetime.errors import cut
+from duetime.errors import truncate
 from duetime.model.action import Action, SkipReason, Status
 from duetime.model.change import Change
 from duetime.model.metric import Metric
@@ -39,15 +39,15 @@ _ENDED = {Status.CANCELLED: Metric.CANCELLED, Status.SKIPPED: Metric.SKIPPED}
 
 def _pending(old: Action | None, new: Action) -> Metric | None:
     if old is None:
-        return Metric.SCHEDULED if new.gen == 1 else None
+        return Metric.SCHEDULED if new.generation == 1 else None
     if old.status is Status.FAILED:
         return Metric.REDRIVEN
-    if old.status is Status.PENDING and new.gen > old.gen:
+    if old.status is Status.PENDING and new.generation > old.generation:
         return Metric.RESCHEDULED
     return None
 
 
-class Notice:
+class TransitionLog:
     """Tells of a batch of changes."""
 
     def __init__(self, meter: Meter = UNMETERED) -> None:
@@ -76,5 +76,5 @@ def _told(row: Action) -> dict[str, object]:
         "job": row.job,
         "attempt": row.attempt,
         "due_at": instant.text(row.due_at),
-        "reason": cut(": ".join(each for each in why if each)) or None,
+        "reason": truncate(": ".join(each for each in why if each)) or None,
     }

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.testing.faults import Dice
-from duetime.testing.journey import Story
+from duetime.testing.journey import Journal
 from duetime.testing.processes import Judge, Process, Processes
 
 RETRIES = {"dispatch": 2, "event": 2, "sweep": 0, "catch-up": 1}
@@ -31,7 +31,7 @@ class DeadLetter:
 
 
 @dataclass(eq=False, slots=True)
-class Call:
+class FunctionCall:
     """An asynchronous call of a function."""
 
     function: str
@@ -41,12 +41,12 @@ class Call:
     retries_left: int
 
 
-class Calls:
+class FunctionCalls:
     """Makes calls, each in a process of its own."""
 
-    def __init__(self, dice: Dice, processes: Processes, story: Story, judge: Judge) -> None:
+    def __init__(self, dice: Dice, processes: Processes, story: Journal, judge: Judge) -> None:
         self._dice, self._processes, self._story, self._judge = dice, processes, story, judge
-        self._waiting: list[tuple[datetime, int, Call]] = []
+        self._waiting: list[tuple[datetime, int, FunctionCall]] = []
         self._numbers = count()
         self.dead_letters: list[DeadLetter] = []
 
@@ -61,10 +61,10 @@ class Calls:
         if function != "event" and self._dice.hits(self._dice.faults.drop):
             self._tell(f"✗ a wake of {function} is lost")
             return
-        self._come(Call(function, do, done, RETRIES[function]))
+        self._come(FunctionCall(function, do, done, RETRIES[function]))
         if self._dice.hits(self._dice.faults.double):
             self._tell(f"✗ a wake of {function} is doubled")
-            self._come(Call(function, do, done, RETRIES[function]))
+            self._come(FunctionCall(function, do, done, RETRIES[function]))
 
     def make_due(self) -> None:
         """Make those whose time has come."""
@@ -76,7 +76,7 @@ class Calls:
         self._story.tell(function, about, "is given up: a dead letter")
         self.dead_letters.append(DeadLetter(self._processes.clock.now(), function, about))
 
-    def _come(self, call: Call) -> None:
+    def _come(self, call: FunctionCall) -> None:
         if self._dice.hits(self._dice.faults.delay):
             late = self._dice.span(LATEST)
             self._tell(f"✗ a wake of {call.function} is {late.total_seconds():.3f} s late")
@@ -84,14 +84,14 @@ class Calls:
         else:
             self._make(call)
 
-    def _add(self, late: timedelta, call: Call) -> None:
+    def _add(self, late: timedelta, call: FunctionCall) -> None:
         heappush(self._waiting, (self._processes.clock.now() + late, next(self._numbers), call))
 
-    def _make(self, call: Call) -> None:
+    def _make(self, call: FunctionCall) -> None:
         over = partial(self._over, call, self._processes.clock.now())
         self._processes.start(Process(call.function, self._dice.skew()), call.do, over)
 
-    def _over(self, call: Call, began_at: datetime, error: BaseException | None) -> None:
+    def _over(self, call: FunctionCall, began_at: datetime, error: BaseException | None) -> None:
         if self._judge(call.function, "", error):
             call.done(began_at)
         elif call.retries_left:

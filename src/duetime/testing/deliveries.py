@@ -13,7 +13,7 @@ from duetime.clock import Clock
 from duetime.model.change import Change
 from duetime.ports.wakeups import DueQueues, Send
 from duetime.testing.faults import SECOND, Dice
-from duetime.testing.journey import Story
+from duetime.testing.journey import Journal
 
 LATEST_RECORD = timedelta(minutes=5)
 LATEST_MESSAGE = timedelta(minutes=1)
@@ -31,7 +31,7 @@ class FaultyQueues:
 
     queues: DueQueues
     dice: Dice
-    story: Story
+    story: Journal
 
     def send(self, sends: Sequence[Send]) -> None:
         """See `duetime.ports.wakeups.DueQueues`, here and below."""
@@ -72,12 +72,12 @@ class Batch:
 
 
 @dataclass(eq=False, slots=True)
-class Stream:
+class FaultyStream:
     """The table's stream: the changes of each row in order, at least once; a shard waits for the batch before."""
 
     clock: Clock
     dice: Dice
-    story: Story
+    story: Journal
     _waiting: list[deque[tuple[datetime, Change]]] = field(
         default_factory=lambda: [deque() for _ in range(_SHARDS)]
     )

@@ -35,7 +35,7 @@ def fake_run(
 
     ``apply_plan_change(payload, fake_run(now=…))`` calls a handler as the plain function that it is. With `job` it is a
     run of that job, made due by its `cadence`, or else triggered by somebody, unless `trigger` says otherwise.
-    What it commits is afterwards in `Run.committed`; `on_commit` is called with it first, and may raise `CommitRefused`.
+    What it commits is afterwards in `Run.committed`; `on_commit` is called with it first, and may raise `CommitRejected`.
     """
     usual = Trigger.SCHEDULED if job is None else Trigger.CADENCE if cadence else Trigger.MANUAL
     run_id = _id(job, trigger or usual, now)

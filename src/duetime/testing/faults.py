@@ -84,6 +84,6 @@ class Dice:
         """How far a process' clock is off."""
         return timedelta(0) if self.are_fair else self.faults.skew * round(self.random.random() - 0.5, 3)
 
-    def entropy(self, size: int) -> bytes:
+    def random_bytes(self, size: int) -> bytes:
         """Bytes for ids, in place of the machine's own."""
         return self.random.randbytes(size)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from duetime.errors import BackendUnavailable
 from duetime.testing.faults import SECOND, Dice
-from duetime.testing.journey import Story
+from duetime.testing.journey import Journal
 from duetime.testing.processes import Crashed, Process, Processes
 
 P = TypeVar("P")
@@ -40,10 +40,10 @@ LONGEST_PAUSE = {"work": timedelta(minutes=12)}
 _SHORT = 20 * SECOND
 
 
-class Trouble:
+class FaultInjector:
     """What befalls calls of back ends."""
 
-    def __init__(self, dice: Dice, processes: Processes, story: Story) -> None:
+    def __init__(self, dice: Dice, processes: Processes, story: Journal) -> None:
         self._dice, self._processes, self._story = dice, processes, story
         faults = dice.faults
         self._rate = faults.crash + faults.throttle + faults.lose_answer + faults.pause

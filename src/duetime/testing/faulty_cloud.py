@@ -13,34 +13,34 @@ from duetime.app import App
 from duetime.errors import DuetimeError
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
-from duetime.memory.backends import Backends
+from duetime.memory.backends import MemoryBackends
 from duetime.memory.store import MemoryStore
 from duetime.model.change import Change
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
-from duetime.testing.calls import Calls
-from duetime.testing.deliveries import Batch, FaultyQueues, Stream
+from duetime.testing.calls import FunctionCalls
+from duetime.testing.deliveries import Batch, FaultyQueues, FaultyStream
 from duetime.testing.faults import Dice, Faults
-from duetime.testing.faulty import Trouble
-from duetime.testing.journey import Story, ToldCloud
+from duetime.testing.faulty import FaultInjector
+from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.processes import Crashed, Process, ProcessClock, Processes
 from duetime.testing.simulated_heartbeat import SimulatedHeartbeat
 from duetime.testing.turned_clock import TurnedClock
-from duetime.testing.watch import Watch
+from duetime.testing.watch import InvariantWatch
 from duetime.testing.workers import Workers
-from duetime.wakeups.due_scanner import Passed, Waker, Window, is_cursor
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, is_cursor
 from duetime.wakeups.sweep import bands
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 from duetime.wakeups.wheel import TURN
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.worker import Work
+from duetime.worker.worker import Worker
 
 MAX_RECEIVES = 5
 """How often a message is received before it is a dead letter."""
 
 
-class FaultyCloud(ToldCloud):
+class FaultyCloud(JournaledCloud):
     """Drives itself: `turn` does all that is due, and runs the handlers, too."""
 
     def __init__(
@@ -50,42 +50,42 @@ class FaultyCloud(ToldCloud):
         clock: TurnedClock,
         settings: Settings,
         faults: Faults,
-        story: Story,
+        story: Journal,
         meter: Meter = UNMETERED,
     ) -> None:
         self.dice = Dice(faults)
         self.processes = Processes(clock)
-        self.trouble = Trouble(self.dice, self.processes, story)
-        self.stream = Stream(clock, self.dice, story)
-        self.calls = Calls(self.dice, self.processes, story, self._judge)
+        self.trouble = FaultInjector(self.dice, self.processes, story)
+        self.stream = FaultyStream(clock, self.dice, story)
+        self.calls = FunctionCalls(self.dice, self.processes, story, self._judge)
         self._workers = Workers(self.dice)
         self._swept_at = clock.now()
         self._looks = (
             *bands(settings.grace),
             *((TURN - settings.near_limit,) if settings.timers == "wheel" else ()),
         )
-        self._works: dict[tuple[str, int], Work] = {}
+        self._works: dict[tuple[str, int], Worker] = {}
         self.dice.are_fair = True  # the first deploy is not the subject
         super().__init__(app, clock=clock, settings=settings, story=story, meter=meter)
         self.dice.are_fair = False
 
-    def _as_seen(self, backends: Backends) -> Backends:
-        self._real, self.watch = backends, Watch(self.processes, backends.jobs)
+    def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
+        self._real, self.watch = backends, InvariantWatch(self.processes, backends.jobs)
         seen = self.seen_by(None)
         self._hearts = SimulatedHeartbeat(seen, self.processes, self._judge, self.settings)
         return seen
 
-    def seen_by_caller(self, name: str | None) -> Backends:  # noqa: D102 - see `ToldCloud`, here and below
+    def seen_by_caller(self, name: str | None) -> MemoryBackends:  # noqa: D102 - see `JournaledCloud`, here and below
         return self._real if name is None else self.seen_by(Process(name, self.dice.skew()))
 
-    def entropy(self, size: int) -> bytes:  # noqa: D102
-        return self.dice.entropy(size)
+    def random_bytes(self, size: int) -> bytes:  # noqa: D102
+        return self.dice.random_bytes(size)
 
-    def seen_by(self, caller: Process | None) -> Backends:
+    def seen_by(self, caller: Process | None) -> MemoryBackends:
         """The back ends as the process sees them that is running, or as a caller from outside."""
         queues = FaultyQueues(self._real.queues, self.dice, self._story)
         real, between = self._real, partial(self.trouble.between, caller=caller)
-        return Backends(
+        return MemoryBackends(
             clock=ProcessClock(self.processes, caller),
             store=between(real.store, "store"),
             jobs=between(real.jobs, "jobs"),
@@ -142,8 +142,8 @@ class FaultyCloud(ToldCloud):
 
     def _would_find(self, now: datetime) -> bool:
         """Sweeps that would find nothing are left out: they are most, and cost more than all else."""
-        attend_at = self.job_store.earliest_attend_at()
-        if attend_at is not None and attend_at - LEAD <= now:
+        maintain_at = self.job_store.earliest_attend_at()
+        if maintain_at is not None and maintain_at - LEAD <= now:
             return True
         lateness = [now - due_at for shard in self.store.unsettled().values() for due_at in shard]
         since = now - self._swept_at + self.dice.faults.skew
@@ -196,13 +196,13 @@ class FaultyCloud(ToldCloud):
     def _chance(self) -> float:
         return self.dice.random.random()
 
-    def _work_of(self, queue: str, number: int) -> Work:
+    def _work_of(self, queue: str, number: int) -> Worker:
         if (queue, number) not in self._works:
             app = self._apps.get(queue, self._apps[self._usual])
             self._works[queue, number] = self._worker(app, f"{queue}-{number}")
         return self._works[queue, number]
 
-    def _waker(self) -> Waker:
+    def _waker(self) -> DueScanner:
         seen = self._seen
         return _Waker(
             self.store, seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings
@@ -225,7 +225,7 @@ class FaultyCloud(ToldCloud):
         return False
 
 
-class _Waker(Waker):
+class _Waker(DueScanner):
     """Passes by the shards and windows that are empty, since it would find nothing there: they are most, by far."""
 
     def __init__(self, real: MemoryStore, *ports: Any, **said: Any) -> None:
@@ -236,14 +236,14 @@ class _Waker(Waker):
     def shards(self) -> Sequence[str]:
         return tuple(self._real.unsettled())
 
-    def wake(self, windows: Iterable[Window], *, stop_at: datetime) -> tuple[Passed, dict[str, str]]:
+    def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         due = self._real.unsettled()
         found = [(each, _is_empty(each, due.get(each.shard, ()))) for each in windows]
         passed, marks = super().wake([each for each, is_empty in found if not is_empty], stop_at=stop_at)
         return passed, {each.name: instant.text(each.until) for each, is_empty in found if is_empty} | marks
 
 
-def _is_empty(window: Window, due: Sequence[datetime]) -> bool:
+def _is_empty(window: DueWindow, due: Sequence[datetime]) -> bool:
     if window.start is None or is_cursor(window.start):
         return False
     return bisect_right(due, instant.parse(window.start)) == bisect_right(due, window.until)

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from duetime import ids, instant
 from duetime.embedded.cloud import CATCH_UP_EVERY, MemoryCloud
 from duetime.jobs.explain import Explain, Explanation
-from duetime.jobs.occurrence_status import Account
+from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
-from duetime.model.cadence_set import Stacked
+from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef
 from duetime.ports.jobs import JobStore
 from duetime.testing.journey import short
@@ -126,7 +126,7 @@ class _Times:
         self._versions = cloud.job_store.versions(ref)
 
     def broken(self) -> Iterator[str]:
-        if self._job.definition.runs_itself or self._job.stacked.triggers:
+        if self._job.definition.self_scheduled or self._job.stacked.triggers:
             return
         yield from self._unexplained()
         yield from self._off_the_cadence()
@@ -139,9 +139,11 @@ class _Times:
         if counted != len(times):
             yield f"{name} has {len(times)} nominal times, and {counted} are explained (invariant 4)"
         settled_by = self._now - self._cloud.settings.job_grace
-        open_ones = {Account.FORGOTTEN, Account.UPCOMING}
+        open_ones = {OccurrenceStatus.FORGOTTEN, OccurrenceStatus.UPCOMING}
         for each in found:
-            is_open = each.account is Account.PENDING and each.action_id is None and each.at < settled_by
+            is_open = (
+                each.account is OccurrenceStatus.PENDING and each.action_id is None and each.at < settled_by
+            )
             if each.account in open_ones or is_open:
                 yield f"{name} at {each.at:%m-%d %H:%M:%S} is {each.account.value}: {each.note} (invariant 4)"
 
@@ -158,7 +160,7 @@ class _Times:
 
     def _nominal(self) -> Iterator[datetime]:
         for each in self._versions:
-            stacked = Stacked.of(each.definition.cadences, self._job.anchor)
+            stacked = CadenceSet.of(each.definition.cadences, self._job.anchor)
             end = min(self._now, each.until or self._now)
             yield from (due.at for due in stacked.between(each.since, end))
 
@@ -170,7 +172,7 @@ class _Times:
             if not is_mine or row.trigger not in {Trigger.CADENCE, Trigger.CATCH_UP}:
                 continue
             nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
-            stacked = Stacked.of(cadences.get(version or 0, ()), self._job.anchor)
+            stacked = CadenceSet.of(cadences.get(version or 0, ()), self._job.anchor)
             if stacked.next_after(nominal - _SECOND) != nominal:
                 yield f"{short(row.id)} is no time of its cadences (invariant 5)"
 

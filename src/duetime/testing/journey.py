@@ -11,7 +11,7 @@ from duetime import ids
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.embedded.cloud import MemoryCloud
-from duetime.memory.backends import Backends
+from duetime.memory.backends import MemoryBackends
 from duetime.model.action import Action, Status
 from duetime.model.change import Change
 from duetime.ports.meter import UNMETERED, Meter
@@ -23,7 +23,7 @@ KEPT = 20_000
 _Line = tuple[datetime, str, str, str | Callable[[], str]]
 
 
-class Story:
+class Journal:
     """Takes down what happens. A line is worded when it is read, so that a story nobody reads costs little."""
 
     def __init__(self, clock: Clock) -> None:
@@ -52,11 +52,11 @@ class Story:
         return "\n".join(self.lines())
 
 
-class ToldCloud(MemoryCloud):
+class JournaledCloud(MemoryCloud):
     """A memory cloud whose story is taken down."""
 
     def __init__(
-        self, app: App, *, clock: Clock, settings: Settings, story: Story, meter: Meter = UNMETERED
+        self, app: App, *, clock: Clock, settings: Settings, story: Journal, meter: Meter = UNMETERED
     ) -> None:
         self._story = story
         super().__init__(app, clock=clock, settings=settings, instance="simulated", meter=meter)
@@ -65,12 +65,12 @@ class ToldCloud(MemoryCloud):
         self._story.tell_change("", change)
         super()._changed(change)
 
-    def seen_by_caller(self, name: str | None) -> Backends:
+    def seen_by_caller(self, name: str | None) -> MemoryBackends:
         """The back ends as somebody of that name sees them who calls from outside; without a name, as they are."""
         del name
         return self._seen
 
-    def entropy(self, size: int) -> bytes:
+    def random_bytes(self, size: int) -> bytes:
         """Random bytes for ids."""
         return os.urandom(size)
 
@@ -97,7 +97,7 @@ def told(change: Change) -> str:
     if new.status is Status.PROCESSING:
         return _told_of_a_run(old, new)
     if new.status is Status.PENDING:
-        return f"{old.status.value} → pending, due {_time(new.due_at)}, gen {new.gen}" + _ending(new)
+        return f"{old.status.value} → pending, due {_time(new.due_at)}, gen {new.generation}" + _ending(new)
     why = f", {new.skip_reason.value}: {new.note or ''}" if new.skip_reason else ""
     return f"{old.status.value} → {new.status.value}{why}" + _ending(new)
 

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.clock import Clock
-from duetime.testing.strands import Strand
+from duetime.testing.strands import SteppedThread
 
 _NONE = timedelta(0)
 
@@ -41,7 +41,7 @@ class Process:
 @dataclass(eq=False, slots=True)
 class _Running:
     process: Process
-    strand: Strand
+    strand: SteppedThread
     over: Over
     resumes_at: datetime
 
@@ -69,7 +69,7 @@ class Processes:
 
     def start(self, process: Process, do: Callable[[], object], over: Over) -> None:
         """Have a process do something, up to where it first waits."""
-        self._resume(_Running(process, Strand(do), over, self.clock.now()))
+        self._resume(_Running(process, SteppedThread(do), over, self.clock.now()))
 
     def wait_until(self, at: datetime) -> None:
         """Let the process that is running stand still until `at`, while others go on; at once when that has passed.

@@ -21,7 +21,7 @@ from duetime.testing.calls import DeadLetter
 from duetime.testing.faults import Faults
 from duetime.testing.faulty_cloud import FaultyCloud
 from duetime.testing.invariants import InvariantBroken, broken_in
-from duetime.testing.journey import Story, ToldCloud
+from duetime.testing.journey import Journal, JournaledCloud
 from duetime.testing.recorded_metrics import RecordedMetrics
 from duetime.testing.turned_clock import TurnedClock
 
@@ -60,7 +60,7 @@ class SimulatedCloud:
             faults: what goes wrong from now on; the same seed does the same again.
             resources: what handlers are given in place of the app's own, by the type that they ask for.
             on_commit: plays the tables that handlers commit to: it is called with the entries of each commit, and may
-                raise `CommitRefused`.
+                raise `CommitRejected`.
 
         Raises:
             DeclarationError: the app is not complete, or has no such resource.
@@ -68,9 +68,9 @@ class SimulatedCloud:
         self.clock = TurnedClock(start)
         self._settings, self._given = settings or Settings(), resources or {}
         app = app.with_resources(self._given)
-        self._story, self.metrics = Story(self.clock), RecordedMetrics()
+        self._story, self.metrics = Journal(self.clock), RecordedMetrics()
         self._faulty = None if faults is None else self._faulty_cloud(app, faults)
-        self._cloud = self._faulty or ToldCloud(
+        self._cloud = self._faulty or JournaledCloud(
             app, clock=self.clock, settings=self._settings, story=self._story, meter=self.metrics
         )
         self._cloud.store.on_commit = on_commit
@@ -107,7 +107,7 @@ class SimulatedCloud:
             settings=self._settings,
             jobs=JobPorts(backends.jobs, backends.routes, backends.job_wakes.precision),
             undelivered=self._cloud.undelivered_ports,
-            entropy=self._cloud.entropy,
+            random_bytes=self._cloud.random_bytes,
         )
 
     @property
@@ -135,7 +135,7 @@ class SimulatedCloud:
     ) -> None:
         """Put an event on the bus; the same `id` again is the same event again."""
         at = self.now.replace(microsecond=0)
-        event_id = str(UUID(bytes=self._cloud.entropy(16))) if id is None else id
+        event_id = str(UUID(bytes=self._cloud.random_bytes(16))) if id is None else id
         self._cloud.event(
             {
                 "id": event_id,

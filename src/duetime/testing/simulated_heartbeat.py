@@ -8,26 +8,26 @@ from heapq import heappop, heappush
 from itertools import count
 
 from duetime.clock import Clock
-from duetime.memory.backends import Backends
+from duetime.memory.backends import MemoryBackends
 from duetime.settings import Settings
 from duetime.testing.processes import Judge, Process, Processes
-from duetime.worker.heartbeat import Heartbeat, Watched
+from duetime.worker.heartbeat import Heartbeat, WatchedRun
 
 
 class SimulatedHeartbeat(Heartbeat):
     """Beats when it is told to, in the process whose run it is for. It starts no thread."""
 
-    def __init__(self, seen: Backends, processes: Processes, judge: Judge, settings: Settings) -> None:
+    def __init__(self, seen: MemoryBackends, processes: Processes, judge: Judge, settings: Settings) -> None:
         super().__init__(seen.store, seen.queues, clock=seen.clock, settings=settings)
         self._processes, self._judge, self._poll = processes, judge, settings.cancel_poll
-        self._beats: list[tuple[datetime, int, Process, Watched]] = []
+        self._beats: list[tuple[datetime, int, Process, WatchedRun]] = []
         self._numbers = count()
 
-    def _begin(self, watched: Watched) -> None:
+    def _begin(self, watched: WatchedRun) -> None:
         self._watched.add(watched)
         self._beat_again(self._processes.current, watched)
 
-    def _end(self, watched: Watched) -> None:
+    def _end(self, watched: WatchedRun) -> None:
         self._watched.discard(watched)
 
     def next_at(self) -> datetime | None:
@@ -47,15 +47,15 @@ class SimulatedHeartbeat(Heartbeat):
                 self._processes.start(process, partial(self.look_after, watched), over)
             self._beat_again(process, watched)
 
-    def _beat_again(self, process: Process, watched: Watched) -> None:
+    def _beat_again(self, process: Process, watched: WatchedRun) -> None:
         now = self._processes.clock.now()
         heappush(
             self._beats,
             (max(now + self._poll, process.stands_until or now), next(self._numbers), process, watched),
         )
 
-    def _has_ended(self, process: Process, watched: Watched) -> bool:
+    def _has_ended(self, process: Process, watched: WatchedRun) -> bool:
         return process.is_dead or watched not in self._watched
 
-    def _over(self, process: Process, watched: Watched, error: BaseException | None) -> None:
+    def _over(self, process: Process, watched: WatchedRun, error: BaseException | None) -> None:
         self._judge(process.name, watched.action.id, error)

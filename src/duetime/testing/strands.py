@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 
 
-class Strand:
+class SteppedThread:
     """Runs `do` in steps: each `resume` goes on to the next `park`, or to the end."""
 
     def __init__(self, do: Callable[[], object]) -> None:
@@ -47,11 +47,11 @@ class _Hand(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="duetime-strand", daemon=True)
-        self._strand: Strand | None = None
+        self._strand: SteppedThread | None = None
         self._go, self._stopped = _closed(), _closed()
         self.start()
 
-    def take(self, strand: Strand) -> None:
+    def take(self, strand: SteppedThread) -> None:
         self._strand = strand
 
     def go_on(self) -> None:

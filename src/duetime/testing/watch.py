@@ -26,7 +26,7 @@ class _Holder:
 
 
 @dataclass(eq=False, slots=True)
-class Watch:
+class InvariantWatch:
     """Sees each change as it is written; `broken` tells what must not have happened."""
 
     processes: Processes
@@ -111,7 +111,7 @@ class Watch:
         pause = job.pauses.get(WHOLE_JOB)
         if pause and nominal > pause.since and not pause.is_over(self._latest_now()):
             self._tell(row, "it begins, though its job is paused")
-        if job.dropped_at is not None and nominal > job.dropped_at:
+        if job.removed_at is not None and nominal > job.removed_at:
             self._tell(row, "it begins, though its job is dropped")
 
     def _saw_run(self, process: Process, old: Action, new: Action) -> None:

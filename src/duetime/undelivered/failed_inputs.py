@@ -12,7 +12,7 @@ from duetime.ports.wakeups import DueMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenUp:
+class UndeliveredInput:
     """Something that was given up, and by whom."""
 
     source: str
@@ -26,31 +26,31 @@ class GivenUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadMessage(GivenUp):
+class DeadMessage(UndeliveredInput):
     """A due message that no worker took."""
 
     message: DueMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeadNotification(GivenUp):
+class DeadNotification(UndeliveredInput):
     """A message of the notifications' queue that could not be handled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable(GivenUp):
+class Unreadable(UndeliveredInput):
     """A message that nobody here wrote; the source is the queue that its body may be put back to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailedBatch(GivenUp):
+class FailedBatch(UndeliveredInput):
     """Records of a stream that arm, or publish, did not take; the source says who."""
 
     batch: StreamBatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailedInput(GivenUp):
+class FailedInput(UndeliveredInput):
     """A wake or an event that did not reach dispatch, or that it failed at."""
 
     told: Mapping[str, Any]
@@ -60,12 +60,12 @@ class FailedInput(GivenUp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailedPass(GivenUp):
+class FailedPass(UndeliveredInput):
     """A sweep or a catch-up that failed, or was not called."""
 
 
 @dataclass(frozen=True, slots=True)
-class RedriveRequest:
+class RedriveMessage:
     """Somebody asks for a redrive."""
 
     undelivered_id: str

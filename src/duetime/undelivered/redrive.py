@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Any
 
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.change import Change
 from duetime.model.lifecycle import LifecycleEvent
-from duetime.model.undelivered import Kind, Undelivered, bounded
-from duetime.ports.undelivered import SalvagePorts
+from duetime.model.undelivered import Undelivered, UndeliveredKind, bounded
+from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
 from duetime.wakeups.arm import Arm
 from duetime.wakeups.due_messages import message_of, send_wakes
@@ -25,7 +25,7 @@ Dispatch = Callable[[Mapping[str, Any]], object]
 """Does what a wake's or an event's JSON says, as the dispatch function does."""
 
 
-class BodyWasCut(DuetimeError, ValueError):
+class BodyWasTruncated(DuetimeError, ValueError):
     """Only the beginning of the thing was kept, and half of it must not be done."""
 
     code = "body-was-cut"
@@ -38,7 +38,13 @@ class Redrive:
     """Does one undelivered thing again."""
 
     def __init__(
-        self, ports: SalvagePorts, arm: Arm, dispatch: Dispatch, *, clock: Clock, settings: Settings
+        self,
+        ports: UndeliveredHandlerPorts,
+        arm: Arm,
+        dispatch: Dispatch,
+        *,
+        clock: Clock,
+        settings: Settings,
     ) -> None:
         self._ports, self._arm, self._dispatch = ports, arm, dispatch
         self._clock, self._settings = clock, settings
@@ -65,21 +71,21 @@ class Redrive:
     def _keep(self, thing: Undelivered, reason: str) -> None:
         now = self._clock.now()
         self._ports.undelivered.keep(
-            replace(thing, reason=bounded(cut(reason))[0], last_at=now),
+            replace(thing, reason=bounded(truncate(reason))[0], last_at=now),
             expires_at=now + self._settings.retention,
         )
 
     def _again(self, thing: Undelivered) -> None:
         match thing.kind, thing.action:
-            case (Kind.MESSAGE, None) | (Kind.NOTIFICATION, _):
+            case (UndeliveredKind.MESSAGE, None) | (UndeliveredKind.NOTIFICATION, _):
                 self._ports.bodies.put(thing.source, _whole(thing))
-            case Kind.MESSAGE, ActionRef() as ref:
+            case UndeliveredKind.MESSAGE, ActionRef() as ref:
                 self._wake(self._ports.actions.get(ref))
-            case Kind.RECORD, ActionRef() as ref:
+            case UndeliveredKind.RECORD, ActionRef() as ref:
                 self._arm_row(ref, thing)
-            case Kind.LIFECYCLE, _:
+            case UndeliveredKind.LIFECYCLE, _:
                 self._ports.bus.put([_event_of(thing)])
-            case Kind.WAKE | Kind.EVENT, _:
+            case UndeliveredKind.WAKE | UndeliveredKind.EVENT, _:
                 self._dispatch(json.loads(_whole(thing)))
             case _:
                 log.info("there is nothing left to do of it", extra=told_of(thing))
@@ -117,5 +123,5 @@ def told_of(thing: Undelivered) -> dict[str, object]:
 
 def _whole(thing: Undelivered) -> str:
     if thing.is_cut:
-        raise BodyWasCut
+        raise BodyWasTruncated
     return thing.body

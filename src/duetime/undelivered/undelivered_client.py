@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from duetime.errors import InvalidCursor, UndeliveredNotFound
 from duetime.model.selection import LARGEST_PAGE, check_limit
-from duetime.model.undelivered import Kind, Undelivered, is_undelivered_id, request_for
+from duetime.model.undelivered import Undelivered, UndeliveredKind, is_undelivered_id, request_for
 from duetime.ports.undelivered import UndeliveredPage, UndeliveredPorts
 from duetime.ports.wakeups import FAILURES
 
@@ -14,7 +14,7 @@ MOST_AT_ONCE = 1_000
 """That one call has redriven."""
 
 
-class UndeliveredDesk:
+class UndeliveredClient:
     """What is undelivered in a deployment, of all tenants."""
 
     def __init__(self, ports: UndeliveredPorts) -> None:
@@ -61,7 +61,7 @@ class UndeliveredDesk:
         return thing
 
     def redrive_many(
-        self, kind: Kind | str | None = None, *, limit: int = 100, dry_run: bool = False
+        self, kind: UndeliveredKind | str | None = None, *, limit: int = 100, dry_run: bool = False
     ) -> tuple[Undelivered, ...]:
         """Have many done again, the newest first.
 
@@ -77,7 +77,7 @@ class UndeliveredDesk:
             BackendUnavailable: some may not have been asked for; call again.
         """
         check_limit(limit, MOST_AT_ONCE)
-        wanted = None if kind is None else Kind(kind)
+        wanted = None if kind is None else UndeliveredKind(kind)
         chosen = list[Undelivered]()
         for each in self._all():
             if len(chosen) == limit:

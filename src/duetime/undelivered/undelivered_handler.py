@@ -24,25 +24,25 @@ from typing import Any
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import InvalidTime, UnreadableRow, cut
-from duetime.events.publish import Tell
+from duetime.errors import InvalidTime, UnreadableRow, truncate
+from duetime.events.publish import EventSelection
 from duetime.model.action import ActionRef
 from duetime.model.lifecycle import LifecycleEvent
 from duetime.model.metric import Metric
-from duetime.model.undelivered import Kind, Undelivered, UndeliveredId, bounded, undelivered_id
+from duetime.model.undelivered import Undelivered, UndeliveredId, UndeliveredKind, bounded, undelivered_id
 from duetime.ports.meter import UNMETERED, Meter
-from duetime.ports.undelivered import SalvagePorts, Written
+from duetime.ports.undelivered import RowRecord, UndeliveredHandlerPorts
 from duetime.ports.wakeups import DueMessage
 from duetime.settings import Settings
-from duetime.telemetry.transition_log import Notice
+from duetime.telemetry.transition_log import TransitionLog
 from duetime.undelivered.failed_inputs import (
     DeadMessage,
     DeadNotification,
     FailedBatch,
     FailedInput,
     FailedPass,
-    GivenUp,
-    RedriveRequest,
+    RedriveMessage,
+    UndeliveredInput,
 )
 from duetime.undelivered.redrive import Dispatch, Redrive, told_of
 from duetime.wakeups.arm import Arm
@@ -50,15 +50,15 @@ from duetime.wakeups.arm import Arm
 log = logging.getLogger(__name__)
 
 
-class Salvage:
+class UndeliveredHandler:
     """Sees to one thing that was given up, or to one request to redrive."""
 
     def __init__(
         self,
-        ports: SalvagePorts,
+        ports: UndeliveredHandlerPorts,
         arm: Arm,
         dispatch: Dispatch,
-        tell: Tell,
+        tell: EventSelection,
         *,
         clock: Clock,
         settings: Settings,
@@ -66,17 +66,17 @@ class Salvage:
     ) -> None:
         self._ports, self._arm, self._dispatch, self._tell = ports, arm, dispatch, tell
         self._clock, self._settings, self._meter = clock, settings, meter
-        self._notice = Notice(meter)
+        self._notice = TransitionLog(meter)
         self._redrive = Redrive(ports, arm, dispatch, clock=clock, settings=settings)
 
-    def __call__(self, given: GivenUp | RedriveRequest) -> None:
+    def __call__(self, given: UndeliveredInput | RedriveMessage) -> None:
         """See to it; its message may be deleted when this returns.
 
         Raises:
             BackendUnavailable: the message must come again.
         """
         match given:
-            case RedriveRequest():
+            case RedriveMessage():
                 self._redrive(given.undelivered_id)
             case DeadMessage():
                 self._look_at(given)
@@ -87,14 +87,16 @@ class Salvage:
             case FailedInput():
                 self._dispatch_again(given)
             case DeadNotification():
-                place = undelivered_id(given.at, Kind.NOTIFICATION, given.number)
-                self._keep(given, Kind.NOTIFICATION, place)
+                place = undelivered_id(given.at, UndeliveredKind.NOTIFICATION, given.number)
+                self._keep(given, UndeliveredKind.NOTIFICATION, place)
             case FailedPass():
                 hour = given.at.replace(minute=0, second=0, microsecond=0)
-                self._keep(given, Kind.PASS, undelivered_id(hour, Kind.PASS, given.source))
+                self._keep(
+                    given, UndeliveredKind.PASS, undelivered_id(hour, UndeliveredKind.PASS, given.source)
+                )
             case _:
-                place = undelivered_id(given.at, Kind.MESSAGE, given.source, given.number)
-                self._keep(given, Kind.MESSAGE, place)
+                place = undelivered_id(given.at, UndeliveredKind.MESSAGE, given.source, given.number)
+                self._keep(given, UndeliveredKind.MESSAGE, place)
 
     def _look_at(self, given: DeadMessage) -> None:
         message = given.message
@@ -103,14 +105,14 @@ class Salvage:
         except UnreadableRow as error:
             self._keep_message(given, str(error))
             return
-        if row is None or row.status.is_final or row.gen > message.gen:
-            log.info("dead message of no consequence", extra={"action": message.ref.id, "gen": message.gen})
+        if row is None or row.status.is_final or row.generation > message.generation:
+            log.info("dead message of no consequence", extra={"action": message.ref.id, "gen": message.generation})
         else:
             self._keep_message(given, given.reason)
 
     def _keep_message(self, given: DeadMessage, reason: str) -> None:
-        thing_id = _id_of_gen(Kind.MESSAGE, given.message)
-        self._keep(given, Kind.MESSAGE, thing_id, reason=reason, action=given.message.ref)
+        thing_id = _id_of_gen(UndeliveredKind.MESSAGE, given.message)
+        self._keep(given, UndeliveredKind.MESSAGE, thing_id, reason=reason, action=given.message.ref)
 
     def _arm_again(self, given: FailedBatch) -> None:
         """The sweep finds the rows of what cannot be armed, at the latest when they are overdue."""
@@ -134,18 +136,20 @@ class Salvage:
 
     def _keep_gone(self, given: FailedBatch) -> None:
         batch = given.batch
-        place = undelivered_id(given.at, Kind.RECORD, batch.stream, batch.shard, batch.first, batch.last)
-        self._keep(given, Kind.RECORD, place, reason="its records are no longer in the stream")
+        place = undelivered_id(
+            given.at, UndeliveredKind.RECORD, batch.stream, batch.shard, batch.first, batch.last
+        )
+        self._keep(given, UndeliveredKind.RECORD, place, reason="its records are no longer in the stream")
 
     def _publish_one(self, given: FailedBatch, event: LifecycleEvent) -> None:
         try:
             self._ports.bus.put([event])
         except Exception as error:  # noqa: BLE001 - whatever it is, the event is kept and the next one published
-            place = undelivered_id(event.at, Kind.LIFECYCLE, event.id)
+            place = undelivered_id(event.at, UndeliveredKind.LIFECYCLE, event.id)
             reason = f"{type(error).__name__}: {error}"
-            self._keep(given, Kind.LIFECYCLE, place, reason=reason, body=event.to_json())
+            self._keep(given, UndeliveredKind.LIFECYCLE, place, reason=reason, body=event.to_json())
 
-    def _arm_one(self, given: FailedBatch, record: Written) -> None:
+    def _arm_one(self, given: FailedBatch, record: RowRecord) -> None:
         reason = "the record cannot be read"
         if record.change is not None:
             try:
@@ -155,14 +159,16 @@ class Salvage:
             else:
                 self._notice([record.change])
                 return
-        thing_id = undelivered_id(record.at, Kind.RECORD, given.batch.shard, record.number)
-        self._keep(given, Kind.RECORD, thing_id, reason=reason, action=record.ref, body=_body_of(record))
+        thing_id = undelivered_id(record.at, UndeliveredKind.RECORD, given.batch.shard, record.number)
+        self._keep(
+            given, UndeliveredKind.RECORD, thing_id, reason=reason, action=record.ref, body=_body_of(record)
+        )
 
     def _dispatch_again(self, given: FailedInput) -> None:
         try:
             self._dispatch(given.told)
         except Exception as error:  # noqa: BLE001 - whatever it is, the wake or the event is kept
-            kind = Kind.EVENT if "event" in given.told else Kind.WAKE
+            kind = UndeliveredKind.EVENT if "event" in given.told else UndeliveredKind.WAKE
             self._keep(
                 given,
                 kind,
@@ -175,8 +181,8 @@ class Salvage:
 
     def _keep(
         self,
-        given: GivenUp,
-        kind: Kind,
+        given: UndeliveredInput,
+        kind: UndeliveredKind,
         thing_id: UndeliveredId,
         *,
         reason: str | None = None,
@@ -189,7 +195,7 @@ class Salvage:
             id=thing_id,
             kind=kind,
             source=given.source,
-            reason=bounded(cut(reason or given.reason))[0],
+            reason=bounded(truncate(reason or given.reason))[0],
             body=kept,
             is_cut=is_cut,
             first_at=now,
@@ -201,13 +207,13 @@ class Salvage:
         log.error(Metric.UNDELIVERED.value, extra=told_of(thing))
 
 
-def _id_of_gen(kind: Kind, message: DueMessage) -> UndeliveredId:
+def _id_of_gen(kind: UndeliveredKind, message: DueMessage) -> UndeliveredId:
     """One for each gen of an action: however many of its messages die, it is one thing."""
     ref = message.ref
-    return undelivered_id(message.due_at, kind, ref.tenant_id, ref.id, str(message.gen))
+    return undelivered_id(message.due_at, kind, ref.tenant_id, ref.id, str(message.generation))
 
 
-def _id_of_input(given: FailedInput, kind: Kind) -> UndeliveredId:
+def _id_of_input(given: FailedInput, kind: UndeliveredKind) -> UndeliveredId:
     """An action's wake and an event have names of their own; a job's wake, and what has no time, has its message's."""
     if given.message is not None:
         return _id_of_gen(kind, given.message)
@@ -220,7 +226,7 @@ def _id_of_input(given: FailedInput, kind: Kind) -> UndeliveredId:
     return undelivered_id(at, kind, json.dumps(whose, sort_keys=True), name)
 
 
-def _body_of(record: Written) -> str:
+def _body_of(record: RowRecord) -> str:
     """What leads to the row, and what it may leave behind: its payload stays where it is."""
     told: dict[str, Any] = {"tenant": record.ref.tenant_id, "id": record.ref.id, "record": record.number}
     gone = record.change.old if record.change and record.change.new is None else None

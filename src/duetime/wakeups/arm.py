@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, cut
+from duetime.errors import BackendUnavailable, truncate
 from duetime.model.action import Action
 from duetime.model.change import Change
 from duetime.ports.actions import ActionStore
@@ -69,7 +69,8 @@ class Arm:
             self._timers.set(message_of(action), action.due_at - self._settings.wake_early)
         except BackendUnavailable as error:
             log.warning(
-                "timer not set, hopping through the queue", extra={"action": action.id, "reason": cut(error)}
+                "timer not set, hopping through the queue",
+                extra={"action": action.id, "reason": truncate(error)},
             )
             return False
         return True
@@ -82,14 +83,14 @@ class Arm:
             except BackendUnavailable as error:
                 log.warning(
                     "timer not cleared, its wake will change nothing",
-                    extra={"action": gone.id, "reason": cut(error)},
+                    extra={"action": gone.id, "reason": truncate(error)},
                 )
         if change.new is None and change.old is not None:
             self._remove_what_is_left(change.old)
 
     def _remove_what_is_left(self, gone: Action) -> None:
         """What goes with its row, and is an item of its own."""
-        if gone.payload_apart:
+        if gone.payload_offloaded:
             self._store.remove_payload(gone.ref)
         if gone.idempotency_key is not None:
             self._store.remove_key(gone.ref, gone.idempotency_key)

@@ -14,17 +14,17 @@ from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Bookmarks
 from duetime.settings import Settings
 from duetime.telemetry import spans
-from duetime.wakeups.due_scanner import Passed, Waker, Window, is_cursor
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult, is_cursor
 
 BOOKMARK = "catch-up"
 
 
-class CatchUp:
+class DeepSweep:
     """Looks through the whole overdue part of each due shard."""
 
     def __init__(
         self,
-        waker: Waker,
+        waker: DueScanner,
         bookmarks: Bookmarks,
         *,
         clock: Clock,
@@ -34,19 +34,19 @@ class CatchUp:
         self._waker, self._bookmarks = waker, bookmarks
         self._clock, self._settings, self._meter = clock, settings, meter
 
-    def __call__(self, *, stop_at: datetime) -> Passed:
+    def __call__(self, *, stop_at: datetime) -> ScanResult:
         """Catch up until done, or until `stop_at`; then the next pass goes on in each shard where this one ended."""
         if not self._settings.enabled:
-            return Passed()
+            return ScanResult()
         with spans.span(spans.CATCH_UP) as told:
             passed = self._pass(stop_at)
             told.tell({spans.SENT: passed.sent})
         return passed
 
-    def _pass(self, stop_at: datetime) -> Passed:
+    def _pass(self, stop_at: datetime) -> ScanResult:
         until = self._clock.now() - self._settings.grace
         left_off = self._bookmarks.read(BOOKMARK)
-        windows = [Window(shard, shard, left_off.get(shard), until) for shard in self._waker.shards]
+        windows = [DueWindow(shard, shard, left_off.get(shard), until) for shard in self._waker.shards]
         passed, moved = self._waker.wake(windows, stop_at=stop_at)
         marks = {**left_off, **moved}
         self._bookmarks.write(BOOKMARK, {shard: mark for shard, mark in marks.items() if is_cursor(mark)})

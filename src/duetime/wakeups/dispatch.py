@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
 from duetime.clock import Clock
-from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, cut
+from duetime.errors import InvalidIdentifier, InvalidTime, PayloadTooLarge, truncate
 from duetime.ids import SYSTEM_TENANT, TenantId
 from duetime.jobs.plan import Plan, Planned
 from duetime.model.action import Action, SkipReason, Status
@@ -86,7 +86,7 @@ class DispatchJobs:
             BackendUnavailable: nobody knows whether it was scheduled; the event may be repeated.
         """
         job = self._jobs.get(ref)
-        if job is None or job.dropped_at is not None or cadence not in job.stacked.by_name:
+        if job is None or job.removed_at is not None or cadence not in job.stacked.by_name:
             log.info("event of no job", extra={"job": ref.name, "event": event.get("id")})
             return None
         if ref.tenant_id not in {SYSTEM_TENANT, _trigger_of(job, cadence).tenant_of(event)}:
@@ -113,10 +113,10 @@ class DispatchJobs:
             due_at=now,
             first_due_at=happened_at,
             due_shard=ids.due_shard_of(action_id, len(self._actions.due_shards)),
-            created_by=cut(f"event:{event.get('source', '')}", ids.ACTOR_LIMIT),
+            created_by=truncate(f"event:{event.get('source', '')}", ids.ACTOR_LIMIT),
             payload=written,
             payload_version=job.definition.payload_version,
-            payload_apart=size > IN_ROW_LIMIT,
+            payload_offloaded=size > IN_ROW_LIMIT,
             cadence=cadence,
             job_tenant=None if tenant_id == job.ref.tenant_id else job.ref.tenant_id,
             planned_at=now,
@@ -154,7 +154,7 @@ def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | No
         return ids.tenant(trigger.tenant_of(event)), None
     except InvalidIdentifier as error:
         refusal = f"the event names no tenant at {trigger.tenant}: {error.problem}"
-        return job.ref.tenant_id, cut(refusal) if trigger.no_tenant == "refuse" else None
+        return job.ref.tenant_id, truncate(refusal) if trigger.no_tenant == "refuse" else None
 
 
 def _trigger_of(job: Job, cadence: str) -> OnEvent:

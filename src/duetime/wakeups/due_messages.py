@@ -20,7 +20,7 @@ def message_of(action: Action) -> DueMessage:
         ref=action.ref,
         type=action.type,
         due_at=action.due_at,
-        gen=action.gen,
+        generation=action.generation,
         payload_version=action.payload_version,
         is_keyed=action.concurrency_key is not None,
     )

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from duetime import instant
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.model.action import Action, Status
 from duetime.ports.actions import ActionStore, DuePage
 from duetime.ports.wakeups import DueQueues, Routes
@@ -27,7 +27,7 @@ _CURSOR = "cursor "
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DueWindow:
     """A part of one due shard: what lies after the mark `start`, up to and with `until`.
 
     A mark is the text of an instant, or a page's cursor: thousands may share one due time. `name` is the bookmark's.
@@ -40,41 +40,41 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class ScanResult:
     """What one pass did."""
 
     sent: int = 0
     failed_shards: tuple[str, ...] = ()
-    is_whole: bool = True
+    is_complete: bool = True
     """False when the time ran out, or a shard failed; the next pass goes on from there."""
     oldest_due_age: float = 0.0
     """Seconds by which the oldest row was overdue that was found overdue and not running; 0 if none was."""
 
-    def plus(self, other: Passed) -> Passed:
+    def plus(self, other: ScanResult) -> ScanResult:
         """Both together."""
         if other == _NOTHING:
             return self
-        return Passed(
+        return ScanResult(
             self.sent + other.sent,
             tuple(sorted({*self.failed_shards, *other.failed_shards})),
-            self.is_whole and other.is_whole,
+            self.is_complete and other.is_complete,
             max(self.oldest_due_age, other.oldest_due_age),
         )
 
 
-_NOTHING = Passed()
+_NOTHING = ScanResult()
 
 
 @dataclass(frozen=True, slots=True)
-class _Woken:
+class _ScannedWindow:
     """What became of one window: `mark` is where the next pass goes on, None where this one never began."""
 
-    window: Window
-    passed: Passed
+    window: DueWindow
+    passed: ScanResult
     mark: str | None
 
 
-class Waker:
+class DueScanner:
     """Wakes the rows of windows, one after the other, or side by side with an executor's `map`."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Waker:
         *,
         clock: Clock,
         settings: Settings,
-        map_: Callable[..., Iterable[_Woken]] = map,
+        map_: Callable[..., Iterable[_ScannedWindow]] = map,
     ) -> None:
         self._store, self._queues, self._routes = store, queues, routes
         self._clock, self._settings, self._map = clock, settings, map_
@@ -95,13 +95,13 @@ class Waker:
         """Every due shard there may be."""
         return self._store.due_shards
 
-    def wake(self, windows: Iterable[Window], *, stop_at: datetime) -> tuple[Passed, dict[str, str]]:
+    def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         """Go through the windows until `stop_at`; a failure ends its own window only.
 
         Returns:
             What was done, and the mark of each window that was begun, by its name.
         """
-        total = Passed()
+        total = ScanResult()
         marks: dict[str, str] = {}
         for woken in self._map(lambda window: self._wake_one(window, stop_at), windows):
             total = total.plus(woken.passed)
@@ -109,18 +109,20 @@ class Waker:
                 marks[woken.window.name] = woken.mark
         return total, marks
 
-    def _wake_one(self, window: Window, stop_at: datetime) -> _Woken:
-        passed, mark = Passed(), None
+    def _wake_one(self, window: DueWindow, stop_at: datetime) -> _ScannedWindow:
+        passed, mark = ScanResult(), None
         try:
             for sent, mark in self._pages(window, stop_at):  # noqa: B007 - the last mark stands after the loop
                 passed = passed.plus(sent)
         except DuetimeError as error:
-            log.warning("shard not finished", extra={"shard": window.shard, "reason": cut(error)})
-            return _Woken(window, passed.plus(Passed(failed_shards=(window.shard,), is_whole=False)), mark)
-        is_whole = mark is not None and not is_cursor(mark)
-        return _Woken(window, passed.plus(Passed(is_whole=is_whole)), mark)
+            log.warning("shard not finished", extra={"shard": window.shard, "reason": truncate(error)})
+            return _ScannedWindow(
+                window, passed.plus(ScanResult(failed_shards=(window.shard,), is_complete=False)), mark
+            )
+        is_complete = mark is not None and not is_cursor(mark)
+        return _ScannedWindow(window, passed.plus(ScanResult(is_complete=is_complete)), mark)
 
-    def _pages(self, window: Window, stop_at: datetime) -> Iterator[tuple[Passed, str]]:
+    def _pages(self, window: DueWindow, stop_at: datetime) -> Iterator[tuple[ScanResult, str]]:
         after, cursor = _read(window.start)
         while self._clock.now() < stop_at:
             page = self._store.due(window.shard, after=after, until=window.until, limit=PAGE, cursor=cursor)
@@ -130,7 +132,7 @@ class Waker:
             if cursor is None:
                 return
 
-    def _send(self, page: DuePage) -> Passed:
+    def _send(self, page: DuePage) -> ScanResult:
         now = self._clock.now()
         rows = self._store.get_rows([entry.ref for entry in page.entries])
         waiting = [row for row in rows if self._needs_a_wake(row, now)]
@@ -139,7 +141,7 @@ class Waker:
             row for row in waiting if row.concurrency_key is None
         ]  # with a key, it may well wait for a slot
         ages = [(now - row.due_at).total_seconds() for row in late]
-        return Passed(len(waiting), oldest_due_age=max([0.0, *ages]))
+        return ScanResult(len(waiting), oldest_due_age=max([0.0, *ages]))
 
     def _needs_a_wake(self, row: Action, now: datetime) -> bool:
         if row.status is Status.PROCESSING and row.lease_until is not None:

@@ -16,7 +16,7 @@ from duetime.model.metric import Metric
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.ports.wakeups import Bookmarks
 from duetime.settings import Settings
-from duetime.wakeups.due_scanner import Passed, Waker, Window
+from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult
 
 BOOKMARK = "sweep"
 DEEPEST = timedelta(hours=6)
@@ -37,7 +37,7 @@ class Sweep:
 
     def __init__(
         self,
-        waker: Waker,
+        waker: DueScanner,
         bookmarks: Bookmarks,
         *,
         clock: Clock,
@@ -47,10 +47,10 @@ class Sweep:
         self._waker, self._bookmarks = waker, bookmarks
         self._clock, self._settings, self._meter = clock, settings, meter
 
-    def __call__(self, *, stop_at: datetime) -> Passed:
+    def __call__(self, *, stop_at: datetime) -> ScanResult:
         """Sweep until done, or until `stop_at`; a shard that fails is left for the next pass, the others go on."""
         if not self._settings.enabled:
-            return Passed()
+            return ScanResult()
         marks = dict(self._bookmarks.read(BOOKMARK))
         windows = list(self._windows(marks, self._clock.now()))
         passed, moved = self._waker.wake(windows, stop_at=stop_at)
@@ -59,11 +59,11 @@ class Sweep:
         self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed
 
-    def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[Window]:
+    def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[DueWindow]:
         looks = bands(self._settings.grace)
         deeper = (*looks[1:], DEEPEST)
         for late, next_late in zip(looks, deeper, strict=True):
             at_first = instant.text(now - next_late)
             for shard in self._waker.shards:
                 name = f"{late.total_seconds():g}/{shard}"
-                yield Window(name, shard, marks.get(name, at_first), now - late)
+                yield DueWindow(name, shard, marks.get(name, at_first), now - late)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from duetime import ids, instant
 from duetime.clock import Clock
-from duetime.errors import BackendUnavailable, cut
+from duetime.errors import BackendUnavailable, truncate
 from duetime.ids import SYSTEM_TENANT, JobName
 from duetime.model.action import Action, Attempt, Ending, Status
 from duetime.model.job import Definition
@@ -61,7 +61,7 @@ def definitions() -> tuple[Definition, ...]:
             category="duetime",
             description=about,
             worker=SYSTEM_WORKER,
-            runs_itself=True,
+            self_scheduled=True,
         )
         for name, (title, about) in _ABOUT.items()
     )
@@ -101,7 +101,7 @@ def _handler(definition: Definition, run_pass: Pass) -> Handler:
     )
 
 
-class Journal:
+class PassHistory:
     """Records passes as runs of their jobs."""
 
     def __init__(self, actions: ActionStore, *, clock: Clock, settings: Settings, instance: str) -> None:
@@ -115,9 +115,9 @@ class Journal:
         try:
             yield told
         except Exception as error:
-            self._record(job, started_at, Ending.FAILED, cut(f"{type(error).__name__}: {error}"))
+            self._record(job, started_at, Ending.FAILED, truncate(f"{type(error).__name__}: {error}"))
             raise
-        self._record(job, started_at, Ending.EXECUTED, cut("; ".join(told)) or None)
+        self._record(job, started_at, Ending.EXECUTED, truncate("; ".join(told)) or None)
 
     def _record(self, job: JobName, started_at: datetime, ending: Ending, message: str | None) -> None:
         nominal, now = _nominal(started_at, EVERY[job]), self._clock.now()
@@ -147,7 +147,7 @@ class Journal:
         try:
             self._actions.record(row)
         except BackendUnavailable as error:  # the pass was made: that it cannot be told is no failure of it
-            log.warning("pass not recorded", extra={"job": job, "reason": cut(error)})
+            log.warning("pass not recorded", extra={"job": job, "reason": truncate(error)})
 
 
 def _nominal(moment: datetime, every: timedelta) -> datetime:

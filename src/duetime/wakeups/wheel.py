@@ -20,7 +20,7 @@ from duetime.ports.actions import ActionStore
 from duetime.ports.wakeups import Bookmarks, DueMessage
 from duetime.settings import Settings
 from duetime.wakeups.arm import Arm
-from duetime.wakeups.due_scanner import PAGE, Passed, Waker, Window
+from duetime.wakeups.due_scanner import PAGE, DueScanner, DueWindow, ScanResult
 
 BOOKMARK = "wheel"
 TURN = timedelta(minutes=1)
@@ -39,25 +39,25 @@ class WheelTimers:
 class Wheel:
     """Sends what is due between the last turn's end and the near limit, less a minute."""
 
-    def __init__(self, waker: Waker, bookmarks: Bookmarks, *, clock: Clock, settings: Settings) -> None:
+    def __init__(self, waker: DueScanner, bookmarks: Bookmarks, *, clock: Clock, settings: Settings) -> None:
         self._waker, self._bookmarks = waker, bookmarks
         self._clock, self._settings = clock, settings
 
-    def __call__(self, *, stop_at: datetime) -> Passed:
+    def __call__(self, *, stop_at: datetime) -> ScanResult:
         """Turn once. A shard whose rows are too many for one turn is gone on with in the next."""
         if not self._settings.enabled:
-            return Passed()
+            return ScanResult()
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
-        windows = [Window(each, each, marks.get(each, at_first), until) for each in self._waker.shards]
+        windows = [DueWindow(each, each, marks.get(each, at_first), until) for each in self._waker.shards]
         passed, moved = self._waker.wake(windows, stop_at=stop_at)
         begun = {each.name: each.start for each in windows if each.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
         return passed
 
 
-class HandOver:
+class Rearm:
     """Arms what the wheel has left behind, after a deploy chose EventBridge's timers."""
 
     def __init__(self, store: ActionStore, arm: Arm, bookmarks: Bookmarks, *, clock: Clock) -> None:

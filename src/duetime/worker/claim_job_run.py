@@ -10,15 +10,25 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from duetime import ids
-from duetime.errors import BackendUnavailable, cut
+from duetime.errors import BackendUnavailable, truncate
 from duetime.ids import PLANNER
-from duetime.jobs.claim_policy import Bounds, Go, Mine, Seen, Skip, Verdict, Wait, is_first, judge
+from duetime.jobs.claim_policy import (
+    AlreadyClaimed,
+    Bounds,
+    ClaimContext,
+    ClaimDecision,
+    Proceed,
+    Skip,
+    Wait,
+    decide,
+    is_first,
+)
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.job import Job, JobRef
-from duetime.model.lease import ClaimTerms, Held
+from duetime.model.lease import ClaimTerms, LeaseHeld
 from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import Hold, JobStore, Taking
+from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import RetryPolicy
 from duetime.settings import Settings
 
@@ -32,12 +42,12 @@ _RACES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class ClaimWon:
     """The claim was won: the row as this run holds it, and its job as it was then."""
 
     action: Action
     job: Job | None
-    hold: Hold
+    hold: LockRequirement
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ def job_ref_of(action: Action) -> JobRef | None:
     return None if name is None else JobRef(action.job_tenant or action.tenant_id, name)
 
 
-class Admit:
+class ClaimJobRun:
     """Claims runs of jobs."""
 
     def __init__(self, actions: ActionStore, jobs: JobStore, *, settings: Settings) -> None:
@@ -61,7 +71,7 @@ class Admit:
 
     def __call__(
         self, ref: ActionRef, terms: ClaimTerms, handlers: RetryPolicy
-    ) -> Admitted | Held | Waiting | None:
+    ) -> ClaimWon | LeaseHeld | Waiting | None:
         """Claim, skip or put off a run; None when there is nothing to do, or when it was skipped.
 
         Args:
@@ -77,13 +87,13 @@ class Admit:
             seen = self._look(ref)
             if seen is None:
                 return None
-            verdict = judge(seen, terms.nonce, bounds)
+            verdict = decide(seen, terms.nonce, bounds)
             done = self._obey(verdict, seen, _with_policy(terms, seen, handlers))
-            if not isinstance(done, _Again):
+            if not isinstance(done, _ReadAgain):
                 return done
         raise BackendUnavailable("the jobs table", f"the job of {ref.id} kept changing while it was claimed")
 
-    def _look(self, ref: ActionRef) -> Seen | None:
+    def _look(self, ref: ActionRef) -> ClaimContext | None:
         row = self._actions.get(ref)
         owner = None if row is None else job_ref_of(row)
         if row is None or owner is None:
@@ -91,8 +101,8 @@ class Admit:
         job = self._jobs.get(owner)
         others = [job.running, job.waiting] if job else [None, None]
         holder, waiting = (self._actions.get(each) if each and each != ref else None for each in others)
-        former = self._former(row, job) if job and is_first(row) else ()
-        return Seen(row=row, job=job, holder=holder, waiting=waiting, former=former)
+        previous = self._former(row, job) if job and is_first(row) else ()
+        return ClaimContext(row=row, job=job, holder=holder, waiting=waiting, previous=previous)
 
     def _former(self, row: Action, job: Job) -> tuple[Action, ...]:
         """What former versions planned for the same nominal time.
@@ -108,12 +118,12 @@ class Admit:
         return tuple(self._actions.get_rows(refs)) if refs else ()
 
     def _obey(
-        self, verdict: Verdict, seen: Seen, terms: ClaimTerms
-    ) -> Admitted | Held | Waiting | _Again | None:
+        self, verdict: ClaimDecision, seen: ClaimContext, terms: ClaimTerms
+    ) -> ClaimWon | LeaseHeld | Waiting | _ReadAgain | None:
         match verdict:
-            case Mine():
-                return Admitted(seen.row, seen.job, _hold_of(seen))
-            case Go():
+            case AlreadyClaimed():
+                return ClaimWon(seen.row, seen.job, _hold_of(seen))
+            case Proceed():
                 return self._take(verdict, seen, terms)
             case Skip():
                 return self._skip(verdict, seen, terms)
@@ -122,23 +132,23 @@ class Admit:
             case _:
                 return verdict
 
-    def _take(self, go: Go, seen: Seen, terms: ClaimTerms) -> Admitted | _Again:
+    def _take(self, go: Proceed, seen: ClaimContext, terms: ClaimTerms) -> ClaimWon | _ReadAgain:
         if seen.job is None:
             return _AGAIN
         claimed = replace(transition.started(seen.row, terms), catches_up=go.catches_up)
         dead = seen.holder if go.takes_over_lock else None
         dead_ref = seen.job.running if go.takes_over_lock else None
-        taking = Taking(
+        taking = JobRunClaim(
             row=seen.row, claimed=claimed, job=seen.job, hold=go.hold, dead=dead, dead_ref=dead_ref
         )
-        return Admitted(claimed, seen.job, go.hold) if self._jobs.claim(taking) else _AGAIN
+        return ClaimWon(claimed, seen.job, go.hold) if self._jobs.claim(taking) else _AGAIN
 
-    def _skip(self, skip: Skip, seen: Seen, terms: ClaimTerms) -> _Again | None:
+    def _skip(self, skip: Skip, seen: ClaimContext, terms: ClaimTerms) -> _ReadAgain | None:
         row, owner = seen.row, job_ref_of(seen.row)
         ended = transition.skipped(
             row,
             skip.reason,
-            note=cut(skip.note),
+            note=truncate(skip.note),
             by=PLANNER,
             at=terms.now,
             expires_at=terms.now + self._settings.retention,
@@ -147,7 +157,7 @@ class Admit:
             return _AGAIN
         return None  # the stream shows it: see `notice`
 
-    def _wait(self, wait: Wait, seen: Seen, terms: ClaimTerms) -> Waiting | _Again:
+    def _wait(self, wait: Wait, seen: ClaimContext, terms: ClaimTerms) -> Waiting | _ReadAgain:
         if seen.job is None:
             return _AGAIN
         ref = seen.row.ref
@@ -169,17 +179,21 @@ class Admit:
         return owner is not None and self._jobs.end_pending(holder, ended, owner)
 
 
-class _Again:
+class _ReadAgain:
     """What was read has changed: read again."""
 
 
-_AGAIN = _Again()
+_AGAIN = _ReadAgain()
 
 
-def _with_policy(terms: ClaimTerms, seen: Seen, handlers: RetryPolicy) -> ClaimTerms:
+def _with_policy(terms: ClaimTerms, seen: ClaimContext, handlers: RetryPolicy) -> ClaimTerms:
     policy = handlers if seen.job is None else seen.job.policy_for(seen.row.cadence, handlers)
     return replace(terms, retry=policy.text())
 
 
-def _hold_of(seen: Seen) -> Hold:
-    return Hold.LOCK if seen.job is not None and seen.job.running == seen.row.ref else Hold.NOTHING
+def _hold_of(seen: ClaimContext) -> LockRequirement:
+    return (
+        LockRequirement.LOCK
+        if seen.job is not None and seen.job.running == seen.row.ref
+        else LockRequirement.NOTHING
+    )

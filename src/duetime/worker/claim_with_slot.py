@@ -20,11 +20,11 @@ from duetime import ids
 from duetime.ids import ActionId
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import Claimed, ClaimTerms, Held, Keyed
+from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, NeedsSlot
 from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import Hold
+from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
-from duetime.worker.claim_job_run import Admitted, Waiting
+from duetime.worker.claim_job_run import ClaimWon, Waiting
 
 log = logging.getLogger(__name__)
 
@@ -43,30 +43,30 @@ _CATCH_UP = timedelta(hours=6)
 _RACES = 10
 
 
-class ClaimAlone:
+class ClaimOneShot:
     """Claims actions of no job: by one write, or with a slot."""
 
-    def __init__(self, actions: ActionStore, *, chance: Callable[[], float]) -> None:
-        self._actions, self._take_slot = actions, TakeSlot(actions, chance=chance)
+    def __init__(self, actions: ActionStore, *, jitter_draw: Callable[[], float]) -> None:
+        self._actions, self._take_slot = actions, ClaimWithSlot(actions, jitter_draw=jitter_draw)
 
-    def __call__(self, message: DueMessage, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
+    def __call__(self, message: DueMessage, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
         """Claim a run, or say when to look again; None when there is nothing to do.
 
         A message may be older than what it says of the key: the row tells.
         """
-        claim = Keyed() if message.is_keyed else self._actions.claim(message.ref, terms)
-        if isinstance(claim, Keyed):
+        claim = NeedsSlot() if message.is_keyed else self._actions.claim(message.ref, terms)
+        if isinstance(claim, NeedsSlot):
             return self._take_slot(message.ref, terms)
-        return Admitted(claim.action, None, Hold.NOTHING) if isinstance(claim, Claimed) else claim
+        return ClaimWon(claim.action, None, LockRequirement.NOTHING) if isinstance(claim, Claimed) else claim
 
 
-class TakeSlot:
+class ClaimWithSlot:
     """Claims actions that have a concurrency key."""
 
-    def __init__(self, actions: ActionStore, *, chance: Callable[[], float]) -> None:
-        self._actions, self._chance = actions, chance
+    def __init__(self, actions: ActionStore, *, jitter_draw: Callable[[], float]) -> None:
+        self._actions, self._chance = actions, jitter_draw
 
-    def __call__(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | None:
+    def __call__(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
         """Claim a run with a slot of its key, or say when to look again; None when there is nothing to do.
 
         A key that keeps changing while it looks is busy: it looks again later, too.
@@ -76,12 +76,12 @@ class TakeSlot:
         """
         for _ in range(_RACES):
             done = self._try(ref, terms)
-            if not isinstance(done, _Again):
+            if not isinstance(done, _ReadAgain):
                 return done
         log.warning("its concurrency key kept changing, it looks again later", extra={"action": ref.id})
         return self._in(SOONEST)
 
-    def _try(self, ref: ActionRef, terms: ClaimTerms) -> Admitted | Held | Waiting | _Again | None:
+    def _try(self, ref: ActionRef, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | _ReadAgain | None:
         row = next(iter(self._actions.get_rows([ref])), None)
         if row is None or row.concurrency_key is None:
             return None
@@ -89,12 +89,12 @@ class TakeSlot:
             if row.claim_nonce == terms.nonce:
                 return self._admitted(row)
             if not terms.may_take_over(row):
-                return Held(row.lease_until)
+                return LeaseHeld(row.lease_until)
         elif row.status is not Status.PENDING or row.due_at > terms.now:
             return None
         return self._contend(row, row.concurrency_key, terms)
 
-    def _contend(self, row: Action, key: str, terms: ClaimTerms) -> Admitted | Waiting | _Again:
+    def _contend(self, row: Action, key: str, terms: ClaimTerms) -> ClaimWon | Waiting | _ReadAgain:
         others = self._actions.holders(row.tenant_id, key) - {row.id}
         if len(others) >= row.concurrency_limit:
             is_freed = self._free_dead(row, key, sorted(others), terms)
@@ -102,12 +102,12 @@ class TakeSlot:
         claimed = transition.started(row, terms)
         return self._admitted(claimed) if self._actions.claim_slot(row, claimed) else _AGAIN
 
-    def _admitted(self, claimed: Action) -> Admitted:
+    def _admitted(self, claimed: Action) -> ClaimWon:
         """The run, with its payload: one that is set apart is read only now, and not with each look."""
-        if claimed.payload_apart and claimed.payload is None:
+        if claimed.payload_offloaded and claimed.payload is None:
             whole = self._actions.get(claimed.ref)
             claimed = replace(claimed, payload=whole.payload if whole else None)
-        return Admitted(claimed, None, Hold.NOTHING)
+        return ClaimWon(claimed, None, LockRequirement.NOTHING)
 
     def _free_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
         """Free what dead runs hold; whether there were any."""
@@ -140,11 +140,11 @@ def next_look(message: DueMessage, now: datetime, *, grace: timedelta) -> DueMes
     return replace(message, is_keyed=True, looks_until=now + until_sent_again + _GOES_ON)
 
 
-class _Again:
+class _ReadAgain:
     """What was read has changed: read again."""
 
 
-_AGAIN = _Again()
+_AGAIN = _ReadAgain()
 
 
 def _is_dead(holder: Action | None, terms: ClaimTerms) -> bool:

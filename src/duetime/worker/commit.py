@@ -22,12 +22,12 @@ from enum import Enum
 from duetime.errors import AlreadyCommitted, BackendUnavailable
 from duetime.model.lease import Settlement, SettleResult
 from duetime.model.run import Entry, RunCancelled
-from duetime.worker.claim_job_run import Admitted
+from duetime.worker.claim_job_run import ClaimWon
 from duetime.worker.heartbeat import Heartbeat
-from duetime.worker.settle import Release
+from duetime.worker.settle import Settle
 
 
-class Stage(Enum):
+class CommitStage(Enum):
     """How far a run's commit has come."""
 
     OPEN = "open"
@@ -40,15 +40,15 @@ class Stage(Enum):
     """The run was taken over; there is nothing to settle."""
 
 
-class Commit:
+class RunCommit:
     """What `Run.commit` calls, one for each run. Of several threads one waits for the other."""
 
     def __init__(
         self,
-        held: Admitted,
+        held: ClaimWon,
         stop: threading.Event,
         *,
-        release: Release,
+        release: Settle,
         heartbeat: Heartbeat,
         executed: Callable[[], Settlement],
     ) -> None:
@@ -66,7 +66,7 @@ class Commit:
         self._turn = threading.Lock()
         self._number = 0
         self._doubt: BackendUnavailable | None = None
-        self.stage = Stage.OPEN
+        self.stage = CommitStage.OPEN
         self.entries: Sequence[Entry] | None = None
         self.settlement: Settlement | None = None
 
@@ -75,13 +75,13 @@ class Commit:
         with self._turn:
             self._check_open()
             self._heartbeat.rest(self._held.action)
-            self.stage = Stage.IN_DOUBT
+            self.stage = CommitStage.IN_DOUBT
             self._commit(entries)
 
     def _check_open(self) -> None:
-        if self.stage is Stage.COMMITTED:
+        if self.stage is CommitStage.COMMITTED:
             raise AlreadyCommitted(self._held.action.id)
-        if self.stage is Stage.LOST:
+        if self.stage is CommitStage.LOST:
             raise RunCancelled
         if self._doubt is not None:
             raise self._doubt  # whatever else this run wants, the first answer is still missing
@@ -95,11 +95,11 @@ class Commit:
             self._doubt = doubt
             raise
         except Exception:
-            self.stage = Stage.OPEN
+            self.stage = CommitStage.OPEN
             self._heartbeat.resume(self._held.action)
             raise
         if result is not SettleResult.SETTLED:
-            self.stage = Stage.LOST
+            self.stage = CommitStage.LOST
             self.stop.set()
             raise RunCancelled
-        self.stage, self.entries, self.settlement = Stage.COMMITTED, entries, settlement
+        self.stage, self.entries, self.settlement = CommitStage.COMMITTED, entries, settlement

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from duetime.clock import Clock
-from duetime.errors import DuetimeError, cut
+from duetime.errors import DuetimeError, truncate
 from duetime.model.action import Action
 from duetime.ports.actions import ActionStore
 from duetime.ports.wakeups import Delivery, DueQueues
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
-class Watched:
+class WatchedRun:
     """A run under way, and what it takes to keep it."""
 
     action: Action
@@ -44,8 +44,8 @@ class Heartbeat:
     def __init__(self, store: ActionStore, queues: DueQueues, *, clock: Clock, settings: Settings) -> None:
         self._store, self._queues = store, queues
         self._clock, self._settings = clock, settings
-        self._watched: set[Watched] = set()
-        self._beaten: Watched | None = None
+        self._watched: set[WatchedRun] = set()
+        self._beaten: WatchedRun | None = None
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
 
@@ -54,7 +54,7 @@ class Heartbeat:
         self, action: Action, stop: threading.Event, deadline: datetime, delivery: Delivery, queue: str
     ) -> Iterator[None]:
         """Beat for a claimed action until the block ends; `stop` is set when its run should end."""
-        watched = Watched(action, stop, deadline, delivery, queue, renewed_at=self._clock.now())
+        watched = WatchedRun(action, stop, deadline, delivery, queue, renewed_at=self._clock.now())
         self._begin(watched)
         try:
             yield
@@ -71,7 +71,7 @@ class Heartbeat:
         except DuetimeError as error:
             log.warning(
                 "message not hidden, the run goes on",
-                extra={"action": delivery.message.ref.id, "reason": cut(error)},
+                extra={"action": delivery.message.ref.id, "reason": truncate(error)},
             )
 
     def rest(self, action: Action) -> None:
@@ -90,12 +90,12 @@ class Heartbeat:
             if watched.action is action:
                 watched.rests = rests
 
-    def _begin(self, watched: Watched) -> None:
+    def _begin(self, watched: WatchedRun) -> None:
         with self._changed:
             self._watched.add(watched)
             self._start()
 
-    def _end(self, watched: Watched) -> None:
+    def _end(self, watched: WatchedRun) -> None:
         with self._changed:
             self._watched.discard(watched)
 
@@ -116,7 +116,7 @@ class Heartbeat:
             for watched in arrived:
                 self._beat_once(watched)
 
-    def _beat_once(self, watched: Watched) -> None:
+    def _beat_once(self, watched: WatchedRun) -> None:
         with self._changed:
             if watched not in self._watched:
                 return
@@ -128,7 +128,7 @@ class Heartbeat:
                 self._beaten = None
                 self._changed.notify_all()
 
-    def look_after(self, watched: Watched) -> None:
+    def look_after(self, watched: WatchedRun) -> None:
         """Beat once: renew the lease if it is time, or look whether the run should end."""
         if watched.rests:
             return
@@ -136,10 +136,11 @@ class Heartbeat:
             self._renew_or_peek(watched)
         except DuetimeError as error:
             log.warning(
-                "heartbeat failed, trying again", extra={"action": watched.action.id, "reason": cut(error)}
+                "heartbeat failed, trying again",
+                extra={"action": watched.action.id, "reason": truncate(error)},
             )
 
-    def _renew_or_peek(self, watched: Watched) -> None:
+    def _renew_or_peek(self, watched: WatchedRun) -> None:
         now = self._clock.now()
         if now > watched.deadline:
             return  # an overdue run is not kept alive: its lease may end

@@ -27,12 +27,12 @@ from enum import StrEnum
 
 from duetime.app import App
 from duetime.clock import Clock
-from duetime.declare.invocation import prepared, run_of
-from duetime.errors import DuetimeError, InvalidPayload, UnknownType, cut
+from duetime.declare.invocation import make_run, resolve_handler
+from duetime.errors import DuetimeError, InvalidPayload, UnknownType, truncate
 from duetime.ids import is_one_shot
 from duetime.jobs.plan import Plan, is_behind
 from duetime.model.action import Action
-from duetime.model.lease import ClaimTerms, Held, Settlement, SettleResult
+from duetime.model.lease import ClaimTerms, LeaseHeld, Settlement, SettleResult
 from duetime.model.outcome import SUCCEEDED, Outcome, final_instead, of_error, put_off, settlement
 from duetime.model.run import RunCancelled
 from duetime.ports.actions import ActionStore
@@ -42,18 +42,18 @@ from duetime.ports.wakeups import LONGEST_DELAY, Delivery, DueQueues, Routes, Se
 from duetime.retry import NEVER, Fatal, RetryPolicy
 from duetime.settings import Settings
 from duetime.telemetry import spans
-from duetime.telemetry.run_log import Teller
+from duetime.telemetry.run_log import RunLog
 from duetime.wakeups.due_messages import delay_until
-from duetime.worker.claim_job_run import Admit, Admitted, Waiting
-from duetime.worker.claim_with_slot import ClaimAlone, next_look
-from duetime.worker.commit import Commit, Stage
+from duetime.worker.claim_job_run import ClaimJobRun, ClaimWon, Waiting
+from duetime.worker.claim_with_slot import ClaimOneShot, next_look
+from duetime.worker.commit import CommitStage, RunCommit
 from duetime.worker.heartbeat import Heartbeat, visibility
-from duetime.worker.settle import Release
+from duetime.worker.settle import Settle
 
 log = logging.getLogger(__name__)
 
 
-class Result(StrEnum):
+class DeliveryResult(StrEnum):
     """What came of a delivery."""
 
     RAN = "ran"
@@ -72,7 +72,7 @@ class WorkerPorts:
     heartbeat: Heartbeat
 
 
-class Work:
+class Worker:
     """Handles deliveries for one app's handlers. Safe to call from several threads.
 
     Raises:
@@ -87,18 +87,18 @@ class Work:
         clock: Clock,
         settings: Settings,
         instance: str,
-        chance: Callable[[], float] = random.random,
+        jitter_draw: Callable[[], float] = random.random,
         meter: Meter = UNMETERED,
     ) -> None:
         self._app, self._ports, self._resources = app, ports, app.complete()
         self._clock, self._settings, self._instance = clock, settings, instance
-        self._chance, self._tell = chance, Teller(meter)
-        self._admit = Admit(ports.store, ports.jobs, settings=settings)
-        self._claim_alone = ClaimAlone(ports.store, chance=chance)
+        self._chance, self._tell = jitter_draw, RunLog(meter)
+        self._admit = ClaimJobRun(ports.store, ports.jobs, settings=settings)
+        self._claim_alone = ClaimOneShot(ports.store, jitter_draw=jitter_draw)
         self._plan = Plan(ports.store, ports.jobs, clock=clock, settings=settings, meter=meter)
-        self._release = Release(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
+        self._release = Settle(ports.store, ports.jobs, ports.queues, ports.routes, clock=clock)
 
-    def __call__(self, delivery: Delivery) -> Result:
+    def __call__(self, delivery: Delivery) -> DeliveryResult:
         """Handle one delivery; the message may be deleted when this returns.
 
         Raises:
@@ -109,22 +109,22 @@ class Work:
             return self._put_off(delivery, wait)
         self._clock.wait_until(delivery.message.due_at)
         claim = self._claim(delivery)
-        if isinstance(claim, Held):
+        if isinstance(claim, LeaseHeld):
             return self._put_off(delivery, self._until(claim.until + self._settings.clock_skew) + 1)
         if isinstance(claim, Waiting):
             return self._look_again(delivery, claim)
         if claim is None:
-            return Result.NOTHING_TO_DO
+            return DeliveryResult.NOTHING_TO_DO
         self._tell.began(claim.action)
         self._plan_ahead(claim)
         with spans.executing(claim.action) as span:
             commit = self._commit_of(claim)
             outcome = self._run(claim.action, commit, delivery, span)
-            if commit.stage is Stage.IN_DOUBT:
+            if commit.stage is CommitStage.IN_DOUBT:
                 span.tell({spans.OUTCOME: spans.IN_DOUBT})
                 return self._leave(claim.action, delivery)
             span.ended(self._end(claim, commit, outcome))
-        return Result.RAN
+        return DeliveryResult.RAN
 
     def _must_wait(self, delivery: Delivery) -> int | None:
         """Seconds for which the message must be put off, None if it need not."""
@@ -158,18 +158,18 @@ class Work:
     def _until(self, instant: datetime) -> int:
         return delay_until(instant, self._clock.now())
 
-    def _put_off(self, delivery: Delivery, seconds: int) -> Result:
+    def _put_off(self, delivery: Delivery, seconds: int) -> DeliveryResult:
         self._ports.queues.send([Send(self._app.worker, delivery.message, min(seconds, LONGEST_DELAY))])
         log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
-        return Result.PUT_OFF
+        return DeliveryResult.PUT_OFF
 
-    def _look_again(self, delivery: Delivery, waiting: Waiting) -> Result:
+    def _look_again(self, delivery: Delivery, waiting: Waiting) -> DeliveryResult:
         again = next_look(delivery.message, self._clock.now(), grace=self._settings.grace)
         if again is None:
-            return Result.NOTHING_TO_DO
+            return DeliveryResult.NOTHING_TO_DO
         return self._put_off(replace(delivery, message=again), waiting.seconds)
 
-    def _claim(self, delivery: Delivery) -> Admitted | Held | Waiting | None:
+    def _claim(self, delivery: Delivery) -> ClaimWon | LeaseHeld | Waiting | None:
         now, ref = self._clock.now(), delivery.message.ref
         handler = self._app.handlers.get(delivery.message.type)
         policy = handler.retry if handler else NEVER
@@ -187,27 +187,27 @@ class Work:
             if is_one_shot(ref.id)
             else self._admit(ref, terms, policy)
         )
-        if isinstance(claim, Admitted) and self._settings.queue_visibility > self._settings.lease + _SLACK:
+        if isinstance(claim, ClaimWon) and self._settings.queue_visibility > self._settings.lease + _SLACK:
             self._ports.heartbeat.hide(delivery, self._app.worker)
         return claim
 
-    def _plan_ahead(self, claim: Admitted) -> None:
+    def _plan_ahead(self, claim: ClaimWon) -> None:
         """Plan the job's next occurrence with this one, if no wake has done it: whoever runs it proves that it lives."""
         if claim.job is not None and is_behind(claim.job, claim.action.attempts[-1].started_at):
             try:
                 self._plan(claim.job.ref)
             except DuetimeError as error:
-                log.warning("not planned ahead", extra={"job": claim.job.name, "reason": cut(error)})
+                log.warning("not planned ahead", extra={"job": claim.job.name, "reason": truncate(error)})
 
-    def _run(self, action: Action, commit: Commit, delivery: Delivery, span: spans.Span) -> Outcome:
+    def _run(self, action: Action, commit: RunCommit, delivery: Delivery, span: spans.TraceSpan) -> Outcome:
         if self._is_rolling_over(action.type, action.payload_version):  # its message did not say so
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=_ROLL_OVER), reason)
         try:
-            handler, payload = prepared(action, self._app.handlers, self._settings)
+            handler, payload = resolve_handler(action, self._app.handlers, self._settings)
         except (Fatal, InvalidPayload, UnknownType) as error:
             return of_error(Fatal(str(error)))
-        run = run_of(action, handler, self._clock, commit, commit.stop)
+        run = make_run(action, handler, self._clock, commit, commit.stop)
         try:
             with self._ports.heartbeat.watching(action, run.stop, run.deadline, delivery, self._app.worker):
                 handler(payload, run, self._resources.of(handler.wants))
@@ -217,12 +217,12 @@ class Work:
             return of_error(error)
         return SUCCEEDED
 
-    def _commit_of(self, held: Admitted) -> Commit:
+    def _commit_of(self, held: ClaimWon) -> RunCommit:
         def executed() -> Settlement:
             now, retention = self._clock.now(), self._settings.retention
-            return settlement(SUCCEEDED, held.action, NEVER, now=now, retention=retention, chance=0)
+            return settlement(SUCCEEDED, held.action, NEVER, now=now, retention=retention, jitter_draw=0)
 
-        return Commit(
+        return RunCommit(
             held,
             threading.Event(),
             release=self._release,
@@ -230,15 +230,15 @@ class Work:
             executed=executed,
         )
 
-    def _leave(self, action: Action, delivery: Delivery) -> Result:
+    def _leave(self, action: Action, delivery: Delivery) -> DeliveryResult:
         """Look again when the lease has ended: if the commit in doubt was made, there is nothing left to do."""
         log.warning("its commit is in doubt, the row is left alone", extra={"action": action.id})
         return self._put_off(delivery, visibility(self._settings))
 
-    def _end(self, held: Admitted, commit: Commit, outcome: Outcome) -> Settlement | None:
+    def _end(self, held: ClaimWon, commit: RunCommit, outcome: Outcome) -> Settlement | None:
         """Settle, if the handler has not committed, or was taken over when it tried; None where the lease was lost."""
         action = held.action
-        if commit.stage is Stage.OPEN:
+        if commit.stage is CommitStage.OPEN:
             return self._settle(held, outcome)
         if commit.settlement is None:
             self._tell.lost(action)
@@ -251,7 +251,7 @@ class Work:
                 )
         return commit.settlement
 
-    def _settle(self, held: Admitted, outcome: Outcome) -> Settlement | None:
+    def _settle(self, held: ClaimWon, outcome: Outcome) -> Settlement | None:
         action = held.action
         settled = settlement(
             outcome,
@@ -259,7 +259,7 @@ class Work:
             RetryPolicy.parse(action.retry or NEVER.text()),
             now=self._clock.now(),
             retention=self._settings.retention,
-            chance=self._chance(),  # spreads retries
+            jitter_draw=self._chance(),  # spreads retries
         )
         result = self._release(held, settled)
         if result is SettleResult.CANCEL_REQUESTED:

@@ -9,7 +9,7 @@ export type Occurrence = Schemas["OccurrenceView"];
 export type Group = "executed" | "failed" | "skipped" | "missed" | "coming";
 export const GROUPS: Group[] = ["executed", "failed", "skipped", "missed", "coming"];
 
-const GROUP_OF: Record<Schemas["Account"], Group | null> = {
+const GROUP_OF: Record<Schemas["OccurrenceStatus"], Group | null> = {
   executed: "executed",
   failed: "failed",
   cancelled: "skipped",

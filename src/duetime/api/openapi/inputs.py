@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from duetime.api.openapi.names import PATH_PARAMETERS
 from duetime.api.openapi.schemas import PLACE, Model, Schema, Untitled, schemas_of
 from duetime.api.routes import Route
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 
 _USUAL = {
     "limit": "how many at most",
@@ -68,7 +68,9 @@ def signature_of(route: Route) -> Signature:
 def is_compared(route: Route) -> bool:
     """Whether it changes one action, one job or the preferences, which a client has seen, and can say so."""
     about = None if route.operation is None else route.operation.about
-    return about is Kind.PREFERENCES or (about in {Kind.ACTION, Kind.JOB} and "<" in route.path)
+    return about is AuditKind.PREFERENCES or (
+        about in {AuditKind.ACTION, AuditKind.JOB} and "<" in route.path
+    )
 
 
 def _place(hint: Any) -> tuple[Any, FieldInfo | None]:

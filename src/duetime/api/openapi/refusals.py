@@ -13,7 +13,7 @@ from duetime.api.openapi.names import subject
 from duetime.api.openapi.schemas import PLACE, Schema
 from duetime.api.problems import MEDIA_TYPE, PROBLEMS, TYPE_PREFIX
 from duetime.api.routes import Route
-from duetime.model.audit import Kind
+from duetime.model.audit import AuditKind
 
 PROBLEM = "Problem"
 _S = HTTPStatus
@@ -28,7 +28,7 @@ _RETRY_AFTER = {_S.TOO_MANY_REQUESTS, _S.SERVICE_UNAVAILABLE}
 _NAMED = {_S.REQUEST_ENTITY_TOO_LARGE: "ContentTooLarge", _S.UNPROCESSABLE_ENTITY: "UnprocessableContent"}
 """As RFC 9110 names them: Python does so from 3.13 on, and the document must not depend on who makes it."""
 
-_NEVER_CONFLICT = {Kind.GRANT, Kind.MANY, Kind.NOTIFICATION}
+_NEVER_CONFLICT = {AuditKind.GRANT, AuditKind.MANY, AuditKind.NOTIFICATION}
 """Who grants replaces; of many, those that changed meanwhile are told as left; what was read stays read."""
 
 _OPTIONAL = {"undelivered", "notifications"}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from duetime.api.access import Access
 from duetime.api.app import routes_of
-from duetime.api.context import Desk
+from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
 from duetime.api.openapi.document import document
@@ -27,7 +27,7 @@ def every_route() -> Sequence[Route]:
     clock, store = SystemClock(), MemoryStore()
     jobs = JobPorts(MemoryJobStore(store), MemoryRoutes([]))
     access = Access(MemoryGrants(), MemoryAuditTrail(), clock)
-    desk = Desk(store, jobs, App(), clock, Settings())
+    desk = ApiContext(store, jobs, App(), clock, Settings())
     return routes_of(desk, Health({}, Details(desk, MemoryBookmarks())), access)
 
 

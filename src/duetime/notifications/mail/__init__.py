@@ -14,10 +14,10 @@ from duetime.notifications.mail.templates import (
     rendered,
     templates,
 )
-from duetime.notifications.mail.words import LanguageRefused, languages, told_in
+from duetime.notifications.mail.words import LanguageRejected, languages, told_in
 
 __all__ = [
-    "LanguageRefused",
+    "LanguageRejected",
     "Rendered",
     "Template",
     "TemplateVariableMissing",

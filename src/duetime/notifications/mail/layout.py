@@ -11,38 +11,38 @@ from html import escape
 
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.shape import path, shape
-from duetime.notifications.mail.words import VARIABLE, Words
+from duetime.notifications.mail.words import VARIABLE, Wording
 
 
 @dataclass(frozen=True, slots=True)
-class Tone:
+class Palette:
     """The colours of a class: of its letters and of what is behind them."""
 
     ink: str
     ground: str
 
 
-LIGHT: Mapping[str, Tone] = {
-    "page": Tone("#1f2430", "#eef0f3"),
-    "card": Tone("#1f2430", "#ffffff"),
-    "soft": Tone("#565e6c", "#ffffff"),
-    "foot": Tone("#565e6c", "#eef0f3"),
-    "code": Tone("#1f2430", "#f1f3f6"),
-    "link": Tone("#ffffff", "#1a5fb4"),
-    "info": Tone("#0b4f85", "#e3f0fb"),
-    "warning": Tone("#714500", "#fff1cc"),
-    "error": Tone("#8f1d14", "#fde7e4"),
+LIGHT: Mapping[str, Palette] = {
+    "page": Palette("#1f2430", "#eef0f3"),
+    "card": Palette("#1f2430", "#ffffff"),
+    "soft": Palette("#565e6c", "#ffffff"),
+    "foot": Palette("#565e6c", "#eef0f3"),
+    "code": Palette("#1f2430", "#f1f3f6"),
+    "link": Palette("#ffffff", "#1a5fb4"),
+    "info": Palette("#0b4f85", "#e3f0fb"),
+    "warning": Palette("#714500", "#fff1cc"),
+    "error": Palette("#8f1d14", "#fde7e4"),
 }
-DARK: Mapping[str, Tone] = {
-    "page": Tone("#e8eaed", "#101318"),
-    "card": Tone("#e8eaed", "#1b1f26"),
-    "soft": Tone("#aab2bf", "#1b1f26"),
-    "foot": Tone("#aab2bf", "#101318"),
-    "code": Tone("#e8eaed", "#2a303a"),
-    "link": Tone("#0d1b2a", "#8ec5ff"),
-    "info": Tone("#b5dcff", "#0f3350"),
-    "warning": Tone("#ffdf99", "#463100"),
-    "error": Tone("#ffc9c3", "#4d1713"),
+DARK: Mapping[str, Palette] = {
+    "page": Palette("#e8eaed", "#101318"),
+    "card": Palette("#e8eaed", "#1b1f26"),
+    "soft": Palette("#aab2bf", "#1b1f26"),
+    "foot": Palette("#aab2bf", "#101318"),
+    "code": Palette("#e8eaed", "#2a303a"),
+    "link": Palette("#0d1b2a", "#8ec5ff"),
+    "info": Palette("#b5dcff", "#0f3350"),
+    "warning": Palette("#ffdf99", "#463100"),
+    "error": Palette("#ffc9c3", "#4d1713"),
 }
 
 _LETTERS = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
@@ -50,13 +50,13 @@ _FIXED = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
 _FITS = "overflow-wrap:anywhere;word-break:break-word"
 
 
-def text(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
+def text(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
     """The template of a mail as text."""
     foot = f"{words['layout.why']}\n{words['layout.stop']}"
     return f"{summary(words, kind, is_digest=is_digest)}\n{{{{link}}}}\n-- \n{foot}\n{{{{note}}}}\n"
 
 
-def summary(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
+def summary(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
     """What a mail says, without its link and its foot."""
     made, where = shape(kind, is_digest=is_digest), path(kind, is_digest=is_digest)
     colon = words["layout.colon"]
@@ -75,7 +75,7 @@ def summary(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def html(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
+def html(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
     """The template of a mail as HTML."""
     where = path(kind, is_digest=is_digest)
     heading, sentence = _html(words[f"{where}.heading"]), _html(words[f"{where}.sentence"])
@@ -121,7 +121,7 @@ a:not(.link) {{ color: inherit; }}
 """
 
 
-def link(words: Words, address: str) -> dict[str, str]:
+def link(words: Wording, address: str) -> dict[str, str]:
     """What leads to the console, as text and as HTML; nothing, where no console is."""
     if not address:
         return {"link": "", "link_html": ""}
@@ -137,7 +137,7 @@ def note(told: str) -> dict[str, str]:
     return {"note": f"{told}\n" if told else "", "note_html": as_html}
 
 
-def _rows(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
+def _rows(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
     return "\n".join(
         f"<dt {_look('soft', 'margin:0;font-size:13px')}>{_html(words[f'labels.{row}'])}</dt>"
         f'<dd style="margin:0 0 10px;{_FITS}"><bdi>{{{{{row}_html}}}}</bdi></dd>'
@@ -145,7 +145,7 @@ def _rows(words: Words, kind: NotificationKind, *, is_digest: bool) -> str:
     )
 
 
-def _steps(words: Words, kind: NotificationKind, *, is_digest: bool, colon: str) -> str:
+def _steps(words: Wording, kind: NotificationKind, *, is_digest: bool, colon: str) -> str:
     where = path(kind, is_digest=is_digest)
     style = f"margin:0 0 14px;padding:10px 12px;border-radius:6px;font-size:14px;white-space:pre-wrap;{_FITS};{_FIXED}"
     return "\n".join(

@@ -6,7 +6,7 @@ from duetime.model.notification import Notification
 from duetime.notifications.mail import layout
 from duetime.notifications.mail.templates import TemplateVariableMissing, template
 from duetime.notifications.mail.values import address_of, clean, steps_of, subject_of, twice, values_of
-from duetime.notifications.mail.words import FALLBACK, Words, filled, words_in
+from duetime.notifications.mail.words import FALLBACK, Wording, filled, words_in
 from duetime.ports.notifications import Mail
 from duetime.settings import Settings
 
@@ -45,7 +45,7 @@ def words_of(notification: Notification, *, language: str) -> tuple[str, str]:
     return subject_of(notification, words), filled(text, told)
 
 
-def _fallback(asked: str, words: Words) -> str:
+def _fallback(asked: str, words: Wording) -> str:
     """That another language was asked for, where that is so."""
     if words.language != FALLBACK or asked.partition("-")[0] == FALLBACK:
         return ""

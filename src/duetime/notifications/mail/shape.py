@@ -9,7 +9,7 @@ from duetime.model.notification import NotificationKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class MailShape:
     """The shape of one kind of mail, for a single notification or for a digest."""
 
     rows: tuple[str, ...]
@@ -40,36 +40,36 @@ _JOB_FACTS = {
 _DIGEST_ROWS = ("tenant", "total", "since", "until", "names")
 _DIGEST_FACTS = {"names": "by_name"}
 
-_SINGLE: Mapping[NotificationKind, Shape] = {
-    NotificationKind.ACTION_FAILED: Shape(
+_SINGLE: Mapping[NotificationKind, MailShape] = {
+    NotificationKind.ACTION_FAILED: MailShape(
         rows=("tenant", "type", "reason", "attempts", "due", "when", "correlation_id", "id"),
         facts=_ACTION_FACTS,
         steps=_ACTION_STEPS,
         page="actions",
         named_by="id",
     ),
-    NotificationKind.DEAD_LETTERED: Shape(
+    NotificationKind.DEAD_LETTERED: MailShape(
         rows=("tenant", "type", "job", "reason", "attempts", "due", "when", "correlation_id", "id"),
         facts=_ACTION_FACTS,
         steps=_ACTION_STEPS,
         page="actions",
         named_by="id",
     ),
-    NotificationKind.UNDELIVERED: Shape(
+    NotificationKind.UNDELIVERED: MailShape(
         rows=("what", "source", "reason", "count", "action", "action_tenant", "when", "id"),
         facts={"what": "kind", "action_tenant": "action_tenant_id"},
         steps={"look": "duetime undelivered show", "redo": "duetime undelivered redrive"},
         page="undelivered",
         named_by="id",
     ),
-    NotificationKind.RECURRING_FAILING: Shape(
+    NotificationKind.RECURRING_FAILING: MailShape(
         rows=("tenant", "job", "reason", "failures", "threshold", "last_id", "when"),
         facts=_JOB_FACTS,
         steps={"look": "duetime jobs show", "runs": "duetime jobs history"},
         page="jobs",
         named_by="name",
     ),
-    NotificationKind.RECURRING_SUCCEEDING: Shape(
+    NotificationKind.RECURRING_SUCCEEDING: MailShape(
         rows=("tenant", "job", "last_id", "when"),
         facts=_JOB_FACTS,
         steps={"look": "duetime jobs show"},
@@ -79,11 +79,11 @@ _SINGLE: Mapping[NotificationKind, Shape] = {
 }
 
 
-def _digest(command: str, page: str) -> Shape:
-    return Shape(rows=_DIGEST_ROWS, facts=_DIGEST_FACTS, steps={"look": command}, page=page)
+def _digest(command: str, page: str) -> MailShape:
+    return MailShape(rows=_DIGEST_ROWS, facts=_DIGEST_FACTS, steps={"look": command}, page=page)
 
 
-_OF_MANY: Mapping[NotificationKind, Shape] = {
+_OF_MANY: Mapping[NotificationKind, MailShape] = {
     NotificationKind.ACTION_FAILED: _digest("duetime dead-letters list", "dead-letters"),
     NotificationKind.DEAD_LETTERED: _digest("duetime dead-letters list", "dead-letters"),
     NotificationKind.UNDELIVERED: _digest("duetime undelivered list", "undelivered"),
@@ -92,7 +92,7 @@ _OF_MANY: Mapping[NotificationKind, Shape] = {
 }
 
 
-def shape(kind: NotificationKind, *, is_digest: bool) -> Shape:
+def shape(kind: NotificationKind, *, is_digest: bool) -> MailShape:
     """What a mail of that kind tells."""
     return (_OF_MANY if is_digest else _SINGLE)[kind]
 

@@ -10,7 +10,7 @@ from duetime.errors import DuetimeError
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail import layout
 from duetime.notifications.mail.shape import every
-from duetime.notifications.mail.words import VARIABLE, Words, filled, languages, words_in
+from duetime.notifications.mail.words import VARIABLE, Wording, filled, languages, words_in
 
 NAME_LIMIT = 64
 """Characters, of which SES admits letters, digits, ``-`` and ``_``."""
@@ -64,7 +64,7 @@ def templates(prefix: str) -> Sequence[Template]:
     return [*_all(prefix)]
 
 
-def template(prefix: str, words: Words, kind: NotificationKind, *, is_digest: bool) -> Template:
+def template(prefix: str, words: Wording, kind: NotificationKind, *, is_digest: bool) -> Template:
     """The template of one kind in one language."""
     return Template(
         name=name(prefix, kind, words.language, is_digest=is_digest),

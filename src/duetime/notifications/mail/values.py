@@ -13,10 +13,10 @@ from typing import Any
 from urllib.parse import quote
 
 from duetime import instant
-from duetime.errors import InvalidTime, cut
+from duetime.errors import InvalidTime, truncate
 from duetime.model.notification import Notification
-from duetime.notifications.mail.shape import Shape, path, shape
-from duetime.notifications.mail.words import Words, filled
+from duetime.notifications.mail.shape import MailShape, path, shape
+from duetime.notifications.mail.words import Wording, filled
 
 SUBJECT_LIMIT = 100
 _IN_SUBJECT = 34
@@ -30,20 +30,20 @@ _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\
 def clean(value: object) -> str:
     """A value from outside as one line of at most 500 characters."""
     encodable = str(value).encode(errors="replace").decode()
-    return cut(" ".join(_UNSEEN.sub(" ", encodable).split()))
+    return truncate(" ".join(_UNSEEN.sub(" ", encodable).split()))
 
 
-def values_of(notification: Notification, words: Words) -> dict[str, str]:
+def values_of(notification: Notification, words: Wording) -> dict[str, str]:
     """What is told of a notification, by variable, as text. What is not known is said in words."""
     made = shape(notification.kind, is_digest=notification.is_digest)
     return {name: _value(name, notification, made, words) for name in sorted(made.variables)}
 
 
-def subject_of(notification: Notification, words: Words) -> str:
+def subject_of(notification: Notification, words: Wording) -> str:
     """Its subject: one line of at most 100 characters."""
-    values = {name: cut(value, _IN_SUBJECT) for name, value in values_of(notification, words).items()}
+    values = {name: truncate(value, _IN_SUBJECT) for name, value in values_of(notification, words).items()}
     where = path(notification.kind, is_digest=notification.is_digest)
-    return cut(clean(filled(words[f"{where}.subject"], values)), SUBJECT_LIMIT)
+    return truncate(clean(filled(words[f"{where}.subject"], values)), SUBJECT_LIMIT)
 
 
 def steps_of(notification: Notification) -> dict[str, str]:
@@ -68,7 +68,7 @@ def twice(values: Mapping[str, str]) -> dict[str, str]:
     return {**values, **as_html}
 
 
-def _value(name: str, notification: Notification, made: Shape, words: Words) -> str:
+def _value(name: str, notification: Notification, made: MailShape, words: Wording) -> str:
     if name == "tenant":
         return clean(notification.tenant_id)
     if name == "when":
@@ -91,17 +91,17 @@ def _readable(written: str) -> str:
         return written
 
 
-def _names(counted: Any, words: Words) -> Iterator[str]:
+def _names(counted: Any, words: Wording) -> Iterator[str]:
     """How many of each, the most frequent first."""
     if not isinstance(counted, Mapping):
         return
     by_count = sorted(counted.items(), key=lambda each: (-int(each[1]), each[0]))
     for name, count in by_count[:_NAMES]:
-        yield f"{int(count)} \N{MULTIPLICATION SIGN} {cut(clean(name), 100) or words['missing.other']}"
+        yield f"{int(count)} \N{MULTIPLICATION SIGN} {truncate(clean(name), 100) or words['missing.other']}"
     if more := sum(int(count) for _, count in by_count[_NAMES:]):
         yield filled(words["layout.others"], {"count": str(more)})
 
 
-def _named(notification: Notification, made: Shape) -> str:
+def _named(notification: Notification, made: MailShape) -> str:
     fact = notification.facts.get(made.named_by) if made.named_by else None
     return "" if fact is None else clean(fact)

@@ -12,7 +12,7 @@ from typing import Any
 
 from duetime.errors import DuetimeError
 from duetime.model.notification import Severity
-from duetime.model.undelivered import Kind
+from duetime.model.undelivered import UndeliveredKind
 from duetime.notifications.mail.shape import every, path, shape
 
 DIRECTORY = Path(__file__).with_name("languages")
@@ -25,7 +25,7 @@ _NONE: frozenset[str] = frozenset()
 _FOOTER = frozenset({"address", "tenant", "kind"})
 
 
-class LanguageRefused(DuetimeError, ValueError):
+class LanguageRejected(DuetimeError, ValueError):
     """A language's file lacks words, has too many, or uses what no such notification has; each is named."""
 
     code = "language-refused"
@@ -36,7 +36,7 @@ class LanguageRefused(DuetimeError, ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Wording:
     """The words of one language, by their path in its file: ``labels.tenant``."""
 
     language: str
@@ -61,7 +61,7 @@ def told_in(language: str) -> str:
     return next((each for each in (language, language.partition("-")[0]) if each in known), FALLBACK)
 
 
-def words_in(language: str) -> Words:
+def words_in(language: str) -> Wording:
     """The words in that language, or in the one that is told in its place.
 
     Raises:
@@ -69,7 +69,7 @@ def words_in(language: str) -> Words:
     """
     file = DIRECTORY / f"{told_in(language)}.toml"
     if not file.exists():
-        raise LanguageRefused(file.name, ["is missing; without it nothing can be told"])
+        raise LanguageRejected(file.name, ["is missing; without it nothing can be told"])
     return read(file)
 
 
@@ -79,7 +79,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=32)
-def read(file: Path) -> Words:
+def read(file: Path) -> Wording:
     """The words in a file.
 
     Raises:
@@ -88,13 +88,13 @@ def read(file: Path) -> Words:
     try:
         texts = dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LanguageRefused(file.name, [f"is no TOML in UTF-8: {error}"]) from error
+        raise LanguageRejected(file.name, [f"is no TOML in UTF-8: {error}"]) from error
     problems = [*_problems(texts, needed(file.stem))]
     if not _TAG.fullmatch(file.stem):
         problems.insert(0, "is not named for a language; name it as in de.toml or de-AT.toml")
     if problems:
-        raise LanguageRefused(file.name, problems)
-    return Words(file.stem, texts)
+        raise LanguageRejected(file.name, problems)
+    return Wording(file.stem, texts)
 
 
 def needed(language: str) -> dict[str, frozenset[str]]:
@@ -108,7 +108,7 @@ def needed(language: str) -> dict[str, frozenset[str]]:
         "layout.stop": _FOOTER,
         "layout.others": frozenset({"count"}),
         **{f"severity.{each}": _NONE for each in Severity},
-        **{f"things.{each}": _NONE for each in Kind},
+        **{f"things.{each}": _NONE for each in UndeliveredKind},
         **{f"missing.{each}": _NONE for each in ("reason", "correlation_id", "job", "action", "other")},
     }
     if language == FALLBACK:

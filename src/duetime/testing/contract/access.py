@@ -12,13 +12,13 @@ import pytest
 
 from duetime.errors import InvalidCursor
 from duetime.ids import TenantId, new_action_id
-from duetime.model.audit import AuditEntry, Kind, Target
+from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.ports.access import AuditTrail, Grant, Grants
 from duetime.testing.contract.specimens import ACME, CALLER, GLOBEX, MOST_PAGES, NOON, SECOND
 
-JOB = Target(Kind.JOB, "billing-nightly")
-OTHER_JOB = Target(Kind.JOB, "billing-hourly")
+JOB = AuditTarget(AuditKind.JOB, "billing-nightly")
+OTHER_JOB = AuditTarget(AuditKind.JOB, "billing-hourly")
 HELD_FOR = timedelta(seconds=10)
 """How long a process may go by the grants that it has read."""
 
@@ -35,7 +35,7 @@ def nothing(role: str = "clerks") -> Grant:
     return Grant(role, frozenset(), CALLER, NOON)
 
 
-def entry(target: Target = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
+def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
     """An entry that nobody has kept yet; each one a second after the one before."""
     asked_at = NOON + next(_numbers) * SECOND
     return AuditEntry(
@@ -148,12 +148,12 @@ class AuditTrailContract:
         assert self._all(trail, ACME, JOB) == [begun]
         assert begun.status is None
 
-    @pytest.mark.parametrize("kind", list(Kind))
+    @pytest.mark.parametrize("kind", list(AuditKind))
     @pytest.mark.parametrize("name", ["", "19ca é/x", "n" * 10_000])
     def test_an_entry_is_kept_as_it_is_whatever_it_is_about(
-        self, trail: AuditTrail, kind: Kind, name: str
+        self, trail: AuditTrail, kind: AuditKind, name: str
     ) -> None:
-        bare = replace(entry(Target(kind, name)), roles=(), address=None, asked={})
+        bare = replace(entry(AuditTarget(kind, name)), roles=(), address=None, asked={})
         ended = bare.ended(200, {"status": "é", "left": 3, "deep": {"a": [None]}})
         trail.end(ended)
         assert self._all(trail, ACME, bare.target) == [ended]
@@ -194,7 +194,9 @@ class AuditTrailContract:
     def test_pages_lose_and_double_none_and_go_from_the_latest_to_the_first(
         self, trail: AuditTrail, limit: int
     ) -> None:
-        kept = [entry(target) for target in (JOB, OTHER_JOB, JOB, Target(Kind.MANY), JOB, OTHER_JOB)]
+        kept = [
+            entry(target) for target in (JOB, OTHER_JOB, JOB, AuditTarget(AuditKind.MANY), JOB, OTHER_JOB)
+        ]
         for each in (kept[2], kept[0], kept[5], kept[1], kept[4], kept[3]):
             trail.begin(each)
         assert self._all(trail, ACME, None, limit) == kept[::-1]
@@ -202,7 +204,9 @@ class AuditTrailContract:
         assert self._all(trail, ACME, OTHER_JOB, limit) == [kept[5], kept[1]]
 
     @pytest.mark.parametrize("target", [None, JOB])
-    def test_what_comes_while_one_pages_moves_no_page(self, trail: AuditTrail, target: Target | None) -> None:
+    def test_what_comes_while_one_pages_moves_no_page(
+        self, trail: AuditTrail, target: AuditTarget | None
+    ) -> None:
         kept = [entry() for _ in range(4)]
         for each in kept:
             trail.begin(each)
@@ -215,7 +219,7 @@ class AuditTrailContract:
         assert [each.id for each in (*first, *rest)] == [each.id for each in reversed(kept)]
 
     def test_targets_of_one_name_and_several_kinds_are_told_apart(self, trail: AuditTrail) -> None:
-        kept = [entry(Target(kind, "same")) for kind in Kind]
+        kept = [entry(AuditTarget(kind, "same")) for kind in AuditKind]
         for each in kept:
             trail.begin(each)
         for each in kept:
@@ -238,7 +242,7 @@ class AuditTrailContract:
     )
     @pytest.mark.parametrize("target", [None, JOB])
     def test_a_cursor_that_it_did_not_give_out_is_refused(
-        self, trail: AuditTrail, target: Target | None, cursor: str
+        self, trail: AuditTrail, target: AuditTarget | None, cursor: str
     ) -> None:
         trail.begin(entry())
         with pytest.raises(InvalidCursor):
@@ -250,7 +254,7 @@ class AuditTrailContract:
             assert (tuple(page), page.cursor) == ((), None)
 
     def _all(
-        self, trail: AuditTrail, tenant_id: TenantId, target: Target | None, limit: int = 10
+        self, trail: AuditTrail, tenant_id: TenantId, target: AuditTarget | None, limit: int = 10
     ) -> list[AuditEntry]:
         self.let_indexes_follow()
         found, cursor = list[AuditEntry](), None

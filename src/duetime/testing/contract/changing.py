@@ -10,7 +10,7 @@ import pytest
 
 from duetime.ids import new_action_id
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
@@ -45,7 +45,7 @@ class CancelContract(StoreContract):
         action = scheduled(store)
         moved = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
         row = standing(store, action.ref)
-        assert moved == Moved(row)
+        assert moved == Applied(row)
         assert (row.status, row.changed_by, row.changed_at) == (Status.CANCELLED, "ops", AT)
         assert (row.expires_at, row.cancelled_by) == (EXPIRY, "ops")
 
@@ -67,19 +67,19 @@ class CancelContract(StoreContract):
         action = scheduled(store)
         store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
         refused = store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY)
-        assert refused == Refused(standing(store, action.ref))
+        assert refused == Rejected(standing(store, action.ref))
 
     def test_a_retry_that_waits_is_cancelled_like_any_pending_action(self, store: ActionStore) -> None:
         claimed = running(store)
         store.settle(claimed, end(Status.PENDING))
-        assert isinstance(store.cancel(claimed.ref, by="ops", at=NOON + MINUTE, expires_at=EXPIRY), Moved)
+        assert isinstance(store.cancel(claimed.ref, by="ops", at=NOON + MINUTE, expires_at=EXPIRY), Applied)
         assert standing(store, claimed.ref).status is Status.CANCELLED
 
     def test_a_request_to_cancel_leaves_run_and_fence_alone(self, store: ActionStore) -> None:
         claimed = running(store)
         moved = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
         row = standing(store, claimed.ref)
-        assert moved == Moved(row)
+        assert moved == Applied(row)
         assert row == replace(claimed, cancel_requested_by="ops", cancel_requested_at=NOON + SECOND)
 
     def test_the_first_request_to_cancel_stays(self, store: ActionStore) -> None:
@@ -95,8 +95,8 @@ class RescheduleContract(StoreContract):
         action = scheduled(store)
         moved = store.reschedule(action.ref, LATER, by="ops", at=AT)
         row = standing(store, action.ref)
-        assert moved == Moved(row)
-        assert row == replace(action, due_at=LATER, gen=2, changed_by="ops", changed_at=AT)
+        assert moved == Applied(row)
+        assert row == replace(action, due_at=LATER, generation=2, changed_by="ops", changed_at=AT)
 
     def test_a_rescheduled_row_moves_in_the_due_index(self, store: ActionStore) -> None:
         action = scheduled(store)
@@ -121,7 +121,7 @@ class RescheduleContract(StoreContract):
     def test_a_repeated_reschedule_leaves_the_action_pending_at_that_time(self, store: ActionStore) -> None:
         action = scheduled(store)
         for _ in range(2):
-            assert isinstance(store.reschedule(action.ref, LATER, by="ops", at=AT), Moved)
+            assert isinstance(store.reschedule(action.ref, LATER, by="ops", at=AT), Applied)
         row = standing(store, action.ref)
         assert (row.status, row.due_at) == (Status.PENDING, LATER)
 
@@ -129,14 +129,14 @@ class RescheduleContract(StoreContract):
         action = scheduled(store)
         for number in range(3):
             store.reschedule(action.ref, LATER, by="ops", at=AT + number * SECOND)
-        assert standing(store, action.ref).gen == 4
+        assert standing(store, action.ref).generation == 4
 
     def test_a_rescheduled_retry_is_meant_for_its_new_time(self, store: ActionStore) -> None:
         claimed = running(store)
         store.settle(claimed, end(Status.PENDING))
         store.reschedule(claimed.ref, NOON + 9 * HOUR, by="ops", at=NOON + MINUTE)
         row = standing(store, claimed.ref)
-        assert (row.nominal_at, row.gen, row.attempt) == (NOON + 9 * HOUR, 3, 1)
+        assert (row.nominal_at, row.generation, row.attempt) == (NOON + 9 * HOUR, 3, 1)
 
 
 class StrangerContract(StoreContract):
@@ -144,17 +144,17 @@ class StrangerContract(StoreContract):
 
     def test_nothing_is_changed_where_there_is_no_row(self, store: ActionStore) -> None:
         ref = ActionRef(ACME, new_action_id(NOON))
-        assert _changes(store, ref) == [Refused(None)] * 4
+        assert _changes(store, ref) == [Rejected(None)] * 4
         assert store.get(ref) is None
 
     @pytest.mark.parametrize("status", [Status.PENDING, Status.PROCESSING, Status.FAILED])
     def test_nothing_is_changed_under_another_tenant(self, store: ActionStore, status: Status) -> None:
         action: Action = self.bring_to(store, status)
-        assert _changes(store, ActionRef(GLOBEX, action.id)) == [Refused(None)] * 4
+        assert _changes(store, ActionRef(GLOBEX, action.id)) == [Rejected(None)] * 4
         assert store.get(action.ref) == action
 
 
-def _changes(store: ActionStore, ref: ActionRef) -> list[Moved | Refused]:
+def _changes(store: ActionStore, ref: ActionRef) -> list[Applied | Rejected]:
     return [
         store.cancel(ref, by=CALLER, at=AT, expires_at=EXPIRY),
         store.ask_to_cancel(ref, by=CALLER, at=AT),

@@ -9,7 +9,7 @@ import pytest
 
 from duetime.ids import new_action_id
 from duetime.model.action import ActionRef, Attempt, Status
-from duetime.model.lease import Claimed, Held, SettleResult
+from duetime.model.lease import Claimed, LeaseHeld, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
@@ -53,7 +53,7 @@ class ClaimContract(StoreContract):
     def test_a_claim_leaves_due_time_generation_and_payload_alone(self, store: ActionStore) -> None:
         action = scheduled(store)
         row = claim(store, action.ref)
-        assert (row.due_at, row.nominal_at, row.gen, row.payload) == (NOON, NOON, 1, action.payload)
+        assert (row.due_at, row.nominal_at, row.generation, row.payload) == (NOON, NOON, 1, action.payload)
 
     def test_the_claimed_action_is_the_row_as_it_stands(self, store: ActionStore) -> None:
         claimed = running(store)
@@ -101,13 +101,13 @@ class ClaimContract(StoreContract):
 
     def test_a_live_lease_is_told_with_its_end(self, store: ActionStore) -> None:
         claimed = running(store)
-        assert store.claim(claimed.ref, terms(NOON + SECOND)) == Held(LEASE_END)
+        assert store.claim(claimed.ref, terms(NOON + SECOND)) == LeaseHeld(LEASE_END)
         assert store.get(claimed.ref) == claimed
 
     def test_a_renewed_lease_is_told_with_its_new_end(self, store: ActionStore) -> None:
         claimed = running(store)
         store.renew(claimed, LEASE_END + MINUTE)
-        assert store.claim(claimed.ref, terms(ORPHANED_AT)) == Held(LEASE_END + MINUTE)
+        assert store.claim(claimed.ref, terms(ORPHANED_AT)) == LeaseHeld(LEASE_END + MINUTE)
 
     def test_the_retry_policy_of_the_first_claim_stays(self, store: ActionStore) -> None:
         action = scheduled(store)
@@ -123,7 +123,7 @@ class TakeOverContract(StoreContract):
     @pytest.mark.parametrize("at", [LEASE_END, LEASE_END + SKEW - TICK, LEASE_END + SKEW])
     def test_a_lease_counts_as_live_until_the_skew_has_passed(self, store: ActionStore, at: datetime) -> None:
         claimed = running(store)
-        assert store.claim(claimed.ref, terms(at)) == Held(LEASE_END)
+        assert store.claim(claimed.ref, terms(at)) == LeaseHeld(LEASE_END)
         assert store.get(claimed.ref) == claimed
 
     def test_a_take_over_is_counted_as_a_recovery_and_not_as_an_attempt(self, store: ActionStore) -> None:
@@ -141,7 +141,7 @@ class TakeOverContract(StoreContract):
         dead = running(store)
         taken = store.claim(dead.ref, terms(ORPHANED_AT, retry="[9,[1],0,null]"))
         assert isinstance(taken, Claimed)
-        assert (taken.action.due_at, taken.action.gen, taken.action.retry) == (NOON, 1, POLICY)
+        assert (taken.action.due_at, taken.action.generation, taken.action.retry) == (NOON, 1, POLICY)
 
     def test_a_take_over_keeps_a_request_to_cancel(self, store: ActionStore) -> None:
         dead = running(store)
@@ -155,7 +155,7 @@ class TakeOverContract(StoreContract):
     def test_a_run_taken_over_is_held_by_its_new_worker(self, store: ActionStore) -> None:
         dead = running(store)
         claim(store, dead.ref, ORPHANED_AT)
-        assert store.claim(dead.ref, terms(ORPHANED_AT)) == Held(ORPHANED_AT + LEASE)
+        assert store.claim(dead.ref, terms(ORPHANED_AT)) == LeaseHeld(ORPHANED_AT + LEASE)
 
     def test_each_take_over_is_counted(self, store: ActionStore) -> None:
         dead = running(store)

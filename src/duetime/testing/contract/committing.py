@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from duetime.errors import CommitRefused, Unsupported
+from duetime.errors import CommitRejected, Unsupported
 from duetime.model.action import Action, Ending, Status
 from duetime.model.job import JobRef
 from duetime.model.lease import Settlement, SettleResult
@@ -186,7 +186,7 @@ class CommitContract(StoreContract):
     ) -> None:
         claimed, (action, entries) = running(store), follow_up(store)
         there = scheduled(store)
-        with pytest.raises(CommitRefused) as refused:
+        with pytest.raises(CommitRejected) as refused:
             commit(store, claimed, [*entries, *store.entries(there)])
         assert [(each.index, each.code) for each in refused.value.reasons] == [(1, "ConditionalCheckFailed")]
         assert store.get(action.ref) is None
@@ -195,7 +195,7 @@ class CommitContract(StoreContract):
 
     def test_a_run_whose_commit_was_refused_may_commit_something_else(self, store: ActionStore) -> None:
         claimed, (action, entries) = running(store), follow_up(store)
-        with pytest.raises(CommitRefused):
+        with pytest.raises(CommitRejected):
             commit(store, claimed, store.entries(scheduled(store)))
         assert commit(store, claimed, entries, number=2, at=NOON + HOUR) is DONE
         assert store.get(action.ref) == action
@@ -203,7 +203,7 @@ class CommitContract(StoreContract):
 
     def test_a_run_whose_commit_was_refused_may_settle_in_any_way(self, store: ActionStore) -> None:
         claimed, _ = running(store), follow_up(store)
-        with pytest.raises(CommitRefused):
+        with pytest.raises(CommitRejected):
             commit(store, claimed, store.entries(scheduled(store)))
         assert store.settle(claimed, end(Status.PENDING)) is DONE
         assert standing(store, claimed.ref).status is Status.PENDING
@@ -262,7 +262,7 @@ class OccurrenceCommitContract(JobsContract):
         job = added(jobs)
         run, (action, entries) = taken(store, jobs, job), follow_up(store)
         before, there = standing_job(jobs, job.ref), scheduled(store)
-        with pytest.raises(CommitRefused) as refused:
+        with pytest.raises(CommitRejected) as refused:
             commit_run(jobs, run, job.ref, [*entries, *store.entries(there)])
         assert [each.index for each in refused.value.reasons] == [1]
         assert store.get(action.ref) is None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from duetime.model.action import Status
-from duetime.model.lease import Keyed, SettleResult
+from duetime.model.lease import NeedsSlot, SettleResult
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.races import CROWD, ROUNDS, together
@@ -54,7 +54,7 @@ class EvictContract(StoreContract):
         store.claim_slot(action, claimed)
         store.evict(ACME, KEY, action.id, claimed)
         assert not store.claim_slot(action, claimed)
-        assert store.claim(action.ref, replace(asked, now=ORPHANED_AT)) == Keyed()
+        assert store.claim(action.ref, replace(asked, now=ORPHANED_AT)) == NeedsSlot()
 
     def test_an_evicted_run_is_taken_over_with_a_slot_of_its_own(self, store: ActionStore) -> None:
         dead = holding(store)

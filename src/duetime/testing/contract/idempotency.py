@@ -15,7 +15,7 @@ from duetime.errors import IdempotencyConflict
 from duetime.ids import TenantId
 from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.races import CROWD, ROUNDS, together
 from duetime.testing.contract.scheduling import LARGE
@@ -53,7 +53,7 @@ def under_key(
 ) -> Action:
     """An action with a key that nobody has written yet."""
     action = fresh(store, tenant_id=tenant_id, due_at=due_at, payload=payload)
-    return replace(action, idempotency_key=key, payload_apart=payload == LARGE)
+    return replace(action, idempotency_key=key, payload_offloaded=payload == LARGE)
 
 
 def key_from(at: datetime, ttl: timedelta = TTL) -> KeyTerms:
@@ -146,25 +146,25 @@ class IdempotencyContract(StoreContract):
     def test_a_key_is_free_once_its_time_has_passed_and_its_action_is_final(
         self, store: ActionStore, status: Status
     ) -> None:
-        former = finished(store, placed(store), status)
+        previous = finished(store, placed(store), status)
         second = placed(store, LATER, OTHER)
-        assert second.id != former.id
+        assert second.id != previous.id
         assert standing(store, second.ref) == second
-        assert standing(store, former.ref) == former
+        assert standing(store, previous.ref) == previous
         assert placed(store, LATER, OTHER) == second
 
     def test_the_key_of_an_action_that_was_cancelled_before_it_ran_is_free_after_its_time(
         self, store: ActionStore
     ) -> None:
-        former = placed(store)
-        store.cancel(former.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
+        previous = placed(store)
+        store.cancel(previous.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
         assert placed(store, LATER - SECOND).status is Status.CANCELLED
-        assert placed(store, LATER).id != former.id
+        assert placed(store, LATER).id != previous.id
 
     def test_a_large_payload_takes_a_key_over(self, store: ActionStore) -> None:
-        former = finished(store, placed(store))
+        previous = finished(store, placed(store))
         second = placed(store, LATER, LARGE)
-        assert second.id != former.id
+        assert second.id != previous.id
         assert standing(store, second.ref).payload == LARGE
 
     def test_a_key_whose_time_has_passed_holds_while_its_action_is_not_final(
@@ -180,16 +180,16 @@ class IdempotencyContract(StoreContract):
             placed(store, LATER + HOUR, OTHER)
 
     def test_a_removed_key_is_free(self, store: ActionStore) -> None:
-        former = finished(store, placed(store))
-        store.remove_key(former.ref, KEY)
-        assert placed(store, NOON, OTHER).id != former.id
+        previous = finished(store, placed(store))
+        store.remove_key(previous.ref, KEY)
+        assert placed(store, NOON, OTHER).id != previous.id
 
     def test_a_key_that_another_action_has_taken_over_is_not_removed_with_the_former_row(
         self, store: ActionStore
     ) -> None:
-        former = finished(store, placed(store))
+        previous = finished(store, placed(store))
         second = placed(store, LATER)
-        store.remove_key(former.ref, KEY)
+        store.remove_key(previous.ref, KEY)
         assert placed(store, LATER) == second
 
     def test_removing_a_key_that_nobody_has_is_nothing(self, store: ActionStore) -> None:
@@ -206,14 +206,14 @@ class KeyRedriveContract(StoreContract):
         failed = finished(store, placed(store), Status.FAILED)
         moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         row = standing(store, failed.ref)
-        assert moved == Moved(row)
-        assert (row.status, row.due_at, row.gen, row.expires_at) == (Status.PENDING, LATER, 2, None)
+        assert moved == Applied(row)
+        assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert placed(store, LATER + HOUR) == row
 
     def test_it_takes_a_key_again_that_was_removed_meanwhile(self, store: ActionStore) -> None:
         failed = finished(store, placed(store), Status.FAILED)
         store.remove_key(failed.ref, KEY)
-        assert isinstance(store.redrive(failed.ref, LATER, by="ops", at=LATER), Moved)
+        assert isinstance(store.redrive(failed.ref, LATER, by="ops", at=LATER), Applied)
         assert placed(store, LATER) == standing(store, failed.ref)
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER, OTHER)
@@ -235,7 +235,7 @@ class KeyRedriveContract(StoreContract):
         failed = finished(store, placed(store), Status.FAILED)
         second = placed(store, LATER)
         refused = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        assert refused == Refused(failed.without_payload() if failed.payload_apart else failed, second.id)
+        assert refused == Rejected(failed.without_payload() if failed.payload_offloaded else failed, second.id)
         assert store.get(failed.ref) == failed
         assert placed(store, LATER) == second
 
@@ -244,7 +244,7 @@ class KeyRedriveContract(StoreContract):
         first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
         refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
-        assert refused == Refused(standing(store, failed.ref))
+        assert refused == Rejected(standing(store, failed.ref))
 
 
 class KeyRaceContract(StoreContract):
@@ -260,9 +260,9 @@ class KeyRaceContract(StoreContract):
     def test_of_many_that_take_a_key_over_at_once_one_makes_the_action_and_all_get_it(
         self, store: ActionStore
     ) -> None:
-        former = finished(store, placed(store))
+        previous = finished(store, placed(store))
         answers = together([partial(placed, store, LATER) for _ in range(CROWD)])
-        [row] = [each for each in store.of_tenant(ACME, limit=50, cursor=None) if each.ref != former.ref]
+        [row] = [each for each in store.of_tenant(ACME, limit=50, cursor=None) if each.ref != previous.ref]
         assert answers == [standing(store, row.ref)] * CROWD
 
     def test_of_two_payloads_under_one_key_at_once_exactly_one_wins(self, store: ActionStore) -> None:
@@ -289,10 +289,10 @@ class KeyRaceContract(StoreContract):
                 ]
             )
             row = standing(store, failed.ref)
-            if isinstance(redriven, Moved):
+            if isinstance(redriven, Applied):
                 assert (row.status, got) == (Status.PENDING, row)
                 assert store.get(rival.ref) is None
             else:
-                assert redriven == Refused(row, rival.id)
+                assert redriven == Rejected(row, rival.id)
                 assert (row.status, got) == (Status.FAILED, rival)
                 assert store.get(rival.ref) == rival

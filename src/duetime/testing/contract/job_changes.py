@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from duetime.model.job import WHOLE_JOB, Job, JobRef, Origin, Overlap, Pause, Span, SpanKind, Version
-from duetime.model.run_stats import Ended, Tally
+from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, Origin, Overlap, Pause, SpanKind, Version
+from duetime.model.run_stats import EndedRun, RunStats
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
@@ -44,7 +44,7 @@ class JobChangeContract(JobsContract):
             version=2,
             since=NOON,
             cursor=NOON,
-            attend_at=NOON + DAY,
+            maintain_at=NOON + DAY,
             **OPERATED | {"ends": {1: NOON}},
         )
         assert jobs.change(job, new)
@@ -133,8 +133,8 @@ class JobChangeContract(JobsContract):
         old = added(jobs)
         first, second = taken(store, jobs, old), occurrence(store, NOON + DAY)
         assert jobs.wait(old, second.ref)
-        jobs.count(old.ref, Ended(id="one", status="failed", started_at=NOON, error="no ledger"))
-        meant = replace(old, wakes="1 schedule", running=None, waiting=None, tally=Tally())
+        jobs.count(old.ref, EndedRun(id="one", status="failed", started_at=NOON, error="no ledger"))
+        meant = replace(old, wakes="1 schedule", running=None, waiting=None, tally=RunStats())
         assert jobs.change(old, meant)
         job = standing_job(jobs, old.ref)
         assert (job.running, job.waiting, job.wakes) == (first.ref, second.ref, "1 schedule")
@@ -184,7 +184,7 @@ class JobChangeContract(JobsContract):
 
     def test_spans_are_kept_with_a_change(self, jobs: JobStore) -> None:
         job = added(jobs)
-        span = Span(
+        span = JobSpan(
             kind=SpanKind.PAUSED,
             start=NOON - HOUR,
             end=NOON + TICK,
@@ -198,7 +198,7 @@ class JobChangeContract(JobsContract):
     def test_spans_are_found_where_they_overlap_and_come_by_their_start(self, jobs: JobStore) -> None:
         job = added(jobs)
         spans = [
-            Span(kind=SpanKind.MISSED, start=NOON + start * HOUR, end=NOON + end * HOUR)
+            JobSpan(kind=SpanKind.MISSED, start=NOON + start * HOUR, end=NOON + end * HOUR)
             for start, end in ((6, 8), (0, 2), (2, 4), (-9, 20), (4, 6))
         ]
         assert jobs.change(job, job, spans=spans)
@@ -219,12 +219,14 @@ class JobChangeContract(JobsContract):
         self, jobs: JobStore, start: datetime, end: datetime, is_found: bool
     ) -> None:
         job = added(jobs)
-        jobs.change(job, job, spans=[Span(kind=SpanKind.MISSED, start=NOON, end=NOON + HOUR)])
+        jobs.change(job, job, spans=[JobSpan(kind=SpanKind.MISSED, start=NOON, end=NOON + HOUR)])
         assert bool(jobs.spans(job.ref, start, end)) is is_found
 
     def test_spans_of_two_cadences_over_one_time_are_both_kept(self, jobs: JobStore) -> None:
         job = added(jobs)
-        spans = [Span(kind=SpanKind.PAUSED, start=NOON, end=NOON + HOUR, cadence=each) for each in ("a", "b")]
+        spans = [
+            JobSpan(kind=SpanKind.PAUSED, start=NOON, end=NOON + HOUR, cadence=each) for each in ("a", "b")
+        ]
         jobs.change(job, job, spans=spans)
         assert {each.cadence for each in jobs.spans(job.ref, NOON, NOON + DAY)} == {"a", "b"}
 

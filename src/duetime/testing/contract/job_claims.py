@@ -11,7 +11,7 @@ import pytest
 from duetime.model.action import Status
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import Hold, JobStore
+from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.testing.contract.job_specimens import (
     NEXT,
     REINDEX,
@@ -41,15 +41,15 @@ from duetime.testing.contract.specimens import (
 )
 from duetime.testing.contract.subject import JobsContract
 
-HELD = [Hold.LOCK, Hold.UNCHANGED]
+HELD = [LockRequirement.LOCK, LockRequirement.UNCHANGED]
 
 
 class OccurrenceClaimContract(JobsContract):
     """`claim`: the row and its job, at one moment."""
 
-    @pytest.mark.parametrize("hold", list(Hold))
+    @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_claimed_run_stands_as_it_was_meant_to(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job = added(jobs)
         claim = taking(planned(store), job, hold)
@@ -63,51 +63,51 @@ class OccurrenceClaimContract(JobsContract):
         run = taken(store, jobs, job)
         assert jobs.get(job.ref) == replace(job, running=run.ref)
 
-    @pytest.mark.parametrize("hold", [Hold.UNCHANGED, Hold.NOTHING])
+    @pytest.mark.parametrize("hold", [LockRequirement.UNCHANGED, LockRequirement.NOTHING])
     def test_a_claim_that_does_not_ask_for_the_lock_leaves_the_job_alone(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job = added(jobs)
         taken(store, jobs, job, hold=hold)
         assert jobs.get(job.ref) == job
 
-    @pytest.mark.parametrize("hold", [Hold.UNCHANGED, Hold.NOTHING])
+    @pytest.mark.parametrize("hold", [LockRequirement.UNCHANGED, LockRequirement.NOTHING])
     def test_a_claim_that_does_not_ask_for_the_lock_runs_beside_its_holder(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job = added(jobs)
         holder = taken(store, jobs, job)
         taken(store, jobs, job, NEXT, hold)
         assert standing_job(jobs, job.ref).running == holder.ref
 
-    @pytest.mark.parametrize("hold", list(Hold))
+    @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_row_that_was_settled_since_it_was_read_is_not_claimed(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job, row = added(jobs), planned(store)
         store.cancel(row.ref, by="ops", at=NOON, expires_at=EXPIRY)
         assert refused(store, jobs, taking(row, job, hold))
 
-    @pytest.mark.parametrize("hold", list(Hold))
+    @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_row_that_became_pending_anew_is_not_claimed_as_it_was_read(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job, row = added(jobs), planned(store)
         store.reschedule(row.ref, NOON + HOUR, by="ops", at=NOON)
         assert refused(store, jobs, taking(row, job, hold))
 
-    @pytest.mark.parametrize("hold", list(Hold))
+    @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_run_that_was_taken_over_since_it_was_read_is_not_claimed(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job = added(jobs)
         dead = taken(store, jobs, job)
         claim(store, dead.ref, ORPHANED_AT)
         assert refused(store, jobs, taking(dead, job, hold, asked=terms(ORPHANED_AT)))
 
-    @pytest.mark.parametrize("hold", list(Hold))
+    @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_run_that_renewed_its_lease_since_it_was_read_is_not_taken_over(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job = added(jobs)
         dead = taken(store, jobs, job)
@@ -118,9 +118,9 @@ class OccurrenceClaimContract(JobsContract):
         job = added(jobs)
         assert refused(store, jobs, taking(occurrence(store), job))
 
-    @pytest.mark.parametrize("hold", list(Hold))
+    @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_dead_run_is_taken_over_by_its_own_action(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job = added(jobs)
         dead = taken(store, jobs, job)
@@ -141,14 +141,14 @@ class OccurrenceClaimContract(JobsContract):
 
     @pytest.mark.parametrize("hold", HELD)
     def test_a_job_that_was_changed_since_it_was_read_refuses_the_claim(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job, row = added(jobs), planned(store)
         changed(jobs, job)
         assert refused(store, jobs, taking(row, job, hold))
 
-    @pytest.mark.parametrize("hold", list(Hold))
-    def test_a_plan_refuses_no_claim(self, store: ActionStore, jobs: JobStore, hold: Hold) -> None:
+    @pytest.mark.parametrize("hold", list(LockRequirement))
+    def test_a_plan_refuses_no_claim(self, store: ActionStore, jobs: JobStore, hold: LockRequirement) -> None:
         job, row = added(jobs), planned(store)
         jobs.move_cursor(job, NEXT, NEXT)
         assert jobs.claim(taking(row, job, hold))
@@ -158,20 +158,20 @@ class OccurrenceClaimContract(JobsContract):
     ) -> None:
         job = added(jobs)
         now = changed(jobs, job)
-        assert jobs.claim(taking(planned(store), job, Hold.NOTHING))
+        assert jobs.claim(taking(planned(store), job, LockRequirement.NOTHING))
         assert jobs.get(job.ref) == now
-        assert jobs.claim(taking(planned(store, job=REINDEX), nightly(REINDEX), Hold.NOTHING))
+        assert jobs.claim(taking(planned(store, job=REINDEX), nightly(REINDEX), LockRequirement.NOTHING))
         assert jobs.get(nightly(REINDEX).ref) is None
 
     @pytest.mark.parametrize("hold", HELD)
     def test_nothing_is_claimed_for_a_job_that_never_was(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         assert refused(store, jobs, taking(planned(store), nightly(), hold))
 
-    @pytest.mark.parametrize("hold", list(Hold))
+    @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_of_many_claims_of_one_occurrence_at_once_exactly_one_wins(
-        self, store: ActionStore, jobs: JobStore, hold: Hold
+        self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job, row = added(jobs), planned(store)
         claims = [taking(row, job, hold, asked=terms()) for _ in range(CROWD)]

@@ -10,7 +10,7 @@ import pytest
 
 from duetime.model.action import Action, Status
 from duetime.model.job import Job
-from duetime.model.lease import Claimed, Moved, SettleResult
+from duetime.model.lease import Applied, Claimed, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
@@ -149,7 +149,7 @@ class LockContract(JobsContract):
 
     def test_a_holder_that_is_pending_again_keeps_the_lock(self, store: ActionStore, jobs: JobStore) -> None:
         job, dead = self._held_by(store, jobs, Status.FAILED)
-        assert isinstance(store.redrive(dead.ref, NEXT, by="ops", at=NOON + HOUR), Moved)
+        assert isinstance(store.redrive(dead.ref, NEXT, by="ops", at=NOON + HOUR), Applied)
         assert refused(store, jobs, taking(planned(store, NEXT), job, dead=dead))
 
     def test_the_lock_of_a_holder_that_is_gone_is_taken(self, store: ActionStore, jobs: JobStore) -> None:

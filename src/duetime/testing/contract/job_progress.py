@@ -8,7 +8,7 @@ from functools import partial
 
 from duetime.model.action import Status
 from duetime.model.job import WHOLE_JOB, JobRef
-from duetime.model.run_stats import Ended, Tally
+from duetime.model.run_stats import EndedRun, RunStats
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
@@ -34,7 +34,7 @@ class CursorContract(JobsContract):
     def test_a_plan_moves_the_cursor_and_nothing_else(self, jobs: JobStore) -> None:
         job = added(jobs, **OPERATED)
         assert jobs.move_cursor(job, NOON + DAY, NOON + 2 * DAY)
-        assert jobs.get(job.ref) == replace(job, cursor=NOON + DAY, attend_at=NOON + 2 * DAY)
+        assert jobs.get(job.ref) == replace(job, cursor=NOON + DAY, maintain_at=NOON + 2 * DAY)
 
     def test_a_plan_from_an_older_cursor_moves_nothing(self, jobs: JobStore) -> None:
         job = added(jobs)
@@ -98,20 +98,21 @@ class CountContract(JobsContract):
 
     def test_counting_changes_nothing_but_the_tally(self, jobs: JobStore) -> None:
         job = added(jobs, **OPERATED)
-        jobs.count(job.ref, Ended(id="run-1", status="executed", started_at=NOON))
-        assert replace(standing_job(jobs, job.ref), tally=Tally()) == job
+        jobs.count(job.ref, EndedRun(id="run-1", status="executed", started_at=NOON))
+        assert replace(standing_job(jobs, job.ref), tally=RunStats()) == job
         assert jobs.change(job, replace(job, wakes=""))
 
     def test_counting_for_a_job_that_never_was_makes_none(self, jobs: JobStore) -> None:
         ref = JobRef(ACME, NIGHTLY)
-        jobs.count(ref, Ended(id="run-1", status="executed", started_at=NOON))
+        jobs.count(ref, EndedRun(id="run-1", status="executed", started_at=NOON))
         assert jobs.get(ref) is None
         assert jobs.add(nightly())
 
     def test_many_runs_counted_at_once_are_all_counted(self, jobs: JobStore) -> None:
         job = added(jobs)
         ends = [
-            Ended(id=f"run-{number}", status="failed", started_at=NOON, error="x") for number in range(CROWD)
+            EndedRun(id=f"run-{number}", status="failed", started_at=NOON, error="x")
+            for number in range(CROWD)
         ]
         together([partial(jobs.count, job.ref, each) for each in ends])
         tally = standing_job(jobs, job.ref).tally

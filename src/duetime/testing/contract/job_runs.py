@@ -10,7 +10,7 @@ from datetime import datetime
 import pytest
 
 from duetime.model.action import Action, SkipReason, Status, Trigger
-from duetime.model.lease import Moved, Refused, SettleResult
+from duetime.model.lease import Applied, Rejected, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.job_specimens import (
     NIGHTLY,
@@ -50,7 +50,7 @@ def skip(
     note: str = "",
     by: str = "ops",
     at: datetime = AT,
-) -> Moved | Refused:
+) -> Applied | Rejected:
     """Skip it as `ops`, a minute before noon."""
     return store.skip(row, reason, note=note, by=by, at=at, expires_at=EXPIRY)
 
@@ -126,7 +126,7 @@ class SkipContract(StoreContract):
         row = planned(store)
         moved = skip(store, row, SkipReason.OVERLAP, note="the one of noon still runs")
         found = standing(store, row.ref)
-        assert moved == Moved(found)
+        assert moved == Applied(found)
         assert (found.status, found.skip_reason) == (Status.SKIPPED, SkipReason.OVERLAP)
         assert (found.note, found.expires_at) == ("the one of noon still runs", EXPIRY)
         assert (found.changed_by, found.changed_at) == ("ops", AT)
@@ -147,7 +147,7 @@ class SkipContract(StoreContract):
         row = planned(store, catches_up=True)
         skip(store, row)
         found = standing(store, row.ref)
-        assert (found.due_at, found.gen, found.fence, found.attempts) == (NOON, 1, 0, ())
+        assert (found.due_at, found.generation, found.fence, found.attempts) == (NOON, 1, 0, ())
         assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
 
     def test_a_skipped_row_leaves_the_due_index(self, store: ActionStore) -> None:
@@ -160,18 +160,18 @@ class SkipContract(StoreContract):
         row = planned(store)
         store.reschedule(row.ref, NOON + HOUR, by="ops", at=AT)
         before = standing(store, row.ref)
-        assert skip(store, row) == Refused(before)
+        assert skip(store, row) == Rejected(before)
         assert store.get(row.ref) == before
 
     def test_a_retry_that_waits_is_skipped_as_it_was_read(self, store: ActionStore) -> None:
         claimed = claim(store, planned(store).ref)
         store.settle(claimed, end(Status.PENDING))
-        assert isinstance(skip(store, standing(store, claimed.ref)), Moved)
+        assert isinstance(skip(store, standing(store, claimed.ref)), Applied)
         assert standing(store, claimed.ref).status is Status.SKIPPED
 
     def test_a_repeated_skip_tells_what_its_first_try_did(self, store: ActionStore) -> None:
         row = planned(store)
-        assert skip(store, row) == skip(store, row) == Moved(standing(store, row.ref))
+        assert skip(store, row) == skip(store, row) == Applied(standing(store, row.ref))
 
     @pytest.mark.parametrize(("by", "at"), [("somebody else", AT), ("ops", AT + SECOND)])
     def test_another_skip_is_refused_with_the_skipped_row(
@@ -180,17 +180,17 @@ class SkipContract(StoreContract):
         row = planned(store)
         skip(store, row)
         before = standing(store, row.ref)
-        assert skip(store, row, SkipReason.MISSED, by=by, at=at) == Refused(before)
+        assert skip(store, row, SkipReason.MISSED, by=by, at=at) == Rejected(before)
         assert store.get(row.ref) == before
 
     def test_nothing_is_skipped_where_there_is_no_row(self, store: ActionStore) -> None:
         row = occurrence(store)
-        assert skip(store, row) == Refused(None)
+        assert skip(store, row) == Rejected(None)
         assert store.get(row.ref) is None
 
     def test_a_skipped_run_is_claimed_no_more(self, store: ActionStore) -> None:
         claimed = running(store)
-        assert isinstance(skip(store, claimed), Refused)
+        assert isinstance(skip(store, claimed), Rejected)
         row = planned(store)
         skip(store, row)
         with pytest.raises(AssertionError):

@@ -11,7 +11,7 @@ import pytest
 from duetime.model.action import Status
 from duetime.model.lease import SettleResult
 from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import Hold, JobStore
+from duetime.ports.jobs import JobStore, LockRequirement
 from duetime.testing.contract.job_specimens import (
     DAY,
     FINAL,
@@ -132,7 +132,7 @@ class OccurrenceSettleContract(JobsContract):
         self, store: ActionStore, jobs: JobStore
     ) -> None:
         job = added(jobs)
-        beside = taken(store, jobs, job, hold=Hold.UNCHANGED)
+        beside = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
         taken(store, jobs, job, NEXT)
         before = jobs.get(job.ref)
         assert jobs.settle(beside, end(Status.EXECUTED), job.ref, ended(beside)) is SettleResult.SETTLED
@@ -143,7 +143,7 @@ class OccurrenceSettleContract(JobsContract):
         self, store: ActionStore, jobs: JobStore
     ) -> None:
         job = added(jobs)
-        run = taken(store, jobs, job, hold=Hold.UNCHANGED)
+        run = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
         assert standing(store, run.ref).status is Status.EXECUTED
         assert jobs.get(job.ref) == job

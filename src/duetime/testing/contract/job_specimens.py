@@ -9,12 +9,12 @@ from typing import Any
 
 from duetime.ids import ActionId, JobName, TenantId, due_shard_of, event_run_id, manual_run_id, occurrence_id
 from duetime.model.action import Action, ActionRef, Ending, Status
-from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Pause, Span, SpanKind
+from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, Pause, SpanKind
 from duetime.model.lease import ClaimTerms
-from duetime.model.run_stats import Ended
+from duetime.model.run_stats import EndedRun
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
-from duetime.ports.jobs import Hold, JobStore, Taking
+from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import Tuning
 from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, TICK, standing, terms
 
@@ -27,11 +27,11 @@ NEXT = NOON + DAY
 FINAL = [Status.EXECUTED, Status.FAILED, Status.CANCELLED]
 """How a run may end for good."""
 PAUSE = Pause(since=NOON - HOUR, by="ops", reason="until the audit is over, März", until=NOON + DAY)
-OUTAGE = Span(kind=SpanKind.MISSED, start=NOON - 2 * DAY, end=NOON - DAY)
+OUTAGE = JobSpan(kind=SpanKind.MISSED, start=NOON - 2 * DAY, end=NOON - DAY)
 OPERATED: dict[str, Any] = {
     "ends": {1: NOON - 9 * DAY, 2: NOON - DAY + TICK},
     "pauses": {WHOLE_JOB: PAUSE, "daily_12:00": Pause(since=NOON, by="ops")},
-    "dropped_at": NOON + TICK,
+    "removed_at": NOON + TICK,
     "tuning": {
         WHOLE_JOB: Tuning(attempts=5),
         "daily_12:00": Tuning(backoff=(0.5, 60.0, 3_600.0), jitter=0.25),
@@ -58,7 +58,7 @@ def nightly(name: JobName = NIGHTLY, tenant_id: TenantId = ACME, **fields: Any) 
         "since": ADDED_AT,
         "anchor": ADDED_AT,
         "cursor": NOON - DAY,
-        "attend_at": NOON + HOUR,
+        "maintain_at": NOON + HOUR,
     }
     return Job(ref=JobRef(tenant_id, name), **usual | fields)
 
@@ -141,20 +141,24 @@ def planned(store: ActionStore, nominal_at: datetime = NOON, **fields: Any) -> A
 def taking(
     row: Action,
     job: Job,
-    hold: Hold = Hold.LOCK,
+    hold: LockRequirement = LockRequirement.LOCK,
     *,
     dead: Action | None = None,
     dead_ref: ActionRef | None = None,
     asked: ClaimTerms | None = None,
-) -> Taking:
+) -> JobRunClaim:
     """The claim of a row as it was read."""
     claimed = started(row, asked or terms(row.due_at))
     ref = dead_ref or (dead.ref if dead else None)
-    return Taking(row=row, claimed=claimed, job=job, hold=hold, dead=dead, dead_ref=ref)
+    return JobRunClaim(row=row, claimed=claimed, job=job, hold=hold, dead=dead, dead_ref=ref)
 
 
 def taken(
-    store: ActionStore, jobs: JobStore, job: Job, nominal_at: datetime = NOON, hold: Hold = Hold.LOCK
+    store: ActionStore,
+    jobs: JobStore,
+    job: Job,
+    nominal_at: datetime = NOON,
+    hold: LockRequirement = LockRequirement.LOCK,
 ) -> Action:
     """An occurrence of the job that was planned and claimed, as its run holds it."""
     claim = taking(planned(store, nominal_at, job=job.name, tenant_id=job.ref.tenant_id), job, hold)
@@ -162,9 +166,9 @@ def taken(
     return standing(store, claim.row.ref)
 
 
-def ended(run: Action, status: Status = Status.EXECUTED, error: str | None = None) -> Ended:
+def ended(run: Action, status: Status = Status.EXECUTED, error: str | None = None) -> EndedRun:
     """What the tally is told of a run."""
-    return Ended(id=run.id, status=status.value, started_at=run.attempts[-1].started_at, error=error)
+    return EndedRun(id=run.id, status=status.value, started_at=run.attempts[-1].started_at, error=error)
 
 
 def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EXECUTED) -> Action:
@@ -185,7 +189,7 @@ def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EX
     )
 
 
-def refused(store: ActionStore, jobs: JobStore, claim: Taking) -> bool:
+def refused(store: ActionStore, jobs: JobStore, claim: JobRunClaim) -> bool:
     """Whether the claim is lost, and neither the action's row nor its job's has changed."""
     before = store.get(claim.row.ref), jobs.get(claim.job.ref)
     lost = not jobs.claim(claim)

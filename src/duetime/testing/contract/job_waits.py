@@ -113,7 +113,7 @@ class EndPendingContract(JobsContract):
         assert jobs.end_pending(row, after, job.ref)
         found = standing(store, row.ref)
         assert (found.status, found.changed_by, found.changed_at) == (Status.CANCELLED, "ops", NOON)
-        assert (found.expires_at, found.due_at, found.gen) == (EXPIRY, NOON, 1)
+        assert (found.expires_at, found.due_at, found.generation) == (EXPIRY, NOON, 1)
 
     def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore, jobs: JobStore) -> None:
         job, row = added(jobs), planned(store)
@@ -140,7 +140,7 @@ class EndPendingContract(JobsContract):
         assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
         assert jobs.get(job.ref) == job
         found = standing(store, run.ref)
-        assert (found.status, found.attempts, found.gen) == (Status.CANCELLED, row.attempts, 2)
+        assert (found.status, found.attempts, found.generation) == (Status.CANCELLED, row.attempts, 2)
 
     def test_the_lock_of_another_is_left_alone(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)

@@ -82,7 +82,7 @@ class JobRowContract(JobsContract):
         assert jobs.get(job.ref) == before
 
     def test_a_job_that_was_dropped_is_still_there(self, jobs: JobStore) -> None:
-        job = added(jobs, dropped_at=NOON)
+        job = added(jobs, removed_at=NOON)
         assert not jobs.add(nightly())
         assert jobs.get(job.ref) == job
 
@@ -99,7 +99,7 @@ class JobRowContract(JobsContract):
 
     def test_a_tenants_jobs_come_by_name_dropped_ones_included(self, jobs: JobStore) -> None:
         for name in ("kb-reindex", "billing-nightly", "mail-digest"):
-            added(jobs, JobName(name), dropped_at=NOON if name == "kb-reindex" else None)
+            added(jobs, JobName(name), removed_at=NOON if name == "kb-reindex" else None)
         self.let_indexes_follow()
         listed = jobs.list(ACME, limit=10, cursor=None)
         assert [job.name for job in listed] == ["billing-nightly", "kb-reindex", "mail-digest"]
@@ -140,16 +140,16 @@ class AttendContract(JobsContract):
     """`to_attend`."""
 
     def test_jobs_of_all_tenants_are_to_be_attended_when_their_time_has_come(self, jobs: JobStore) -> None:
-        early = added(jobs, attend_at=NOON - TICK)
-        on_time = added(jobs, REINDEX, attend_at=NOON)
-        theirs = added(jobs, tenant_id=GLOBEX, attend_at=NOON - DAY)
-        added(jobs, JobName("mail-digest"), attend_at=NOON + TICK)
+        early = added(jobs, maintain_at=NOON - TICK)
+        on_time = added(jobs, REINDEX, maintain_at=NOON)
+        theirs = added(jobs, tenant_id=GLOBEX, maintain_at=NOON - DAY)
+        added(jobs, JobName("mail-digest"), maintain_at=NOON + TICK)
         assert self._to_attend(jobs, NOON) == sorted([early.ref, on_time.ref, theirs.ref], key=str)
 
     @pytest.mark.parametrize("limit", [1, 3, 50])
     def test_pages_of_jobs_to_attend_lose_and_double_none(self, jobs: JobStore, limit: int) -> None:
         refs = [
-            added(jobs, JobName(f"report-{number}"), tenant, attend_at=NOON - number * MINUTE).ref
+            added(jobs, JobName(f"report-{number}"), tenant, maintain_at=NOON - number * MINUTE).ref
             for number in range(7)
             for tenant in (ACME, GLOBEX)
         ]
@@ -161,15 +161,15 @@ class AttendContract(JobsContract):
 
     def test_the_latest_instant_finds_every_job_dropped_ones_too(self, jobs: JobStore) -> None:
         refs = [
-            added(jobs, attend_at=instant.LATEST).ref,
-            added(jobs, REINDEX, dropped_at=NOON, attend_at=instant.LATEST).ref,
+            added(jobs, maintain_at=instant.LATEST).ref,
+            added(jobs, REINDEX, removed_at=NOON, maintain_at=instant.LATEST).ref,
             added(jobs, JobName("mail-digest")).ref,
         ]
         assert self._to_attend(jobs, instant.LATEST) == sorted(refs, key=str)
 
     def test_a_job_moves_in_that_index_with_each_change_and_each_plan(self, jobs: JobStore) -> None:
         changed, planned = added(jobs), added(jobs, REINDEX)
-        assert jobs.change(changed, replace(changed, attend_at=NOON + 3 * HOUR))
+        assert jobs.change(changed, replace(changed, maintain_at=NOON + 3 * HOUR))
         assert jobs.move_cursor(planned, NOON, NOON + 2 * HOUR)
         assert self._to_attend(jobs, NOON + HOUR) == []
         assert self._to_attend(jobs, NOON + 2 * HOUR) == [planned.ref]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from duetime.model.action import TRANSITIONS, Action, Attempt, SkipReason, Status
-from duetime.model.lease import Moved, Refused, SettleResult
+from duetime.model.lease import Applied, Rejected, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import CALLER, EXPIRY, HOUR, MINUTE, NOON, end, terms
 from duetime.testing.contract.subject import StoreContract
@@ -103,7 +103,7 @@ class LegalityContract(StoreContract):
         row = self.bring_to(store, status)
         answer = write.make(store, row)
         assert store.get(row.ref) == row
-        assert not isinstance(answer, Moved)
+        assert not isinstance(answer, Applied)
 
     @pytest.mark.parametrize(("write", "status"), REFUSED, ids=map(_told, REFUSED))
     def test_the_refusal_tells_what_stood_in_the_way(
@@ -111,7 +111,7 @@ class LegalityContract(StoreContract):
     ) -> None:
         row = self.bring_to(store, status)
         answer = write.make(store, row)
-        if isinstance(answer, Refused):
+        if isinstance(answer, Rejected):
             assert answer.action == row
         elif not isinstance(answer, SettleResult):
             assert write.name == "claim"

@@ -9,8 +9,8 @@ from datetime import datetime
 
 import pytest
 
-from duetime.model.notification import Notification, Window
-from duetime.ports.notifications import Begun, Deliveries, Windows
+from duetime.model.notification import DigestWindow, Notification
+from duetime.ports.notifications import Deliveries, SendPermit, Windows
 from duetime.testing.contract.notifications import DEAD, FAILING, notification
 from duetime.testing.contract.specimens import ACME, EXPIRY, GLOBEX, MINUTE, NOON, SECOND
 
@@ -24,48 +24,48 @@ class DeliveriesContract:
         raise NotImplementedError("override the fixture `deliveries`: it returns your back end, empty")
 
     def test_one_alone_may_send_it(self, deliveries: Deliveries) -> None:
-        assert self._begin(deliveries, "me") is Begun.YES
-        assert self._begin(deliveries, "another") is Begun.HELD
+        assert self._begin(deliveries, "me") is SendPermit.YES
+        assert self._begin(deliveries, "another") is SendPermit.HELD
 
     def test_the_same_holder_may_begin_again(self, deliveries: Deliveries) -> None:
         for _ in range(2):
-            assert self._begin(deliveries, "me") is Begun.YES
+            assert self._begin(deliveries, "me") is SendPermit.YES
 
     def test_when_a_lease_has_ended_another_may_send_it(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
-        assert self._begin(deliveries, "another", NOON + MINUTE - SECOND) is Begun.HELD
-        assert self._begin(deliveries, "another", NOON + MINUTE) is Begun.YES
-        assert self._begin(deliveries, "me", NOON + MINUTE) is Begun.HELD
+        assert self._begin(deliveries, "another", NOON + MINUTE - SECOND) is SendPermit.HELD
+        assert self._begin(deliveries, "another", NOON + MINUTE) is SendPermit.YES
+        assert self._begin(deliveries, "me", NOON + MINUTE) is SendPermit.HELD
 
     def test_what_was_sent_is_never_begun_again(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         for _ in range(2):
             deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
         for holder in ("me", "another"):
-            assert self._begin(deliveries, holder, NOON + 60 * MINUTE) is Begun.SENT
+            assert self._begin(deliveries, holder, NOON + 60 * MINUTE) is SendPermit.SENT
 
     def test_what_is_forgotten_may_be_sent_at_once(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         for _ in range(2):
             deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
-        assert self._begin(deliveries, "another") is Begun.YES
+        assert self._begin(deliveries, "another") is SendPermit.YES
 
     def test_who_holds_it_no_more_takes_it_from_nobody(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         self._begin(deliveries, "another", NOON + MINUTE)
         deliveries.forget(ACME, "x:email:ada@example.com", holder="me")
-        assert self._begin(deliveries, "third", NOON + MINUTE) is Begun.HELD
+        assert self._begin(deliveries, "third", NOON + MINUTE) is SendPermit.HELD
         deliveries.end(ACME, "x:email:ada@example.com", expires_at=EXPIRY)
         deliveries.forget(ACME, "x:email:ada@example.com", holder="another")
-        assert self._begin(deliveries, "third", NOON + 9 * MINUTE) is Begun.SENT
+        assert self._begin(deliveries, "third", NOON + 9 * MINUTE) is SendPermit.SENT
 
     def test_deliveries_and_tenants_are_told_apart(self, deliveries: Deliveries) -> None:
         self._begin(deliveries, "me")
         how = {"holder": "me", "now": NOON, "until": NOON + MINUTE, "expires_at": EXPIRY}
-        assert deliveries.begin(GLOBEX, "x:email:ada@example.com", **how) is Begun.YES  # type: ignore[arg-type]
-        assert deliveries.begin(ACME, "x:email:eve@example.com", **how) is Begun.YES  # type: ignore[arg-type]
+        assert deliveries.begin(GLOBEX, "x:email:ada@example.com", **how) is SendPermit.YES  # type: ignore[arg-type]
+        assert deliveries.begin(ACME, "x:email:eve@example.com", **how) is SendPermit.YES  # type: ignore[arg-type]
 
-    def _begin(self, deliveries: Deliveries, holder: str, now: datetime = NOON) -> Begun:
+    def _begin(self, deliveries: Deliveries, holder: str, now: datetime = NOON) -> SendPermit:
         return deliveries.begin(
             ACME,
             "x:email:ada@example.com",
@@ -79,8 +79,8 @@ class DeliveriesContract:
 class WindowsContract:
     """The whole contract of `duetime.ports.notifications.Windows`: override the fixture `windows`."""
 
-    FIRST = Window(ACME, FAILING, NOON, NOON + 15 * MINUTE)
-    SECOND = Window(ACME, FAILING, NOON + 15 * MINUTE, NOON + 30 * MINUTE)
+    FIRST = DigestWindow(ACME, FAILING, NOON, NOON + 15 * MINUTE)
+    SECOND = DigestWindow(ACME, FAILING, NOON + 15 * MINUTE, NOON + 30 * MINUTE)
 
     @pytest.fixture
     def windows(self) -> Windows:
@@ -163,7 +163,7 @@ class WindowsContract:
         assert digest is not None
         assert (digest.total, digest.by_name) == (len(told), {"billing-nightly": len(told)})
 
-    def _count(self, windows: Windows, told: Notification, window: Window | None = None) -> int:
+    def _count(self, windows: Windows, told: Notification, window: DigestWindow | None = None) -> int:
         place = windows.count(told, window or self.FIRST, expires_at=EXPIRY)
         assert place is not None
         return place.number

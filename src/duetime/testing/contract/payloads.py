@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from duetime.ids import new_action_id
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import Claimed, Moved
+from duetime.model.lease import Applied, Claimed
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     ACME,
@@ -67,13 +67,13 @@ class PayloadContract(StoreContract):
 
     def test_it_lasts_through_a_reschedule(self, store: ActionStore) -> None:
         action = self._large(store)
-        assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Moved)
+        assert isinstance(store.reschedule(action.ref, NOON + HOUR, by=CALLER, at=NOON), Applied)
         assert claim(store, action.ref, NOON + HOUR).payload == LARGE
 
     def test_it_lasts_through_a_redrive(self, store: ActionStore) -> None:
         action = self._large(store)
         store.settle(claim(store, action.ref), end(Status.FAILED))
-        assert isinstance(store.redrive(action.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR), Moved)
+        assert isinstance(store.redrive(action.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR), Applied)
         assert claim(store, action.ref, NOON + HOUR).payload == LARGE
 
     def test_another_tenants_payload_of_the_same_id_is_another(self, store: ActionStore) -> None:
@@ -91,6 +91,6 @@ class PayloadContract(StoreContract):
         assert standing(store, action.ref).payload == LARGE
 
     def _large(self, store: ActionStore, correlation_id: str | None = None) -> Action:
-        action = fresh(store, payload=LARGE, payload_apart=True, correlation_id=correlation_id)
+        action = fresh(store, payload=LARGE, payload_offloaded=True, correlation_id=correlation_id)
         store.put(action)
         return action

@@ -9,7 +9,7 @@ from functools import partial
 from threading import Barrier
 
 from duetime.model.action import Status
-from duetime.model.lease import Claimed, Held, Moved, Refused, SettleResult
+from duetime.model.lease import Applied, Claimed, LeaseHeld, Rejected, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     CALLER,
@@ -39,7 +39,7 @@ class RaceContract(StoreContract):
         action = scheduled(store)
         answers = together([partial(store.claim, action.ref, terms()) for _ in range(CROWD)])
         assert sum(isinstance(each, Claimed) for each in answers) == 1
-        assert answers.count(Held(LEASE_END)) == CROWD - 1
+        assert answers.count(LeaseHeld(LEASE_END)) == CROWD - 1
         row = standing(store, action.ref)
         assert (row.fence, row.attempt, len(row.attempts)) == (1, 1, 1)
 
@@ -47,7 +47,7 @@ class RaceContract(StoreContract):
         dead = running(store)
         answers = together([partial(store.claim, dead.ref, terms(ORPHANED_AT)) for _ in range(CROWD)])
         assert sum(isinstance(each, Claimed) for each in answers) == 1
-        assert answers.count(Held(ORPHANED_AT + LEASE)) == CROWD - 1
+        assert answers.count(LeaseHeld(ORPHANED_AT + LEASE)) == CROWD - 1
         assert (standing(store, dead.ref).fence, standing(store, dead.ref).recoveries) == (2, 1)
 
     def test_of_a_cancel_a_reschedule_and_a_claim_either_the_cancel_or_the_claim_wins(
@@ -65,12 +65,12 @@ class RaceContract(StoreContract):
             row = standing(store, ref)
             if isinstance(claim, Claimed):
                 assert row == claim.action
-                assert isinstance(cancel, Refused)
-                assert isinstance(move, Refused)
+                assert isinstance(cancel, Rejected)
+                assert isinstance(move, Rejected)
             else:
-                assert isinstance(cancel, Moved)
+                assert isinstance(cancel, Applied)
                 assert (row.status, row.fence) == (Status.CANCELLED, 0)
-                assert (row.gen == 2) == isinstance(move, Moved)
+                assert (row.generation == 2) == isinstance(move, Applied)
 
     def test_of_a_late_settle_and_a_take_over_exactly_one_wins(self, store: ActionStore) -> None:
         for _ in range(ROUNDS):
@@ -112,11 +112,11 @@ class RaceContract(StoreContract):
             )
             row = standing(store, claimed.ref)
             if settled is SettleResult.SETTLED:
-                assert asked == Refused(row)
+                assert asked == Rejected(row)
                 assert row.status is Status.PENDING
             else:
                 assert settled is SettleResult.CANCEL_REQUESTED
-                assert asked == Moved(row)
+                assert asked == Applied(row)
                 assert row.status is Status.PROCESSING
 
     def test_of_many_puts_of_one_action_at_once_one_row_stands(self, store: ActionStore) -> None:

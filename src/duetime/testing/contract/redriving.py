@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from duetime.model.action import Status
-from duetime.model.lease import Moved, Refused
+from duetime.model.lease import Applied, Rejected
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     HOUR,
@@ -28,8 +28,8 @@ class RedriveContract(StoreContract):
         failed = self.bring_to(store, Status.FAILED)
         moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         row = standing(store, failed.ref)
-        assert moved == Moved(row)
-        assert (row.status, row.due_at, row.gen, row.expires_at) == (Status.PENDING, LATER, 2, None)
+        assert moved == Applied(row)
+        assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert (row.changed_by, row.changed_at) == ("ops", LATER)
 
     def test_a_redriven_action_keeps_its_past_and_its_nominal_time(self, store: ActionStore) -> None:
@@ -69,4 +69,4 @@ class RedriveContract(StoreContract):
         failed = self.bring_to(store, Status.FAILED)
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
-        assert refused == Refused(standing(store, failed.ref))
+        assert refused == Rejected(standing(store, failed.ref))

@@ -149,6 +149,6 @@ class SchedulingContract(StoreContract):
 
     def _many(self, store: ActionStore) -> list[Action]:
         return [
-            fresh(store, payload=LARGE if place % 10 == 0 else "{}", payload_apart=place % 10 == 0)
+            fresh(store, payload=LARGE if place % 10 == 0 else "{}", payload_offloaded=place % 10 == 0)
             for place in range(MANY)
         ]

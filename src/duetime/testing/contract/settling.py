@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from duetime.model.action import KEPT_ATTEMPTS, Action, Ending, Status
-from duetime.model.lease import Moved, SettleResult
+from duetime.model.lease import Applied, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.specimens import (
     CALLER,
@@ -45,7 +45,7 @@ class SettleContract(StoreContract):
         row = standing(store, claimed.ref)
         assert (row.status, row.expires_at) == (status, EXPIRY)
         assert (row.lease_until, row.claim_nonce) == (None, None)
-        assert (row.fence, row.attempt, row.gen, row.due_at) == (1, 1, 1, NOON)
+        assert (row.fence, row.attempt, row.generation, row.due_at) == (1, 1, 1, NOON)
 
     @pytest.mark.parametrize("status", FINAL)
     def test_a_settle_finishes_its_attempt(self, store: ActionStore, status: Status) -> None:
@@ -104,7 +104,7 @@ class RetryContract(StoreContract):
         claimed = running(store)
         assert store.settle(claimed, end(Status.PENDING, message="not yet")) is SettleResult.SETTLED
         row = standing(store, claimed.ref)
-        assert (row.status, row.due_at, row.gen) == (Status.PENDING, AGAIN_AT, 2)
+        assert (row.status, row.due_at, row.generation) == (Status.PENDING, AGAIN_AT, 2)
         assert (row.fence, row.attempt, row.lease_until, row.claim_nonce) == (1, 1, None, None)
         assert (row.attempts[-1].ending, row.attempts[-1].message) == (Ending.RETRY, "not yet")
         assert row.expires_at is None
@@ -133,7 +133,7 @@ class RetryContract(StoreContract):
         claimed = running(store)
         asked = store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
-        assert asked == Moved(standing(store, claimed.ref))
+        assert asked == Applied(standing(store, claimed.ref))
 
     def test_a_run_whose_retry_was_refused_may_still_end(self, store: ActionStore) -> None:
         claimed = running(store)

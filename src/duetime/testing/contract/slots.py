@@ -9,7 +9,7 @@ import pytest
 
 from duetime.ids import TenantId
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.lease import ClaimTerms, Held, Keyed, Renewed, SettleResult
+from duetime.model.lease import ClaimTerms, LeaseHeld, NeedsSlot, Renewed, SettleResult
 from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.scheduling import LARGE
@@ -43,12 +43,12 @@ def keyed(
     key: str = KEY,
     limit: int = 1,
     tenant_id: TenantId = ACME,
-    payload_apart: bool = False,
+    payload_offloaded: bool = False,
 ) -> Action:
     """A pending row with a concurrency key."""
     action = replace(
-        fresh(store, tenant_id=tenant_id, payload=LARGE if payload_apart else "{}"),
-        payload_apart=payload_apart,
+        fresh(store, tenant_id=tenant_id, payload=LARGE if payload_offloaded else "{}"),
+        payload_offloaded=payload_offloaded,
         concurrency_key=key,
         concurrency_limit=limit,
     )
@@ -81,7 +81,7 @@ class SlotContract(StoreContract):
         self, store: ActionStore
     ) -> None:
         action = keyed(store)
-        assert store.claim(action.ref, terms()) == Keyed()
+        assert store.claim(action.ref, terms()) == NeedsSlot()
         assert store.get(action.ref) == action
         assert store.holders(ACME, KEY) == frozenset()
 
@@ -95,15 +95,15 @@ class SlotContract(StoreContract):
         self, store: ActionStore
     ) -> None:
         dead = holding(store)
-        assert store.claim(dead.ref, terms(ORPHANED_AT - TICK)) == Held(LEASE_END)
-        assert store.claim(dead.ref, terms(ORPHANED_AT)) == Keyed()
+        assert store.claim(dead.ref, terms(ORPHANED_AT - TICK)) == LeaseHeld(LEASE_END)
+        assert store.claim(dead.ref, terms(ORPHANED_AT)) == NeedsSlot()
         assert store.get(dead.ref) == dead
 
     @pytest.mark.parametrize("payload_apart", [False, True], ids=["payload in the row", "payload apart"])
     def test_a_claim_with_a_slot_begins_a_run_as_a_claim_does(
-        self, store: ActionStore, payload_apart: bool
+        self, store: ActionStore, payload_offloaded: bool
     ) -> None:
-        action, asked = keyed(store, payload_apart=payload_apart), terms()
+        action, asked = keyed(store, payload_offloaded=payload_offloaded), terms()
         assert begin(store, action.ref, asked)
         assert store.get(action.ref) == started(action, asked)
         assert store.holders(ACME, KEY) == {action.id}
@@ -238,7 +238,7 @@ class SlotContract(StoreContract):
         store.redrive(run.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
         row = standing(store, run.ref)
         assert (row.concurrency_key, row.concurrency_limit) == (KEY, LIMIT)
-        assert store.claim(run.ref, terms(NOON + HOUR)) == Keyed()
+        assert store.claim(run.ref, terms(NOON + HOUR)) == NeedsSlot()
         assert begin(store, run.ref, terms(NOON + HOUR))
 
 

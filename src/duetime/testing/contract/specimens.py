@@ -54,7 +54,7 @@ def fresh(
     due_at: datetime = NOON,
     created_at: datetime = NOON - HOUR,
     payload: str = '{"subscription_id":42}',
-    payload_apart: bool = False,
+    payload_offloaded: bool = False,
     correlation_id: str | None = None,
 ) -> Action:
     """An action that nobody has written yet."""
@@ -67,7 +67,7 @@ def fresh(
         due_shard=due_shard_of(action_id, len(store.due_shards)),
         created_by=CALLER,
         payload=payload,
-        payload_apart=payload_apart,
+        payload_offloaded=payload_offloaded,
         correlation_id=correlation_id,
     )
 

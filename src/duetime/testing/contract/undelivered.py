@@ -8,10 +8,10 @@ from datetime import datetime
 
 import pytest
 
-from duetime.errors import cut
+from duetime.errors import truncate
 from duetime.ids import ActionId
 from duetime.model.action import ActionRef
-from duetime.model.undelivered import BODY_LIMIT, Kind, Undelivered, undelivered_id
+from duetime.model.undelivered import BODY_LIMIT, Undelivered, UndeliveredKind, undelivered_id
 from duetime.ports.undelivered import UndeliveredStore
 from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MOST_PAGES, NOON
 
@@ -22,7 +22,7 @@ def given_up(name: str = "a", at: datetime = NOON, **more: object) -> Undelivere
     """A thing of that name, which nobody has kept yet."""
     thing = Undelivered(
         id=undelivered_id(at, name),
-        kind=Kind.MESSAGE,
+        kind=UndeliveredKind.MESSAGE,
         source="due-default",
         reason="no worker took it",
         body=name,
@@ -41,7 +41,7 @@ class UndeliveredContract:
         raise NotImplementedError("override the fixture `undelivered`: it returns your back end, empty")
 
     def test_what_was_kept_is_there(self, undelivered: UndeliveredStore) -> None:
-        for thing in (given_up("a"), given_up("b", kind=Kind.WAKE, action=REF, is_cut=True)):
+        for thing in (given_up("a"), given_up("b", kind=UndeliveredKind.WAKE, action=REF, is_cut=True)):
             undelivered.keep(thing, expires_at=EXPIRY)
             assert undelivered.get(thing.id) == thing
 
@@ -49,8 +49,8 @@ class UndeliveredContract:
         undelivered.keep(given_up("a"), expires_at=EXPIRY)
         assert undelivered.get(given_up("b").id) is None
 
-    @pytest.mark.parametrize("kind", list(Kind))
-    def test_every_kind_can_be_kept(self, undelivered: UndeliveredStore, kind: Kind) -> None:
+    @pytest.mark.parametrize("kind", list(UndeliveredKind))
+    def test_every_kind_can_be_kept(self, undelivered: UndeliveredStore, kind: UndeliveredKind) -> None:
         undelivered.keep(given_up(kind=kind), expires_at=EXPIRY)
         assert [each.kind for each in undelivered.list(limit=10, cursor=None)] == [kind]
 
@@ -67,7 +67,7 @@ class UndeliveredContract:
         assert kept == replace(first, reason="again", last_at=NOON + HOUR, count=2)
 
     def test_the_longest_body_and_reason_can_be_kept(self, undelivered: UndeliveredStore) -> None:
-        thing = given_up(body="x" * BODY_LIMIT, reason=cut("é" * 1_000))
+        thing = given_up(body="x" * BODY_LIMIT, reason=truncate("é" * 1_000))
         undelivered.keep(thing, expires_at=EXPIRY)
         assert undelivered.get(thing.id) == thing
         undelivered.keep(thing, expires_at=EXPIRY)

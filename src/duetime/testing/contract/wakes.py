@@ -16,12 +16,12 @@ from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, MINUTE, NOON
 
 
 def message(
-    due_at: datetime = NOON, *, gen: int = 1, ref: ActionRef | None = None, payload_version: int = 1
+    due_at: datetime = NOON, *, generation: int = 1, ref: ActionRef | None = None, payload_version: int = 1
 ) -> DueMessage:
     """A wake for an action of its own, unless one is given."""
     ref = ref or ActionRef(ACME, new_action_id(NOON - HOUR))
     return DueMessage(
-        ref=ref, type="apply-plan-change", due_at=due_at, gen=gen, payload_version=payload_version
+        ref=ref, type="apply-plan-change", due_at=due_at, generation=generation, payload_version=payload_version
     )
 
 
@@ -45,16 +45,16 @@ class DueQueuesContract:
         """Return when that much time has passed for the queues: sleep, or turn the clock they were given."""
 
     def test_a_message_arrives_as_it_was_sent(self, queues: DueQueues) -> None:
-        sent = message(NOON + timedelta(microseconds=123_456), gen=7, payload_version=3)
+        sent = message(NOON + timedelta(microseconds=123_456), generation=7, payload_version=3)
         queues.send([Send("default", sent, 0)])
         (delivery,) = self.receive(queues, "default")
         assert delivery.message == sent
 
     def test_more_messages_than_a_batch_holds_all_arrive(self, queues: DueQueues) -> None:
-        sent = [message(NOON, gen=number) for number in range(25)]
+        sent = [message(NOON, generation=number) for number in range(25)]
         queues.send([Send("default", each, 0) for each in sent])
         received = [each.message for each in self._received(queues, "default")]
-        assert sorted(received, key=lambda each: each.gen) == sent
+        assert sorted(received, key=lambda each: each.generation) == sent
 
     def test_each_queue_gets_its_own_messages(self, queues: DueQueues) -> None:
         mine, theirs = message(), message()
@@ -77,9 +77,9 @@ class DueQueuesContract:
         assert list(self.receive(queues, "default")) == []
 
     def test_a_delivery_tells_when_it_could_first_be_received(self, queues: DueQueues) -> None:
-        queues.send([Send("default", message(gen=0), 0), Send("default", message(gen=1), 1)])
+        queues.send([Send("default", message(generation=0), 0), Send("default", message(generation=1), 1)])
         self.let_pass(queues, 1.1)
-        at_once, delayed = sorted(self.receive(queues, "default"), key=lambda each: each.message.gen)
+        at_once, delayed = sorted(self.receive(queues, "default"), key=lambda each: each.message.generation)
         assert abs(delayed.queued_at - at_once.queued_at - timedelta(seconds=1)) < timedelta(seconds=0.5)
 
     def test_a_received_message_is_invisible_until_its_time_is_up(self, queues: DueQueues) -> None:
@@ -123,7 +123,7 @@ class TimersContract:
         """What the dispatcher would have been woken with until then, each wake once or more."""
 
     def test_a_timer_wakes_with_its_message_within_a_minute(self, timers: Timers) -> None:
-        wake = message(NOON + HOUR, gen=3, payload_version=2)
+        wake = message(NOON + HOUR, generation=3, payload_version=2)
         timers.set(wake, NOON)
         assert set(self.wakes(timers, NOON + MINUTE)) == {wake}
 
@@ -145,7 +145,7 @@ class TimersContract:
 
     def test_each_generation_has_its_own_timer(self, timers: Timers) -> None:
         old = message(NOON + HOUR)
-        new = message(NOON + 2 * HOUR, gen=2, ref=old.ref)
+        new = message(NOON + 2 * HOUR, generation=2, ref=old.ref)
         timers.set(old, NOON)
         timers.set(new, NOON + HOUR)
         timers.clear(old)
@@ -153,7 +153,7 @@ class TimersContract:
 
     def test_a_late_arm_of_an_old_generation_leaves_the_new_ones_timer(self, timers: Timers) -> None:
         old = message(NOON + 2 * HOUR)
-        new = message(NOON + HOUR, gen=2, ref=old.ref)
+        new = message(NOON + HOUR, generation=2, ref=old.ref)
         timers.set(new, NOON)
         timers.set(old, NOON + HOUR)
         assert set(self.wakes(timers, NOON + MINUTE)) == {new}
