@@ -31,7 +31,7 @@ def measure() -> list[Result]:
 
         _rate(in_bulk), _rate(one_by_one)
         rates = [(_rate(in_bulk), _rate(one_by_one)) for _ in range(ROUNDS)]
-    bulk, single = ([each[place] for each in rates] for place in (0, 1))
+    bulk, single = ([rate[place] for rate in rates] for place in (0, 1))
     medians = statistics.median(bulk) / statistics.median(single)
     return [
         Result(

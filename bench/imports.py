@@ -76,7 +76,7 @@ def _samples(codes: Mapping[str, str]) -> Mapping[str, list[Sample]]:
 
 
 def _time(name: str, samples: Mapping[str, list[Sample]], budget: Budget | None, code: str | None) -> Result:
-    ours, theirs = ([each.cpu for each in samples[which]] for which in (name, "boto3"))
+    ours, theirs = ([sample.cpu for sample in samples[which]] for which in (name, "boto3"))
     median = f"{statistics.median(ours) / statistics.median(theirs):.2f}x by the medians"
     return Result(
         bench="imports",
@@ -94,9 +94,9 @@ def _peak(name: str, samples: Mapping[str, list[Sample]]) -> Result:
     return Result(
         bench="imports",
         name=f"{name}, peak memory",
-        measured=statistics.median(each.peak for each in samples[name]),
+        measured=statistics.median(sample.peak for sample in samples[name]),
         unit="MB",
-        reference=statistics.median(each.peak for each in samples["boto3"]),
+        reference=statistics.median(sample.peak for sample in samples["boto3"]),
         against=_AGAINST,
     )
 

@@ -53,8 +53,8 @@ class RawLoop:
             self._sqs.delete_message_batch(
                 QueueUrl=self._url,
                 Entries=[
-                    {"Id": str(place), "ReceiptHandle": each["ReceiptHandle"]}
-                    for place, each in enumerate(messages)
+                    {"Id": str(place), "ReceiptHandle": message["ReceiptHandle"]}
+                    for place, message in enumerate(messages)
                 ],
             )
         return actions / (time.perf_counter() - before)
@@ -63,7 +63,7 @@ class RawLoop:
         """Put rows and messages; the two updates of each action by its message's body."""
         for action in actions:
             self._dynamodb.put_item(TableName=_TABLE, Item=to_item(action))
-        bodies = {to_json(message_of(each)): each for each in actions}
+        bodies = {to_json(message_of(action)): action for action in actions}
         for first in range(0, len(bodies), _BATCH):
             batch = list(bodies)[first : first + _BATCH]
             entries: Any = [

@@ -22,7 +22,9 @@ def machine() -> str:
 def show(title: str, results: Sequence[Result]) -> None:
     """Print one measurement's table, and its notes below it."""
     rows = (
-        _matrix(results) if any(each.of for each in results) else [_HEAD, *(_row(each) for each in results)]
+        _matrix(results)
+        if any(result.of for result in results)
+        else [_HEAD, *(_row(result) for result in results)]
     )
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     print(f"\n{title}")
@@ -34,7 +36,7 @@ def show(title: str, results: Sequence[Result]) -> None:
 
 def notes(results: Iterable[Result]) -> Iterator[str]:
     """What each reference is, said once; and the notes."""
-    for against in dict.fromkeys(each.against for each in results if each.against):
+    for against in dict.fromkeys(result.against for result in results if result.against):
         yield f"reference: {against}"
     for each in results:
         if each.note:
@@ -43,7 +45,7 @@ def notes(results: Iterable[Result]) -> Iterator[str]:
 
 def summary(results: Sequence[Result]) -> None:
     """Print how many budgets are kept, and by how much the others are missed."""
-    bounded = [each for each in results if each.met is not None]
+    bounded = [result for result in results if result.met is not None]
     missed = [each for each in bounded if not each.met]
     print(f"\n{len(bounded) - len(missed)} of {len(bounded)} budgets met")
     for each in missed:
@@ -54,15 +56,15 @@ def summary(results: Sequence[Result]) -> None:
 
 def write_json_lines(results: Iterable[Result], stream: TextIO) -> None:
     """Write one JSON object a line."""
-    for each in results:
-        print(each.to_json(), file=stream)
+    for result in results:
+        print(result.to_json(), file=stream)
 
 
 def _matrix(results: Sequence[Result]) -> list[tuple[str, ...]]:
     """A row for each work, a column for each who does it; empty where it was not measured."""
-    columns = [*dict.fromkeys(each.of for each in results)]
-    cells = {(each.name, each.of): _cell(each) for each in results}
-    works = dict.fromkeys(each.name for each in results if each.name)
+    columns = [*dict.fromkeys(result.of for result in results)]
+    cells = {(result.name, result.of): _cell(result) for result in results}
+    works = dict.fromkeys(result.name for result in results if result.name)
     return [("", *columns), *((work, *(cells.get((work, of), "") for of in columns)) for work in works)]
 
 

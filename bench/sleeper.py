@@ -21,7 +21,7 @@ def started(instants: Iterable[float]) -> subprocess.Popen[str]:
         cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdin is not None
-    process.stdin.writelines(f"{each!r}\n" for each in sorted(instants))
+    process.stdin.writelines(f"{instant!r}\n" for instant in sorted(instants))
     process.stdin.close()
     return process
 

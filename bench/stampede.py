@@ -126,10 +126,12 @@ def _metered(client: Any, taken: _Taken) -> Iterator[None]:
 
 
 def _told(ours: _Taken, bare: _Taken) -> list[Result]:
-    runs = max(each[Came.RAN] for each in ours.answers)
-    if min(each[Came.RAN] for each in ours.answers) != 1 or {each[True] for each in bare.answers} != {1}:
+    runs = max(answer[Came.RAN] for answer in ours.answers)
+    if min(answer[Came.RAN] for answer in ours.answers) != 1 or {answer[True] for answer in bare.answers} != {
+        1
+    }:
         raise RuntimeError("a stampede was not won by exactly one")
-    waits = sum(each[Came.PUT_OFF] for each in ours.answers) / ROUNDS
+    waits = sum(answer[Came.PUT_OFF] for answer in ours.answers) / ROUNDS
     return [
         Result(
             bench="stampede",

@@ -34,7 +34,7 @@ def transaction_units(
     The indexes' entries are far below a KB: they are keys only. `item_at` reads an item that is updated or checked,
     by its table and key, as the transaction has left it.
     """
-    return sum(_entry_units(*next(iter(each.items())), item_at) for each in entries)
+    return sum(_entry_units(*next(iter(entry.items())), item_at) for entry in entries)
 
 
 def _entry_units(kind: str, entry: Mapping[str, Any], item_at: Callable[[str, Item], Item]) -> int:

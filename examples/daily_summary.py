@@ -117,5 +117,5 @@ def send_summary(payload: SendSummary, run: Run, customers: Customers, mails: Ma
         raise Fatal("the customer is gone")
     orders = customers.orders_on(payload.customer, payload.day)
     if orders:
-        text = "\n".join(f"- {each}" for each in orders)
+        text = "\n".join(f"- {order}" for order in orders)
         mails.send(address, f"Your orders of {payload.day:%d %B}", text, once=run.idempotency_key)

@@ -61,9 +61,9 @@ def measure() -> list[Result]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(_ended_by_sigterm())
         contenders = _contenders(stack)
-        found = [_told_how(each) for each in contenders]
+        found = [_told_how(contender) for contender in contenders]
         for work in (works.scheduling, _punctual, _without_misfires):
-            found += [_done(each, work) for each in contenders]
+            found += [_done(contender, work) for contender in contenders]
         found += _at_once(contenders, [_twice])
         found += _at_once(contenders, [_killed, _in_spite_of_death, nights, _local_nights])
     return [result for results in found for result in results]
@@ -72,9 +72,9 @@ def measure() -> list[Result]:
 def _at_once(contenders: Sequence[Contender], several: Sequence[Work]) -> list[list[Result]]:
     """Work that is mostly waiting."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        jobs = [pool.submit(_done, each, work) for work in several for each in contenders]
+        jobs = [pool.submit(_done, contender, work) for work in several for contender in contenders]
         try:
-            return [each.result() for each in jobs]
+            return [job.result() for job in jobs]
         except BaseException:
             INTERRUPTED.set()
             pool.shutdown(cancel_futures=True)

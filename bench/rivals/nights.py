@@ -45,7 +45,7 @@ def _utc(at: datetime) -> str:
 
 
 def _times(runs: list[datetime]) -> str:
-    return ", ".join(f"{each.astimezone(ZoneInfo(PARIS)):%H:%M %Z}" for each in runs) or "left out"
+    return ", ".join(f"{run.astimezone(ZoneInfo(PARIS)):%H:%M %Z}" for run in runs) or "left out"
 
 
 def _counted(runs: list[datetime], day: datetime) -> str:

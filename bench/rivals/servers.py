@@ -95,7 +95,7 @@ def _as_owner() -> dict[str, Any]:
 def _binary(name: str) -> str:
     """Debian keeps PostgreSQL's programs off the path; the newest version is taken."""
     versions = sorted(
-        Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda each: each.parts[-3].zfill(3)
+        Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: path.parts[-3].zfill(3)
     )
     found = shutil.which(name) or (str(versions[-1]) if versions else None)
     if found is None:

@@ -99,7 +99,7 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
         deferrer = PeriodicDeferrer(app.periodic_registry)
         since, until = (int(datetime.fromisoformat(each).timestamp()) for each in (start, end))
         times = deferrer.get_timestamps(periodic, since=since - 1, until=until - 1)
-        return [speaking.instant(each).isoformat() for each in times]
+        return [speaking.instant(time).isoformat() for time in times]
 
     def declare(expression: str, tz: str) -> None:
         del tz

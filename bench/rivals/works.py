@@ -89,4 +89,4 @@ def twice(contender: Contender) -> Iterator[Cell]:
 
 
 def _late(runs: Sequence[Mapping[str, float]]) -> list[float]:
-    return sorted(each["at"] - each["due"] for each in runs)
+    return sorted(run["at"] - run["due"] for run in runs)

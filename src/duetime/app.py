@@ -170,9 +170,9 @@ class App:
         """
         for other in others:
             apps = [other] if isinstance(other, App) else _apps_in(other)
-            for factory in (each for app in apps for each in app.resources.values()):
+            for factory in (resource for app in apps for resource in app.resources.values()):
                 self._factories.add(factory)
-            for handler in (each for app in apps for each in app.handlers.values()):
+            for handler in (handler for app in apps for handler in app.handlers.values()):
                 own = self._owned(handler)
                 if self._handlers.get(own.name) != own:
                     self.add(own)
@@ -218,7 +218,7 @@ class App:
             DeclarationError: a function asks for a resource that nothing makes.
         """
         functions: list[Handler | Factory] = [*self._handlers.values(), *self.resources.values()]
-        if unmet := [problem for each in functions for problem in self.unmet(each)]:
+        if unmet := [problem for function in functions for problem in self.unmet(function)]:
             raise DeclarationError("; ".join(unmet))
         return Resources(self.resources)
 
@@ -239,13 +239,15 @@ class App:
     @property
     def jobs(self) -> Mapping[JobName, Definition]:
         """Each job's definition, by its name."""
-        return MappingProxyType({each.job.name: each.job for each in self._handlers.values() if each.job})
+        return MappingProxyType(
+            {handler.job.name: handler.job for handler in self._handlers.values() if handler.job}
+        )
 
     @property
     def manifest(self) -> Manifest:
         """What a deploy publishes, and reconciles: the types and the jobs that this app's worker runs."""
         types = {name: each.version for name, each in sorted(self._handlers.items())}
-        told = frozenset(name for name, each in self._handlers.items() if each.is_told)
+        told = frozenset(name for name, handler in self._handlers.items() if handler.is_told)
         jobs = tuple(job for _, job in sorted(self.jobs.items()))
         sensitive = {name: paths for name in sorted(told) if (paths := self._handlers[name].sensitive)}
         return Manifest(self.worker, types, jobs, told, sensitive)
@@ -259,7 +261,9 @@ class App:
         """
         handler = self._handlers.get(type_name)
         if handler is None or handler.job is not None or handler.payload is None:
-            raise UnknownType(type_name, (name for name, each in self._handlers.items() if each.job is None))
+            raise UnknownType(
+                type_name, (name for name, handler in self._handlers.items() if handler.job is None)
+            )
         return handler.payload.from_json(written)
 
     def embedded(
@@ -280,7 +284,7 @@ class App:
 
 
 def _apps_in(module: ModuleType) -> list[App]:
-    apps = [each for each in vars(module).values() if isinstance(each, App)]
+    apps = [var for var in vars(module).values() if isinstance(var, App)]
     if not apps:
         raise DeclarationError(f"the module {module.__name__} holds no App to include")
     return apps

@@ -83,8 +83,8 @@ class Report:
         """Each begins with the name that it is about."""
         return (
             *(f"{job.definition.name}: {problem}" for job in self.jobs for problem in job.problems),
-            *(f"{each.name}: {problem}" for each in self.types for problem in each.problems),
-            *(f"{each.name}: {problem}" for each in self.resources for problem in each.problems),
+            *(f"{type_.name}: {problem}" for type_ in self.types for problem in type_.problems),
+            *(f"{resource.name}: {problem}" for resource in self.resources for problem in resource.problems),
         )
 
     @property
@@ -92,7 +92,7 @@ class Report:
         """As `problems`."""
         return (
             *(f"{job.definition.name}: {note}" for job in self.jobs for note in job.notes),
-            *(f"{each.name}: {note}" for each in self.resources for note in each.notes),
+            *(f"{resource.name}: {note}" for resource in self.resources for note in resource.notes),
         )
 
 
@@ -111,22 +111,22 @@ def report(app: App, *, now: datetime | None = None) -> Report:
     at = now or SystemClock().now()
     handlers = [each for _, each in sorted(app.handlers.items())]
     return Report(
-        jobs=tuple(_job(app, each, each.job, at) for each in handlers if each.job),
+        jobs=tuple(_job(app, handler, handler.job, at) for handler in handlers if handler.job),
         types=tuple(
-            TypeReport(each.name, each.version, each.where, tuple(_of_handler(app, each)))
-            for each in handlers
-            if each.payload and not each.job
+            TypeReport(handler.name, handler.version, handler.where, tuple(_of_handler(app, handler)))
+            for handler in handlers
+            if handler.payload and not handler.job
         ),
         resources=tuple(
             ResourceReport(each.name, each.where, _needing(app, each), tuple(app.unmet(each)))
-            for each in sorted(app.resources.values(), key=lambda each: each.name)
+            for each in sorted(app.resources.values(), key=lambda resource: resource.name)
         ),
     )
 
 
 def _needing(app: App, resource: Factory) -> tuple[str, ...]:
     functions: list[Handler | Factory] = [*app.handlers.values(), *app.resources.values()]
-    wanted = ((each.where, [want.annotation for want in each.wants]) for each in functions)
+    wanted = ((function.where, [want.annotation for want in function.wants]) for function in functions)
     return tuple(sorted(where for where, annotations in wanted if resource.makes in annotations))
 
 
@@ -135,18 +135,18 @@ def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobRepor
         cadences = read_cadences(job.cadences)
     except DuetimeError as refused:  # a definition that no decorator made
         return JobReport(job, handler.where, {}, None, (str(refused),), ())
-    stacked = CadenceSet.of(tuple(each.text for each in cadences), now)
+    stacked = CadenceSet.of(tuple(cadence.text for cadence in cadences), now)
     return JobReport(
         definition=job,
         where=handler.where,
-        cadences={each.text: each.describe() for each in cadences},
+        cadences={cadence.text: cadence.describe() for cadence in cadences},
         next=next(stacked.after(now), None),
         problems=(
             *refusals(job, cadences),
-            *(problem for each in stacked.cadences for problem in _silent(each, now)),
+            *(problem for cadence in stacked.cadences for problem in _silent(cadence, now)),
             *_of_handler(app, handler),
         ),
-        notes=tuple(note for each in stacked.cadences for note in _notes(each, now)),
+        notes=tuple(note for cadence in stacked.cadences for note in _notes(cadence, now)),
     )
 
 
@@ -161,7 +161,7 @@ def _silent(cadence: Cadence, now: datetime) -> Iterator[str]:
 def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
     from duetime.cadence import Cron, second_opinion, surprises  # noqa: PLC0415 - croniter is for who checks, no worker
 
-    yield from (f"{cadence.text!r}: {each}" for each in surprises(cadence))
+    yield from (f"{cadence.text!r}: {surprise}" for surprise in surprises(cadence))
     if isinstance(cadence, Cron):
         yield from (f"{cadence.text!r}: {each}" for each in islice(second_opinion(cadence), 1))
     elif _is_once(cadence) and cadence.next_after(now) is None:

@@ -39,11 +39,11 @@ class ConsoleEnvironment:
         source = environment(environ)
         if missing := [name for name in map(_variable, fields(cls)) if name not in source]:
             raise SettingsError([f"{name} is missing; the stack tells it" for name in missing])
-        return cls(**{each.name: source[_variable(each)] for each in fields(cls)})
+        return cls(**{field.name: source[_variable(field)] for field in fields(cls)})
 
     def to_env(self) -> dict[str, str]:
         """The environment from which `from_env` makes it again."""
-        return {_variable(each): getattr(self, each.name) for each in fields(self)}
+        return {_variable(field): getattr(self, field.name) for field in fields(self)}
 
 
 def instance_name(environ: Mapping[str, str] | None = None) -> str:
@@ -55,7 +55,7 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
 
 def aws_variables(environ: Mapping[str, str] | None = None) -> frozenset[tuple[str, str]]:
     """What the environment tells boto3: its region, the endpoints, and whatever else begins with ``AWS_``."""
-    return frozenset(each for each in environment(environ).items() if each[0].startswith("AWS_"))
+    return frozenset(item for item in environment(environ).items() if item[0].startswith("AWS_"))
 
 
 def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:

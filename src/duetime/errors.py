@@ -230,7 +230,7 @@ class CommitRejected(DuetimeError, RuntimeError):
 
     def __init__(self, reasons: Sequence[RejectedEntry]) -> None:
         self.reasons = tuple(reasons)
-        told = ", ".join(f"entry {each.index}: {each.code}" for each in self.reasons)
+        told = ", ".join(f"entry {reason.index}: {reason.code}" for reason in self.reasons)
         super().__init__(f"the commit was refused, and nothing was written ({told or 'the action was busy'})")
 
 

@@ -131,7 +131,7 @@ class Scheduler(Actions):
             DuetimeError: as `schedule`; then none has been.
         """
         with self._span() as told:
-            made = [self._new(each) for each in orders]
+            made = [self._new(order) for order in orders]
             told.tell({spans.COUNT: len(made)})
             actions = [
                 action if terms is None else self._store.put_once(action, terms) for action, terms in made

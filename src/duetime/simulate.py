@@ -64,7 +64,9 @@ class Simulated:
 def simulate(app: App, start: datetime, until: datetime) -> Simulated:
     """The nominal times that an app's jobs have in (start, until], were it deployed at `start`: intervals begin there."""
     handlers = [each for _, each in sorted(app.handlers.items())]
-    jobs = (_runs(each.job.name, each.job.cadences, start, until) for each in handlers if each.job)
+    jobs = (
+        _runs(handler.job.name, handler.job.cadences, start, until) for handler in handlers if handler.job
+    )
     return Simulated(start, until, tuple(jobs))
 
 
@@ -73,6 +75,6 @@ def _runs(name: JobName, texts: tuple[str, ...], start: datetime, until: datetim
 
     stacked = CadenceSet.of(texts, start)
     found = [due.at for due in islice(stacked.between(start, until), MOST + 1)]
-    changes = [row for each in stacked.cadences for row in changed_ahead(each, start, until)]
+    changes = [row for cadence in stacked.cadences for row in changed_ahead(cadence, start, until)]
     changes.sort(key=lambda row: row.local)
     return JobRuns(name, tuple(found[:MOST]), len(found) > MOST, tuple(changes))

@@ -103,7 +103,7 @@ class Charges:
 
     def keep(self, action_id, **changes):
         """Has the row be as somebody else wrote it."""
-        (row,) = (each for each in self.cloud.store.rows() if each.id == action_id)
+        (row,) = (row for row in self.cloud.store.rows() if row.id == action_id)
         other = replace(row, id=row.id[:-12] + "0" * 12, **changes)
         self.cloud.store.put(other)
         return f"/scheduling/{other.id}"

@@ -47,7 +47,7 @@ class Office:
 
 def served():
     """Each route's method, path and the permissions of which it needs one."""
-    return [(each.method, each.path, each.admits) for each in Office(TurnedClock(NOW), roles={}).routes]
+    return [(route.method, route.path, route.admits) for route in Office(TurnedClock(NOW), roles={}).routes]
 
 
 GUARDED = [each for each in served() if each[2]]

@@ -124,7 +124,7 @@ TIMES = {
 }
 
 
-@pytest.mark.parametrize(("at", "told"), TIMES.items(), ids=[each[:30] or "empty" for each in TIMES])
+@pytest.mark.parametrize(("at", "told"), TIMES.items(), ids=[time[:30] or "empty" for time in TIMES])
 def test_a_time_that_names_no_instant_is_refused(call, at, told):
     made = call.schedule()
     for answer in (

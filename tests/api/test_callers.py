@@ -102,6 +102,6 @@ def test_callers_at_the_same_time_never_see_each_others_actions(call):
     threads = [threading.Thread(target=be, args=(f"tenant-{number}",)) for number in range(6)]
     for each in threads:
         each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.join()
     assert wrong == []

@@ -24,7 +24,7 @@ def test_the_last_runs_of_each_job_are_told_newest_first_without_those_to_come(a
     run_until(clock.now() + timedelta(hours=4, minutes=1))
     page = ask("GET", query={"runs": "3"}).json
     runs = of(page, "billing-hourly")["recent_runs"]
-    assert [(each["nominal_at"][11:16], each["status"]) for each in runs] == [
+    assert [(run["nominal_at"][11:16], run["status"]) for run in runs] == [
         ("16:00", "executed"),
         ("15:00", "executed"),
         ("14:00", "executed"),
@@ -32,8 +32,8 @@ def test_the_last_runs_of_each_job_are_told_newest_first_without_those_to_come(a
     assert runs[0].keys() == {
         "id", "status", "trigger", "nominal_at", "started_at", "finished_at", "attempts",
     }  # fmt: skip
-    assert {(each["trigger"], each["attempts"]) for each in runs} == {("cadence", 1)}
-    assert all(each["started_at"] <= each["finished_at"] for each in runs)
+    assert {(run["trigger"], run["attempts"]) for run in runs} == {("cadence", 1)}
+    assert all(run["started_at"] <= run["finished_at"] for run in runs)
     assert of(page, "billing-nightly")["recent_runs"] == []
 
 
@@ -129,7 +129,7 @@ def test_a_tenant_sees_its_own_jobs_alone_and_none_of_codes():
     runs = office.ask("GET", "/background-jobs", claims=names["acme"], query={"runs": "5"}).json["items"][0][
         "recent_runs"
     ]
-    assert [each["trigger"] for each in runs] == ["manual"]
+    assert [run["trigger"] for run in runs] == ["manual"]
 
 
 def test_a_job_that_was_taken_back_will_not_run():

@@ -53,14 +53,14 @@ def test_a_registered_job_runs(tenant, run_until, cloud, clock):
     tenant("POST", body=REPORT | {"cadences": ["every 1h"]})
     run_until(clock.now().replace(hour=13, minute=1))
     runs = tenant("GET", "/acme-report/runs", query={"status": "executed"}).json["items"]
-    assert [(each["tenant_id"], each["type"], each["cadence"]) for each in runs] == [
+    assert [(run["tenant_id"], run["type"], run["cadence"]) for run in runs] == [
         ("acme", "remark", runs[0]["cadence"])
     ]
 
 
 def test_a_job_can_be_registered_and_triggered_in_one_call(tenant, cloud):
     job = tenant("POST", body=REPORT | {"trigger": True}).json
-    runs = {each.id: each for each in cloud.store.rows()}
+    runs = {row.id: row for row in cloud.store.rows()}
     assert runs[job["run_id"]].trigger == "manual"
     assert runs[job["run_id"]].tenant_id == "acme"
 
@@ -72,7 +72,7 @@ def test_the_same_idempotency_key_again_changes_nothing_and_triggers_nothing(ten
     assert (first.status, again.status) == (201, 200)
     assert again.json == first.json
     assert again.headers["Location"] == first.headers["Location"]
-    assert [each.id for each in cloud.store.rows() if each.trigger == "manual"] == [first.json["run_id"]]
+    assert [row.id for row in cloud.store.rows() if row.trigger == "manual"] == [first.json["run_id"]]
 
 
 def test_a_key_holds_for_its_time_to_live(tenant, clock):

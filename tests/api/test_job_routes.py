@@ -124,7 +124,7 @@ def test_a_triggered_run_is_answered_with_the_place_where_it_is_found(ask, cloud
 def test_a_triggered_run_is_given_the_payload_that_was_sent(ask, cloud):
     sent = ask("POST", "/billing-rebuild/trigger", body={"payload": {"text": "all"}}).json
     own = ask("POST", "/billing-hourly/trigger").json
-    written = {each.id: each.payload for each in cloud.store.rows()}
+    written = {row.id: row.payload for row in cloud.store.rows()}
     assert '"text":"all"' in written[sent["id"]]
     assert '"text":"hourly"' in written[own["id"]]
 
@@ -190,7 +190,7 @@ def test_history_is_filtered_by_status_and_time(ask, run_until, clock):
     assert {each["status"] for each in pending} == {"pending"}
     window = {"from": "2026-03-01T13:00:00Z", "until": "2026-03-01T14:00:00Z"}
     items = ask("GET", "/billing-hourly/runs", query=window).json["items"]
-    assert [each["nominal_at"] for each in items] == ["2026-03-01T14:00:00Z"]
+    assert [item["nominal_at"] for item in items] == ["2026-03-01T14:00:00Z"]
     backwards = {"from": window["until"], "until": window["from"]}
     refused = ask("GET", "/billing-hourly/runs", query=backwards)
     assert (refused.status, refused.code) == (422, "invalid-selection")

@@ -107,7 +107,7 @@ def test_words_are_those_of_the_preferences_or_of_who_asks(office, ask, notify):
 
 
 def test_they_are_listed_newest_first_page_by_page(ask, notify):
-    told = [notify(minutes=each).entry_id for each in range(5)]
+    told = [notify(minutes=index).entry_id for index in range(5)]
     seen, query = [], {"limit": "2"}
     while True:
         page = ask("GET", query=query).json
@@ -192,8 +192,8 @@ def test_what_was_read_says_by_whom_and_when_and_stays_so(ask, notify, clock):
 
 
 def test_all_that_are_unread_are_read_step_by_step(ask, notify, ids):
-    for each in range(7):
-        notify(minutes=each)
+    for index in range(7):
+        notify(minutes=index)
     jobs = notify(FAILING, 9)
     steps, said = [], {"limit": 3, "kind": FAILED}
     while True:
@@ -229,9 +229,9 @@ def test_what_is_not_there_and_what_is_anothers_are_answered_alike(ask, notify, 
 
 
 def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
-    for each in range(3):
-        notify(minutes=each)
-        notify(minutes=each, tenant="globex")
+    for index in range(3):
+        notify(minutes=index)
+        notify(minutes=index, tenant="globex")
     theirs = ask("GET", query={"limit": "1"}, claims=GLOBEX).json["next_cursor"]
     mine = ask("GET", query={"limit": "1"}).json["next_cursor"]
     assert ask("GET", query={"cursor": mine}).status == 200

@@ -52,14 +52,14 @@ def test_every_route_is_in_it_and_no_other(document):
 
 
 def test_every_operation_has_a_name_of_its_own_and_no_name_is_left_over(document):
-    told = [each["operationId"] for each in operations(document).values()]
+    told = [operation["operationId"] for operation in operations(document).values()]
     assert sorted(told) == sorted(set(names.OPERATIONS.values()))
 
 
 def test_every_operation_needs_a_permission_but_those_that_are_open_and_who_one_is(document):
     told = operations(document)
     needed = {each["x-permission"] for each in told.values() if "x-permission" in each}
-    assert {Permission(each) for either in needed for each in either.split(" or ")}
+    assert {Permission(part) for either in needed for part in either.split(" or ")}
     assert {name for name, each in told.items() if "x-permission" not in each} == {
         "GET /health",
         "GET /openapi.json",
@@ -136,19 +136,23 @@ class TestWithATagOfItsOwn:
     def test_all_operations_are_grouped_under_it(self, call, document):
         told = ask_for_it(call).json
         validate(told)
-        assert {tag for each in operations(told).values() for tag in each["tags"]} == {"Our scheduler"}
+        assert {tag for operation in operations(told).values() for tag in operation["tags"]} == {
+            "Our scheduler"
+        }
         assert [each["name"] for each in told["tags"]] == ["Our scheduler"]
         assert told["components"] == document["components"]
 
     def test_it_tells_nothing_else_otherwise(self, call, document):
         told = operations(ask_for_it(call).json)
-        others = {name: {**each, "tags": ["Our scheduler"]} for name, each in operations(document).items()}
+        others = {
+            name: {**operation, "tags": ["Our scheduler"]} for name, operation in operations(document).items()
+        }
         assert told == others
 
 
 def test_without_one_each_operation_has_the_tag_of_its_subject(document):
     described = {each["name"] for each in document["tags"]}
-    assert {tag for each in operations(document).values() for tag in each["tags"]} == described
+    assert {tag for operation in operations(document).values() for tag in operation["tags"]} == described
     assert operations(document)["POST /scheduling"]["tags"] == ["actions"]
 
 

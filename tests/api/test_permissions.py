@@ -19,8 +19,8 @@ def office(clock):
 
 def test_the_routes_that_nobody_guards_are_these_alone():
     routes = Office(TurnedClock(NOW), roles={}).routes
-    assert {each.path for each in routes if each.is_open} <= {"/health", "/openapi.json"}
-    assert {each.path for each in routes if each.needs is None and not each.is_open} == {"/me"}
+    assert {route.path for route in routes if route.is_open} <= {"/health", "/openapi.json"}
+    assert {route.path for route in routes if route.needs is None and not route.is_open} == {"/me"}
 
 
 def test_whoever_has_a_tenant_is_told_who_that_is_and_nobody_else(office):

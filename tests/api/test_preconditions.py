@@ -75,7 +75,9 @@ def test_a_job_is_changed_only_as_it_was_seen(ask, job, method, path, body):
     assert ask(method, job + path, body, etag(ask, job)).status < 300
 
 
-@pytest.mark.parametrize(("method", "path", "body"), [each for each in ON_JOBS if each[1] != "/trigger"])
+@pytest.mark.parametrize(
+    ("method", "path", "body"), [on_job for on_job in ON_JOBS if on_job[1] != "/trigger"]
+)
 def test_nothing_comes_between_a_job_that_was_compared_and_its_change(ask, monkeypatch, method, path, body):
     job = JOB
     ask("POST", "/background-jobs", OWN)

@@ -38,7 +38,10 @@ EXAMPLES = 30
 
 DOCUMENT = whole(PREFIX)
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
-OPERATIONS = {each.ok().definition.raw["operationId"]: each.ok() for each in SCHEMA.get_all_operations()}
+OPERATIONS = {
+    all_operation.ok().definition.raw["operationId"]: all_operation.ok()
+    for all_operation in SCHEMA.get_all_operations()
+}
 CHECKS = [
     not_a_server_error,
     checks.status_code_conformance,
@@ -56,7 +59,7 @@ PLAUSIBLE = {
     "in": [None, 0, 3_600],
     "tz": [None, "Europe/Paris", "Mars/Base"],
     "cadence": [None, "daily", "every", "0230", *CADENCES],
-    "cadences": [[], *([each] for each in CADENCES)],
+    "cadences": [[], *([cadence] for cadence in CADENCES)],
     "name": ["billing-nightly", "billing-hourly", "acme-remarks", "acme-new"],
     "job": ["billing-nightly", "acme-remarks"],
     "until": [None, *TIMES],

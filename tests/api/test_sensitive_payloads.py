@@ -97,7 +97,7 @@ def test_a_field_that_the_class_no_longer_has_is_told_to_nobody_who_may_not_see_
     app.action(_taking(Slim))
     app.action(_taking(Strict))
     made = charges.schedule({})
-    (row,) = (each for each in charges.cloud.store.rows() if each.id == made["id"])
+    (row,) = (row for row in charges.cloud.store.rows() if row.id == made["id"])
     old = replace(row, payload=json.dumps({"email": SECRET, "name": SECRET}), payload_version=1)
     clerks = Redactor(app, sees_all=False)
     assert clerks.of_action(replace(old, type="slim")) == ({"name": REDACTED}, ("name",))
@@ -182,7 +182,7 @@ secrets = st.uuids().map(lambda each: f"secret-{each}")
 )
 def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, numbers, how):
     charges = Charges()
-    payload = {"email": email, "cards": [{"number": each} for each in numbers]}
+    payload = {"email": email, "cards": [{"number": number} for number in numbers]}
     job = {"type": "charge", "payload": payload, "cadences": ["every 1h"]}
     answers = [charges.ask("POST", "/background-jobs", body={**job, "name": "own-charges"})]
     match how:
@@ -196,7 +196,7 @@ def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, nu
             )
         case "replace":
             answers.append(charges.ask("PUT", "/background-jobs/own-charges", body=job))
-    assert all(each.status < 300 for each in answers)
+    assert all(answer.status < 300 for answer in answers)
     answers += [
         charges.ask("GET", path)
         for path in (
@@ -207,8 +207,8 @@ def test_no_sensitive_value_occurs_in_any_answer_to_who_may_not_see_it(email, nu
             "/background-jobs/own-charges/occurrences",
             "/background-jobs/coming",
             "/audit",
-            *(f"/scheduling/{each.id}" for each in charges.cloud.store.rows() if each.tenant_id == "acme"),
+            *(f"/scheduling/{row.id}" for row in charges.cloud.store.rows() if row.tenant_id == "acme"),
         )
     ]
-    assert all(each.status < 300 for each in answers)
-    assert not any("secret-" in each.text for each in answers)
+    assert all(answer.status < 300 for answer in answers)
+    assert not any("secret-" in answer.text for answer in answers)

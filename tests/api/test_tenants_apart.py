@@ -139,7 +139,7 @@ def test_a_tenant_sees_what_it_would_see_if_it_were_alone(steps, me):
         assert before == (together.seen(other) if tenant == me else together.seen(me))
     for text in together.seen(me):
         assert other not in text
-        assert not any(each in text for each in (*together.actions[other], *together.told[other]))
+        assert not any(action in text for action in (*together.actions[other], *together.told[other]))
 
 
 @CALM
@@ -163,10 +163,10 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(steps, me):
 def _pairs(path, tenants, other):
     """What the other tenant has that a route could name, beside what nobody has."""
     if "<action_id>" in path:
-        return [(each, NAME) for each in tenants.actions[other][:3]]
+        return [(action, NAME) for action in tenants.actions[other][:3]]
     if "<notification_id>" in path:
         return [(each, NOBODYS_ENTRY) for each in tenants.told[other][:3]]
-    return [(each, NOBODYS_JOB) for each in sorted(tenants.jobs[other])[:2]] if "<name>" in path else []
+    return [(job, NOBODYS_JOB) for job in sorted(tenants.jobs[other])[:2]] if "<name>" in path else []
 
 
 @CALM
@@ -182,7 +182,7 @@ def test_a_cursor_of_another_tenant_shows_no_more_than_ones_own(steps, me):
             answer = tenants.ask(me, "GET", path, query=query)
             assert answer.status in {200, 400}, answer.text
             theirs = (other, *tenants.actions[other], *tenants.told[other])
-            assert not any(each in answer.text for each in theirs)
+            assert not any(their in answer.text for their in theirs)
 
 
 @CALM
@@ -204,4 +204,4 @@ def test_a_change_of_many_touches_and_counts_ones_own_alone(steps, me):
 
 def _own(tenants, me):
     items = tenants.ask(me, "GET", "/scheduling/query", query={"limit": "100"}).json["items"]
-    return {each["id"] for each in items} | {*tenants.actions[me], NAME}
+    return {item["id"] for item in items} | {*tenants.actions[me], NAME}

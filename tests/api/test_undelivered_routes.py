@@ -43,8 +43,8 @@ def kept(undelivered):
         given_up("b", NOW + timedelta(hours=1), action=ACTION),
         given_up("c", NOW),
     ]
-    for each in things:
-        undelivered.store.keep(each, expires_at=NOW + timedelta(days=30))
+    for thing in things:
+        undelivered.store.keep(thing, expires_at=NOW + timedelta(days=30))
     return things
 
 

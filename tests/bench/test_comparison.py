@@ -24,7 +24,7 @@ def cell(work, of, measured=None, words=""):
 
 @pytest.fixture
 def embedded():
-    [contender] = [each for each in ours(str) if each.name == EMBEDDED]
+    [contender] = [our for our in ours(str) if our.name == EMBEDDED]
     return contender
 
 
@@ -63,7 +63,7 @@ def test_a_server_that_is_not_here_is_named_with_what_would_install_it(monkeypat
 
 
 def test_our_own_cadences_are_computed_in_a_process_of_their_own(embedded):
-    told = {each.work: each.words for each in nights(embedded)}
+    told = {night.work: night.words for night in nights(embedded)}
     assert told["*/30 * * * * in Paris, 31 Oct 2027: runs"] == "50 of 50"
     assert told["0 0 31 2 *, which never comes"] == "refused NeverFires"
 

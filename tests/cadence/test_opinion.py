@@ -73,7 +73,7 @@ def test_a_mistake_of_ours_would_be_seen():
 
     disagreements = second_opinion(wrong, start=THURSDAY, count=2)
 
-    assert [str(each) for each in disagreements] == [
+    assert [str(disagreement) for disagreement in disagreements] == [
         "after 2026-01-15T12:00:00+00:00: 2026-01-16T02:31:00+00:00, but croniter says 2026-01-16T02:30:00+00:00",
         "after 2026-01-16T02:31:00+00:00: 2026-01-17T02:31:00+00:00, but croniter says 2026-01-17T02:30:00+00:00",
     ]

@@ -76,7 +76,7 @@ def faulty(draw):
     """A cadence's text with one thing wrong, and the place of it."""
     kind = draw(st.sampled_from(sorted(WORDS)))
     options = draw(st.lists(st.sampled_from(sorted(OPTIONS)), unique=True))
-    arguments = [("", *each) for each in WORDS[kind]] + [(f"{name}=", *OPTIONS[name]) for name in options]
+    arguments = [("", *word) for word in WORDS[kind]] + [(f"{name}=", *OPTIONS[name]) for name in options]
     wrong = draw(st.integers(0, len(arguments) - 1))
     text, place = draw(st.sampled_from(["", " "])) + kind, (0, 0)
     for number, (name, good, bad) in enumerate(arguments):

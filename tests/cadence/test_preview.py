@@ -96,7 +96,7 @@ def test_json_says_all_that_the_table_says_and_the_wakes(duetime):
 def test_from_is_included_and_until_too(duetime):
     _, out, _ = duetime("0 0 * * *", "--from", "2026-01-01", "--until", "2026-01-03", "--json")
 
-    assert [each["at"][:10] for each in json.loads(out)["occurrences"]] == [
+    assert [load["at"][:10] for load in json.loads(out)["occurrences"]] == [
         "2026-01-01",
         "2026-01-02",
         "2026-01-03",
@@ -106,7 +106,7 @@ def test_from_is_included_and_until_too(duetime):
 def test_an_interval_counts_from_the_time_that_is_asked_about(duetime):
     _, out, _ = duetime("interval 7m", "--from", "2026-01-01T00:00Z", "--count", "2", "--json")
 
-    assert [each["at"] for each in json.loads(out)["occurrences"]] == [
+    assert [load["at"] for load in json.loads(out)["occurrences"]] == [
         "2026-01-01T00:07:00Z",
         "2026-01-01T00:14:00Z",
     ]
@@ -188,7 +188,7 @@ def test_a_second_pass_and_a_first_one_are_told_apart():
 def test_a_change_of_the_clocks_that_lies_further_ahead_is_told(duetime, words, marks):
     _, out, _ = duetime(*words, "--from", "2026-01-02", "--count", "1", "--json")
 
-    assert [each["mark"] for each in json.loads(out)["changes"]] == marks
+    assert [load["mark"] for load in json.loads(out)["changes"]] == marks
 
 
 def test_a_gap_that_is_shown_is_not_told_ahead_again(duetime):

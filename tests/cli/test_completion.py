@@ -26,7 +26,7 @@ def completed(script):
     """What bash offers for the last of some words."""
 
     def offered(*words):
-        line = " ".join(f"'{each}'" for each in ("duetime", *words))
+        line = " ".join(f"'{word}'" for word in ("duetime", *words))
         tail = f'COMP_WORDS=({line}); COMP_CWORD={len(words)}; _duetime; printf "%s\\n" "${{COMPREPLY[@]}}"'
         done = subprocess.run(  # noqa: S603 - our own script
             [shutil.which("bash"), "-uc", f"{script('bash')}\n{tail}"],

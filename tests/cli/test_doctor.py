@@ -130,7 +130,7 @@ def test_what_it_tells_to_run_asks_the_same_scheduler_as_the_same_caller(duetime
     _, printed, _ = duetime("doctor", "--tenant", "acme", "--user", "ada")
     assert f"duetime jobs resume NAME {told}" in printed
     findings = duetime.json("doctor", "--tenant", "acme", "--user", "ada")["findings"]
-    [paused] = (each for each in findings if each["about"] == "jobs")
+    [paused] = (finding for finding in findings if finding["about"] == "jobs")
     assert paused["remedy"] == f"duetime jobs resume NAME {told}"
 
 

@@ -56,7 +56,7 @@ def nobody_there(monkeypatch):
 
 
 def statuses(duetime, ids):
-    return {duetime.json("actions", "show", each)["status"] for each in ids}
+    return {duetime.json("actions", "show", id_)["status"] for id_ in ids}
 
 
 class TestFilters:
@@ -114,13 +114,13 @@ class TestCancel:
         ids = plan(3)
         status, printed, told = duetime("actions", "cancel", *ids)
         assert (status, told) == (0, "")
-        assert printed.splitlines() == [f"cancelled {each}" for each in ids]
+        assert printed.splitlines() == [f"cancelled {id_}" for id_ in ids]
 
     def test_of_several_ids_goes_on_after_one_that_cannot_be(self, duetime, plan):
         ids = plan(2)
         status, printed, told = duetime("actions", "cancel", ids[0], NOBODYS, ids[1])
         assert status == 1
-        assert printed.splitlines() == [f"cancelled {each}" for each in ids]
+        assert printed.splitlines() == [f"cancelled {id_}" for id_ in ids]
         assert told == f"duetime: there is no action '{NOBODYS}'\n"
 
     def test_of_several_ids_is_one_document_as_json(self, duetime, plan):
@@ -272,8 +272,8 @@ class TestDeadLetters:
         status, printed, told = duetime("dead-letters", "redrive", "--type", "doomed", "--yes", "--watch")
         first, counted, *others = printed.splitlines()
         assert (status, first, counted) == (1, "redriven 2 actions", "2 failed")
-        assert {each.split()[1].rstrip(":") for each in others} == set(failed)
-        assert all("was stolen" in each for each in others)
+        assert {other.split()[1].rstrip(":") for other in others} == set(failed)
+        assert all("was stolen" in other for other in others)
         assert "2 not done yet" in told
 
     def test_that_are_watched_end_well_where_each_is_executed(self, duetime, fail, mended):

@@ -87,7 +87,7 @@ class TestNotifications:
         assert "scheduling.action_failed, a digest" in duetime("notifications", "show", one)[1]
 
     def test_some_or_all_are_read(self, duetime, notify):
-        made = [notify(minutes=each) for each in range(120)]
+        made = [notify(minutes=index) for index in range(120)]
         other = notify(FAILING)
         assert duetime("notifications", "read", *made[:2]) == (0, "marked 2 as read\n", "")
         assert duetime("notifications", "read", "--all", "--kind", FAILED) == (0, "marked 118 as read\n", "")

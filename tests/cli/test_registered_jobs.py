@@ -60,7 +60,7 @@ def test_a_job_that_is_registered_and_triggered_again_under_one_key_has_one_run(
     first = duetime("jobs", "register", *keyed)
     assert duetime("jobs", "register", *keyed) == first
     runs = duetime.json("jobs", "history", "acme-report")["items"]
-    assert [each["trigger"] for each in runs].count("manual") == 1
+    assert [run["trigger"] for run in runs].count("manual") == 1
 
 
 def test_a_job_is_replaced(duetime, registered):

@@ -25,8 +25,8 @@ def kept(ports):
         given_up("]\x1b[31m[", NOON + timedelta(hours=1), reason="no\x1b[31m JSON " + "x" * 100),
         given_up("b", kind=UndeliveredKind.WAKE, source="dispatch", action=ACTION),
     ]
-    for each in things:
-        ports.store.keep(each, expires_at=EXPIRY)
+    for thing in things:
+        ports.store.keep(thing, expires_at=EXPIRY)
     return things
 
 

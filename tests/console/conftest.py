@@ -10,9 +10,9 @@ from tests.console.shop import app
 
 
 def pytest_collection_modifyitems(items):
-    for each in items:
-        if "tests/console/" in each.path.as_posix():
-            each.add_marker(pytest.mark.browser)
+    for item in items:
+        if "tests/console/" in item.path.as_posix():
+            item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +38,7 @@ def reader_of(browser):
         return reader
 
     yield make
-    complaints = [each for reader in readers for each in reader.complaints]
+    complaints = [complaint for reader in readers for complaint in reader.complaints]
     for reader in readers:
         reader.close()
     assert complaints == []

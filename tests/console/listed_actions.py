@@ -36,8 +36,8 @@ def row(page, action):
 
 def shows_just(page, *actions):
     expect(table(page).locator("tbody").get_by_role("row")).to_have_count(len(actions))
-    for each in actions:
-        expect(row(page, each)).to_be_visible()
+    for action in actions:
+        expect(row(page, action)).to_be_visible()
 
 
 def shows_of(page, actions, *names):

@@ -77,7 +77,7 @@ class Pool:
         claims = {"iss": ISSUER, "aud": CLIENT, "sub": "ann", "iat": now, "exp": now + self.lifetime}
         parts = [{"alg": "RS256", "typ": "JWT"}, claims, {"nonce": token_urlsafe()}]
         token = ".".join(
-            base64.urlsafe_b64encode(json.dumps(each).encode()).decode().rstrip("=") for each in parts
+            base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in parts
         )
         refresh = token_urlsafe()
         self.tokens.add(token)

@@ -213,8 +213,8 @@ def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, kep
     assert flaws(page) == []
     page.goto(f"{cloud.url}/#/actions/{kept.id}")
     page.reload()
-    for each in ("Reschedule…", "Cancel it…"):
-        button(page, each).click()
+    for name in ("Reschedule…", "Cancel it…"):
+        button(page, name).click()
         expect(page.get_by_role("dialog")).to_be_visible()
         assert flaws(page) == []
         button(page.get_by_role("dialog"), "Leave it").click()

@@ -210,9 +210,9 @@ def test_each_example_is_read(reader):
     page = reader.go("#/cadences")
     examples = page.get_by_role("list", name="Examples").get_by_role("link")
     expect(examples).to_have_count(6)
-    for each in range(6):
-        written = examples.nth(each).inner_text()
-        examples.nth(each).click()
+    for index in range(6):
+        written = examples.nth(index).inner_text()
+        examples.nth(index).click()
         expect(field(page)).to_have_value(written)
         expect(page.locator(".cadence-result[aria-busy=false]")).to_be_visible(timeout=PATIENCE)
         expect(rows(page)).to_have_count(20)

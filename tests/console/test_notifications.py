@@ -191,8 +191,8 @@ def test_what_came_together_is_told_together(alone, cloud):
 
 def test_a_long_list_comes_in_pages(alone, cloud):
     reader, tenant = alone
-    for each in range(60):
-        together(cloud, tenant, each + 2, since=NOON + timedelta(minutes=15 * each))
+    for index in range(60):
+        together(cloud, tenant, index + 2, since=NOON + timedelta(minutes=15 * index))
     page = reader.go("#/notifications")
     entries = page.locator("li.notification")
     expect(entries.first).to_contain_text("61 new dead letters", timeout=PATIENCE)

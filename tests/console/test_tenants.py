@@ -53,7 +53,7 @@ def acmes(cloud):
     run = scheduler.jobs.trigger(JOB)
     payload = Parcel(order=MARK, fails=9)
     failed = scheduler.schedule(payload, at=timedelta(0), correlation_id=f"{MARK}:1")
-    pending = [scheduler.schedule(Wait(seconds=1), at=timedelta(hours=2 + each)) for each in range(3)]
+    pending = [scheduler.schedule(Wait(seconds=1), at=timedelta(hours=2 + index)) for index in range(3)]
     settled(cloud, failed)
     settled(cloud, run)
     return {"failed": failed, "run": run, "pending": pending}
@@ -119,7 +119,7 @@ def test_a_change_of_many_counts_and_changes_ones_own_alone(reader_of, cloud, ac
     dialog.get_by_role("button", name="Cancel 2 actions").click(timeout=PATIENCE)
     expect(dialog).to_contain_text("2 actions are cancelled", timeout=PATIENCE)
     assert {scheduler.get(each.id).status for each in own} == {"cancelled"}
-    assert {cloud.scheduler().get(each.id).status for each in acmes["pending"]} == {"pending"}
+    assert {cloud.scheduler().get(acme.id).status for acme in acmes["pending"]} == {"pending"}
     dialog.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Redrive all that match…").click()
     expect(page.get_by_role("dialog")).to_contain_text("there is nothing to run again", timeout=PATIENCE)

@@ -139,7 +139,7 @@ def test_what_fails_again_stays_with_the_new_reason(reader, cloud, keep):
 
 def test_many_are_redriven_once_it_was_seen_which(reader, cloud, keep):
     passes = [
-        keep(f"pass {each}", kind=UndeliveredKind.PASS, source="sweep", body="{}") for each in range(12)
+        keep(f"pass {index}", kind=UndeliveredKind.PASS, source="sweep", body="{}") for index in range(12)
     ]
     page = reader.go("#/undelivered")
     many = page.get_by_role("region", name="Redrive many")
@@ -200,9 +200,9 @@ def test_operators_are_not_shown_what_may_be_sensitive_nor_another_tenants_actio
 
 def test_a_long_list_comes_in_pages(reader, keep):
     now = datetime(2026, 3, 1, tzinfo=UTC)
-    for each in range(55):
-        at = now - timedelta(minutes=each)
-        keep(f"old {each}", id=undelivered_id(at, str(each)), source=f"old-{each}-end")
+    for index in range(55):
+        at = now - timedelta(minutes=index)
+        keep(f"old {index}", id=undelivered_id(at, str(index)), source=f"old-{index}-end")
     page = reader.go("#/undelivered")
     expect(page.get_by_role("button", name="Show more")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("button", name="Show more").click()

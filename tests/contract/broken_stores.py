@@ -52,7 +52,9 @@ class Generationless(MemoryStore):
     def reschedule(self, ref, due_at, *, by, at):
         outcome = super().reschedule(ref, due_at, by=by, at=at)
         if isinstance(outcome, Applied):
-            return Applied(self.write(outcome.action, replace(outcome.action, generation=outcome.action.generation - 1)))
+            return Applied(
+                self.write(outcome.action, replace(outcome.action, generation=outcome.action.generation - 1))
+            )
         return outcome
 
 

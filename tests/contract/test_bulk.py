@@ -22,7 +22,7 @@ def test_a_batch_whose_answer_was_lost_is_not_written_over_what_ran_meanwhile(ta
     )
     table.store(single_shot=single_shot).put_many(actions)
     assert steady.get(actions[7].ref) == claimed[0]
-    assert len(steady.get_rows([each.ref for each in actions])) == 60
+    assert len(steady.get_rows([action.ref for action in actions])) == 60
 
 
 def test_a_bulk_that_failed_midway_may_be_repeated_over_what_has_run(table, steady):
@@ -43,7 +43,7 @@ def test_a_bulk_that_failed_midway_may_be_repeated_over_what_has_run(table, stea
     ran = claim(steady, actions[20].ref)
     steady.put_many(actions)
     assert steady.get(ran.ref) == ran
-    assert len(steady.get_rows([each.ref for each in actions])) == 60
+    assert len(steady.get_rows([action.ref for action in actions])) == 60
 
 
 def test_rows_that_dynamodb_left_unprocessed_are_put_one_by_one(table, steady):
@@ -57,4 +57,4 @@ def test_rows_that_dynamodb_left_unprocessed_are_put_one_by_one(table, steady):
 
     actions = [fresh(steady, payload=LARGE, payload_offloaded=place == 1) for place in range(30)]
     table.store(single_shot=LeavesSomeUnprocessed()).put_many(actions)
-    assert [steady.get(each.ref) for each in actions] == actions
+    assert [steady.get(action.ref) for action in actions] == actions

@@ -96,7 +96,7 @@ def test_each_entry_that_was_refused_is_told_without_its_item_unless_it_asks_for
     commit(store, running(store), [ledger.open(), ledger.open("a-2")])
     with pytest.raises(CommitRejected, match="entry 0: ConditionalCheckFailed, entry 2") as refused:
         commit(store, running(store), [ledger.open(), ledger.book(account="a-3"), ledger.open("a-2")])
-    assert [(each.index, each.item) for each in refused.value.reasons] == [(0, None), (2, None)]
+    assert [(reason.index, reason.item) for reason in refused.value.reasons] == [(0, None), (2, None)]
 
 
 def test_nothing_is_written_under_an_old_fence(store, ledger):
@@ -163,7 +163,7 @@ def test_each_commit_has_a_token_of_its_own_and_its_repeat_the_same():
         replace(asked, claimed=replace(claimed, claim_nonce="another")),
         replace(asked, entries=[Ledger.book(), Ledger.open()]),
     ]
-    tokens = [each.request()["ClientRequestToken"] for each in others]
+    tokens = [other.request()["ClientRequestToken"] for other in others]
     assert len({*tokens}) == len(others)
-    assert {len(each) for each in tokens} == {36}
+    assert {len(token) for token in tokens} == {36}
     assert asked.request() == asked.request()

@@ -135,7 +135,9 @@ def test_a_further_attempt_costs_four_write_units(store, bill):
 
 @pytest.mark.parametrize("size", [11, 700, 860, 1_200, 1_800, units.IN_ROW_LIMIT, 3_000, 10_000])
 def test_a_life_costs_what_the_estimate_goes_by_for_a_payload_of_that_size(local_table, store, size):
-    action = fresh(store, payload='{"t":"' + "x" * (size - 8) + '"}', payload_offloaded=size > units.IN_ROW_LIMIT)
+    action = fresh(
+        store, payload='{"t":"' + "x" * (size - 8) + '"}', payload_offloaded=size > units.IN_ROW_LIMIT
+    )
     with metered_by_rule(local_table.client) as bill:
         store.put(action)
         store.settle(claim(store, action.ref), end(Status.EXECUTED))

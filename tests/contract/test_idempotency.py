@@ -27,7 +27,7 @@ def items(table):
 
 
 def keys(table):
-    return [each for each in items(table) if f"{SEPARATOR}key{SEPARATOR}" in each["pk"]["S"]]
+    return [item for item in items(table) if f"{SEPARATOR}key{SEPARATOR}" in item["pk"]["S"]]
 
 
 def test_a_key_is_an_item_of_its_tenants_that_no_list_shows_and_that_never_expires_by_itself(table, steady):
@@ -153,7 +153,7 @@ def test_a_callers_own_transaction_with_a_key_that_is_taken_fails_at_its_entry(t
     first = placed(steady)
     rival = under_key(steady)
     entries = list(steady.entries(rival, key_from(NOON)))
-    place = next(n for n, each in enumerate(entries) if each["Put"]["Item"]["sk"]["S"] == KEY)
+    place = next(n for n, entry in enumerate(entries) if entry["Put"]["Item"]["sk"]["S"] == KEY)
     with pytest.raises(table.client.exceptions.TransactionCanceledException) as refused:
         table.client.transact_write_items(TransactItems=entries)
     codes = [each["Code"] for each in refused.value.response["CancellationReasons"]]

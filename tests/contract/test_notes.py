@@ -24,8 +24,8 @@ class TestDynamoRoutes(RoutesContract):
         self.clock = TurnedClock(NOON)
 
     def routes(self, manifests):
-        for each in manifests:
-            publish(self.client, self.table, each)
+        for manifest in manifests:
+            publish(self.client, self.table, manifest)
         return DynamoRoutes(self.client, self.table, clock=self.clock)
 
     def test_a_type_that_is_published_later_is_found_within_seconds(self):

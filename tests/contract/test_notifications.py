@@ -78,7 +78,7 @@ class TestDynamoInbox(InboxContract):
         told = notification()
         inbox.add(told, expires_at=EXPIRY)
         inbox.mark_read(ACME, told.entry_id, by=CALLER, at=NOON)
-        assert [each["ttl"] for each in items(jobs_table)] == [GONE_AT]
+        assert [item["ttl"] for item in items(jobs_table)] == [GONE_AT]
 
     def test_a_page_of_a_rare_kind_is_short_rather_than_slow(self, inbox):
         rare = notification(DEAD)
@@ -153,7 +153,7 @@ class TestDynamoWindows(WindowsContract):
     def test_all_of_a_window_goes_when_it_expires(self, jobs_table, windows):
         self._count(windows, notification())
         windows.close(self.FIRST)
-        assert [each["ttl"] for each in items(jobs_table)] == [GONE_AT] * 3
+        assert [item["ttl"] for item in items(jobs_table)] == [GONE_AT] * 3
 
     def test_a_count_whose_answer_was_lost_has_its_place_when_repeated(self, jobs_table, windows):
         client, table = jobs_table
@@ -181,7 +181,7 @@ class TestDynamoWindows(WindowsContract):
     def test_a_digest_of_more_names_than_an_answer_holds_has_them_all(self, jobs_table, windows):
         client, table = jobs_table
         self._count(windows, notification(facts={"name": "a" * 500}))
-        mark = next(each for each in items(jobs_table) if "#name#" in each["sk"]["S"])
+        mark = next(item for item in items(jobs_table) if "#name#" in item["sk"]["S"])
         for number in range(8):
             padded = {**mark, "sk": {"S": f"{mark['sk']['S'][:-1]}{number}"}, "pad": {"S": "x" * 200_000}}
             client.put_item(TableName=table, Item=padded)

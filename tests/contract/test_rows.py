@@ -56,7 +56,7 @@ def test_an_unreadable_row_is_passed_by_among_good_ones(table, spoil, attributes
     store.put_many(actions)
     spoil(actions[1], attributes)
     good = [actions[0].id, actions[2].id]
-    assert sorted(row.id for row in store.get_rows([each.ref for each in actions])) == good
+    assert sorted(row.id for row in store.get_rows([action.ref for action in actions])) == good
     assert [row.id for row in store.of_tenant(ACME, limit=10, cursor=None)] == good[::-1]
     correlated = store.by_correlation(ACME, "subscription:42", limit=10, cursor=None)
     assert [row.id for row in correlated] == good
@@ -77,7 +77,7 @@ def test_an_unreadable_due_time_holds_up_none_behind_it(table, spoil):
     good, bad = (replace(fresh(store), due_shard=shard) for _ in range(2))
     store.put(good)
     spoil(bad, {"due_at": {"S": "2029-13-45"}})
-    assert [each.ref for each in due_entries(store, shard, limit=1)] == [good.ref]
+    assert [due_entry.ref for due_entry in due_entries(store, shard, limit=1)] == [good.ref]
 
 
 def test_a_payload_set_apart_is_gone_when_it_was_removed(table):

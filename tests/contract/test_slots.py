@@ -203,7 +203,7 @@ def test_a_commit_that_is_refused_keeps_the_slot_and_names_the_handlers_entries_
     table.client.put_item(TableName=table.name, Item=PAID)
     with pytest.raises(CommitRejected) as refused:
         steady.commit(run, end(Status.EXECUTED), entries=[entry], number=1)
-    assert [each.index for each in refused.value.reasons] == [0]
+    assert [reason.index for reason in refused.value.reasons] == [0]
     assert steady.holders(ACME, KEY) == {run.id}
     assert steady.renew(run, NOON + LEASE) is not None
 

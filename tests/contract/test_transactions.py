@@ -61,7 +61,7 @@ def test_several_actions_fit_one_transaction(table):
     actions = [fresh(store) for _ in range(5)]
     entries = [entry for action in actions for entry in store.entries(action)]
     table.client.transact_write_items(TransactItems=[put_invoice(table), *entries])
-    assert [store.get(each.ref) for each in actions] == actions
+    assert [store.get(action.ref) for action in actions] == actions
 
 
 def test_the_memory_back_end_says_that_it_has_no_transactions():

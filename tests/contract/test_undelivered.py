@@ -54,7 +54,8 @@ def all_records(client, arn, shard):
     start = {"ShardIteratorType": "TRIM_HORIZON"}
     iterator = client.get_shard_iterator(StreamArn=arn, ShardId=shard, **start)["ShardIterator"]
     return [
-        each["dynamodb"]["SequenceNumber"] for each in client.get_records(ShardIterator=iterator)["Records"]
+        record["dynamodb"]["SequenceNumber"]
+        for record in client.get_records(ShardIterator=iterator)["Records"]
     ]
 
 

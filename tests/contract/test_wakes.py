@@ -107,7 +107,7 @@ class TestEventBridgeTimers(TimersContract):
     def wakes(self, timers, until):
         """What EventBridge's documentation says of ``at()``: it wakes within the minute that begins then."""
         schedules = self._schedules()
-        return [from_json(each["Target"]["Input"])[0] for each in schedules if _at(each) <= until]
+        return [from_json(schedule["Target"]["Input"])[0] for schedule in schedules if _at(schedule) <= until]
 
     def test_a_timer_is_gone_by_itself_once_it_has_fired(self, timers):
         timers.set(message(NOON + HOUR), NOON)

@@ -66,7 +66,7 @@ def cancelled(*codes):
     """It is cancelled for those reasons."""
     answer = {
         "Error": {"Code": "TransactionCanceledException", "Message": f"said the table {[*codes]}"},
-        "CancellationReasons": [{"Code": each} for each in codes],
+        "CancellationReasons": [{"Code": code} for code in codes],
     }
 
     def weather(_call):

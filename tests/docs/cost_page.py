@@ -24,7 +24,7 @@ def _block(found):
 
 
 def _dollars(found):
-    amounts = [each.strip() for each in found[1].split("|")]
+    amounts = [part.strip() for part in found[1].split("|")]
     lines = [f"| change | {' | '.join(amounts)} |", "|---|" + "--:|" * len(amounts)]
     for row in found[2].splitlines():
         change = row.split("|")[1].strip()

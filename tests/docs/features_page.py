@@ -37,16 +37,16 @@ class Row:
 
     def tests(self) -> Iterator[tuple[str, str | None]]:
         """The path of each, and the function's name if one is named."""
-        for each in self.shown_by.split("<br>"):
-            found = _TEST.fullmatch(each)
-            assert found, f"{self.id}: {each} is no test"
+        for part in self.shown_by.split("<br>"):
+            found = _TEST.fullmatch(part)
+            assert found, f"{self.id}: {part} is no test"
             yield found[1], found[2]
 
     def places(self) -> Iterator[tuple[str, str | None]]:
         """The page of each, and the anchor on it."""
-        for each in self.read_on.split(", "):
-            found = _PLACE.fullmatch(each)
-            assert found, f"{self.id}: {each} is no link to a page"
+        for part in self.read_on.split(", "):
+            found = _PLACE.fullmatch(part)
+            assert found, f"{self.id}: {part} is no link to a page"
             yield found[1], found[2]
 
 

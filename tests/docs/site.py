@@ -43,10 +43,10 @@ def navigation() -> list[dict[str, Any]]:
     for title, target in told:
         home = (ROOT / target) if target.endswith("/") else (ROOT / target).parent
         if target.endswith("/") or Path(target).name == "README.md":
-            others = sorted(each for each in home.glob("*.md") if each.name != "README.md")
+            others = sorted(path for path in home.glob("*.md") if path.name != "README.md")
             inside = [
                 f"{home.relative_to(ROOT)}/README.md",
-                *(str(each.relative_to(ROOT)) for each in others),
+                *(str(other.relative_to(ROOT)) for other in others),
             ]
             nav.append({_capital(title): inside})
         elif target.endswith(".md"):

@@ -24,7 +24,7 @@ def named(text):
 
 
 def test_the_page_has_every_command_and_no_other():
-    assert set(SECTIONS) == {each.path for each in COMMANDS}
+    assert set(SECTIONS) == {command.path for command in COMMANDS}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.path)

@@ -60,7 +60,9 @@ def test_links_between_pages_lead_somewhere(page):
         assert goal.exists(), f"{target} is linked but does not exist"
         if anchor:
             headings = re.findall(r"^#+ (.+)$", goal.read_text(), re.MULTILINE)
-            slugs = {re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings}
+            slugs = {
+                re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+            }
             assert anchor[1:] in slugs
 
 

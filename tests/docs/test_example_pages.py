@@ -34,8 +34,8 @@ def test_every_story_says_why_the_naive_way_fails_what_goes_wrong_and_how_to_try
 
 
 def test_every_example_has_a_page_and_the_index_lists_it():
-    modules = {each.stem for each in (ROOT / "examples").glob("*.py")} - {"__init__", "billing", "shop"}
+    modules = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"__init__", "billing", "shop"}
     assert {page.stem for page in STORIES} == modules
     index = (ROOT / "docs/examples/README.md").read_text()
-    for each in modules:
-        assert f"({each}.md)" in index
+    for module in modules:
+        assert f"({module}.md)" in index

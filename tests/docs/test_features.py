@@ -38,9 +38,9 @@ ROUTES = {
     for path, methods in json.loads((ROOT / "docs/openapi.json").read_text())["paths"].items()
     for method in methods
 }
-SETTINGS = {each.name for whole in (Settings, Deployment) for each in fields(whole)}
+SETTINGS = {field.name for whole in (Settings, Deployment) for field in fields(whole)}
 BARE = {"cdk deploy"} | {
-    f"make {each}" for each in re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    f"make {match}" for match in re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 }
 SCREENS = dict(
     re.findall(
@@ -75,7 +75,9 @@ def functions_in(path: str) -> frozenset[str]:
 def anchors_in(page: str) -> frozenset[str]:
     """The anchors of a page's headings."""
     headings = re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(), re.MULTILINE)
-    return frozenset(re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings)
+    return frozenset(
+        re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    )
 
 
 def found(name: str) -> object:
@@ -121,7 +123,7 @@ CAN_BE_GONE_THROUGH = {
 
 
 def test_every_feature_has_a_row_and_its_id_for_good():
-    assert [each.id for each in ROWS] == [
+    assert [row.id for row in ROWS] == [
         f"{group}{number}" for group, last in GROUPS.items() for number in range(1, last + 1)
     ]
 

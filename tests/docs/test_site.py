@@ -24,7 +24,7 @@ def test_the_navigation_has_every_page(site):
         for each in entry.values()
         for name in ([each] if isinstance(each, str) else each)
     }
-    pages = {str(each.relative_to(ROOT)) for each in [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")]}
+    pages = {str(path.relative_to(ROOT)) for path in [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")]}
     assert pages <= nav
     assert (site / "docs/adr/0001-the-stream-arms/index.html").is_file()
 

@@ -78,7 +78,7 @@ def claims_of(header: str, authorizer: Mapping) -> dict[str, str]:
 def _verified(token: str) -> dict:
     try:
         signed, _, signature = token.rpartition(".")
-        header, payload = (json.loads(_decoded(each)) for each in signed.split("."))
+        header, payload = (json.loads(_decoded(part)) for part in signed.split("."))
         if header["alg"] != "RS256":
             raise Refused(401, "Unauthorized")
         key = cognito._RSA_PRIVATE_KEY.public_key()
@@ -108,7 +108,7 @@ def signer_of(method: str, path: str, headers: Mapping[str, str], body: bytes, q
     said = headers.get("authorization", "")
     if not said.startswith("AWS4-HMAC-SHA256 "):
         raise Refused(403, "Missing Authentication Token")
-    parts = dict(each.strip().split("=", 1) for each in said.partition(" ")[2].split(","))
+    parts = dict(part.strip().split("=", 1) for part in said.partition(" ")[2].split(","))
     key, _, region, service, _ = parts["Credential"].split("/")
     secret, arn = _known(key)
     signed = {name: headers[name] for name in parts["SignedHeaders"].split(";")}

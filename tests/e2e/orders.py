@@ -63,11 +63,11 @@ class Ordered:
 
     def many(self, names: Iterable[str]) -> None:
         """Without keys; where nobody knows what was scheduled, the caller looks."""
-        orders = [Order(Count(name=each), at=between(*SOON), correlation_id=each) for each in names]
+        orders = [Order(Count(name=name), at=between(*SOON), correlation_id=name) for name in names]
         while orders:
             with contextlib.suppress(BackendUnavailable):
                 self.scheduler.schedule_many(orders)
-            orders = [each for each in orders if not self._is_there(each)]
+            orders = [order for order in orders if not self._is_there(order)]
 
     def cancelled(self, name: str) -> None:
         action_id = self.one(name, LATER)
@@ -84,13 +84,13 @@ def order_the_rest(ordered):
     with ThreadPoolExecutor(8) as callers:
         asked = [
             callers.submit(ordered.many, names("bulk", BULK)),
-            *(callers.submit(ordered.one, each, SOON) for each in names("near", NEAR)),
+            *(callers.submit(ordered.one, name, SOON) for name in names("near", NEAR)),
             *(
-                callers.submit(ordered.one, each, SOON, stumbles=True)
-                for each in names("stumbling", STUMBLING)
+                callers.submit(ordered.one, name, SOON, stumbles=True)
+                for name in names("stumbling", STUMBLING)
             ),
-            *(callers.submit(ordered.cancelled, each) for each in names("cancelled", CANCELLED)),
-            *(callers.submit(ordered.one, each, LATER) for each in names("far", FAR)),
+            *(callers.submit(ordered.cancelled, name) for name in names("cancelled", CANCELLED)),
+            *(callers.submit(ordered.one, name, LATER) for name in names("far", FAR)),
         ]
     for each in asked:
         each.result()

@@ -111,8 +111,8 @@ class Road:
             queue(self.wakes, "dispatch", 4),
             queue(self.due, "work", AT_ONCE),
         ]
-        for each in pumps:
-            each.start()
+        for pump in pumps:
+            pump.start()
         try:
             yield
         finally:

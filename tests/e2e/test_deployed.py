@@ -74,7 +74,7 @@ def test_a_rescheduled_action_runs_at_its_new_time_only(bench):
 
 
 def test_actions_scheduled_in_bulk_all_run(bench):
-    orders = [Order(payload=RunErrand(what=str(each)), at=NEAR) for each in range(30)]
+    orders = [Order(payload=RunErrand(what=str(index)), at=NEAR) for index in range(30)]
     for action in bench.scheduler.schedule_many(orders):
         assert bench.settled(action.id, within=90).status is Status.EXECUTED
 

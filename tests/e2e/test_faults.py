@@ -173,7 +173,7 @@ def left(emulated, sky, road):
         fired, faults = sky.fired(), sky.faults()
         sky.make([])
     rows = {each.id: each for each in rows_of(road)}
-    by_name = {json.loads(each.payload)["name"]: each for each in rows.values()}
+    by_name = {json.loads(row.payload)["name"]: row for row in rows.values()}
     assert len(by_name) == len(rows), "something was scheduled twice"
     storms = dict(zip(STORMS, zip((rows[each] for each in stormy), fired, strict=False), strict=True))
     return Left(by_name, effects_in(emulated), faults, storms, road.dispatched, told)
@@ -201,11 +201,11 @@ def eventually(look):
 def rows_of(road):
     found = road.emulated.items(road.settings.actions_table)
     rows = (from_item(each) for each in found if is_row(each))
-    return [each for each in rows if each.tenant_id in {RAINED_ON, STORMED_AT}]
+    return [row for row in rows if row.tenant_id in {RAINED_ON, STORMED_AT}]
 
 
 def effects_in(emulated):
-    return {each["name"]["S"]: int(each["times"]["N"]) for each in emulated.items(EFFECTS)}
+    return {item["name"]["S"]: int(item["times"]["N"]) for item in emulated.items(EFFECTS)}
 
 
 @pytest.mark.parametrize(("fault", "is_written"), [(Fault.RESET, False), (Fault.LOST, True)])
@@ -243,14 +243,14 @@ def test_attempts_count_runs_and_recoveries_the_runs_that_were_lost(left):
         expected = {"cancelled": 0, "stumbling": 2}.get(name.partition("-")[0], 1)
         assert row.attempt == expected, name
         assert row.fence == len(row.attempts) == row.attempt + row.recoveries, name
-        assert [each.ending for each in row.attempts].count(Ending.EXECUTED) == (expected > 0), name
+        assert [attempt.ending for attempt in row.attempts].count(Ending.EXECUTED) == (expected > 0), name
 
 
 def test_nothing_ran_before_its_time(left):
     assert not [
         name
         for name, row in left.rows.items()
-        if any(each.started_at < row.nominal_at for each in row.attempts)
+        if any(attempt.started_at < row.nominal_at for attempt in row.attempts)
     ]
 
 

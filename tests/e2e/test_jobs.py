@@ -81,7 +81,7 @@ def test_an_event_runs_its_job_once_however_often_it_comes(bench, jobs, asked):
 def test_a_job_of_ten_seconds_runs_at_each_of_them_and_never_before(bench, jobs):
     ran = bench.eventually(lambda: runs(jobs, TICK, Status.EXECUTED)[3:], within=90)
     times = [each.nominal_at for each in ran]
-    assert all(each.second % 10 == 0 for each in times)
+    assert all(time.second % 10 == 0 for time in times)
     assert {one - other for one, other in pairwise(times)} <= {timedelta(seconds=10)}
     for each in ran:
         [attempt] = each.attempts
@@ -109,14 +109,14 @@ def test_a_later_deploy_decides_on_timing_and_leaves_operators_their_pause(bench
     assert jobs.get(HOURLY).is_paused
 
     jobs.resume(HOURLY)
-    assert {each.nominal_at.minute for each in runs(jobs, HOURLY, Status.PENDING)} == {0}
+    assert {run.nominal_at.minute for run in runs(jobs, HOURLY, Status.PENDING)} == {0}
     bench.eventually(lambda: bench.job_schedules()[HOURLY] == "ENABLED", within=TWO_SWEEPS)
     [*_, run] = bench.eventually(lambda: of_version(2, runs(jobs, ROUND, Status.EXECUTED)), within=150)
     assert run.nominal_at.minute % 2 == 0
 
 
 def of_version(number, rows):
-    return [each for each in rows if version_of(each.id) == number]
+    return [row for row in rows if version_of(row.id) == number]
 
 
 def schedule_of(bench, name):

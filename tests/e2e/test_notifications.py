@@ -66,7 +66,7 @@ def on_bus(bench):
 @pytest.fixture(scope="module")
 def on_topic(bench):
     topics = bench.client("sns").list_topics()["Topics"]
-    [arn] = [each["TopicArn"] for each in topics if each["TopicArn"].endswith(f":{PREFIX}notifications")]
+    [arn] = [topic["TopicArn"] for topic in topics if topic["TopicArn"].endswith(f":{PREFIX}notifications")]
     only = {"tenant": [LYON, LEEDS, OSLO], "severity": ["warning"], "deployment": [PREFIX]}
     with subscribers.of_topic("follows-topic", topic_arn=arn, only=only) as subscriber:
         yield subscriber
@@ -89,9 +89,9 @@ def lost(bench, backends, on_bus, on_topic):
         Scheduler.from_env(tenant_id=each, actor="e2e").schedule(LoseParcel(), at=SOON)
         for each in (LYON, LEEDS, OSLO)
     ]
-    for each in actions:
+    for action in actions:
         # of both that an event makes, this is the later one
-        bench.eventually(lambda tenant=each.tenant_id: entries(backends, tenant, DEAD), within=120)
+        bench.eventually(lambda tenant=action.tenant_id: entries(backends, tenant, DEAD), within=120)
     return Lost(*actions)
 
 
@@ -113,7 +113,7 @@ def address(tenant):
 def entries(backends, tenant, *kinds):
     """The notifications in the tenant's list, the oldest first."""
     listed = backends.inbox.list(tenant, kinds=frozenset(kinds), limit=100, cursor=None)
-    return [each.notification for each in reversed(listed.entries)]
+    return [entry.notification for entry in reversed(listed.entries)]
 
 
 def told_of(subscriber, word, name):
@@ -232,7 +232,7 @@ def waiting(bench):
     told = sqs.get_queue_attributes(
         QueueUrl=sqs.get_queue_url(QueueName=f"{PREFIX}notifications")["QueueUrl"], AttributeNames=counts
     )
-    return sum(int(told["Attributes"][each]) for each in counts)
+    return sum(int(told["Attributes"][count]) for count in counts)
 
 
 def test_of_a_jobs_streak_its_threshold_and_its_end_are_told_once(bench, backends, on_bus):
@@ -268,22 +268,22 @@ def test_a_job_that_is_paused_is_told_on_the_bus_with_who_and_why(bench, on_bus)
 
 def test_of_many_failures_a_few_are_told_one_by_one_and_each_windows_rest_in_one_digest(bench, backends):
     opt_in(backends, BULK, FAILED)
-    orders = [Order(payload=LoseParcel(number=each), at=SOON) for each in range(UNLUCKY)]
+    orders = [Order(payload=LoseParcel(number=index), at=SOON) for index in range(UNLUCKY)]
     Scheduler.from_env(tenant_id=BULK, actor="e2e").schedule_many(orders)
     bench.eventually(lambda: accounted_for(entries(backends, BULK, FAILED)) == UNLUCKY, within=180)
     all_are_told(bench)
     told = entries(backends, BULK, FAILED)
     digests = [each for each in told if each.is_digest]
     assert digests
-    assert len({each.facts["since"] for each in digests}) == len(digests)
-    assert all(each.facts["by_name"] == {"lose-parcel": each.facts["total"]} for each in digests)
+    assert len({digest.facts["since"] for digest in digests}) == len(digests)
+    assert all(digest.facts["by_name"] == {"lose-parcel": digest.facts["total"]} for digest in digests)
     mails = mails_to(address(BULK))
     assert len(mails) == len(told) < UNLUCKY
-    assert {each.subject for each in mails} == {
+    assert {mail.subject for mail in mails} == {
         "bulk: lose-parcel failed",
-        *(f"bulk: {each.facts['total']} actions failed" for each in digests),
+        *(f"bulk: {digest.facts['total']} actions failed" for digest in digests),
     }
-    assert "{{" not in "".join(each.text + each.html for each in mails)
+    assert "{{" not in "".join(mail.text + mail.html for mail in mails)
 
 
 def accounted_for(told):

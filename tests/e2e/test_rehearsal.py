@@ -33,7 +33,7 @@ def test_what_a_rehearsal_says_to_try_runs_and_ctrl_c_ends_it(rehearsal, monkeyp
     while "What the functions say" not in told and (line := rehearsal.stdout.readline()):
         told += line
     [environment] = re.findall(r"^export (.*)$", told, re.MULTILINE)
-    for name, _, value in (each.partition("=") for each in shlex.split(environment)):
+    for name, _, value in (part.partition("=") for part in shlex.split(environment)):
         monkeypatch.setenv(name, value)
     [script] = re.findall(r"^\.venv/bin/python -c '(.*?)'$", told, re.MULTILINE | re.DOTALL)
     printed = subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True)  # noqa: S603

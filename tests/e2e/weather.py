@@ -101,7 +101,7 @@ class Weather:
 
     def fired(self) -> list[int]:
         """How often each rule has fired, in their order."""
-        return [each["fired_count"] for each in json.loads(self._control("GET", "/rules"))]
+        return [load["fired_count"] for load in json.loads(self._control("GET", "/rules"))]
 
     def faults(self) -> Counter[tuple[str, str, Fault]]:
         """How often each service's operation met which fault, by microburst's own counters."""

@@ -12,7 +12,7 @@ from duetime.model.job import Definition, Job, JobRef, Origin, Version
 
 NOON = datetime(2026, 3, 27, 12, tzinfo=UTC)
 NAME = JobName("billing-nightly")
-SECOND, MINUTE, HOUR, DAY = (timedelta(**{each: 1}) for each in ("seconds", "minutes", "hours", "days"))
+SECOND, MINUTE, HOUR, DAY = (timedelta(**{name: 1}) for name in ("seconds", "minutes", "hours", "days"))
 
 
 class Rows:

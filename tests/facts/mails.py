@@ -26,7 +26,7 @@ each_mail = pytest.mark.parametrize(
 def arrived(notification, language="en", settings=PLAIN):
     """The mail as it arrives."""
     mail = mail_of(notification, address="ada@acme.example", language=language, settings=settings)
-    [template] = [each for each in templates(settings.prefix) if each.name == mail.template]
+    [template] = [template for template in templates(settings.prefix) if template.name == mail.template]
     return rendered(template, mail.data)
 
 

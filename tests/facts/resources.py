@@ -58,17 +58,17 @@ def save(payload: Ping, db: Database) -> None:
 def made_by(*factories):
     """The resources of a process that has these factories."""
     app = App()
-    for each in factories:
-        app.resource(each)
+    for factory in factories:
+        app.resource(factory)
     return app.complete()
 
 
 def app_of(*functions, resources=()):
     app = App()
-    for each in resources:
-        app.resource(each)
-    for each in functions:
-        app.action(each)
+    for resource in resources:
+        app.resource(resource)
+    for function in functions:
+        app.action(function)
     return app
 
 

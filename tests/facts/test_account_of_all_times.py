@@ -162,7 +162,7 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timeline, "MANY", many)
         entries = told(facts, rows, start=window[0], end=window[1], limit=10**6).entries
-    taken = [each for each in entries if each.account is OccurrenceStatus.CALENDAR]
+    taken = [entry for entry in entries if entry.account is OccurrenceStatus.CALENDAR]
     expected = list(silenced(facts, *window))
     covering = [
         [each for each in taken if each.version == number and each.at <= at <= each.ends_at]
@@ -173,7 +173,7 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
     if many == 10_000:
         assert sum(each.count for each in taken) == len(expected)
     words = [
-        part for each in entries if each.account is OccurrenceStatus.GAP for part in each.note.split("; ")
+        part for entry in entries if entry.account is OccurrenceStatus.GAP for part in entry.note.split("; ")
     ]
     assert set(words) == set(gaps(facts, *window))
 
@@ -195,6 +195,6 @@ def test_page_by_page_it_is_the_same(world, limit):
 def test_they_come_in_order(world):
     facts, rows, (start, end) = world
     entries = told(facts, rows, start=start, end=end, limit=10**6).entries
-    places = [(each.at, each.ends_at) for each in entries]
+    places = [(entry.at, entry.ends_at) for entry in entries]
     assert places == sorted(places)
     assert all(here[1] <= then[0] for here, then in pairwise(places))

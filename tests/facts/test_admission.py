@@ -39,7 +39,7 @@ class TestAProcessingRow:
     def test_under_this_very_claim_is_mine(self):
         assert isinstance(verdict(running(claim_nonce="mine"), job()), AlreadyClaimed)
 
-    @pytest.mark.parametrize("overlap", [each for each in POLICIES if each is not Overlap.ALLOW])
+    @pytest.mark.parametrize("overlap", [policy for policy in POLICIES if policy is not Overlap.ALLOW])
     def test_whose_lease_has_ended_is_taken_over_under_its_own_lock(self, overlap):
         dead = running(lease_until=NOON - MINUTE)
         assert verdict(dead, job(overlap, running=dead.ref)) == LOCKED

@@ -43,7 +43,7 @@ class TestWhatIsMadeUpFor:
         now = NOON + later * HOUR + GRACE + MINUTE
         assert verdict(row(), job(catch_up=catch_up), now=now).reason is SkipReason.MISSED
 
-    @pytest.mark.parametrize("overlap", [each for each in POLICIES if each is not Overlap.ALLOW])
+    @pytest.mark.parametrize("overlap", [policy for policy in POLICIES if policy is not Overlap.ALLOW])
     def test_waits_for_the_lock_whatever_the_policy_and_stops_nobody(self, overlap):
         now = NOON + GRACE + MINUTE
         holder = running(now, lease_until=now + HOUR)
@@ -55,7 +55,7 @@ class TestWhatIsMadeUpFor:
 
 
 class TestTheOnlyOneOfItsJob:
-    @pytest.mark.parametrize("overlap", [each for each in POLICIES if each is not Overlap.ALLOW])
+    @pytest.mark.parametrize("overlap", [policy for policy in POLICIES if policy is not Overlap.ALLOW])
     @pytest.mark.parametrize("kind", ["occurrence", "manual", "event"])
     def test_runs_under_the_lock(self, overlap, kind):
         assert verdict(row(kind=kind), job(overlap)) == LOCKED
@@ -143,7 +143,7 @@ class TestBesideAnother:
         assert isinstance(verdict(second, its_job, holder=self.HOLDER, waiting=first), Wait)
         assert isinstance(verdict(first, its_job, holder=self.HOLDER, waiting=second), Skip)
 
-    @pytest.mark.parametrize("overlap", [each for each in POLICIES if each is not Overlap.ALLOW])
+    @pytest.mark.parametrize("overlap", [policy for policy in POLICIES if policy is not Overlap.ALLOW])
     def test_waits_if_it_is_a_retry_or_a_redrive(self, overlap):
         again = row(NOON - 2 * HOUR, attempt=2, due_at=NOON)
         assert verdict(again, job(overlap), holder=self.HOLDER) == Wait()

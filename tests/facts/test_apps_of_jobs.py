@@ -22,7 +22,7 @@ class TestIncluding:
         module.app = mail
         app.include(mail, module)
         assert set(app.jobs) == set(mail.jobs)
-        assert [each.worker for each in app.jobs.values()] == ["reports"]
+        assert [job.worker for job in app.jobs.values()] == ["reports"]
 
     def test_refuses_two_jobs_of_one_name_and_names_both(self):
         one, other = App(), App()

@@ -161,11 +161,11 @@ def test_an_operators_setting(cloud, said, told):
 def test_a_control_character_in_what_becomes_part_of_a_key(cloud, field, name):
     told = "holds a control character, or white space at an end; say printable characters alone"
     names = {"tenant_id": "acme", "actor": "anna", field: name}
-    keys = {each: names[each] for each in names if each not in {"tenant_id", "actor"}}
+    keys = {name: names[name] for name in names if name not in {"tenant_id", "actor"}}
     with pytest.raises(InvalidIdentifier, match=told) as refused:
         cloud.scheduler_for(names["tenant_id"], names["actor"]).schedule(Greet(), at=DAY, **keys)
     assert str(refused.value).startswith(field)
-    assert all(each.job for each in cloud.actions())
+    assert all(action.job for action in cloud.actions())
 
 
 @pytest.mark.parametrize("ttl", [NAN, 60, "1d", timedelta(0), -DAY, 91 * DAY, timedelta.max])

@@ -17,12 +17,12 @@ from duetime.wakeups.sweep import bands
 from tests.facts.workloads import NOTHING, NUMBERS, line_of, priced, workloads
 
 PAGE = (Path(__file__).parents[2] / "docs/performance.md").read_text()
-GROWING = [each.name for each in NUMBERS if each.name != "payload_bytes"]
+GROWING = [number.name for number in NUMBERS if number.name != "payload_bytes"]
 
 
 @given(workloads(), st.sampled_from(GROWING), st.data())
 def test_more_of_anything_never_costs_less(work, name, data):
-    [field] = [each for each in NUMBERS if each.name == name]
+    [field] = [number for number in NUMBERS if number.name == name]
     more = data.draw(st.floats(getattr(work, name), field.metadata["high"]))
     less, grown = priced(work).dollars, priced(replace(work, **{name: more})).dollars
     assert grown >= less * (1 - 1e-9)
@@ -39,14 +39,14 @@ def test_a_larger_payload_never_costs_less_on_its_side_of_the_row(one, other):
 @given(workloads())
 def test_the_lines_add_up_to_the_total(work):
     made = priced(work)
-    assert math.isclose(made.dollars, sum(each.dollars for each in made.lines))
+    assert math.isclose(made.dollars, sum(line.dollars for line in made.lines))
     assert math.isclose(made.dollars, made.growing_dollars + made.fixed_dollars)
     for each in made.lines:
         assert math.isclose(each.dollars, each.price.of(each.quantity))
         assert each.grows >= 0
         assert each.fixed >= 0
-    for each in made.alternatives:
-        assert math.isclose(each.dollars, sum(one.dollars for one in each.lines))
+    for alternative in made.alternatives:
+        assert math.isclose(alternative.dollars, sum(one.dollars for one in alternative.lines))
 
 
 @given(workloads())
@@ -156,7 +156,7 @@ def test_every_problem_is_named_at_once():
 
 
 def test_each_field_says_what_it_is():
-    assert all(each.metadata["about"] for each in fields(Workload))
+    assert all(field.metadata["about"] for field in fields(Workload))
 
 
 def test_the_units_are_those_of_the_code():

@@ -35,22 +35,22 @@ def test_hops_through_a_queue_are_cheaper_while_everything_is_due_soon():
 def test_every_alternative_says_what_it_lacks():
     made = priced(Workload())
     assert len(made.alternatives) == 3
-    assert all(each.lacks and "\n" not in each.lacks for each in made.alternatives)
+    assert all(alternative.lacks and "\n" not in alternative.lacks for alternative in made.alternatives)
 
 
 def test_an_action_by_a_bare_schedule_is_an_invocation_of_each():
     [bare, *_] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
-    taken = {each.name: each.quantity for each in bare.lines}
+    taken = {line.name: line.quantity for line in bare.lines}
     assert (taken["timers"], taken["functions: calls"]) == (30_000, 30_000)
 
 
 def test_an_execution_takes_three_transitions():
     [_, workflows, _] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
-    assert {each.name: each.quantity for each in workflows.lines}["transitions"] == 90_000
+    assert {line.name: line.quantity for line in workflows.lines}["transitions"] == 90_000
 
 
 def test_a_queue_hops_once_a_quarter_of_an_hour():
     work = replace(NOTHING, actions_per_day=1, far_share=1, far_hours=1, retries_share=0)
     [_, _, hops] = priced(work).alternatives
-    [requests] = [each for each in hops.lines if each.name == "queues: requests"]
+    [requests] = [line for line in hops.lines if line.name == "queues: requests"]
     assert requests.grows == 30 * 3 * 4

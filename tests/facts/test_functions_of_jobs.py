@@ -53,7 +53,7 @@ class TestAPayload:
         app = App()
         app.job(remove)
         app.job(clean_up)
-        takes, takes_none = sorted(app.handlers.values(), key=lambda each: each.payload is None)
+        takes, takes_none = sorted(app.handlers.values(), key=lambda handler: handler.payload is None)
         with pytest.raises(InvalidPayload, match=r"there is none; .*remove takes one"):
             takes.read(None)
         with pytest.raises(InvalidPayload, match="days"):

@@ -20,7 +20,7 @@ def test_an_id_is_a_uuid_of_version_7_that_carries_its_instant():
 
 
 def test_ids_sort_as_they_were_made():
-    made = [ids.new_action_id(NOW + timedelta(milliseconds=each)) for each in range(50)]
+    made = [ids.new_action_id(NOW + timedelta(milliseconds=index)) for index in range(50)]
     assert made == sorted(made)
 
 
@@ -28,7 +28,7 @@ def test_ids_are_never_the_same_and_spread_over_all_shards():
     made = {ids.new_action_id(NOW) for _ in range(2_000)}
     assert len(made) == 2_000
     assert {ids.shard_of(each) for each in made} == set(ids.SHARDS)
-    assert {ids.due_shard_of(each, 16) for each in made} == {str(each) for each in range(16)}
+    assert {ids.due_shard_of(each, 16) for each in made} == {str(index) for index in range(16)}
 
 
 @pytest.mark.parametrize(
@@ -168,16 +168,16 @@ def test_what_could_not_name_a_run_is_told_apart(text):
 def test_a_jobs_history_is_in_one_partition_and_its_events_are_spread():
     occurrence, manual, _ = run_ids()
     assert ids.place_of(occurrence) == ids.place_of(manual) == JOB
-    events = {ids.place_of(ids.event_run_id(JOB, AT, str(each))) for each in range(500)}
+    events = {ids.place_of(ids.event_run_id(JOB, AT, str(index))) for index in range(500)}
     assert events == {f"{JOB}#{shard}" for shard in ids.SHARDS}
     one_shot = ids.new_action_id(NOW)
     assert ids.place_of(one_shot) == one_shot[-1]
 
 
 def test_runs_are_spread_over_the_shards_of_the_due_index():
-    made = [ids.occurrence_id(JOB, 1, AT + timedelta(minutes=each)) for each in range(500)]
+    made = [ids.occurrence_id(JOB, 1, AT + timedelta(minutes=index)) for index in range(500)]
     assert {ids.shard_of(each) for each in made} == set(ids.SHARDS)
-    assert {ids.due_shard_of(each, 16) for each in made} == {str(each) for each in range(16)}
+    assert {ids.due_shard_of(each, 16) for each in made} == {str(index) for index in range(16)}
 
 
 @pytest.mark.parametrize("name", ["billing-nightly", "a-b", "kb-2-reindex", "a-" + "x" * 62])

@@ -64,7 +64,7 @@ def test_a_job_loads_the_kinds_of_cadence_that_it_has_and_no_other():
     assert "duetime.cadence._daily" in loaded
     assert not loaded & {
         "croniter",
-        *(f"duetime.cadence.{each}" for each in ("crontab", "_weekly", "months", "_every", "eventbridge")),
+        *(f"duetime.cadence.{name}" for name in ("crontab", "_weekly", "months", "_every", "eventbridge")),
     }
 
 

@@ -67,7 +67,7 @@ class TestADefinition:
 
     def test_leaves_out_what_has_its_default(self):
         assert json.loads(NIGHTLY.to_json()).keys() == {"name", "type", "cadences"}
-        assert json.loads(FULL.to_json()).keys() == {each.name for each in fields(Definition)}
+        assert json.loads(FULL.to_json()).keys() == {field.name for field in fields(Definition)}
 
     def test_passes_by_what_a_later_version_wrote(self):
         later = json.dumps(json.loads(NIGHTLY.to_json()) | {"colour": "red"})
@@ -181,7 +181,7 @@ def test_a_version_that_is_not_kept_ended_before_this_one_began():
 
 
 def test_jobs_are_spread_over_the_shards_of_the_index_that_is_looked_after():
-    shards = {attend_shard_of(JobRef(ids.SYSTEM_TENANT, f"billing-job-{each}")) for each in range(50)}
+    shards = {attend_shard_of(JobRef(ids.SYSTEM_TENANT, f"billing-job-{index}")) for index in range(50)}
     assert shards == set(ids.SHARDS[:ATTEND_SHARDS])
 
 

@@ -80,7 +80,7 @@ class TestADeclaration:
         @app.job()
         def other() -> None: ...
 
-        assert [each.cadences for each in app.jobs.values()] == [("manual",)] * 2
+        assert [job.cadences for job in app.jobs.values()] == [("manual",)] * 2
 
     def test_is_the_same_in_any_order(self):
         assert declared(daily("09:00"), daily("21:00")) == declared(daily("21:00"), daily("09:00"))
@@ -104,14 +104,14 @@ class TestStackedDecorators:
     def test_replace_that_it_waits_to_be_triggered(self):
         app = App()
         app.job(daily("09:00"))(app.job(clean_up))
-        assert [each.cadences for each in app.jobs.values()] == [("daily 09:00",)]
+        assert [job.cadences for job in app.jobs.values()] == [("daily 09:00",)]
 
     def test_may_turn_a_job_of_events_into_one_of_times_too(self):
         app = App()
         app.job(on_event("orders", "Placed"))(clean_up)
-        assert [each.overlap for each in app.jobs.values()] == ["allow"]
+        assert [job.overlap for job in app.jobs.values()] == ["allow"]
         app.job(daily("09:00"))(clean_up)
-        assert [each.overlap for each in app.jobs.values()] == ["skip"]
+        assert [job.overlap for job in app.jobs.values()] == ["skip"]
 
     @pytest.mark.parametrize("option", [{"name": "another-name"}, {"catch_up": 1}, {"timeout": 7}])
     def test_say_options_in_the_lowest_alone(self, option):
@@ -194,4 +194,4 @@ def test_an_option_that_there_is_not_is_no_option():
 def test_all_that_is_wrong_is_told_at_once():
     told = refusal(daily("09:00"), name="cleanup", catch_up=-1, failure_threshold=0)
     assert told.count(";") >= 4
-    assert all(each in told for each in ("job 'cleanup'", "catch_up is -1", "failure_threshold is 0"))
+    assert all(name in told for name in ("job 'cleanup'", "catch_up is -1", "failure_threshold is 0"))

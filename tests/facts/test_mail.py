@@ -217,9 +217,9 @@ def test_each_mail_can_be_looked_at(tmp_path):
     from duetime.notifications.mail.__main__ import main  # noqa: PLC0415 - no part of the package's surface
 
     main(tmp_path)
-    for each in templates(""):
-        assert (tmp_path / f"{each.name}.html").read_text().startswith("<!doctype html>")
-        assert (tmp_path / f"{each.name}.txt").read_text()
+    for template in templates(""):
+        assert (tmp_path / f"{template.name}.html").read_text().startswith("<!doctype html>")
+        assert (tmp_path / f"{template.name}.txt").read_text()
 
 
 def test_every_public_name_is_there():

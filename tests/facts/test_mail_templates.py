@@ -15,7 +15,7 @@ from duetime.notifications.mail.templates import name
 
 class TestTemplates:
     def test_there_is_one_for_each_kind_single_and_digest_in_each_language(self):
-        assert len({each.name for each in templates("duetime-")}) == len(NotificationKind) * 2 * len(
+        assert len({template.name for template in templates("duetime-")}) == len(NotificationKind) * 2 * len(
             languages()
         )
 
@@ -29,16 +29,17 @@ class TestTemplates:
             assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", each)
 
     def test_their_styles_hold_nothing_that_looks_like_a_variable(self):
-        for each in templates(""):
-            bare = re.sub(r"\{\{\w+\}\}", "", each.subject + each.text + each.html)
+        for template in templates(""):
+            bare = re.sub(r"\{\{\w+\}\}", "", template.subject + template.text + template.html)
             assert "{{" not in bare
             assert "}}" not in bare
 
     def test_html_holds_only_what_is_escaped(self):
-        for each in templates(""):
-            assert all(found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", each.html))
+        for template in templates(""):
+            assert all(found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", template.html))
             assert not any(
-                found.endswith("_html") for found in re.findall(r"\{\{(\w+)\}\}", each.text + each.subject)
+                found.endswith("_html")
+                for found in re.findall(r"\{\{(\w+)\}\}", template.text + template.subject)
             )
 
     @pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
@@ -53,7 +54,7 @@ def contrast(one, other):
 
     def luminance(colour):
         parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-        linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
         return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
     dark, light = sorted((luminance(one), luminance(other)))

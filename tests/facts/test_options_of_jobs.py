@@ -85,7 +85,7 @@ class TestADefaultZone:
     def test_is_that_of_cadences_that_name_none(self):
         app = App(default_tz="Europe/Paris")
         app.job(daily("09:00"), daily("10:00", tz="Asia/Tokyo"), on_event("a", "b"))(clean_up)
-        assert [each.cadences for each in app.jobs.values()] == [
+        assert [job.cadences for job in app.jobs.values()] == [
             ("daily 09:00 default_tz=Europe/Paris", "daily 10:00 tz=Asia/Tokyo", "on_event a b")
         ]
 

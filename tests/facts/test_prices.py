@@ -23,10 +23,10 @@ def test_the_price_list_is_a_file_of_the_package():
 
 
 def test_every_price_is_used():
-    made = [priced(Workload(architecture=each)) for each in ARCHITECTURES]
+    made = [priced(Workload(architecture=architecture)) for architecture in ARCHITECTURES]
     lines = [line for each in made for line in each.lines]
     lines += [line for each in made for one in each.alternatives for line in one.lines]
-    assert {id(each.price) for each in lines} == {id(each) for each in PRICES.by_name.values()}
+    assert {id(line.price) for line in lines} == {id(each) for each in PRICES.by_name.values()}
 
 
 def test_a_price_is_for_so_many_units():

@@ -33,7 +33,7 @@ class TestAFactory:
         assert database(config()).config.url == "postgres://"
 
     def test_says_what_it_makes(self):
-        assert [each.name for each in app_of(resources=[database, config]).resources.values()] == [
+        assert [resource.name for resource in app_of(resources=[database, config]).resources.values()] == [
             "Database",
             "Config",
         ]

@@ -54,8 +54,8 @@ class TestAProcess:
         threads[0].start()
         begun.wait()
         threads[1].start()
-        for each in threads:
-            each.join()
+        for thread in threads:
+            thread.join()
         assert len(made) == 1
         assert given[0] is given[1]
 

@@ -148,7 +148,10 @@ class TestTheCheck:
             raise AssertionError
 
         found = report(app_of(save, resources=[never, database]))
-        assert [(each.name, [one.rsplit(".")[-1] for one in each.needed_by]) for each in found.resources] == [
+        assert [
+            (resource.name, [one.rsplit(".")[-1] for one in resource.needed_by])
+            for resource in found.resources
+        ] == [
             ("Config", ["database"]),
             ("Database", ["save"]),
         ]

@@ -20,7 +20,7 @@ NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
 def test_the_same_thing_has_the_same_id_and_another_has_another():
     assert undelivered_id(NOON, "wake", "acme", "1") == undelivered_id(NOON, "wake", "acme", "1")
     others = [("wake", "acme", "2"), ("wake", "acme1"), ("acme", "wake", "1"), ("wake", "acme", "1", "")]
-    assert undelivered_id(NOON, "wake", "acme", "1") not in {undelivered_id(NOON, *each) for each in others}
+    assert undelivered_id(NOON, "wake", "acme", "1") not in {undelivered_id(NOON, *other) for other in others}
 
 
 @pytest.mark.parametrize(

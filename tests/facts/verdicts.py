@@ -11,7 +11,7 @@ from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, Origin, Overla
 from duetime.ports.jobs import LockRequirement
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
-SECOND, MINUTE, HOUR, DAY = (timedelta(**{each: 1}) for each in ("seconds", "minutes", "hours", "days"))
+SECOND, MINUTE, HOUR, DAY = (timedelta(**{name: 1}) for name in ("seconds", "minutes", "hours", "days"))
 SKEW, GRACE = 5 * SECOND, 10 * MINUTE
 NAME = JobName("press-print")
 HOURLY, DAILY, EVENT = "Every_1h", "Daily_12_00", "OnEvent_kb_Uploaded"

@@ -9,7 +9,7 @@ from duetime.cost.prices import usual_prices
 from duetime.cost.workload import ARCHITECTURES, EVENTS, TIMERS, Workload
 
 PRICES = usual_prices()
-NUMBERS = [each for each in fields(Workload) if "choices" not in each.metadata]
+NUMBERS = [field for field in fields(Workload) if "choices" not in field.metadata]
 NOTHING = Workload(
     **dict.fromkeys(
         (
@@ -32,7 +32,7 @@ def priced(work):
 
 
 def line_of(work, name):
-    [found] = [each for each in priced(work).lines if each.name == name]
+    [found] = [line for line in priced(work).lines if line.name == name]
     return found
 
 
@@ -43,7 +43,7 @@ def amounts(field):
 
 @st.composite
 def workloads(draw):
-    chosen = {each.name: draw(amounts(each)) for each in NUMBERS}
+    chosen = {number.name: draw(amounts(number)) for number in NUMBERS}
     chosen["payload_bytes"] = draw(st.integers(0, 10_000))
     return Workload(
         **chosen,

@@ -58,7 +58,12 @@ def body_of(event):
 
 def dead_message(action, **changes):
     """The dead letter of an action's message."""
-    told = {"id": action.id, "type": action.type, "due_at": action.due_at.isoformat(), "gen": action.generation}
+    told = {
+        "id": action.id,
+        "type": action.type,
+        "due_at": action.due_at.isoformat(),
+        "gen": action.generation,
+    }
     return with_body(sample("salvage"), body_of(sample("salvage")) | told | changes)
 
 

@@ -42,7 +42,7 @@ def test_the_sample_event_adds_jobs_and_what_wakes_them(deploy, jobs, with_jobs)
     assert "added billing-clean-up: every day at 03:15" in answer["Data"]["Changes"]
     assert [each.name for each in jobs.list()] == sorted(app.jobs)
     assert schedules(with_jobs) == {"billing-clean-up", "billing-watch-payments", "billing-write-report"}
-    assert [each["Name"] for each in boto3.client("events").list_rules()["Rules"]] == [
+    assert [rule["Name"] for rule in boto3.client("events").list_rules()["Rules"]] == [
         "duetime-billing-book-payment"
     ]
 
@@ -113,7 +113,7 @@ def test_a_deploy_that_says_nothing_of_jobs_has_none(deploy, jobs):
 
 def test_many_changes_are_told_as_far_as_the_answer_has_room(deploy, jobs):
     long = ("daily 03:15 tz=America/Argentina/Buenos_Aires", "weekly mon,wed,fri 08:00 tz=Asia/Ho_Chi_Minh")
-    many = [replace(job(f"one-of-many-{each:03}"), cadences=long) for each in range(25)]
+    many = [replace(job(f"one-of-many-{index:03}"), cadences=long) for index in range(25)]
     data = deploy("Create", **manifest_of(*many))["Data"]
     *told, rest = data["Changes"].splitlines()
     assert data["Changed"] == "25"
@@ -123,7 +123,7 @@ def test_many_changes_are_told_as_far_as_the_answer_has_room(deploy, jobs):
 
 def test_definitions_travel_plain_while_they_are_few_and_compressed_when_they_are_many():
     few = json.dumps([job().to_json()])
-    many = json.dumps([replace(job(), name=f"some-job-{each}").to_json() for each in range(1_000)])
+    many = json.dumps([replace(job(), name=f"some-job-{index}").to_json() for index in range(1_000)])
     assert packed(few) == few
     assert len(packed(many)) < PLAIN_LIMIT < len(many)
     assert [unpacked(packed(each)) for each in (few, many)] == [few, many]

@@ -125,7 +125,7 @@ def test_a_due_message_runs_its_action(function, deployed):
 def test_a_keyed_action_waits_for_its_slot_and_is_run_when_it_is_free(function, deployed, queued):
     scheduler, store = Scheduler.from_env(tenant_id="acme", actor="billing-service"), action_store(deployed)
     how = {"at": timedelta(seconds=-5), "concurrency_key": "customer:42"}
-    waits, holder = (scheduler.schedule(SendReceipt(order=each), **how) for each in ("o-1", "o-2"))
+    waits, holder = (scheduler.schedule(SendReceipt(order=name), **how) for name in ("o-1", "o-2"))
     begun = started(holder, claim_terms(SystemClock().now()))
     assert store.claim_slot(holder, begun)
     event, work = sample("work"), function("work")

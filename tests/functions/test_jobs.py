@@ -125,7 +125,7 @@ def test_the_catch_up_mends_strays_both_ways(function, deploy, with_jobs):
     scheduler.create_schedule(
         Name="nobody-knows-it",
         GroupName=group,
-        **{each: stray[each] for each in ("ScheduleExpression", "FlexibleTimeWindow", "Target")},
+        **{name: stray[name] for name in ("ScheduleExpression", "FlexibleTimeWindow", "Target")},
     )
     scheduler.delete_schedule(Name="billing-clean-up", GroupName=group)
     passed = function("catch_up")(sample("catch_up"), Context())

@@ -83,7 +83,7 @@ def charging():
 
 def of(action, lines):
     """What was told of an action, in order; what its handler raised is no transition."""
-    return [each["message"] for each in lines if each.get("action") == action.id and "exception" not in each]
+    return [line["message"] for line in lines if line.get("action") == action.id and "exception" not in line]
 
 
 FIELDS = {"action", "tenant", "type", "attempt"}
@@ -102,7 +102,7 @@ class TestEachTransitionHasOneLine:
 
         lines = written(passes)
         assert of(action, lines) == ["scheduled", "retried", "failed", "redriven", "executed"]
-        told = [each for each in lines if each.get("action") == action.id and "exception" not in each]
+        told = [line for line in lines if line.get("action") == action.id and "exception" not in line]
         assert all(set(each) >= FIELDS and "job" not in each for each in told)
         assert [each.get("reason") for each in told[1:3]] == ["ConnectionError: the bank did not answer"] * 2
 
@@ -144,7 +144,7 @@ class TestNoLineTells:
             cloud.advance(hours=13)
 
         lines = written(passes)
-        assert {"scheduled", "retried", "failed"} <= {each["message"] for each in lines}
+        assert {"scheduled", "retried", "failed"} <= {line["message"] for line in lines}
         assert self.SECRET not in json.dumps(lines)
 
     def test_more_of_an_exceptions_message_than_500_characters(self, written):
@@ -152,7 +152,7 @@ class TestNoLineTells:
         says = "an answer of the bank's: ".ljust(MESSAGE_LIMIT, ".") + self.SECRET
         cloud.scheduler.schedule(Charge(fails=2, says=says), at=timedelta(minutes=1))
         lines = written(lambda: cloud.advance(minutes=5))
-        [raised, _] = [each for each in lines if "exception" in each]
+        [raised, _] = [line for line in lines if "exception" in line]
         assert raised["exception"].startswith("Traceback")
         assert "in charge\n" in raised["exception"]
         assert "ConnectionError: an answer of the bank's" in raised["exception"]

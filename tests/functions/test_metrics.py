@@ -56,7 +56,7 @@ def metered(capsys):
     def read():
         lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         found = {}
-        for line in (each for each in lines if "_aws" in each):
+        for line in (line for line in lines if "_aws" in line):
             hold_against_the_format(line)
             [directive] = line["_aws"]["CloudWatchMetrics"]
             for metric in directive["Metrics"]:

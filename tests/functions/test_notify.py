@@ -34,7 +34,7 @@ TEMPLATE = "duetime-scheduling-action-failed-fr"
 
 
 def refused(*events):
-    failed = [{"itemIdentifier": each["Records"][0]["messageId"]} for each in events]
+    failed = [{"itemIdentifier": event["Records"][0]["messageId"]} for event in events]
     return {"batchItemFailures": failed}
 
 
@@ -119,14 +119,14 @@ def test_a_failure_is_mailed_published_and_listed_once_however_often_its_event_c
     assert {name: each["Value"] for name, each in message["MessageAttributes"].items()} == {
         "tenant": "acme", "notification": "scheduling.action_failed", "severity": "warning", "deployment": "duetime-",
     }  # fmt: skip
-    assert {each.kind for each in entries(ports)} == {FAILED, DEAD}
-    assert {each.facts["reason"] for each in entries(ports)} == {"ConnectionError: the bank did not answer"}
+    assert {entry.kind for entry in entries(ports)} == {FAILED, DEAD}
+    assert {entry.facts["reason"] for entry in entries(ports)} == {"ConnectionError: the bank did not answer"}
 
 
 def test_who_asked_for_nothing_gets_what_is_for_admins_alone(notify, ports, heard):
     assert notify(sample("notify")) == TAKEN
     assert (mailed(), heard()) == ([], [])
-    assert [each.kind for each in entries(ports)] == [DEAD]
+    assert [entry.kind for entry in entries(ports)] == [DEAD]
 
 
 def test_a_deployment_without_sender_and_topic_has_lists(notify, settings, ports, monkeypatch):

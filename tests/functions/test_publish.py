@@ -34,7 +34,7 @@ def heard(deployed):
     def read():
         told = []
         while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
-            told += [json.loads(each["Body"]) for each in messages]
+            told += [json.loads(message["Body"]) for message in messages]
             for each in messages:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=each["ReceiptHandle"])
         return told
@@ -212,7 +212,9 @@ def test_nothing_that_is_told_is_kept_back_by_the_event_sources_filters(
 
 def test_the_audit_trail_is_told_where_that_is_chosen(publish, function, heard, deployed, monkeypatch):
     function("api")(sample("api-cancel-many"), Context())
-    trail = [each for each in records(deployed.jobs_table) if "audit_of" in each["dynamodb"]["NewImage"]]
+    trail = [
+        record for record in records(deployed.jobs_table) if "audit_of" in record["dynamodb"]["NewImage"]
+    ]
     assert publish({"Records": trail}) == TAKEN
     assert heard() == []
     monkeypatch.setenv("DUETIME_AUDIT_EVENTS", "true")

@@ -17,9 +17,9 @@ from tests.functions.salvaged import scheduler as scheduler  # noqa: PLC0414
 
 
 def test_a_batch_that_arm_gave_up_on_is_armed_record_by_record(salvage, scheduler, deployed, desk, queued):
-    actions = [scheduler.schedule(SendReceipt(order=f"o-{each}"), at=timedelta(0)) for each in range(3)]
+    actions = [scheduler.schedule(SendReceipt(order=f"o-{index}"), at=timedelta(0)) for index in range(3)]
     assert salvage(stream_event(deployed, 2)) == TAKEN
-    assert {each["id"] for each in queued()} == {each.id for each in actions[:2]}
+    assert {each["id"] for each in queued()} == {action.id for action in actions[:2]}
     assert len(desk.list()) == 0
 
 
@@ -41,7 +41,7 @@ def test_a_record_that_fails_again_is_kept_alone_and_its_redrive_arms_the_row(
     )
     assert "receipt" not in thing.body
     schedules = boto3.client("scheduler").list_schedules(GroupName=deployed.schedule_group)["Schedules"]
-    assert [each["Name"] for each in schedules] == [f"{far.id}.1"]
+    assert [schedule["Name"] for schedule in schedules] == [f"{far.id}.1"]
     assert desk.redriven(thing) == TAKEN
     assert [each["id"] for each in queued()] == [near.id]
     assert len(desk.list()) == 0

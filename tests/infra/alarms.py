@@ -24,8 +24,8 @@ def topic_of(template):
     return next(
         (
             name
-            for name, each in template.resources.items()
-            if each["Properties"].get("TopicName", "").endswith("-alarms")
+            for name, resource in template.resources.items()
+            if resource["Properties"].get("TopicName", "").endswith("-alarms")
         ),
         None,
     )

@@ -89,8 +89,8 @@ def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
                     yield Call("dynamodb:BatchGetItem", _table(table), key["pk"]["S"])
         case "BatchWriteItem":
             for table, requests in params["RequestItems"].items():
-                for each in requests:
-                    item = each["PutRequest"]["Item"]
+                for request in requests:
+                    item = request["PutRequest"]["Item"]
                     yield Call("dynamodb:BatchWriteItem", _table(table), item["pk"]["S"])
         case "Query":
             index = f"/{params['IndexName']}" if "IndexName" in params else ""
@@ -130,7 +130,7 @@ def allows(statement: Mapping[str, Any], resources: list[str], call: Call) -> bo
     """Whether one statement, whose resources are in the page's words, allows a call."""
     if call.action not in listed(statement["Action"]):
         return False
-    if not any(fnmatchcase(call.resource, each) for each in resources):
+    if not any(fnmatchcase(call.resource, resource) for resource in resources):
         return False
     bound = statement.get("Condition", {}).get("ForAllValues:StringLike")
     if bound is None:

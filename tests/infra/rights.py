@@ -9,10 +9,10 @@ def allowed(statements):
     """(action, resource) of each statement; references by their attribute only."""
     return {
         (action, re.sub(r"<\w+\.(\w+)>", r"<\1>", text(resource)))
-        for each in statements
-        if each["Effect"] == "Allow"
-        for action in listed(each["Action"])
-        for resource in listed(each["Resource"])
+        for statement in statements
+        if statement["Effect"] == "Allow"
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
     }
 
 

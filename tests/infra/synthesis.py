@@ -61,9 +61,9 @@ class Synthesised:
 
     def __post_init__(self):
         self.function_names = {
-            name: each["Properties"].get("FunctionName", name)
-            for name, each in self.resources.items()
-            if each["Type"] == "AWS::Lambda::Function"
+            name: resource["Properties"].get("FunctionName", name)
+            for name, resource in self.resources.items()
+            if resource["Type"] == "AWS::Lambda::Function"
         }
 
     @classmethod
@@ -72,7 +72,7 @@ class Synthesised:
 
     def of_type(self, kind: str) -> list[dict]:
         """The properties of every resource of a type."""
-        return [each["Properties"] for each in self.resources.values() if each["Type"] == kind]
+        return [resource["Properties"] for resource in self.resources.values() if resource["Type"] == kind]
 
     def one(self, kind: str, **properties: object) -> dict:
         """The properties of the one resource of a type that has these."""
@@ -144,7 +144,7 @@ def text(value: object) -> str:
         case {"Fn::GetAtt": [name, attribute]}:
             return f"<{name}.{attribute}>"
         case {"Fn::Join": [between, parts]}:
-            return between.join(text(each) for each in parts)
+            return between.join(text(part) for part in parts)
         case _:
             return str(value)
 
@@ -157,8 +157,8 @@ def named(synthesised, resource):
     whole = text(resource)
     if found := re.fullmatch(r"<(\w+)\.?(\w*)>(.*)", whole):
         properties = synthesised.resources[found[1]]["Properties"]
-        names = (properties.get(each) for each in ("TableName", "QueueName", "FunctionName", "TopicName"))
-        name = next((each.removeprefix("duetime-") for each in names if each), "wakes")
+        names = (properties.get(name) for name in ("TableName", "QueueName", "FunctionName", "TopicName"))
+        name = next((name.removeprefix("duetime-") for name in names if name), "wakes")
         stream = "/stream" if found[2] == "StreamArn" else ""
         stream = "/topic" if "TopicName" in properties else stream
         return f"{name}{stream}{found[3].replace('/index', '')}"

@@ -64,7 +64,7 @@ def test_each_alarm_watches_a_metric_of_something_that_is_there(template, reques
 
 def test_duetimes_own_metrics_are_watched_as_the_functions_tell_them(another):
     ours = [each for each in another.of_type("AWS::CloudWatch::Alarm") if each["Namespace"] == NAMESPACE]
-    assert {each["MetricName"] for each in ours} >= {"failed", "lateness", "oldest_due_age", "undelivered"}
+    assert {our["MetricName"] for our in ours} >= {"failed", "lateness", "oldest_due_age", "undelivered"}
     for each in ours:
         assert dimensions(each) == {"deployment": deployment_of(Settings(prefix="billing-"))}
 
@@ -81,7 +81,7 @@ def watched(template, namespace, dimension, metric):
 def test_no_function_queue_table_or_api_goes_unwatched(template, request):
     template = request.getfixturevalue(template)
     functions = {each["FunctionName"] for each in template.of_type("AWS::Lambda::Function")}
-    called_by_cloudformation = {each for each in functions if each.endswith("-deploy")}
+    called_by_cloudformation = {function for function in functions if function.endswith("-deploy")}
     for metric in ("Errors", "Throttles"):
         assert watched(template, "AWS/Lambda", "FunctionName", metric) == functions - called_by_cloudformation
     queues = {each["QueueName"] for each in template.of_type("AWS::SQS::Queue")}
@@ -126,7 +126,7 @@ def test_bounds_and_spans_are_ones_that_cloudwatch_takes(synthesised, another):
 
 
 def test_nothing_is_wrong_while_nothing_is_told_but_of_the_passes(alarms):
-    silent = {name for name, each in alarms.items() if each["TreatMissingData"] == "breaching"}
+    silent = {name for name, alarm in alarms.items() if alarm["TreatMissingData"] == "breaching"}
     assert silent == {"duetime-sweep-silent", "duetime-catch-up-silent"}
     for name in silent:
         assert (alarms[name]["ComparisonOperator"], alarms[name]["Threshold"]) == ("LessThanThreshold", 1)

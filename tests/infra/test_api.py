@@ -23,9 +23,9 @@ def with_console():
 def apis(synthesised):
     """The two REST APIs: name to logical id."""
     return {
-        each["Properties"]["Name"]: name
-        for name, each in synthesised.resources.items()
-        if each["Type"] == "AWS::ApiGateway::RestApi"
+        resource["Properties"]["Name"]: name
+        for name, resource in synthesised.resources.items()
+        if resource["Type"] == "AWS::ApiGateway::RestApi"
     }
 
 
@@ -95,7 +95,7 @@ def test_only_the_two_apis_may_call_the_function_and_only_the_peoples_the_consol
             callers.setdefault(called, set()).add(caller_)
     place, ids = "<AWS::Region>:<AWS::AccountId>", apis(synthesised)
     assert callers == {
-        "duetime-api": {f"{place}:<{each}>/*/*/*" for each in ids.values()},
+        "duetime-api": {f"{place}:<{id_}>/*/*/*" for id_ in ids.values()},
         "duetime-console": {f"{place}:<{ids['duetime-api-people']}>/*/*/*"},
     }
 
@@ -131,7 +131,9 @@ def test_a_request_is_a_line_of_json_without_query_header_or_body(synthesised):
 
 
 def test_the_accounts_role_for_logs_outlives_the_stack_and_comes_before_the_stages(synthesised):
-    [account] = [n for n, each in synthesised.resources.items() if each["Type"] == "AWS::ApiGateway::Account"]
+    [account] = [
+        n for n, resource in synthesised.resources.items() if resource["Type"] == "AWS::ApiGateway::Account"
+    ]
     role = synthesised.resources[account]["Properties"]["CloudWatchRoleArn"]["Fn::GetAtt"][0]
     assert all(synthesised.resources[each]["DeletionPolicy"] == "Retain" for each in (account, role))
     for name, each in synthesised.resources.items():
@@ -177,11 +179,11 @@ def test_what_api_gateway_refuses_itself_is_a_problem_that_the_console_may_read(
         if each["RestApiId"] == people
     }
     assert {"UNAUTHORIZED", "ACCESS_DENIED", "THROTTLED", "REQUEST_TOO_LARGE"} <= refusals.keys()
-    for each in refusals.values():
-        told = json.loads(each["ResponseTemplates"]["application/json"])
+    for refusal in refusals.values():
+        told = json.loads(refusal["ResponseTemplates"]["application/json"])
         assert told.keys() == {"type", "title", "status", "detail"}
-        assert str(told["status"]) == each["StatusCode"]
-        headers = each["ResponseParameters"]
+        assert str(told["status"]) == refusal["StatusCode"]
+        headers = refusal["ResponseParameters"]
         assert headers["gatewayresponse.header.Content-Type"] == "'application/problem+json'"
         assert headers["gatewayresponse.header.Access-Control-Allow-Origin"] == f"'{CONSOLE}'"
 
@@ -189,9 +191,9 @@ def test_what_api_gateway_refuses_itself_is_a_problem_that_the_console_may_read(
 def test_the_trail_is_added_to_and_read_and_never_changed(synthesised):
     bound = [
         (action, key)
-        for each in synthesised.rights("api")
-        for action in listed(each["Action"])
-        for key in each.get("Condition", {})
+        for right in synthesised.rights("api")
+        for action in listed(right["Action"])
+        for key in right.get("Condition", {})
         .get("ForAllValues:StringLike", {})
         .get("dynamodb:LeadingKeys", [])
     ]
@@ -202,7 +204,7 @@ def test_the_trail_is_added_to_and_read_and_never_changed(synthesised):
 
 
 def test_the_api_has_no_right_on_eventbridge_and_of_queues_on_failures_alone(synthesised):
-    used = {action for each in synthesised.rights("api") for action in listed(each["Action"])}
+    used = {action for right in synthesised.rights("api") for action in listed(right["Action"])}
     assert {each.partition(":")[0] for each in used} == {"dynamodb", "logs", "sqs"}
     assert {each for each in used if each.startswith("sqs:")} == {"sqs:SendMessage", "sqs:GetQueueAttributes"}
 
@@ -220,8 +222,8 @@ def test_who_may_sign_may_call_the_signed_api_alone():
 
 def test_without_the_api_there_is_no_pool_and_nobody_to_call():
     made, scheduler = stack(deployment=Deployment(api=False))
-    kinds = {each["Type"] for each in Synthesised.of(made).resources.values()}
-    assert not any(each.startswith(("AWS::ApiGateway", "AWS::Cognito")) for each in kinds)
+    kinds = {resource["Type"] for resource in Synthesised.of(made).resources.values()}
+    assert not any(kind.startswith(("AWS::ApiGateway", "AWS::Cognito")) for kind in kinds)
     assert not {"api", "console"} & Synthesised.of(made).functions().keys()
     with pytest.raises(SettingsError, match="api is False"):
         scheduler.grant_call_api(caller(made))

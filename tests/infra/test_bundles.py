@@ -89,7 +89,7 @@ def test_the_console_has_its_page_and_starts_without_any_library(built_checkout,
     made = tmp_path / "made"
     Bundle(HERE, has_console=True).make(made)
     there = made / "duetime/console/built"
-    assert {each.name for each in there.rglob("*") if each.is_file()} == {"index.html", "app.js"}
+    assert {path.name for path in there.rglob("*") if path.is_file()} == {"index.html", "app.js"}
     for name, value in CONSOLE_KNOWS.items():
         monkeypatch.setitem(ENVIRONMENT, f"DUETIME_{name}", value)
     loaded = imported(made, tmp_path / "nothing", "console")
@@ -120,15 +120,15 @@ def test_no_bundle_carries_what_lambda_has_or_never_needs(steps, worker):
 
 
 def test_every_entry_point_is_in_the_bundle(steps):
-    there = {each.name for each in (steps / "duetime" / "functions").glob("*.py")}
-    assert there == {each.name for each in entry_points().glob("*.py")} - {"api.py", "console.py"}
+    there = {path.name for path in (steps / "duetime" / "functions").glob("*.py")}
+    assert there == {path.name for path in entry_points().glob("*.py")} - {"api.py", "console.py"}
 
 
 def contents(directory):
     return {
-        str(each.relative_to(directory)): each.read_bytes()
-        for each in Path(directory).rglob("*")
-        if each.is_file()
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in Path(directory).rglob("*")
+        if path.is_file()
     }
 
 
@@ -140,13 +140,13 @@ def test_the_same_code_makes_the_same_bundle(worker, tmp_path):
 def test_an_asset_is_named_by_its_content_so_nothing_changes_where_nothing_changed(bundled):
     made, _ = stack(is_bundled=True)
     again = Synthesised.of(made)
-    assert {name: each["Code"] for name, each in again.functions().items()} == {
-        name: each["Code"] for name, each in bundled.functions().items()
+    assert {name: function["Code"] for name, function in again.functions().items()} == {
+        name: function["Code"] for name, function in bundled.functions().items()
     }
 
 
 def test_the_steps_share_one_asset_and_the_worker_the_api_and_the_console_have_their_own(bundled):
-    keys = {name: each["Code"]["S3Key"] for name, each in bundled.functions().items()}
+    keys = {name: function["Code"]["S3Key"] for name, function in bundled.functions().items()}
     own = {keys.pop("work-default"), keys.pop("api"), keys.pop("console")}
     assert len(set(keys.values())) == 1
     assert len(own - set(keys.values())) == 3

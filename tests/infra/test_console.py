@@ -22,7 +22,7 @@ def page_is_missing(tmp_path, monkeypatch):
 def resource_of(there, kind, **properties):
     """The logical id of a resource."""
     wanted = there.one(kind, **properties)
-    return next(name for name, each in there.resources.items() if each["Properties"] is wanted)
+    return next(name for name, resource in there.resources.items() if resource["Properties"] is wanted)
 
 
 def people_of(there):

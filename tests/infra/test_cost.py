@@ -14,7 +14,7 @@ REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=
 def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
     made, _ = stack(handlers=handlers)
     sources = Synthesised.of(made).of_type("AWS::Lambda::EventSourceMapping")
-    polled = [each for each in sources if "BatchSize" in each and "StartingPosition" not in each]
+    polled = [source for source in sources if "BatchSize" in source and "StartingPosition" not in source]
     assert len(polled) == queues_of(len(handlers))
 
 

@@ -13,7 +13,7 @@ from tests.infra.synthesis import BILLING, ROOT, made_with, text
 REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT)
 AWS_METRICS = {
     "AWS/Lambda": {"Errors", "Throttles", "Invocations", "IteratorAge", "Duration"},
-    "AWS/SQS": {f"ApproximateNumberOfMessages{each}" for each in ("Visible", "NotVisible", "Delayed")},
+    "AWS/SQS": {f"ApproximateNumberOfMessages{name}" for name in ("Visible", "NotVisible", "Delayed")},
     "AWS/DynamoDB": {
         "ReadThrottleEvents",
         "WriteThrottleEvents",
@@ -30,13 +30,13 @@ def widgets(template):
 
 
 def titled(template):
-    return {each["properties"].get("title", ""): each["properties"] for each in widgets(template)}
+    return {widget["properties"].get("title", ""): widget["properties"] for widget in widgets(template)}
 
 
 def lines(template):
     """(namespace, metric, dimensions) of each line that is drawn."""
-    for each in widgets(template):
-        for namespace, *rest in each["properties"].get("metrics", []):
+    for widget in widgets(template):
+        for namespace, *rest in widget["properties"].get("metrics", []):
             if isinstance(namespace, str):
                 metric, *dimensions, _shown = rest
                 yield namespace, metric, dict(zip(dimensions[::2], dimensions[1::2], strict=True))
@@ -87,8 +87,8 @@ def test_all_functions_and_queues_are_drawn(synthesised):
 def test_types_are_searched_for_among_this_deployments(synthesised):
     found = [
         metric["expression"]
-        for each in widgets(synthesised)
-        for metric, *_ in each["properties"].get("metrics", [])
+        for widget in widgets(synthesised)
+        for metric, *_ in widget["properties"].get("metrics", [])
         if isinstance(metric, dict)
     ]
     for each in found:
@@ -107,11 +107,11 @@ def test_types_are_searched_for_among_this_deployments(synthesised):
 @pytest.mark.parametrize("template", ["synthesised", "another"])
 def test_widgets_fill_the_width_and_none_lies_over_another(template, request):
     taken = set()
-    for each in widgets(request.getfixturevalue(template)):
+    for widget in widgets(request.getfixturevalue(template)):
         place = {
             (x, y)
-            for x in range(each["x"], each["x"] + each["width"])
-            for y in range(each["y"], each["y"] + each["height"])
+            for x in range(widget["x"], widget["x"] + widget["width"])
+            for y in range(widget["y"], widget["y"] + widget["height"])
         }
         assert not place & taken
         taken |= place
@@ -121,20 +121,20 @@ def test_widgets_fill_the_width_and_none_lies_over_another(template, request):
 
 
 def test_each_graph_asks_a_question(synthesised):
-    for each in widgets(synthesised):
-        if each["type"] != "text":
-            assert "?" in each["properties"]["title"]
+    for widget in widgets(synthesised):
+        if widget["type"] != "text":
+            assert "?" in widget["properties"]["title"]
 
 
 def test_words_at_the_top_say_how_to_read_it_and_where_to_read_on(synthesised):
-    [said] = [each for each in widgets(synthesised) if each["type"] == "text"]
+    [said] = [widget for widget in widgets(synthesised) if widget["type"] == "text"]
     assert said["y"] == 0
     assert "docs/runbook.md" in said["properties"]["markdown"]
 
 
 def test_the_alarms_that_are_there_stand_above_all_graphs(synthesised):
-    [status] = [each for each in widgets(synthesised) if each["type"] == "alarm"]
-    assert status["y"] < min(each["y"] for each in widgets(synthesised) if each["type"] == "metric")
+    [status] = [widget for widget in widgets(synthesised) if widget["type"] == "alarm"]
+    assert status["y"] < min(widget["y"] for widget in widgets(synthesised) if widget["type"] == "metric")
     shown = {each.rpartition(":")[2] for each in status["properties"]["alarms"]}
     assert shown == {each["AlarmName"] for each in synthesised.of_type("AWS::CloudWatch::Alarm")}
     assert len(shown) <= MOST_ALARMS
@@ -142,7 +142,7 @@ def test_the_alarms_that_are_there_stand_above_all_graphs(synthesised):
 
 def test_without_alarms_or_an_api_there_is_nothing_of_them(another):
     template = made_with(alarms=False)
-    assert not [each for each in widgets(template) if each["type"] == "alarm"]
+    assert not [widget for widget in widgets(template) if widget["type"] == "alarm"]
     assert not [each for each in titled(another) if "API" in each]
 
 

@@ -35,11 +35,11 @@ def documented():
 def given(synthesised, statements):
     return {
         (action, named(synthesised, resource), keys)
-        for each in statements
-        for action in listed(each["Action"])
+        for statement in statements
+        for action in listed(statement["Action"])
         if action not in LOGS
-        for resource in listed(each["Resource"])
-        for keys in each.get("Condition", {})
+        for resource in listed(statement["Resource"])
+        for keys in statement.get("Condition", {})
         .get("ForAllValues:StringLike", {})
         .get("dynamodb:LeadingKeys", [""])
     }
@@ -78,13 +78,15 @@ def test_the_policy_to_copy_is_what_a_caller_is_granted():
     statements = json.loads(written[1])["Statement"]
     copied = {
         (action, resource.partition("table/duetime-")[2].replace("/index", ""), keys)
-        for each in statements
-        for action in listed(each["Action"])
-        for resource in listed(each["Resource"])
-        for keys in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+        for statement in statements
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+        for keys in statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     }
     assert copied == granted(*CALLERS["caller"])
-    assert all(each["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"} for each in statements)
+    assert all(
+        statement["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"} for statement in statements
+    )
 
 
 WITH_A_PAGE = """

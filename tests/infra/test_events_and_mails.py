@@ -57,7 +57,7 @@ def test_rules_of_another_bus_are_named_with_it():
     assert text(there.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")["SourceArn"]).endswith(
         ":rule/orders/duetime-*"
     )
-    put = [each for each in there.rights("deploy") if "events:PutRule" in each["Action"]]
+    put = [right for right in there.rights("deploy") if "events:PutRule" in right["Action"]]
     assert [text(each["Resource"]).rpartition(":")[2] for each in put] == ["rule/orders/duetime-*"]
 
 
@@ -77,8 +77,8 @@ def test_a_bus_of_its_own_is_made_where_that_is_chosen():
 def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone():
     made, _ = stack(settings=Settings(mail_from="duetime@example.com"))
     synthesised = Synthesised.of(made)
-    [mails] = [each for each in synthesised.rights("notify") if "ses:SendTemplatedEmail" in each["Action"]]
-    assert [text(each).rpartition(":")[2] for each in mails["Resource"]] == [
+    [mails] = [right for right in synthesised.rights("notify") if "ses:SendTemplatedEmail" in right["Action"]]
+    assert [text(mail).rpartition(":")[2] for mail in mails["Resource"]] == [
         "identity/*",
         "template/duetime-*",
     ]
@@ -103,5 +103,5 @@ def test_a_topic_of_somebody_elses_is_not_made():
     made, _ = stack(settings=Settings(topic_arn=arn))
     synthesised = Synthesised.of(made)
     assert [each["TopicName"] for each in synthesised.of_type("AWS::SNS::Topic")] == ["duetime-alarms"]
-    [publish] = [each for each in synthesised.rights("notify") if "sns:Publish" in each["Action"]]
+    [publish] = [right for right in synthesised.rights("notify") if "sns:Publish" in right["Action"]]
     assert publish["Resource"] == arn

@@ -18,7 +18,7 @@ ALL = (
 def test_there_is_one_function_for_each_step_and_each_has_a_role_of_its_own(synthesised):
     functions = synthesised.functions()
     assert sorted(functions) == sorted(ALL)
-    assert len({text(each["Role"]) for each in functions.values()}) == len(ALL)
+    assert len({text(function["Role"]) for function in functions.values()}) == len(ALL)
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -47,8 +47,8 @@ def test_a_grant_gives_what_the_sdk_calls_and_no_more():
 def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_indexes():
     statements, _ = granted(tenants=["acme", "globex"])
     assert len(statements) == 3
-    for each in statements:
-        assert each["Condition"] == {
+    for statement in statements:
+        assert statement["Condition"] == {
             "ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["acme#*", "globex#*"]},
             "Null": {"dynamodb:LeadingKeys": "false"},
         }
@@ -57,10 +57,10 @@ def test_a_grant_for_tenants_is_bound_to_their_keys_in_the_table_and_in_the_inde
 def keys_of(statements, action, resource):
     return {
         key
-        for each in statements
-        if action in listed(each["Action"])
-        and resource in {re.sub(r"<\w+\.(\w+)>", r"<\1>", text(arn)) for arn in listed(each["Resource"])}
-        for key in each.get("Condition", {})
+        for statement in statements
+        if action in listed(statement["Action"])
+        and resource in {re.sub(r"<\w+\.(\w+)>", r"<\1>", text(arn)) for arn in listed(statement["Resource"])}
+        for key in statement.get("Condition", {})
         .get("ForAllValues:StringLike", {})
         .get("dynamodb:LeadingKeys", ["any"])
     }
@@ -82,8 +82,8 @@ def test_who_manages_some_tenants_jobs_sees_codes_and_changes_none_of_them():
     seen = keys_of(statements, "dynamodb:BatchGetItem", "<Arn>")
     assert seen == {"acme#*-*", "system#*-*"}
     assert keys_of(statements, "dynamodb:Query", "<Arn>/index/jobs") == {"acme", "system"}
-    runs = [each for each in statements if "dynamodb:UpdateItem" in each["Action"]]
-    assert {text(each["Resource"]) for each in runs if "system" in str(each["Condition"])} == set()
+    runs = [statement for statement in statements if "dynamodb:UpdateItem" in statement["Action"]]
+    assert {text(run["Resource"]) for run in runs if "system" in str(run["Condition"])} == set()
 
 
 def test_who_redrives_sees_what_is_undelivered_and_asks_for_it_in_the_failure_queue():
@@ -147,7 +147,9 @@ def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order():
         for grant in order:
             grant(scheduler, function)
     functions = Synthesised.of(made).of_type("AWS::Lambda::Function")
-    environments = [each["Environment"]["Variables"] for each in functions if "FunctionName" not in each]
+    environments = [
+        function["Environment"]["Variables"] for function in functions if "FunctionName" not in function
+    ]
     assert len(environments) == len(orders)
     for environment in environments:
         told = Settings.from_env({name: text(value) for name, value in environment.items()})

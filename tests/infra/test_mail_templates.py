@@ -47,13 +47,13 @@ def test_a_deployment_without_a_sender_has_no_templates():
 def test_each_template_is_there_in_each_language_just_as_the_mails_have_it(made):
     assert {each["Type"] for each in made.values()} == {"AWS::SES::Template"}
     assert parts(made) == {
-        each.name: {
-            "TemplateName": each.name,
-            "SubjectPart": each.subject,
-            "TextPart": each.text,
-            "HtmlPart": each.html,
+        template.name: {
+            "TemplateName": template.name,
+            "SubjectPart": template.subject,
+            "TextPart": template.text,
+            "HtmlPart": template.html,
         }
-        for each in templates(SENDS.prefix)
+        for template in templates(SENDS.prefix)
     }
     assert {name.rpartition("-")[2] for name in parts(made)} == set(languages())
 
@@ -90,7 +90,7 @@ def test_the_mail_service_makes_of_them_what_rendered_says(made):
         service = boto3.client("ses", region_name="eu-west-1")
         for template in parts(made).values():
             service.create_template(Template=template)
-        known = {each.name: each for each in templates(SENDS.prefix)}
+        known = {template.name: template for template in templates(SENDS.prefix)}
         for notification in samples()[:2]:  # a single one and a digest: moto takes its time
             mail = mail_of(notification, address="ada@acme.example", language="fr", settings=SENDS)
             answer = service.test_render_template(

@@ -23,7 +23,7 @@ def manifest_of(synthesised, worker):
 
 
 def names(synthesised, kind):
-    return [name for name, each in synthesised.resources.items() if each["Type"] == kind]
+    return [name for name, resource in synthesised.resources.items() if resource["Type"] == kind]
 
 
 CHANGED = (

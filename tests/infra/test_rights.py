@@ -47,7 +47,7 @@ def test_only_who_attends_to_jobs_may_change_what_wakes_them(synthesised):
         assert those_who_may(synthesised, action) == writers
     assert those_who_may(synthesised, "events:PutEvents") == {"publish", "salvage"}
     for name in synthesised.functions().keys() - writers - {"arm", "salvage", "publish"}:
-        assert not any(each.startswith(EVENTBRIDGE) for each in actions(synthesised.rights(name)))
+        assert not any(action.startswith(EVENTBRIDGE) for action in actions(synthesised.rights(name)))
 
 
 def test_salvage_reads_what_rules_say_and_sets_no_more_than_arm(synthesised):
@@ -63,7 +63,7 @@ def test_salvage_reads_what_rules_say_and_sets_no_more_than_arm(synthesised):
 def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only(synthesised, name):
     rights = allowed(synthesised.rights(name))
     rules = {resource for action, resource in rights if action.startswith("events:") and "List" not in action}
-    assert [each.rpartition(":")[2] for each in rules] == ["rule/duetime-*"]
+    assert [rule.rpartition(":")[2] for rule in rules] == ["rule/duetime-*"]
     updated = {resource for action, resource in rights if action == "scheduler:UpdateSchedule"}
     assert [each.rpartition(":")[2] for each in updated] == ["schedule/duetime-jobs/*"]
 
@@ -72,9 +72,9 @@ def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only
 def test_who_plans_jobs_can_put_nothing_but_jobs_runs_and_publish_nothing(synthesised, name):
     puts = [
         keys
-        for each in synthesised.rights(name)
-        if "dynamodb:PutItem" in listed(each["Action"])
-        for keys in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+        for right in synthesised.rights(name)
+        if "dynamodb:PutItem" in listed(right["Action"])
+        for keys in right["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     ]
     payloads = {"*#payload#*"}
     notes = {
@@ -88,16 +88,16 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
     job = ids.job_name("billing-nightly")
     event_run = ids.event_run_id(job, datetime(2026, 6, 1, tzinfo=UTC), "e")
     theirs = [JobRef("my-tenant", job), JobRef(ids.SYSTEM_TENANT, job)]
-    keys = [job_key(each, "")["pk"]["S"] for each in theirs]
+    keys = [job_key(their, "")["pk"]["S"] for their in theirs]
     keys += [
         row_key(ActionRef("acme", each))["pk"]["S"] for each in (job + ".000001.20260601T000000Z", event_run)
     ]
-    assert all(fnmatchcase(each, JOBS[0]) for each in keys)
+    assert all(fnmatchcase(key, JOBS[0]) for key in keys)
     one_shot = ActionRef("my-tenant", ids.new_action_id(datetime(2026, 6, 1, tzinfo=UTC)))
     others = [row_key(one_shot), payload_key(one_shot), payload_key(ActionRef("my-tenant", event_run))]
     others.append(idempotency_key("my-tenant", "an-order"))
     notes = [MANIFESTS, BOOKMARKS, FORMAT, UNDELIVERED]
-    assert not any(fnmatchcase(each, JOBS[0]) for each in (*(item["pk"]["S"] for item in others), *notes))
+    assert not any(fnmatchcase(note, JOBS[0]) for note in (*(item["pk"]["S"] for item in others), *notes))
 
 
 def test_no_managed_policy_is_attached_but_what_api_gateway_needs_for_all_apis_of_an_account(synthesised):
@@ -115,34 +115,40 @@ def test_nobody_may_scan(synthesised):
 
 def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own_queue(synthesised):
     rights = actions(synthesised.rights("work-default"))
-    assert {each for each in rights if each.startswith("dynamodb:")} == {
+    assert {right for right in rights if right.startswith("dynamodb:")} == {
         "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:UpdateItem", "dynamodb:Query",
         "dynamodb:PutItem", "dynamodb:ConditionCheckItem",
     }  # fmt: skip
     queried = [
         keys
-        for each in synthesised.rights("work-default")
-        if "dynamodb:Query" in listed(each["Action"])
-        for keys in each["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
+        for right in synthesised.rights("work-default")
+        if "dynamodb:Query" in listed(right["Action"])
+        for keys in right["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"]
     ]
     assert sorted(queried) == ["*#*-*", "system#manifest"]
     queues = {
-        text(each["Resource"]) for each in synthesised.rights("work-default") if "sqs:" in str(each["Action"])
+        text(right["Resource"])
+        for right in synthesised.rights("work-default")
+        if "sqs:" in str(right["Action"])
     }
     assert len(queues) == 1
 
 
 def test_whoever_is_bound_to_keys_must_name_one(synthesised):
-    bound = [each for each in synthesised.all_statements() if "ForAllValues" in str(each.get("Condition"))]
+    bound = [
+        statement
+        for statement in synthesised.all_statements()
+        if "ForAllValues" in str(statement.get("Condition"))
+    ]
     assert bound
     assert all(each["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"} for each in bound)
 
 
 def test_arm_may_set_timers_in_their_group_only_and_hand_over_one_role_to_the_scheduler_only(synthesised):
     rights = synthesised.rights("arm")
-    [create] = [each for each in rights if each["Action"] == "scheduler:CreateSchedule"]
+    [create] = [right for right in rights if right["Action"] == "scheduler:CreateSchedule"]
     assert text(create["Resource"]).endswith(":schedule/duetime-actions/*")
-    [hand_over] = [each for each in rights if each["Action"] == "iam:PassRole"]
+    [hand_over] = [right for right in rights if right["Action"] == "iam:PassRole"]
     assert hand_over["Condition"] == {"StringEquals": {"iam:PassedToService": "scheduler.amazonaws.com"}}
     assert hand_over["Resource"] == synthesised.environment("arm")["DUETIME_TIMER_ROLE_ARN"]
 
@@ -151,7 +157,7 @@ def test_with_the_wheel_nobody_may_set_timers():
     made, _ = stack(settings=Settings(timers="wheel"))
     wheel = Synthesised.of(made)
     assert not any("schedule/duetime-actions/" in each for _, each in allowed(wheel.all_statements()))
-    assert not any(each.startswith(EVENTBRIDGE) for each in actions(wheel.rights("arm")))
+    assert not any(action.startswith(EVENTBRIDGE) for action in actions(wheel.rights("arm")))
 
 
 def groups(role):
@@ -164,9 +170,9 @@ def called_by(synthesised, role):
     """The names of the functions that a role may call, which it knows by reference or by name."""
     arns = [
         arn
-        for each in synthesised.role_statements(role)
-        if each["Action"] == "lambda:InvokeFunction"
-        for arn in listed(each["Resource"])
+        for role_statement in synthesised.role_statements(role)
+        if role_statement["Action"] == "lambda:InvokeFunction"
+        for arn in listed(role_statement["Resource"])
     ]
     return {
         synthesised.function_names[arn["Fn::GetAtt"][0]]
@@ -195,8 +201,8 @@ def test_a_timer_may_call_dispatch_and_a_pass_its_own_function_each_for_its_own_
 
 def test_a_function_writes_to_its_own_log_only(synthesised):
     for name in synthesised.functions():
-        logs = [each for each in synthesised.rights(name) if "logs:" in str(each["Action"])]
-        assert [text(each["Resource"]) for each in logs] == [
+        logs = [right for right in synthesised.rights(name) if "logs:" in str(right["Action"])]
+        assert [text(log["Resource"]) for log in logs] == [
             f"<{synthesised.functions()[name]['LoggingConfig']['LogGroup']['Ref']}.Arn>"
         ]
 

@@ -64,7 +64,10 @@ def function(load, recorder):
 
 def refused(synthesised, statements, calls):
     """The calls that no statement allows."""
-    words = [(each, [named(synthesised, arn) for arn in listed(each["Resource"])]) for each in statements]
+    words = [
+        (statement, [named(synthesised, arn) for arn in listed(statement["Resource"])])
+        for statement in statements
+    ]
     return {call for call in calls if not any(allows(each, resources, call) for each, resources in words)}
 
 
@@ -95,19 +98,19 @@ def salvage_all(salvage, settings):
     dynamodb.delete_item(TableName=settings.actions_table, Key=row_key(gone.ref))
     dead = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     forms = ("wake", "event", "pass", "timer", "rule", "redrive", "notification")
-    events = [*(sample(f"salvage-{each}") for each in forms), message_for(dead, "salvage")]
+    events = [*(sample(f"salvage-{form}") for form in forms), message_for(dead, "salvage")]
     events += [stream_event(settings, records_in(settings)), with_body(sample("salvage"), "poison")]
     events.append(given_up_by_publish(settings, records_in(settings)))
     for event in events:
         assert salvage(event, Context()) == {"batchItemFailures": []}
     with pytest.MonkeyPatch.context() as meanwhile:
-        for each in (
+        for name in (
             "aws.queues.SqsQueues.send",
             "aws.jobs.DynamoJobStore.get",
             "aws.store.DynamoStore.remove_key",
             "aws.event_bus.EventBridgeBus.put",
         ):
-            meanwhile.setattr(f"duetime.{each}", lambda *_about: 1 // 0)
+            meanwhile.setattr(f"duetime.{name}", lambda *_about: 1 // 0)
         for event in events:
             assert salvage(event, Context()) == {"batchItemFailures": []}
     kept = list(scheduler.undelivered.list(limit=200))
@@ -123,8 +126,8 @@ def notify_all(notify, settings):
     backends = AwsBackends(settings, SystemClock())
     failed, told = NotificationKind.ACTION_FAILED, frozenset({Channel.IN_APP, Channel.SNS})
     backends.preferences.put(Preferences(tenant_id="acme", channels={failed: told}))
-    for each in ("notify", "notify", "notify-digest"):
-        assert notify(sample(each), Context()) == {"batchItemFailures": []}
+    for name in ("notify", "notify", "notify-digest"):
+        assert notify(sample(name), Context()) == {"batchItemFailures": []}
 
 
 def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, recorder, synthesised):
@@ -180,7 +183,7 @@ def test_a_worker_may_do_what_it_calls_for_a_slot(function, deployed, recorder, 
     assert work(message_for(runs[3]), Context()) == {"batchItemFailures": []}
     assert scheduler.get(runs[3].id).status is Status.EXECUTED
     calls = recorder.calls["work-default"]
-    assert {each.action.rpartition(":")[2] for each in calls} >= {"ConditionCheckItem", "BatchGetItem"}
+    assert {call.action.rpartition(":")[2] for call in calls} >= {"ConditionCheckItem", "BatchGetItem"}
     assert refused(synthesised, synthesised.rights("work-default"), calls) == set()
 
 

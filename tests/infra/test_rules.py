@@ -36,7 +36,7 @@ def validated(made):
     cdk.Validations.of(app).add_plugins(cdk_nag.AwsSolutionsChecks(app))
     app.synth()
     reports = json.loads(Path(app.outdir, "validation-report.json").read_text())["pluginReports"]
-    return [violation["ruleName"] for each in reports for violation in each["violations"]]
+    return [violation["ruleName"] for report in reports for violation in report["violations"]]
 
 
 def test_aws_solutions_rules_pass(synthesised_twice):

@@ -17,8 +17,8 @@ RUNBOOK = (ROOT / "docs/runbook.md").read_text()
 
 def headings(page):
     return {
-        re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-")
-        for each in re.findall(r"^#+ (.+)$", page, re.MULTILINE)
+        re.sub(r"[^\w\- ]", "", match).strip().lower().replace(" ", "-")
+        for match in re.findall(r"^#+ (.+)$", page, re.MULTILINE)
     }
 
 
@@ -59,7 +59,7 @@ def test_each_section_that_an_alarm_names_is_in_the_runbooks_list_of_alarms(alar
 
 def test_the_runbook_names_each_alarm_by_its_ending(alarms):
     listed = RUNBOOK.partition("## The alarms\n")[2].partition("\n## ")[0]
-    named = [each.rpartition("…")[2].rpartition(">")[2] for each in re.findall(r"`([\w…<>-]+)`", listed)]
+    named = [match.rpartition("…")[2].rpartition(">")[2] for match in re.findall(r"`([\w…<>-]+)`", listed)]
     for name in alarms:
         assert any(each and name.endswith(each) for each in named), name
 
@@ -95,9 +95,13 @@ def test_each_call_of_aws_in_the_runbook_is_one_with_these_options():
         known = OF_THE_COMMAND_LINE_ALONE.get(f"{service} {operation}")
         if known is None:
             model = session.get_service_model(service)
-            [name] = [each for each in model.operation_names if xform_name(each, "-") == operation]
+            [name] = [
+                operation_name
+                for operation_name in model.operation_names
+                if xform_name(operation_name, "-") == operation
+            ]
             shape = model.operation_model(name).input_shape
-            known = {xform_name(each, "-") for each in (shape.members if shape else ())}
+            known = {xform_name(member, "-") for member in (shape.members if shape else ())}
         assert options <= known | EVERYWHERE, (service, operation)
 
 

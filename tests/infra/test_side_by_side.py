@@ -18,7 +18,7 @@ NAMED = (
 
 def names(synthesised):
     """Each name that AWS would refuse a second time, with its kind."""
-    resources = [(each["Type"], each["Properties"]) for each in synthesised.resources.values()]
+    resources = [(resource["Type"], resource["Properties"]) for resource in synthesised.resources.values()]
     told = {
         (kind, said[name]) for kind, said in resources for name in NAMED if isinstance(said.get(name), str)
     }

@@ -20,7 +20,7 @@ def test_the_actions_table_has_the_due_order_where_it_is_chosen():
     indexes = table(Synthesised.of(made), ACTIONS)["GlobalSecondaryIndexes"]
     wanted = create_table_request(actions_shape(due_order=True), "duetime-actions")
     assert indexes == wanted["GlobalSecondaryIndexes"]
-    assert {each["IndexName"] for each in indexes} >= {"tenant_due"}
+    assert {index["IndexName"] for index in indexes} >= {"tenant_due"}
 
 
 def test_a_table_has_the_shape_that_the_back_end_was_written_for(synthesised, shape):
@@ -44,7 +44,9 @@ def test_a_table_is_encrypted_recoverable_and_protected(synthesised, shape):
 
 
 def policies(synthesised):
-    tables = [each for each in synthesised.resources.values() if each["Type"] == "AWS::DynamoDB::Table"]
+    tables = [
+        resource for resource in synthesised.resources.values() if resource["Type"] == "AWS::DynamoDB::Table"
+    ]
     return {(each["DeletionPolicy"], each["UpdateReplacePolicy"]) for each in tables}
 
 
@@ -75,8 +77,8 @@ def test_what_cannot_be_handled_goes_to_the_workers_own_dead_letters(synthesised
 def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(synthesised):
     queues = synthesised.of_type("AWS::SQS::Queue")
     assert len(queues) == 7
-    assert all(each["SqsManagedSseEnabled"] for each in queues)
-    assert all(each["MessageRetentionPeriod"] == 14 * 86_400 for each in queues)
+    assert all(queue["SqsManagedSseEnabled"] for queue in queues)
+    assert all(queue["MessageRetentionPeriod"] == 14 * 86_400 for queue in queues)
     refused = [
         statement["Effect"]
         for policy in synthesised.of_type("AWS::SQS::QueuePolicy")

@@ -29,7 +29,7 @@ def test_passwords_are_long_and_a_second_factor_is_a_users_choice(synthesised):
     pool = synthesised.one("AWS::Cognito::UserPool")
     password = pool["Policies"]["PasswordPolicy"]
     assert password["MinimumLength"] >= 12
-    assert all(password[f"Require{each}"] for each in ("Lowercase", "Uppercase", "Numbers", "Symbols"))
+    assert all(password[f"Require{name}"] for name in ("Lowercase", "Uppercase", "Numbers", "Symbols"))
     assert (pool["MfaConfiguration"], pool["EnabledMfas"]) == ("OPTIONAL", ["SOFTWARE_TOKEN_MFA"])
 
 
@@ -111,14 +111,16 @@ def test_where_no_domain_is_set_it_is_made_of_the_stacks_id_which_no_other_has(s
 @pytest.mark.parametrize("console", [{"sign_in_url": PAGES}, {"console": False}])
 def test_a_pool_that_is_given_gets_a_client_and_nothing_else(console):
     given = made_with(user_pool_id="eu-west-1_AbCdEfGhI", **console)
-    kinds = [each["Type"] for each in given.resources.values() if "Cognito" in each["Type"]]
+    kinds = [resource["Type"] for resource in given.resources.values() if "Cognito" in resource["Type"]]
     assert kinds == ["AWS::Cognito::UserPoolClient"]
     assert given.one("AWS::Cognito::UserPoolClient")["UserPoolId"] == "eu-west-1_AbCdEfGhI"
 
 
 def test_the_pool_outlives_the_stack_where_the_data_does(synthesised):
     def kept(there):
-        [pool] = [each for each in there.resources.values() if each["Type"] == "AWS::Cognito::UserPool"]
+        [pool] = [
+            resource for resource in there.resources.values() if resource["Type"] == "AWS::Cognito::UserPool"
+        ]
         return pool["DeletionPolicy"], pool["Properties"]["DeletionProtection"]
 
     assert kept(synthesised) == ("Retain", "ACTIVE")

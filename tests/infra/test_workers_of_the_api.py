@@ -16,7 +16,7 @@ REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=
 def test_the_api_comes_after_every_manifest_so_what_it_lets_be_scheduled_has_a_route():
     made, _ = stack(handlers=[BILLING, REPORTS])
     two = Synthesised.of(made)
-    manifests = {n for n, each in two.resources.items() if each["Type"] == "Custom::DuetimeManifest"}
+    manifests = {n for n, resource in two.resources.items() if resource["Type"] == "Custom::DuetimeManifest"}
     [api] = [n for n, name in two.function_names.items() if name == "duetime-api"]
     assert len(manifests) == 3
     assert manifests <= two.depends_on(api)

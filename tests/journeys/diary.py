@@ -14,7 +14,7 @@ from duetime.settings import Settings
 from duetime.testing import SimulatedCloud
 
 MIDNIGHT = datetime(2026, 3, 3, tzinfo=UTC)
-SECOND, MINUTE, HOUR, DAY = (timedelta(**{each: 1}) for each in ("seconds", "minutes", "hours", "days"))
+SECOND, MINUTE, HOUR, DAY = (timedelta(**{name: 1}) for name in ("seconds", "minutes", "hours", "days"))
 
 PATIENT = Settings(lease=11 * HOUR, queue_visibility=12 * HOUR)
 """The heartbeat goes by the real clock, so a run that lasts hours of simulated time has a lease that does, too."""
@@ -77,24 +77,22 @@ class Diary:
     @property
     def rows(self):
         """Its runs, oldest first."""
-        return [each for each in self.cloud.actions() if each.job == self.name]
+        return [action for action in self.cloud.actions() if action.job == self.name]
 
     def at(self, status):
         """The nominal times of the runs with a status."""
-        return [each.nominal_at for each in self.rows if each.status == status]
+        return [row.nominal_at for row in self.rows if row.status == status]
 
     def skipped(self):
         """The nominal times that were skipped, and why."""
-        return [
-            (each.nominal_at, each.skip_reason.value) for each in self.rows if each.status is Status.SKIPPED
-        ]
+        return [(row.nominal_at, row.skip_reason.value) for row in self.rows if row.status is Status.SKIPPED]
 
 
 def accounts(cloud, name, start, end=None):
     """How many nominal times of a window have which account; each of them has one, and nothing else has."""
     end = end or cloud.now
     found = list(cloud.jobs.explain(name, start, end, limit=100_000))
-    times = [each for each in nominal_times(cloud, name, end) if each > start]
+    times = [nominal_time for nominal_time in nominal_times(cloud, name, end) if nominal_time > start]
     assert sum(each.count for each in found) == len(times)
     assert {each.at for each in found} | {each.ends_at for each in found} <= set(times)
     assert all(first.ends_at < then.at for first, then in pairwise(found))
@@ -110,9 +108,9 @@ def nominal_times(cloud, name, end):
     """The nominal times of each version while it was in force, by its cadences alone."""
     store, ref = cloud._cloud.job_store, JobRef(SYSTEM_TENANT, JobName(name))
     anchor = store.get(ref).anchor
-    for each in store.versions(ref):
-        stacked = CadenceSet.of(each.definition.cadences, anchor)
-        yield from (due.at for due in stacked.between(each.since, min(end, each.until or end)))
+    for version in store.versions(ref):
+        stacked = CadenceSet.of(version.definition.cadences, anchor)
+        yield from (due.at for due in stacked.between(version.since, min(end, version.until or end)))
 
 
 def grid(start, step, count):
@@ -122,4 +120,4 @@ def grid(start, step, count):
 
 def at(*minutes):
     """The instants so many minutes after midnight."""
-    return [MIDNIGHT + each * MINUTE for each in minutes]
+    return [MIDNIGHT + minute * MINUTE for minute in minutes]

@@ -38,7 +38,7 @@ class Office:
         return [each[-1] for each in self.made]
 
     def rows(self, status):
-        return [each for each in self.cloud.actions(status) if each.job == "acme-report"]
+        return [action for action in self.cloud.actions(status) if action.job == "acme-report"]
 
 
 @pytest.fixture

@@ -53,4 +53,4 @@ def shop() -> App:
 
 def types(cloud: SimulatedCloud, name: str) -> list[str]:
     """The types of the events that speak of an action or a job."""
-    return [each["detail-type"] for each in cloud.events() if f"/{name}/" in each["detail"]["id"]]
+    return [event["detail-type"] for event in cloud.events() if f"/{name}/" in event["detail"]["id"]]

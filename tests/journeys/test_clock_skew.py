@@ -153,7 +153,7 @@ def test_a_settle_counts_by_its_fence_whatever_its_clock_says(office, off):
     office.clock.wait_until(NOON + LEASE + 2 * SKEW + TICK)
     office.worker("second", off)()
     assert (office.row.status, office.row.recoveries) == (Status.EXECUTED, 1)
-    assert [(each.instance, each.ending) for each in office.row.attempts] == [
+    assert [(attempt.instance, attempt.ending) for attempt in office.row.attempts] == [
         ("first", None),
         ("second", "executed"),
     ]

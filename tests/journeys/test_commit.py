@@ -17,7 +17,7 @@ def test_a_commit_executes_the_action_with_its_attempt():
     office = Office(lambda run: run.commit([BOOKED]))
     done = office.after(seconds=1)
     assert (done.status, done.executed_at, done.attempt) == (Status.EXECUTED, NOON, 1)
-    assert [each.ending for each in done.attempts] == [Ending.EXECUTED]
+    assert [attempt.ending for attempt in done.attempts] == [Ending.EXECUTED]
     assert office.table == [BOOKED]
 
 
@@ -60,7 +60,7 @@ def test_a_second_commit_of_a_run_is_an_error_and_writes_nothing():
 def test_a_refusal_that_is_let_pass_is_retried_by_policy():
     office = Office(lambda run: run.commit([BOOKED]), refuses=1)
     done = office.after(hours=1)
-    assert [each.ending for each in done.attempts] == [Ending.FAILED, Ending.EXECUTED]
+    assert [attempt.ending for attempt in done.attempts] == [Ending.FAILED, Ending.EXECUTED]
     assert done.attempts[0].message.startswith(
         "CommitRejected: the commit was refused, and nothing was written"
     )
@@ -130,7 +130,7 @@ def test_a_jobs_run_that_commits_frees_the_lock_and_is_counted(overlap):
     cloud = SimulatedCloud(app, start=NOON, on_commit=booked.extend)
     cloud.advance(days=3)
     job = cloud.jobs.get("night-books")
-    assert {each.status for each in cloud.actions() if each.attempts} == {Status.EXECUTED}
+    assert {action.status for action in cloud.actions() if action.attempts} == {Status.EXECUTED}
     assert (len(booked), job.tally.executed) == (3, 3)
     assert cloud._cloud.job_store.get(job.ref).running is None
 

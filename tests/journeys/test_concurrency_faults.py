@@ -44,9 +44,9 @@ class Shop:
         now = self.cloud.clock.now()
         for key, limit in KEYS.items():
             live = [
-                each.id
-                for each in self.cloud.actions(Status.PROCESSING)
-                if each.concurrency_key == key and each.lease_until > now
+                action.id
+                for action in self.cloud.actions(Status.PROCESSING)
+                if action.concurrency_key == key and action.lease_until > now
             ]
             if len(live) > limit:
                 self.too_many.append((key, live))
@@ -72,8 +72,8 @@ def test_never_more_than_the_limit_run_and_all_run_in_the_end(seed):
         cloud.advance(hours=14)
         cloud.check()
         assert shop.too_many == []
-        assert {each.status for each in cloud.actions()} <= {Status.EXECUTED, Status.FAILED}
-        assert sum(each.status is Status.EXECUTED for each in cloud.actions()) >= 15, cloud.story()
+        assert {action.status for action in cloud.actions()} <= {Status.EXECUTED, Status.FAILED}
+        assert sum(action.status is Status.EXECUTED for action in cloud.actions()) >= 15, cloud.story()
     finally:
         cloud.close()
 

@@ -83,7 +83,7 @@ def test_with_a_limit_of_one_they_run_one_after_the_other(desk):
     for name in "abcd":
         desk.schedule(name)
     desk.advance(HOUR)
-    spans = sorted(desk.spans, key=lambda each: each[1])
+    spans = sorted(desk.spans, key=lambda span: span[1])
     assert sorted(name for name, _, _ in spans) == [*"abcd"]
     assert desk.most == 1
     assert all(
@@ -143,7 +143,7 @@ def test_what_waits_is_pending_as_it_was_scheduled(desk):
     looks = store.holders
     store.holders = lambda *key: states.append(store.get(waits.ref)) or looks(*key)
     desk.advance(50 * MINUTE)
-    pending = [each for each in states if each.status is Status.PENDING and each.id == waits.id]
+    pending = [state for state in states if state.status is Status.PENDING and state.id == waits.id]
     assert pending
     assert set(pending) == {waits}
 
@@ -152,7 +152,7 @@ def test_a_retry_frees_the_slot_while_it_waits(desk):
     first = desk.schedule("fails", fails=1)
     desk.schedule("next", at=timedelta(seconds=10))
     desk.advance(3 * HOUR)
-    names = [name for name, _, _ in sorted(desk.spans, key=lambda each: each[1])]
+    names = [name for name, _, _ in sorted(desk.spans, key=lambda span: span[1])]
     assert names == ["fails", "next", "fails"]
     assert (desk.now_of(first).status, desk.now_of(first).attempt) == (Status.EXECUTED, 2)
 
@@ -225,7 +225,7 @@ def test_a_run_that_is_redriven_takes_a_slot_again(desk):
 def test_a_message_of_an_older_arm_that_does_not_speak_of_the_key_is_handled_as_well(desk):
     send = desk.cloud._cloud.queues.send
     desk.cloud._cloud.queues.send = lambda sends: send(
-        [replace(each, message=replace(each.message, is_keyed=False)) for each in sends]
+        [replace(send, message=replace(send.message, is_keyed=False)) for send in sends]
     )
     for name in "abc":
         desk.schedule(name)

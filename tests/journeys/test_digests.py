@@ -51,8 +51,8 @@ def test_one_more_than_the_burst_makes_a_digest_and_the_burst_makes_none(world):
         for number in range(count):
             world.notify(job_failing(number, tenant=tenant))
     world.advance(hours=1)
-    assert [each.is_digest for each in world.entries()] == [False] * burst
-    assert [each.is_digest for each in world.entries("globex")] == [True, *[False] * burst]
+    assert [entry.is_digest for entry in world.entries()] == [False] * burst
+    assert [entry.is_digest for entry in world.entries("globex")] == [True, *[False] * burst]
 
 
 def test_a_doubled_request_for_a_digest_sends_nothing_more(world):
@@ -70,9 +70,9 @@ def test_a_request_that_comes_too_early_is_made_again(world):
     world.choose(channels={FAILING: frozenset({Channel.IN_APP})})
     request = flood(world)
     world.notify(request)
-    assert not any(each.is_digest for each in world.entries())
+    assert not any(entry.is_digest for entry in world.entries())
     world.advance(hours=1)
-    assert sum(each.is_digest for each in world.entries()) == 1
+    assert sum(entry.is_digest for entry in world.entries()) == 1
 
 
 def test_a_digest_that_could_not_be_sent_comes_again():
@@ -111,7 +111,7 @@ def test_who_opts_out_before_the_window_is_over_gets_no_digest(world):
     flood(world)
     world.choose(channels={FAILING: frozenset()})
     world.advance(hours=1)
-    assert not any(each.is_digest for each in world.entries())
+    assert not any(entry.is_digest for entry in world.entries())
 
 
 def test_what_comes_when_its_window_was_closed_already_is_told_in_the_next(world):
@@ -120,11 +120,11 @@ def test_what_comes_when_its_window_was_closed_already_is_told_in_the_next(world
     slow = Notify(world.ports, PlainWords(), clock=TurnedClock(NOON), settings=SETTINGS)
     world.advance(hours=1)
     slow(job_failing(99))
-    assert [each.id for each in world.entries()].count(
+    assert [entry.id for entry in world.entries()].count(
         "acme/billing-nightly/failing/99:jobs.recurring_failing"
     ) == 1
     world.notify(request)
-    assert [each.facts["total"] for each in world.entries() if each.is_digest] == [8]
+    assert [entry.facts["total"] for entry in world.entries() if entry.is_digest] == [8]
 
 
 def test_tenants_have_windows_lists_and_addresses_of_their_own(world):

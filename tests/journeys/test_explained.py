@@ -106,9 +106,9 @@ class World:
     def nominal(self, end):
         """Each nominal time up to an instant, by the versions' cadences alone."""
         anchor = self.store.get(REF).anchor
-        for each in self.store.versions(REF):
-            stacked = CadenceSet.of(each.definition.cadences, anchor)
-            yield from (due.at for due in stacked.between(each.since, min(end, each.until or end)))
+        for version in self.store.versions(REF):
+            stacked = CadenceSet.of(version.definition.cadences, anchor)
+            yield from (due.at for due in stacked.between(version.since, min(end, version.until or end)))
 
 
 @pytest.fixture

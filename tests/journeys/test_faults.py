@@ -226,7 +226,7 @@ def test_workers_that_stand_still_beyond_their_lease_settle_nothing_by_clocks_th
         row = shaky.row(action)
         assert (row.status, row.attempt) == (Status.EXECUTED, 1)
         assert row.attempts[-1].finished_at is not None
-        assert all(each.finished_at is None for each in row.attempts[:-1])
+        assert all(attempt.finished_at is None for attempt in row.attempts[:-1])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -235,7 +235,7 @@ def test_a_commit_is_made_once_though_answers_are_lost_and_workers_die(seed):
     actions = [shaky.cloud.scheduler.schedule(Booking(), at=n * MINUTE) for n in range(10)]
     shaky.cloud.advance(hours=2)
     shaky.rest()
-    assert Counter(each["Put"]["Item"] for each in shaky.booked) == Counter(each.id for each in actions)
+    assert Counter(each["Put"]["Item"] for each in shaky.booked) == Counter(action.id for action in actions)
     assert {row.status for row in shaky.rows} == {Status.EXECUTED}
 
 

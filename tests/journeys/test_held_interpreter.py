@@ -171,7 +171,7 @@ def test_a_handler_that_holds_its_interpreter_loses_its_lease_and_its_end_change
     assert pair.process.is_alive()
     settled = pair.cloud.store.get(row.ref)
     assert (settled.status, settled.attempt, settled.recoveries, settled.fence) == (Status.EXECUTED, 1, 1, 2)
-    assert [(each.instance, each.ending) for each in settled.attempts] == [
+    assert [(attempt.instance, attempt.ending) for attempt in settled.attempts] == [
         ("first", None),
         ("second", "executed"),
     ]

@@ -63,7 +63,7 @@ def test_the_key_of_something_else_is_a_conflict_that_names_it(cloud):
     assert conflict.value.action_id == first.id
     with pytest.raises(IdempotencyConflict):
         schedule(cloud, Stubborn(says="fatal"))
-    assert [each.id for each in cloud.actions()] == [first.id]
+    assert [action.id for action in cloud.actions()] == [first.id]
 
 
 def test_each_tenant_has_its_own_keys(cloud):
@@ -78,7 +78,7 @@ def test_many_are_told_in_their_order_with_the_first_ones_of_keys_that_were_take
     actions = cloud.scheduler.schedule_many(
         [Order(payload=Charge(), at=HOUR, idempotency_key=key) for key in keys]
     )
-    assert [each.idempotency_key for each in actions] == keys
+    assert [action.idempotency_key for action in actions] == keys
     assert actions[1] == first
     assert actions[2] == actions[4]
     assert len(cloud.actions()) == 4

@@ -81,7 +81,7 @@ def test_an_event_and_an_operator_start_it_too(world):
     world.cloud.jobs.trigger(PRICES)
     world.cloud.advance(seconds=1)
     assert world.warehouse.rows == {"prices": ["prices 0", "prices 1"]}
-    executed = [each.trigger for each in world.runs(PRICES) if each.status == "executed"]
+    executed = [run.trigger for run in world.runs(PRICES) if run.status == "executed"]
     assert executed == ["event", "manual"]
 
 
@@ -89,8 +89,8 @@ def test_a_source_that_is_away_is_asked_again_with_growing_pauses_until_it_is_ba
     world.feed.away = 3
     world.publish("prices")
     world.cloud.advance(minutes=5)
-    (run,) = [each for each in world.runs(PRICES) if each.status == "executed"]
-    assert [each.ending for each in run.attempts] == ["failed"] * 3 + ["executed"]
+    (run,) = [run for run in world.runs(PRICES) if run.status == "executed"]
+    assert [attempt.ending for attempt in run.attempts] == ["failed"] * 3 + ["executed"]
     asked = [at for _, at in world.feed.asked]
     pauses = [then - first for first, then in pairwise(asked)]
     assert pauses == sorted(pauses)
@@ -121,7 +121,7 @@ def test_of_many_ways_in_at_once_one_runs_and_one_waits_and_nothing_is_missed():
     world.cloud.close()
     assert dict(Slow.most) == {"prices": 1, "rates": 1}
     assert world.warehouse.rows == {"prices": [f"prices {n}" for n in range(4)], "rates": ["rates 0"]}
-    ended = Counter(each.status for each in world.runs(PRICES) if each.trigger != "cadence")
+    ended = Counter(run.status for run in world.runs(PRICES) if run.trigger != "cadence")
     assert ended == {"executed": 2, "skipped": 3}
 
 

@@ -50,7 +50,7 @@ class TestAnOutage:
         diary.outage(HOUR)
         diary.cloud.advance(minutes=15)
         ended_at = MIDNIGHT + 95 * MINUTE
-        assert [each for each in diary.runs if each[0] == "catch-up"] == [
+        assert [run for run in diary.runs if run[0] == "catch-up"] == [
             ("catch-up", nominal, ended_at + place * 5 * SECOND)
             for place, nominal in enumerate(at(60, 70, 80))
         ]

@@ -30,7 +30,7 @@ def stored(cloud):
     memory = cloud._cloud
     return (
         dict(memory.job_store._jobs),
-        {ref: dict(each) for ref, each in memory.job_store._versions.items()},
+        {ref: dict(version) for ref, version in memory.job_store._versions.items()},
         dict(memory.job_wakes._wakes),
         memory.store.rows(),
     )
@@ -67,7 +67,7 @@ class TestADeploy:
         diary.cloud.advance(minutes=15)
         (line,) = diary.deploy(every(minutes=7))
         assert line.endswith("version 2")
-        retired = [(each.nominal_at, each.note) for each in diary.rows if each.skip_reason == "retired"]
+        retired = [(row.nominal_at, row.note) for row in diary.rows if row.skip_reason == "retired"]
         assert retired[0] == (MIDNIGHT + 20 * MINUTE, "version 2 has taken over")
         diary.cloud.advance(minutes=30)
         assert diary.begun == at(10, 21, 28, 35, 42)
@@ -79,7 +79,7 @@ class TestADeploy:
         diary.deploy(every(minutes=7))
         diary.cloud.advance(minutes=10)
         assert diary.begun == at(10, 14, 21)
-        assert {each.id[:18] for each in diary.rows if each.nominal_at == MIDNIGHT + 10 * MINUTE} == {
+        assert {row.id[:18] for row in diary.rows if row.nominal_at == MIDNIGHT + 10 * MINUTE} == {
             "press-print.000001"
         }
 
@@ -107,10 +107,10 @@ class TestADeploy:
 
     def test_every_few_minutes_loses_and_doubles_no_time(self):
         diary = Diary(every(seconds=10))
-        for each in range(1, 31):
+        for index in range(1, 31):
             diary.cloud.advance(seconds=37)
-            diary.deploy(every(seconds=10), title=f"{each}") if each % 2 else diary.deploy(
-                every(seconds=10), daily(f"0{each % 7}:00")
+            diary.deploy(every(seconds=10), title=f"{index}") if index % 2 else diary.deploy(
+                every(seconds=10), daily(f"0{index % 7}:00")
             )
         diary.cloud.advance(minutes=1)
         count = int((diary.cloud.now - MIDNIGHT) / (10 * SECOND))
@@ -188,15 +188,15 @@ class TestManyPlanners:
         threads = [threading.Thread(target=plan) for _ in range(20)]
         for each in threads:
             each.start()
-        for each in threads:
-            each.join()
-        rows = [each.nominal_at for each in diary.rows]
+        for thread in threads:
+            thread.join()
+        rows = [row.nominal_at for row in diary.rows]
         assert len(set(rows)) == len(rows)
         assert max(rows) == diary.job.cursor
         told = accounts(diary.cloud, diary.name, MIDNIGHT, diary.job.cursor)
         assert set(told) <= {"pending", "missed"}
         assert ("missed" in told) == (start != MIDNIGHT)
-        assert sum(each.catches_up for each in diary.rows) == (5 if "missed" in told else 0)
+        assert sum(row.catches_up for row in diary.rows) == (5 if "missed" in told else 0)
 
     def test_a_wake_of_a_former_version_changes_nothing(self, diary):
         old = wanted(diary)

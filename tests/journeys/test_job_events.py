@@ -32,7 +32,7 @@ class Library:
 
     @property
     def rows(self):
-        return [each for each in self.cloud.actions() if each.job == "kb-index"]
+        return [action for action in self.cloud.actions() if action.job == "kb-index"]
 
 
 def test_an_event_that_comes_twice_runs_its_job_once_with_its_typed_payload():
@@ -154,13 +154,13 @@ def test_an_event_that_comes_when_its_job_has_been_paused_is_recorded_as_skipped
 
 def test_an_event_of_a_paused_trigger_is_recorded_as_skipped_and_the_others_run():
     diary = Diary(on_event("kb", "Uploaded"), on_event("kb", "Removed"))
-    name = next(each.name for each in diary.job.stacked.triggers if each.type == "Removed")
+    name = next(trigger.name for trigger in diary.job.stacked.triggers if trigger.type == "Removed")
     diary.cloud.advance(seconds=1)
     diary.cloud.jobs.pause(diary.name, cadence=name)
     diary.cloud.advance(hours=2)
     diary.cloud.send_event("kb", "Uploaded", {})
     diary.cloud.send_event("kb", "Removed", {})
-    assert [each.cadence for each in diary.rows if each.status is Status.EXECUTED] == ["OnEvent_kb_Uploaded"]
+    assert [row.cadence for row in diary.rows if row.status is Status.EXECUTED] == ["OnEvent_kb_Uploaded"]
     assert [reason for _, reason in diary.skipped()] == ["paused"]
 
 

@@ -36,7 +36,7 @@ class TestTheHistory:
             cursor = page.cursor
             if cursor is None:
                 break
-        assert seen == sorted((each.nominal_at for each in diary.rows), reverse=True)
+        assert seen == sorted((row.nominal_at for row in diary.rows), reverse=True)
 
     def test_is_filtered_by_status(self, diary):
         diary.cloud.advance(minutes=35)
@@ -50,7 +50,7 @@ class TestTheHistory:
         told = [each.nominal_at for each in history(diary, nominal_after=start, nominal_until=end)]
         assert told == [end, MIDNIGHT + 20 * MINUTE]
         recent = history(diary, nominal_after=-25 * MINUTE, nominal_until=timedelta(0))
-        assert [each.nominal_at for each in recent] == [MIDNIGHT + each * MINUTE for each in (60, 50, 40)]
+        assert [each.nominal_at for each in recent] == [MIDNIGHT + number * MINUTE for number in (60, 50, 40)]
 
     def test_that_is_filtered_has_short_pages_that_lead_on_to_all_that_is_meant(self, diary):
         diary.cloud.advance(hours=2)

@@ -62,7 +62,7 @@ class TestATrigger:
             diary.cloud.advance(minutes=1),
         )
         diary.cloud.advance(minutes=15)
-        assert [(each[0], each[2]) for each in diary.runs] == [
+        assert [(run[0], run[2]) for run in diary.runs] == [
             ("cadence", MIDNIGHT + 10 * MINUTE),
             ("manual", MIDNIGHT + 12 * MINUTE),
         ]
@@ -117,7 +117,7 @@ class TestSkippingTheNext:
     def test_once_more_than_is_planned_skips_on(self):
         diary = Diary(daily("09:00"))
         skipped = [diary.cloud.jobs.skip_next(diary.name).nominal_at for _ in range(5)]
-        assert skipped == [MIDNIGHT + 9 * HOUR + each * DAY for each in range(5)]
+        assert skipped == [MIDNIGHT + 9 * HOUR + index * DAY for index in range(5)]
         diary.cloud.advance(days=6)
         assert diary.begun == [MIDNIGHT + 9 * HOUR + 5 * DAY]
         assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1, "asked": 5}
@@ -193,7 +193,7 @@ class TestARunByItsId:
     def test_is_shown_cancelled_and_given_another_time(self, diary):
         diary.cloud.advance(minutes=1)
         scheduler = diary.cloud.scheduler
-        first, second = (f"press-print.000001.20260303T00{each}000Z" for each in (1, 2))
+        first, second = (f"press-print.000001.20260303T00{number}000Z" for number in (1, 2))
         assert scheduler.cancel(first).status is Status.CANCELLED
         assert scheduler.reschedule(second, at=MIDNIGHT + 25 * MINUTE).status is Status.PENDING
         diary.cloud.advance(minutes=30)

@@ -15,7 +15,7 @@ def test_skip_records_what_it_skips_with_the_reason_and_who_was_running():
     diary = Diary(every(minutes=10), lasts=[25 * MINUTE])
     diary.cloud.advance(hours=1)
     assert diary.begun == at(10, 40, 50, 60)
-    skipped = [each for each in diary.rows if each.status is Status.SKIPPED]
+    skipped = [row for row in diary.rows if row.status is Status.SKIPPED]
     assert [each.nominal_at for each in skipped] == at(20, 30)
     assert {each.skip_reason for each in skipped} == {"overlap"}
     assert {each.note for each in skipped} == {"press-print.000001.20260303T001000Z was running"}
@@ -36,7 +36,7 @@ def test_one_whose_wake_was_lost_holds_up_no_later_one_and_runs_after_them():
     diary = Diary(every(minutes=1))
     diary.cloud.advance(seconds=70)
     diary.lose(
-        min((each for each in diary.rows if each.status is Status.PENDING), key=lambda each: each.due_at).ref
+        min((row for row in diary.rows if row.status is Status.PENDING), key=lambda row: row.due_at).ref
     )
     diary.cloud.advance(minutes=9)
     assert diary.begun == at(1, 3, 4, 5, 6, 7, 2, 8, 9, 10)
@@ -65,7 +65,7 @@ def test_with_cancel_running_the_running_one_is_asked_to_stop_and_the_newest_run
     assert diary.begun == at(10, 30, 40, 50, 60)
     assert [ran_at for _, _, ran_at in diary.runs] == at(10, 35.5, 40, 50, 60)
     assert diary.at(Status.CANCELLED) == at(10)
-    (stopped,) = (each for each in diary.rows if each.status is Status.CANCELLED)
+    (stopped,) = (row for row in diary.rows if row.status is Status.CANCELLED)
     assert stopped.cancelled_by == "press-print.000001.20260303T002000Z"
     assert diary.skipped() == [(MIDNIGHT + 20 * MINUTE, "overlap")]
 
@@ -81,7 +81,7 @@ def test_with_cancel_running_a_run_that_waits_for_its_retry_is_cancelled_at_once
 def test_with_cancel_running_an_older_occurrence_that_comes_late_stops_no_newer_one():
     diary = Diary(every(minutes=3), overlap="cancel_running", lasts=[0 * SECOND, 10 * MINUTE])
     diary.cloud.advance(minutes=5)
-    (row,) = (each for each in diary.rows if each.nominal_at == MIDNIGHT + 6 * MINUTE)
+    (row,) = (row for row in diary.rows if row.nominal_at == MIDNIGHT + 6 * MINUTE)
     diary.lose(row.ref)
     diary.cloud.advance(minutes=9)
     first, third, *_ = diary.begun

@@ -24,7 +24,7 @@ class TestAPause:
         assert diary.begun == at(10, 20, 30)
         pause = diary.job.pauses[""]
         assert (pause.by, pause.reason, pause.since) == ("simulation", "no paper", MIDNIGHT + 35 * MINUTE)
-        skipped = [each for each in diary.rows if each.status is Status.SKIPPED]
+        skipped = [row for row in diary.rows if row.status is Status.SKIPPED]
         assert skipped
         assert {each.note for each in skipped} == {"paused by simulation: no paper"}
         assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 3, "paused": 30}
@@ -90,7 +90,7 @@ class TestAPause:
     def test_of_one_cadence_leaves_an_instant_that_another_has_too(self):
         diary = Diary(every(minutes=10), every(minutes=20))
         diary.cloud.advance(minutes=1)
-        first_by_name = {each.nominal_at: each.cadence for each in diary.rows}
+        first_by_name = {row.nominal_at: row.cadence for row in diary.rows}
         diary.cloud.jobs.pause(diary.name, cadence=first_by_name[MIDNIGHT + 20 * MINUTE])
         diary.cloud.advance(minutes=40)
         assert MIDNIGHT + 20 * MINUTE in diary.begun

@@ -67,9 +67,9 @@ class TestAnOperatorsChange:
 
     def test_is_made_though_others_were_faster(self, diary, monkeypatch, change):
         failing(monkeypatch, diary.cloud._cloud.job_store, "change", times=3, answer=False)
-        before = {each.ref: each.revision for each in diary.cloud._cloud.job_store._jobs.values()}
+        before = {job.ref: job.revision for job in diary.cloud._cloud.job_store._jobs.values()}
         change()
-        after = {each.ref: each.revision for each in diary.cloud._cloud.job_store._jobs.values()}
+        after = {job.ref: job.revision for job in diary.cloud._cloud.job_store._jobs.values()}
         assert before != after
 
     def test_is_given_up_when_the_job_never_stops_changing(self, diary, monkeypatch, change):
@@ -137,7 +137,7 @@ class TestAClaim:
         cloud = SimulatedCloud(app, start=MIDNIGHT)
         cloud.clock.wait_until(MIDNIGHT + 90 * SECOND)
         memory = cloud._cloud
-        due = [each for each in cloud.actions() if each.due_at <= cloud.now]
+        due = [action for action in cloud.actions() if action.due_at <= cloud.now]
         deliveries = [Delivery(message_of(each), each.due_at, each.id) for each in due for _ in range(2)]
         barrier = threading.Barrier(8)
 
@@ -149,9 +149,9 @@ class TestAClaim:
         threads = [threading.Thread(target=work, args=(deliveries[n::8],)) for n in range(8)]
         for each in threads:
             each.start()
-        for each in threads:
-            each.join()
-        settled = {each.status for each in cloud.actions() if each.due_at <= cloud.now}
+        for thread in threads:
+            thread.join()
+        settled = {action.status for action in cloud.actions() if action.due_at <= cloud.now}
         assert most == [1]
         assert len(ran) == len(set(ran))
         assert settled <= {Status.EXECUTED, Status.SKIPPED}
@@ -282,13 +282,13 @@ def test_a_cursor_of_another_list_is_refused(diary):
 def test_nothing_is_in_the_way_of_a_day_of_every_second_job_beside_operators():
     diary = Diary(every(seconds=30), overlap="queue_one")
     jobs = diary.cloud.jobs
-    for each in range(24):
-        diary.cloud.advance(timedelta(minutes=3, seconds=17 * each % 41))
-        (jobs.pause, jobs.resume)[each % 2](diary.name)
-        if each % 5 == 0:
+    for index in range(24):
+        diary.cloud.advance(timedelta(minutes=3, seconds=17 * index % 41))
+        (jobs.pause, jobs.resume)[index % 2](diary.name)
+        if index % 5 == 0:
             jobs.trigger(diary.name)
-        if each % 7 == 0:
-            diary.deploy(every(seconds=30 + each % 2 * 15), overlap="queue_one")
+        if index % 7 == 0:
+            diary.deploy(every(seconds=30 + index % 2 * 15), overlap="queue_one")
     diary.cloud.advance(minutes=3)
     assert set(accounts(diary.cloud, diary.name, MIDNIGHT)) == {"executed", "paused"}
     cadence_runs = [nominal for trigger, nominal, _ in diary.runs if trigger == "cadence"]

@@ -103,7 +103,7 @@ def test_a_job_that_is_due_once_runs_once_and_has_no_next():
     due = datetime(2026, 3, 5, 10, 30, tzinfo=UTC)
     assert diary.runs == [("cadence", due, due)]
     assert diary.job.stacked.next_after(diary.cloud.now) is None
-    assert [each.status for each in diary.rows] == [Status.EXECUTED]
+    assert [row.status for row in diary.rows] == [Status.EXECUTED]
     assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1}
 
 

@@ -53,7 +53,7 @@ def test_a_failure_a_cancel_a_reschedule_and_a_redrive_are_told_of_with_who_did_
     cloud.advance(minutes=10)
     assert types(cloud, moved.id) == ["action.rescheduled", "action.cancelled"]
     assert types(cloud, failed.id) == ["action.failed", "action.redriven", "action.failed"]
-    by = {each["detail-type"]: each["detail"]["by"] for each in cloud.events()}
+    by = {event["detail-type"]: event["detail"]["by"] for event in cloud.events()}
     assert by["action.cancelled"] == by["action.rescheduled"] == by["action.redriven"] == "ada"
 
 
@@ -77,7 +77,7 @@ def test_whatever_happens_each_event_has_the_published_form_and_an_id_of_its_own
     for each in events:
         SCHEMA.validate(each["detail"])
         assert each["detail-type"] == each["detail"]["type"]
-    named = [each["detail"]["id"] for each in events]
+    named = [event["detail"]["id"] for event in events]
     assert len(named) == len(set(named))
     cloud.close()
 

@@ -21,7 +21,7 @@ def test_of_a_job_everything_is_told_its_successes_too() -> None:
     cloud.jobs.resume("nightly-clean-up")
     triggered = cloud.jobs.trigger("nightly-clean-up")
     cloud.advance(minutes=1)
-    of_job = [each["detail"] for each in cloud.events() if "job" in each["detail"]]
+    of_job = [event["detail"] for event in cloud.events() if "job" in event["detail"]]
     assert [each["type"] for each in of_job] == ["job.registered", "job.paused", "job.resumed"]
     assert (of_job[1]["by"], of_job[1]["job"]["reason"]) == ("ada", "a holiday")
     assert types(cloud, triggered.id) == ["run.triggered", "run.started", "run.executed"]
@@ -78,7 +78,7 @@ def test_a_job_follows_another_by_its_event_once_however_often_that_is_published
     cloud.jobs.trigger("sales-import")
     cloud.advance(minutes=1)
     assert ran == ["import", "report"]
-    (event,) = [each for each in cloud.events("run.executed") if "import" in each["detail"]["id"]]
+    (event,) = [event for event in cloud.events("run.executed") if "import" in event["detail"]["id"]]
     cloud._cloud.event({**event, "id": "another"})  # the same transition, published twice
     cloud.advance(minutes=1)
     assert ran == ["import", "report"]
@@ -120,7 +120,7 @@ def test_a_streak_that_ends_on_a_run_that_was_redriven_is_another_streak() -> No
     (failed,) = cloud.actions("failed")
     cloud._cloud.store.redrive(failed.ref, cloud.now, by="ada", at=cloud.now)
     cloud.advance(minutes=1)
-    ids = [each["detail"]["id"] for each in cloud.events("job.failing")]
+    ids = [event["detail"]["id"] for event in cloud.events("job.failing")]
     assert len(ids) == len(set(ids)) == 2
 
 
@@ -155,7 +155,7 @@ def test_another_deployments_event_on_the_same_bus_starts_no_job() -> None:
     staging = SimulatedCloud(app, settings=Settings(prefix="staging-"))
     staging.jobs.trigger("sales-import")
     staging.advance(minutes=1)
-    (event,) = [each for each in staging.events("run.executed") if "import" in each["detail"]["id"]]
+    (event,) = [event for event in staging.events("run.executed") if "import" in event["detail"]["id"]]
     ran.clear()
     production = SimulatedCloud(app)
     production._cloud.event(event)

@@ -22,7 +22,7 @@ def test_a_payload_is_told_only_where_its_type_asks_for_it() -> None:
     cloud.scheduler.schedule(Invoice(number=99), at=timedelta(minutes=5))
     cloud.scheduler.schedule(Shout(text="x" * 5_000), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
-    scheduled = [each["detail"]["action"] for each in cloud.events("action.scheduled")]
+    scheduled = [event["detail"]["action"] for event in cloud.events("action.scheduled")]
     assert [each.get("payload") for each in scheduled] == [{"text": "hey"}, None, None]
     assert '"number"' not in json.dumps(scheduled)
 
@@ -31,7 +31,7 @@ def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
     cloud.scheduler.schedule(Whisper(text="secret", to=({"name": "secret"},)), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
-    told = [each["detail"]["action"] for each in cloud.events() if "action" in each["detail"]]
+    told = [event["detail"]["action"] for event in cloud.events() if "action" in event["detail"]]
     whispered = [each for each in told if each["type"] == "whisper"]
     assert whispered
     for each in whispered:

@@ -72,7 +72,7 @@ class Store:
         )
 
     def is_now(self, actions):
-        return [self.scheduler.get(each.id).status.value for each in actions]
+        return [self.scheduler.get(action.id).status.value for action in actions]
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def store():
 
 
 def ids_of(rows):
-    return {each.id for each in rows}
+    return {row.id for row in rows}
 
 
 class TestCancelMany:

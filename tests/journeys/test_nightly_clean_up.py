@@ -47,15 +47,15 @@ def night_with(old, **options):
 
 
 def batches(cloud):
-    return [each for each in cloud.actions() if each.type == "remove-carts"]
+    return [action for action in cloud.actions() if action.type == "remove-carts"]
 
 
 def test_what_is_too_much_for_one_batch_is_removed_by_as_many_as_it_takes():
     cloud, shelf = night_with(old=2 * BATCH + 30)
     cloud.advance(days=1)
     assert len(shelf.touched) == FRESH
-    assert [each.status for each in batches(cloud)] == ["executed"] * 3
-    assert len({each.correlation_id for each in batches(cloud)}) == 1
+    assert [batch.status for batch in batches(cloud)] == ["executed"] * 3
+    assert len({batch.correlation_id for batch in batches(cloud)}) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,8 +81,8 @@ def test_a_batch_that_fails_is_done_again_from_where_it_stood():
     shelf.failures = 1
     cloud.advance(days=1)
     assert len(shelf.touched) == FRESH
-    assert [each.status for each in batches(cloud)] == ["executed", "executed"]
-    assert [each.ending for each in batches(cloud)[0].attempts] == ["failed", "executed"]
+    assert [batch.status for batch in batches(cloud)] == ["executed", "executed"]
+    assert [attempt.ending for attempt in batches(cloud)[0].attempts] == ["failed", "executed"]
 
 
 def test_a_cancelled_batch_stops_between_two_carts_and_the_next_night_takes_the_rest():
@@ -114,7 +114,7 @@ def test_whatever_fails_every_cart_of_long_ago_is_gone_and_no_other(seed):
     cloud.end_faults()
     cloud.advance(hours=13)
     assert len(shelf.touched) == FRESH
-    payloads = [RemoveCarts.from_json(each.payload) for each in batches(cloud)]
-    assert len({(each.night, each.batch) for each in payloads}) == len(payloads)
+    payloads = [RemoveCarts.from_json(batch.payload) for batch in batches(cloud)]
+    assert len({(payload.night, payload.batch) for payload in payloads}) == len(payloads)
     cloud.check()
     cloud.close()

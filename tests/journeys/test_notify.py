@@ -16,7 +16,7 @@ def test_a_tenant_that_asked_for_nothing_gets_nothing_of_its_jobs(world):
 
 def test_dead_letters_are_in_the_admins_list_unless_they_say_otherwise(world):
     world.notify(action_failed())
-    assert [each.kind for each in world.entries()] == [DEAD]
+    assert [entry.kind for entry in world.entries()] == [DEAD]
     world.choose(channels={DEAD: frozenset()}, admin_addresses=BOTH)
     world.notify(action_failed(2))
     assert (len(world.entries()), world.addresses) == (1, [])
@@ -30,7 +30,7 @@ def test_each_mail_goes_to_whom_its_kind_is_for(world):
         ("ada@example.com", "duetime-scheduling-action-failed-en"),
         ("eve@example.com", "duetime-scheduling-dead-lettered-en"),
     ]
-    assert [each.kind for each in world.entries()] == [DEAD]
+    assert [entry.kind for entry in world.entries()] == [DEAD]
 
 
 @pytest.mark.parametrize("channel", list(Channel))

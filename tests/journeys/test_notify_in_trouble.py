@@ -31,10 +31,10 @@ def test_an_address_that_is_refused_is_told_in_the_log_and_not_tried_again(caplo
     mailer.how = None
     world.notify(job_failing())
     assert world.addresses == ["eve@example.com"]
-    [record] = [each for each in caplog.records if each.levelno == logging.ERROR]
+    [record] = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert (record.to, record.tenant, record.channel) == ("a…@example.com", "acme", "email")
     assert record.reason == "email refuses it: Email address is not verified: a…@example.com"
-    assert "ada@" not in str([vars(each) for each in caplog.records])
+    assert "ada@" not in str([vars(record) for record in caplog.records])
 
 
 @pytest.mark.parametrize("how", [DOWN, BackendMisconfigured("SES", "no template", "Deploy again")])
@@ -91,5 +91,5 @@ def test_without_a_sender_or_a_topic_the_rest_is_told_and_the_log_says_what_is_m
     world.choose(channels={FAILING: frozenset(Channel)}, addresses=BOTH)
     world.notify(job_failing())
     assert len(world.entries()) == 1
-    assert sorted(each.channel for each in caplog.records) == ["email", "sns"]
-    assert {each.levelname for each in caplog.records} == {"WARNING"}
+    assert sorted(record.channel for record in caplog.records) == ["email", "sns"]
+    assert {record.levelname for record in caplog.records} == {"WARNING"}

@@ -97,10 +97,10 @@ def test_a_handler_may_say_when_it_is_to_be_tried_again(shop, cloud):
 
 
 def test_many_are_scheduled_with_one_call_and_each_runs_at_its_own_time(shop, cloud):
-    orders = [Order(payload=Charge(order=f"o-{each}"), at=timedelta(minutes=each)) for each in range(100)]
+    orders = [Order(payload=Charge(order=f"o-{index}"), at=timedelta(minutes=index)) for index in range(100)]
     cloud.scheduler.schedule_many(orders)
     cloud.advance(hours=2)
-    assert shop.charged == [(f"o-{each}", NOON + timedelta(minutes=each)) for each in range(100)]
+    assert shop.charged == [(f"o-{index}", NOON + timedelta(minutes=index)) for index in range(100)]
 
 
 def test_actions_are_found_by_their_correlation_id_oldest_first(cloud):
@@ -109,7 +109,9 @@ def test_actions_are_found_by_their_correlation_id_oldest_first(cloud):
         cloud.advance(seconds=1)
     cloud.scheduler.schedule(Charge(), at=timedelta(days=1), correlation_id="order:8")
     found = cloud.scheduler.list(correlation_id="order:7")
-    assert [action.due_at for action in found] == [NOON + timedelta(days=1, seconds=each) for each in (0, 1)]
+    assert [action.due_at for action in found] == [
+        NOON + timedelta(days=1, seconds=number) for number in (0, 1)
+    ]
 
 
 def test_settled_actions_are_kept_for_the_retention_and_then_go(cloud):

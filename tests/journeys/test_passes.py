@@ -27,9 +27,9 @@ class Queue:
 
     def send(self, sends):
         self.clock.wait_until(self.clock.now() + self.takes)
-        if any(each.message.ref.id in self.fails_for for each in sends):
+        if any(send.message.ref.id in self.fails_for for send in sends):
             raise BackendUnavailable("SQS", "this one never works")
-        self.sent += [each.message.ref.id for each in sends]
+        self.sent += [send.message.ref.id for send in sends]
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def _each_minute(run, clock, minutes):
 
 
 def test_the_bands_double_up_to_six_hours():
-    assert [each // MINUTE for each in bands(timedelta(minutes=5))] == [5, 10, 20, 40, 80, 160, 320]
+    assert [band // MINUTE for band in bands(timedelta(minutes=5))] == [5, 10, 20, 40, 80, 160, 320]
 
 
 def test_a_stuck_row_is_sent_in_each_band_once_not_every_minute(sweep, queue, overdue, clock):

@@ -105,7 +105,7 @@ def test_a_retry_after_a_deploy_reads_what_the_first_try_could_not(cloud_of, rea
     cloud.advance(SOON)
     cloud.deploy(reads(DiscountV2))
     cloud.advance(minutes=15)
-    assert [each.ending for each in cloud.scheduler.get(action.id).attempts] == ["failed", "executed"]
+    assert [attempt.ending for attempt in cloud.scheduler.get(action.id).attempts] == ["failed", "executed"]
     assert given == [DiscountV2(share=0.2)]
 
 

@@ -91,7 +91,7 @@ def test_a_request_that_comes_twice_is_one_change_even_when_it_is_done(shop):
     assert shop.desk.choose("ada", "large", request="r-1").id == action.id
     shop.cloud.advance(days=15)
     assert shop.desk.choose("ada", "large", request="r-1").id == action.id
-    assert [each.status for each in shop.cloud.actions()] == ["executed"]
+    assert [action.status for action in shop.cloud.actions()] == ["executed"]
     assert not shop.desk.withdraw("ada")
 
 
@@ -122,6 +122,6 @@ def test_whatever_fails_each_customer_has_what_they_chose_last(seed):
     shop.cloud.advance(days=15)
     shop.cloud.end_faults()
     shop.cloud.advance(days=1)
-    assert [shop.plan_of(each) for each in ("ada", "bob", "nour")] == ["large", "medium", "small"]
+    assert [shop.plan_of(name) for name in ("ada", "bob", "nour")] == ["large", "medium", "small"]
     shop.cloud.check()
     shop.cloud.close()

@@ -156,7 +156,7 @@ class Yard:
     def policy_of_next_run(self):
         """The snapshot that the run of the next ten minutes has made."""
         self.cloud.advance(minutes=10)
-        [*_, last] = [each for each in self.cloud.actions() if each.attempt]
+        [*_, last] = [action for action in self.cloud.actions() if action.attempt]
         return RetryPolicy.parse(last.retry)
 
 
@@ -201,7 +201,7 @@ def registered(retry):
         Registration(name="acme-ships", handler=Ship(), cadences=[every(minutes=10)], retry=retry)
     )
     cloud.advance(minutes=10)
-    [ran] = [each for each in cloud.actions() if each.attempt]
+    [ran] = [action for action in cloud.actions() if action.attempt]
     return RetryPolicy.parse(ran.retry)
 
 

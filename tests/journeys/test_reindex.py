@@ -40,7 +40,7 @@ class World:
         )
 
     def reindexed(self):
-        return [each for each in self.cloud.actions() if each.type == "reindex"]
+        return [action for action in self.cloud.actions() if action.type == "reindex"]
 
 
 @pytest.fixture

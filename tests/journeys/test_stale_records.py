@@ -65,7 +65,7 @@ def test_each_touch_moves_the_one_removal_that_there_is(office):
     (removal,) = office.cloud.actions()
     assert removal.due_at == office.cloud.now + STALE_AFTER
     office.cloud.advance(STALE_AFTER + timedelta(seconds=1))
-    assert [each.status for each in office.cloud.actions()] == ["executed"]
+    assert [action.status for action in office.cloud.actions()] == ["executed"]
     assert office.records.all == {}
 
 
@@ -74,7 +74,7 @@ def test_a_touch_just_before_the_removal_keeps_the_record_for_ninety_days_more(o
     office.cloud.advance(STALE_AFTER + timedelta(seconds=1))
     office.records.before = lambda: None
     assert "r-1" in office.records.all
-    assert [each.status for each in office.cloud.actions()] == ["executed", "pending"]
+    assert [action.status for action in office.cloud.actions()] == ["executed", "pending"]
     office.cloud.advance(STALE_AFTER)
     assert office.records.all == {}
 
@@ -84,7 +84,7 @@ def test_a_touch_just_after_the_removal_is_told_that_the_record_is_gone(office):
     office.records.after = lambda: told.append(office.touch())
     office.cloud.advance(STALE_AFTER + timedelta(seconds=1))
     assert told == [False]
-    assert [each.status for each in office.cloud.actions()] == ["executed"]
+    assert [action.status for action in office.cloud.actions()] == ["executed"]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -80,4 +80,4 @@ def test_a_deploy_leaves_them_and_their_history_alone(diary):
 
 def test_their_runs_are_no_actions_of_the_simulation(diary):
     diary.cloud.advance(hours=7)
-    assert {each.job for each in diary.cloud.actions()} == {"press-print"}
+    assert {action.job for action in diary.cloud.actions()} == {"press-print"}

@@ -134,8 +134,8 @@ def test_that_checks(busy):
         ]
     )
     lines = told.outlines
-    assert sum("the story of the cloud" in each for each in lines) == 3
-    assert sum("pending, due 12:01" in each for each in lines) == 4
+    assert sum("the story of the cloud" in line for line in lines) == 3
+    assert sum("pending, due 12:01" in line for line in lines) == 4
 
 
 def test_the_example_of_the_documentation_passes(project):

@@ -72,7 +72,7 @@ def test_what_is_not_due_yet_is_not_put_off_beyond_its_time(switched):
 def test_what_waits_for_a_day_costs_four_messages_an_hour(switched, caplog):
     caplog.set_level("INFO", logger="duetime.worker.worker")
     switched.cloud.advance(hours=24)
-    put_off = [each.seconds for each in caplog.records if each.message == "put off"]
+    put_off = [record.seconds for record in caplog.records if record.message == "put off"]
     assert put_off[:6] == [60, 60, 120, 240, 480, 900]
     assert set(put_off[6:]) == {900}
     assert len(put_off) <= 24 * 4 + 6

@@ -64,7 +64,7 @@ class TestWhoChangesAnAction:
             cloud.scheduler.cancel(action.id)
         cancel, schedule = traced.one("Cancel"), traced.one("Schedule")
         assert is_child(cancel, caller)
-        assert [each.context.span_id for each in cancel.links] == [schedule.context.span_id]
+        assert [link.context.span_id for link in cancel.links] == [schedule.context.span_id]
         assert cancel.attributes["duetime.action.id"] == action.id
 
     @pytest.mark.parametrize("name", ["cancel", "redrive"])
@@ -90,7 +90,7 @@ class TestWhoChangesAnAction:
         for name in ("Reschedule", "Redrive"):
             changed = traced.one(name)
             assert changed.context.trace_id not in traces
-            assert [each.context.trace_id for each in changed.links] == [*traces]
+            assert [link.context.trace_id for link in changed.links] == [*traces]
 
 
 class TestAJob:
@@ -126,7 +126,7 @@ class TestAJob:
 
 
 def test_many_are_scheduled_in_one_span_and_run_in_its_trace(traced, cloud):
-    orders = [Order(Charge(order=str(each)), timedelta(minutes=each)) for each in range(5)]
+    orders = [Order(Charge(order=str(index)), timedelta(minutes=index)) for index in range(5)]
     cloud.scheduler.schedule_many(orders)
     cloud.advance(hours=1)
     schedule = traced.one("Schedule")
@@ -140,7 +140,7 @@ def test_a_repeat_under_a_key_is_linked_to_who_scheduled_it_first(traced, cloud)
     assert again.trace == first.trace
     [one, other] = traced.all("Schedule")
     assert not one.links
-    assert [each.context.span_id for each in other.links] == [one.context.span_id]
+    assert [link.context.span_id for link in other.links] == [one.context.span_id]
 
 
 def test_a_catch_up_says_how_many_it_has_sent(traced):
@@ -162,7 +162,7 @@ def test_an_action_in_a_transaction_of_the_callers_own_carries_the_trace(traced,
         action, items = Scheduler.from_env(tenant_id="acme").transact_items(Charge(), at=timedelta(hours=1))
     schedule = traced.one("Schedule")
     assert is_child(schedule, caller)
-    assert [each["Put"]["Item"]["trace"]["S"] for each in items] == [text_of(schedule)]
+    assert [item["Put"]["Item"]["trace"]["S"] for item in items] == [text_of(schedule)]
     assert action.trace == text_of(schedule)
 
 

@@ -133,7 +133,7 @@ class TestARun:
             cloud.advance(hours=2)
         execute = traced.one("Execute")
         assert is_child(execute, traced.one("Schedule"))
-        assert [each.context.span_id for each in execute.links] == [invocation.get_span_context().span_id]
+        assert [link.context.span_id for link in execute.links] == [invocation.get_span_context().span_id]
 
     def test_of_a_row_that_carries_garbage_is_made_all_the_same(self, traced, shop, cloud):
         for text in GARBAGE:

@@ -276,7 +276,7 @@ def test_a_bad_row_among_many_blocks_no_other(shop, cloud, memory):
             cloud.advance(minutes=1)
         except BackendUnavailable:
             continue
-    assert sorted(order for order, _ in shop.charged) == [f"o-{each}" for each in range(5)]
+    assert sorted(order for order, _ in shop.charged) == [f"o-{index}" for index in range(5)]
 
 
 def test_embedded_runs_without_any_cloud_by_the_real_clock(shop):

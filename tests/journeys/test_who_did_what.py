@@ -41,9 +41,9 @@ def test_an_action_that_failed_tells_why_and_each_attempt_when_it_was_queued_beg
     failed = cloud.scheduler.get(made.id)
     assert (failed.failure_reason, failed.executed_at) == ("ConnectionError: the bank did not answer", None)
     begun = [NOON + HOUR, NOON + HOUR + timedelta(minutes=1), NOON + 2 * HOUR + timedelta(minutes=1)]
-    assert [each.started_at for each in failed.attempts] == begun
-    assert [each.finished_at for each in failed.attempts] == begun
-    assert all(each.queued_at <= each.started_at for each in failed.attempts)
+    assert [attempt.started_at for attempt in failed.attempts] == begun
+    assert [attempt.finished_at for attempt in failed.attempts] == begun
+    assert all(attempt.queued_at <= attempt.started_at for attempt in failed.attempts)
 
 
 def test_a_run_is_told_whose_it_is_which_attempt_and_for_whom_it_acts():

@@ -24,7 +24,11 @@ class Traced:
         return self.provider.get_tracer("shop").start_as_current_span(name)
 
     def all(self, name=None):
-        return [each for each in self.exporter.get_finished_spans() if name in {None, each.name}]
+        return [
+            finished_span
+            for finished_span in self.exporter.get_finished_spans()
+            if name in {None, finished_span.name}
+        ]
 
     def one(self, name):
         [found] = self.all(name)

@@ -109,7 +109,10 @@ def settled(cloud, action):
 
 def schedules_in(cloud):
     group = cloud.settings.schedule_group
-    return [each["Name"] for each in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]]
+    return [
+        schedule["Name"]
+        for schedule in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]
+    ]
 
 
 def rest(seconds):

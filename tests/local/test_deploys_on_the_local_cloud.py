@@ -15,7 +15,10 @@ from tests.local.shop import MINUTE, TEN_SECONDS, UPLOADED, Document, Runs, app_
 
 def wakes_in(cloud):
     group = cloud.settings.job_group
-    return {each["Name"] for each in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]}
+    return {
+        schedule["Name"]
+        for schedule in cloud.client("scheduler").list_schedules(GroupName=group)["Schedules"]
+    }
 
 
 def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
@@ -35,7 +38,7 @@ def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
         ]  # a minute may just have begun
         assert {each.skip_reason for each in never_ran} == {SkipReason.DISABLED}
         eventually(lambda: [run for run in runs.of(TEN_SECONDS) if ".000002." in run.id], "the new version")
-        assert [each.name for each in cloud.jobs] == [TEN_SECONDS]
+        assert [job.name for job in cloud.jobs] == [TEN_SECONDS]
         caplog.clear()
         cloud.redeploy()
         assert "jobs:" not in caplog.text
@@ -69,7 +72,7 @@ def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
     off = replace(SHORT, enabled=False, event_bus="library")
     with LocalCloud(app_of(runs, cadence=every(seconds=1)), LocalOptions(settings=off)) as cloud:
         jobs = cloud.scheduler().jobs
-        assert [each.name for each in cloud.jobs] == sorted(cloud.app.jobs)
+        assert [job.name for job in cloud.jobs] == sorted(cloud.app.jobs)
         assert wakes_in(cloud) == {TEN_SECONDS, MINUTE, "shop-clean-up"}
         cloud.client("events").put_events(Entries=[UPLOADED | {"EventBusName": "library"}])
         rest(1.5)

@@ -69,7 +69,7 @@ def test_a_part_that_is_not_there_leaves_nothing():
         ('{"a": "<b>"}', {"b": "$.detail"}, "more than a text"),
         ('{"a": 1}', {"a b": "$.id"}, "cannot name a path"),
         ('{"a": 1}', {"AWS.x": "$.id"}, "cannot name a path"),
-        ('{"a": 1}', {f"p{each}": "$.id" for each in range(101)}, "101 paths"),
+        ('{"a": 1}', {f"p{index}": "$.id" for index in range(101)}, "101 paths"),
         (f'"{"x" * 8_200}"', {}, "AWS takes"),
     ],
 )

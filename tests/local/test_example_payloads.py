@@ -82,7 +82,7 @@ def test_the_suggested_command_schedules_what_the_app_takes():
 
 def test_another_port_is_said_in_the_commands():
     url = "http://127.0.0.1:9999"
-    assert all(url in each for each in commands(billing, url))
+    assert all(url in command for command in commands(billing, url))
 
 
 def test_a_type_that_an_example_can_be_made_for_is_preferred():

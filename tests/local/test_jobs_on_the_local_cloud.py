@@ -61,7 +61,7 @@ def test_a_job_of_every_ten_seconds_runs_on_the_second_and_never_before(runs, jo
 def test_a_job_of_every_minute_is_planned_ahead_minute_by_minute(cloud, jobs):
     rows = [each.nominal_at for each in jobs.history(MINUTE)][::-1]
     assert len(rows) >= 2
-    assert {each.second for each in rows} == {0}
+    assert {row.second for row in rows} == {0}
     assert all(after - before == timedelta(minutes=1) for before, after in pairwise(rows))
 
 
@@ -107,9 +107,11 @@ def test_a_job_is_paused_triggered_and_resumed(cloud, jobs):
     jobs.pause(job, reason="the shop is closed")
     cloud.invoke("sweep")
     assert wake_of(cloud, job)["State"] == "DISABLED"
-    assert [each.next_run for each in upcoming_runs(cloud.jobs, SystemClock().now()) if each.name == job] == [
-        "paused"
-    ]
+    assert [
+        upcoming_run.next_run
+        for upcoming_run in upcoming_runs(cloud.jobs, SystemClock().now())
+        if upcoming_run.name == job
+    ] == ["paused"]
     asked = jobs.trigger(job)
     done = settled(jobs, asked)
     assert (done.status, done.created_by, done.trigger) == (Status.EXECUTED, "ann", "manual")
@@ -138,8 +140,8 @@ def test_the_cloud_says_which_jobs_it_runs_and_when(cloud):
     assert [line.split()[0] for line in lines] == sorted(cloud.app.jobs)
     assert any("every 10 seconds" in line and "next " in line for line in lines)
     assert "search-add-document  on each event Uploaded from kb" in lines
-    for each in cloud.app.jobs:
-        assert f"<code>{each}</code>" in page
+    for job in cloud.app.jobs:
+        assert f"<code>{job}</code>" in page
 
 
 def test_of_many_jobs_twenty_are_listed(cloud):

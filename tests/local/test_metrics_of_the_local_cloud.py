@@ -34,5 +34,5 @@ def test_an_action_that_ran_stands_there_and_standard_output_is_left_alone(cloud
     assert cloud.metrics.value(Metric.ATTEMPTS) == 1
     assert "_aws" not in capsys.readouterr().out
     assert {"executed", "scheduled"} <= {
-        each.message for each in caplog.records if each.name == "duetime.metrics"
+        record.message for record in caplog.records if record.name == "duetime.metrics"
     }

@@ -83,13 +83,13 @@ def test_a_failure_is_an_event_mails_messages_and_entries_in_the_list(cloud):
     mails, messages = sent(cloud.outbox.mails, 2), sent(cloud.outbox.messages, 2)
     (event,) = cloud.outbox.events.list(type="action.failed")
     assert (event.detail["action"]["id"], event.detail["deployment"]) == (action.id, "duetime-")
-    assert {each.type for each in mails} == {each.type for each in messages} == {FAILED, DEAD}
-    assert {(each.address, each.language) for each in mails} == {(TO, "en")}
+    assert {mail.type for mail in mails} == {message.type for message in messages} == {FAILED, DEAD}
+    assert {(mail.address, mail.language) for mail in mails} == {(TO, "en")}
     (mail,) = cloud.outbox.mails.list(type=FAILED)
     assert "doomed failed" in mail.subject
     assert "the card was stolen" in mail.text
     assert mail.html.startswith("<!doctype html>")
-    assert {each.attributes["tenant"] for each in messages} == {"acme"}
+    assert {message.attributes["tenant"] for message in messages} == {"acme"}
     assert {each.notification.kind for each in listed(cloud, "acme")} == {FAILED, DEAD}
 
 
@@ -135,15 +135,15 @@ def test_the_same_event_again_sends_nothing_more(cloud):
 def test_events_of_another_deployment_on_the_same_bus_are_not_told(cloud):
     cloud.client("events").put_events(Entries=[told("others", deployment="other-"), told("ours")])
     mails = sent(cloud.outbox.mails, 2)
-    assert {each.type for each in mails} == {FAILED, DEAD}
-    assert all("ours" in each.text for each in mails)
+    assert {mail.type for mail in mails} == {FAILED, DEAD}
+    assert all("ours" in mail.text for mail in mails)
     assert not any("others" in each.text for each in cloud.outbox.mails.list())
 
 
 def test_many_at_once_are_told_together_when_their_window_is_over():
     few = replace(SHORT, notification_burst=1, notification_window=timedelta(seconds=3))
     with LocalCloud(app_of(), LocalOptions(settings=few, mail_to=TO)) as cloud:
-        cloud.client("events").put_events(Entries=[told(f"a-{each}") for each in range(8)])
+        cloud.client("events").put_events(Entries=[told(f"a-{index}") for index in range(8)])
 
         def digests():
             return [

@@ -103,7 +103,7 @@ def test_what_aws_delivers_twice_runs_once(notes, caplog):
         for action in (near, far):
             settled(cloud, action)
         rest(1)
-        assert [len(notes.of(each)) for each in ("near", "far")] == [1, 1]
+        assert [len(notes.of(name)) for name in ("near", "far")] == [1, 1]
     assert "a turn failed" not in caplog.text
 
 
@@ -150,7 +150,7 @@ def test_expired_rows_are_removed_and_their_payloads_with_them(cloud):
         found = dynamodb.scan(TableName=table)["Items"]
         return [each for each in found if action.id in each["sk"]["S"] + each["pk"]["S"]]
 
-    (row,) = (each for each in items() if "status" in each)
+    (row,) = (item for item in items() if "status" in item)
     assert len(items()) == 2
     dynamodb.put_item(TableName=table, Item={**row, "ttl": {"N": "1"}})
     ExpiryPoller(dynamodb, table, SystemClock()).turn()

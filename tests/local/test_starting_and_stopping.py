@@ -16,7 +16,7 @@ LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}
 
 def running():
     ours = [each for each in threading.enumerate() if each.name.startswith("duetime-")]
-    return [each for each in ours if "waker" not in each.name and each.name not in LEFT_TO_ITSELF]
+    return [our for our in ours if "waker" not in our.name and our.name not in LEFT_TO_ITSELF]
 
 
 def threads():

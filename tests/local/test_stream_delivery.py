@@ -19,7 +19,7 @@ class Function:
         self.batches.append(numbers)
         if self.recovers_after is not None and len(self.batches) > self.recovers_after:
             self.chokes_on = set()
-        bad = [each for each in numbers if each in self.chokes_on]
+        bad = [number for number in numbers if number in self.chokes_on]
         if not bad:
             self.taken += numbers
             return InvocationOutcome({"batchItemFailures": []})

@@ -34,11 +34,11 @@ def update(client, sort):
 def told(records):
     return [
         (
-            each["eventName"],
-            each["dynamodb"]["Keys"]["sk"]["S"],
-            each["dynamodb"].get("NewImage", {}).get("n"),
+            record["eventName"],
+            record["dynamodb"]["Keys"]["sk"]["S"],
+            record["dynamodb"].get("NewImage", {}).get("n"),
         )
-        for each in records
+        for record in records
     ]
 
 

@@ -22,8 +22,8 @@ def test_one_call_at_a_time_passes():
     workers = [threading.Thread(target=lambda: [gate.let_in(CALL, call) for _ in range(5)]) for _ in range(8)]
     for each in workers:
         each.start()
-    for each in workers:
-        each.join()
+    for worker in workers:
+        worker.join()
     assert len(most) == 40
     assert max(most) == 1
 
@@ -65,8 +65,8 @@ def test_who_is_in_a_hurry_passes_before_most_of_the_others():
             start(ordinary, name)
         for name in ("X", "Y", "Z"):
             start(hurried, name)
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.join()
     assert order == ["X", "Y", "a", "Z", "b"]
 
 

@@ -57,7 +57,7 @@ def browser_of(outbox, metrics):
 
 def test_the_newest_come_first_and_only_as_many_as_are_asked_for(browser):
     items = browser.get("/outbox/mails?limit=2").json["items"]
-    assert [(each["number"], each["text"]) for each in items] == [
+    assert [(item["number"], item["text"]) for item in items] == [
         (3, "text of three: é"),
         (2, "text of two: é"),
     ]
@@ -110,8 +110,8 @@ def test_the_page_leads_to_the_lists_and_to_the_latest_mails(browser):
 
 
 def test_of_each_kind_the_latest_are_kept(outbox):
-    for each in range(KEPT):
-        outbox.put_event("job.paused", id=str(each), detail={})
+    for index in range(KEPT):
+        outbox.put_event("job.paused", id=str(index), detail={})
     kept = outbox.events.list()
     assert (len(kept), kept[0].number, kept[-1].number) == (KEPT, KEPT + 2, 3)
     assert outbox.events.get(2) is None
@@ -120,7 +120,7 @@ def test_of_each_kind_the_latest_are_kept(outbox):
 
 def test_a_mail_and_a_message_are_a_line_in_the_terminal_and_an_event_where_everything_is_told(caplog):
     def lines():
-        return [RunLines(in_colour=False).format(each).partition("  ")[2] for each in caplog.records]
+        return [RunLines(in_colour=False).format(record).partition("  ")[2] for record in caplog.records]
 
     with caplog.at_level(logging.INFO, "duetime.local.outbox"):
         outbox = Outbox()
@@ -186,7 +186,7 @@ def test_some_of_a_type_are_listed(duetime):
     assert line.split()[-4:] == ["en", "acme:", "doomed", "failed"]
     assert duetime("events", "--type", "job.paused") == (0, "no events\n", "")
     _, printed, _ = duetime("metrics", "--type", "failed", "--json")
-    assert {each["name"] for each in json.loads(printed)["items"]} == {"failed"}
+    assert {load["name"] for load in json.loads(printed)["items"]} == {"failed"}
 
 
 def test_a_mail_is_printed_as_text(duetime, told):

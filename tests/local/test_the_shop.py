@@ -70,9 +70,11 @@ def test_there_are_actions_of_each_status_and_dead_letters_of_two_errors(cloud):
 def test_one_customer_has_several_actions_one_of_them_moved_and_one_due_tomorrow(cloud):
     actions = cloud.scheduler().list(correlation_id="customer:bob").actions
     assert len(actions) >= 4
-    assert any(each.due_at > each.created_at + timedelta(hours=23) for each in actions)
-    soon = min(actions, key=lambda each: each.due_at)
-    assert soon.due_at + timedelta(minutes=1) in {each.due_at for each in actions}  # was due in half an hour
+    assert any(action.due_at > action.created_at + timedelta(hours=23) for action in actions)
+    soon = min(actions, key=lambda action: action.due_at)
+    assert soon.due_at + timedelta(minutes=1) in {
+        action.due_at for action in actions
+    }  # was due in half an hour
 
 
 def test_events_start_jobs_and_three_of_one_moment_become_one_reindex(cloud):
@@ -86,7 +88,7 @@ def test_events_start_jobs_and_three_of_one_moment_become_one_reindex(cloud):
 def test_people_are_told_that_a_job_keeps_failing_and_that_it_works_again(cloud):
     def told():
         subjects = [each.subject for each in cloud.outbox.mails.list()]
-        return [each for each in subjects if COURIER in each and "dead letters" not in each]
+        return [subject for subject in subjects if COURIER in subject and "dead letters" not in subject]
 
     assert len(eventually(lambda: len(told()) == 2 and told(), "both mails")) == 2
 
@@ -99,7 +101,7 @@ def test_the_other_tenant_has_its_own(cloud):
 
 @pytest.fixture(scope="module")
 def hour():
-    schedulers = {each: Later() for each in SCHEDULERS}
+    schedulers = {scheduler: Later() for scheduler in SCHEDULERS}
     globex, bus = Later(), Told()
     given = {**schedulers, shop.Globex: globex, shop.Bus: bus}
     cloud = SimulatedCloud(shop.app, start=datetime(2026, 3, 1, 12, tzinfo=UTC), resources=given)
@@ -115,29 +117,29 @@ def hour():
 
 def test_nothing_is_left_overdue(hour):
     grace = timedelta(seconds=30)
-    open_ones = [each for each in hour.actions() if not each.status.is_final]
+    open_ones = [action for action in hour.actions() if not action.status.is_final]
     assert open_ones
-    assert [each for each in open_ones if each.due_at < hour.now - grace] == []
+    assert [open_one for open_one in open_ones if open_one.due_at < hour.now - grace] == []
     hour.check()
 
 
 def test_each_ending_occurs_for_both_tenants(hour):
-    one_shots = [each for each in hour.actions() if each.job is None]
-    of_acme = {each.status for each in one_shots if each.tenant_id == "acme"}
+    one_shots = [action for action in hour.actions() if action.job is None]
+    of_acme = {one_shot.status for one_shot in one_shots if one_shot.tenant_id == "acme"}
     assert of_acme >= {"executed", "failed", "cancelled", "pending"}
-    of_globex = {each.status for each in one_shots if each.tenant_id == "globex"}
+    of_globex = {one_shot.status for one_shot in one_shots if one_shot.tenant_id == "globex"}
     assert of_globex >= {"executed", "failed", "pending"}
 
 
 def test_it_is_a_few_actions_a_minute(hour):
-    created = Counter(each.created_at.replace(second=0) for each in hour.actions() if each.job is None)
+    created = Counter(action.created_at.replace(second=0) for action in hour.actions() if action.job is None)
     first, *later = [count for _, count in sorted(created.items())]
     assert first <= 20
     assert max(later) <= 8
 
 
 def test_a_customer_who_changes_her_mind_all_the_time_has_one_change_waiting(hour):
-    changes = Counter(each.status for each in hour.actions() if each.type == "change-plan")
+    changes = Counter(action.status for action in hour.actions() if action.type == "change-plan")
     assert changes["pending"] == 1
     assert changes["cancelled"] > 10
 
@@ -149,6 +151,6 @@ def test_the_courier_fails_three_times_in_a_row_and_then_again_half_an_hour_late
 
 def test_the_count_of_the_stock_fails_each_third_time_and_recovers(hour):
     assert hour.jobs.get(STOCK).tally.failed == 0
-    runs = [each for each in hour.actions("executed") if each.job == STOCK]
-    tried_again = sum(len(each.attempts) == 2 for each in runs)
+    runs = [action for action in hour.actions("executed") if action.job == STOCK]
+    tried_again = sum(len(run.attempts) == 2 for run in runs)
     assert len(runs) // 3 - 1 <= tried_again <= len(runs) // 3 + 1

@@ -29,7 +29,7 @@ def timetable():
 
 
 def names(schedules):
-    return [each.key.name for each in schedules]
+    return [schedule.key.name for schedule in schedules]
 
 
 def test_a_one_shot_fires_at_its_time_and_is_then_completed(timetable):

@@ -31,7 +31,7 @@ def kept(cloud, **of):
 
     def found():
         things = cloud.scheduler().undelivered.list()
-        return [each for each in things if all(getattr(each, name) == value for name, value in of.items())]
+        return [thing for thing in things if all(getattr(thing, name) == value for name, value in of.items())]
 
     (thing,) = eventually(found, f"something undelivered, {of}")
     return thing

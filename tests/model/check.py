@@ -87,7 +87,7 @@ def _broken_by_a_run(before: State, old: Row, new: Row) -> Iterator[str]:
 
 def _broken_in(state: State) -> Iterator[str]:
     """Promises about a state."""
-    if sum(each.is_live for each in state.workers) > 1:
+    if sum(worker.is_live for worker in state.workers) > 1:
         yield "at most one run holds a live lease"
     row = state.row
     if row is None:
@@ -106,7 +106,9 @@ def _has_its_wake(state: State, row: Row) -> bool:
 
 
 def _is_held(state: State, row: Row) -> bool:
-    return any(each.run == row.run and each.phase in {ASKED, RUNNING, SETTLING} for each in state.workers)
+    return any(
+        worker.run == row.run and worker.phase in {ASKED, RUNNING, SETTLING} for worker in state.workers
+    )
 
 
 def _stuck(protocol: Protocol, state: State, finishes: dict[Row, bool]) -> Iterator[str]:
@@ -132,7 +134,7 @@ def _finishes(protocol: Protocol, row: Row) -> bool:
 
 def _after(protocol: Protocol, state: State, *names: str) -> State:
     """The state after the first step of one of those names; the same one, where there is none."""
-    return next((each.after for each in protocol.steps(state) if each.name in names), state)
+    return next((step.after for step in protocol.steps(state) if step.name in names), state)
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def _broken_in(state: State) -> Iterator[str]:
 
 def _is_in_hand(state: State, version: int, nominal: int) -> bool:
     """Whether a planner is about to put it."""
-    return any(place_of(version, nominal) in each.places for each in state.planners)
+    return any(place_of(version, nominal) in planner.places for planner in state.planners)
 
 
 def _is_stuck(protocol: JobsProtocol, state: State) -> bool:
@@ -149,5 +149,5 @@ def _is_stuck(protocol: JobsProtocol, state: State) -> bool:
 
 
 if __name__ == "__main__":
-    for each in JOB_SCENARIOS:
-        print(each.name, check_jobs(replace(each, begins_at=0)))  # noqa: T201 - this is its whole purpose
+    for job_scenario in JOB_SCENARIOS:
+        print(job_scenario.name, check_jobs(replace(job_scenario, begins_at=0)))  # noqa: T201 - this is its whole purpose

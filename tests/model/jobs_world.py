@@ -57,7 +57,7 @@ class JobsWorld:
             if row is None or row.lease is not LIVE:
                 continue
             held = (RUNNING, place, row.fence)
-            is_held = any((each.phase, each.place, each.fence) == held for each in state.workers)
+            is_held = any((worker.phase, worker.place, worker.fence) == held for worker in state.workers)
             if not is_held or "sleep" in state.left:
                 after = less(state, "sleep") if is_held else state
                 yield Step(f"the lease of {told(place)} ends", put(after, place, row._replace(lease=ENDED)))

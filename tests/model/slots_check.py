@@ -51,7 +51,7 @@ def check_slots(
     finishes: dict[object, bool] = {}
 
     def broken_in(state: State) -> Iterator[str]:
-        if sum(each.is_live for each in state.workers) > max(state.last, 1):
+        if sum(worker.is_live for worker in state.workers) > max(state.last, 1):
             yield AT_MOST
         left_alone = (tuple(map(_alone, state.rows)), state.holders)
         if left_alone not in finishes:
@@ -95,7 +95,7 @@ def _run_one(protocol: SlotsProtocol, state: State) -> State:
         following = first
         for name in ("a worker sees a dead holder", "evict", "take", "settle as executed"):
             following = next(
-                (each for each in protocol.steps(following.after) if each.name == name), following
+                (step for step in protocol.steps(following.after) if step.name == name), following
             )
         [worker] = following.after.workers
         if worker.phase is IDLE and (following.after.rows, following.after.holders) != state[:2]:

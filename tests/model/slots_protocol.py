@@ -56,7 +56,7 @@ class SlotsProtocol:
             if row is None:
                 continue
             is_sure = any(
-                each.is_live and (each.action, each.run) == (place, row.run) for each in state.workers
+                worker.is_live and (worker.action, worker.run) == (place, row.run) for worker in state.workers
             )
             if row.lease is LIVE and not is_sure:
                 yield Step("a row's lease ends", with_row(state, place, row._replace(lease=ENDED)))

@@ -30,7 +30,7 @@ BREAKS = {
 }
 """The promise that each guard is kept for."""
 
-LOCKS = [each for each in JOB_SCENARIOS if each.are_all_due]
+LOCKS = [job_scenario for job_scenario in JOB_SCENARIOS if job_scenario.are_all_due]
 SPARE = {
     JobGuard.SETTLED_IS_DEAD: JobGuard.SETTLE_UNLOCKS,
     JobGuard.SETTLE_UNLOCKS: JobGuard.SETTLED_IS_DEAD,

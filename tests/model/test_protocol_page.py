@@ -154,7 +154,9 @@ def test_the_page_tells_every_write_of_a_job_and_no_other():
 @pytest.mark.parametrize("write", JOB_WRITES)
 def test_the_page_names_the_guards_of_a_jobs_write_as_the_code_does(write):
     condition, *_ = table("write of a job")[write]
-    assert {frozenset(names(condition))} == {frozenset(_guards_of(each)) for each in JOB_WRITES[write]}
+    assert {frozenset(names(condition))} == {
+        frozenset(_guards_of(job_write)) for job_write in JOB_WRITES[write]
+    }
 
 
 def test_every_guard_of_the_jobs_code_is_on_the_page():
@@ -165,14 +167,14 @@ def test_every_guard_of_the_jobs_code_is_on_the_page():
 @pytest.mark.parametrize("write", JOB_WRITES)
 def test_the_page_lists_what_a_jobs_write_writes(write):
     _, writes, _ = table("write of a job")[write]
-    assert names(writes) == {name for each in JOB_WRITES[write] for name in _written(each)}
+    assert names(writes) == {name for job_write in JOB_WRITES[write] for name in _written(job_write)}
 
 
 def test_the_page_tells_the_legal_changes_of_status_and_no_other():
     told = set()
     for status, *_ in table("write").values():
         before, after = status.split(" → ")
-        told |= {(before, each) for each in after.split(", ")}
+        told |= {(before, part) for part in after.split(", ")}
     stays = {("pending", "pending"), ("processing", "processing"), ("none", "pending")}
     assert stays <= told
     assert told - stays == {(before, after) for before in Status for after in TRANSITIONS[before]}
@@ -202,4 +204,4 @@ def _written(update):
         sets = r"(?:^|, )([#\w]+)(?:\[\d+\](?:\.\w+)?)? = "
         targets += re.findall(sets if word == "SET" else r"(?:^|, )([#\w]+)", clause)
     aliases = update.get("ExpressionAttributeNames", {})
-    return {aliases.get(each, each) for each in targets}
+    return {aliases.get(target, target) for target in targets}

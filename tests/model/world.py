@@ -36,7 +36,7 @@ class World:
             return
         if row.expires:
             yield Step("the row expires", write(state, None))
-        holder_is_sure = any(each.is_live and each.run == row.run for each in state.workers)
+        holder_is_sure = any(worker.is_live and worker.run == row.run for worker in state.workers)
         if row.lease is LIVE and not (holder_is_sure and self.has(Guard.SKEW)):
             yield Step("the row's lease ends", state._replace(row=row._replace(lease=ENDED)))
 
@@ -64,7 +64,7 @@ class World:
         elif generation is not None and not any(key == self._timer(generation) for key, _, _ in timers):
             timers |= {(self._timer(generation), generation, due)}
         if gone is not None:
-            timers = frozenset(each for each in timers if each[0] != self._timer(gone))
+            timers = frozenset(timer for timer in timers if timer[0] != self._timer(gone))
         return state._replace(timers=timers, wakes=wakes)
 
     def _timer(self, generation: int) -> int:

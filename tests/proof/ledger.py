@@ -15,9 +15,11 @@ class Ledger:
         self.lines: list[tuple[object, int]] = []
 
     def __call__(self, entries):
-        if any("ConditionCheck" in each for each in entries):
+        if any("ConditionCheck" in entry for entry in entries):
             raise CommitRejected([RejectedEntry(0, "ConditionalCheckFailed")])
-        self.lines.extend((each["Put"]["Item"]["action"], each["Put"]["Item"]["fence"]) for each in entries)
+        self.lines.extend(
+            (entry["Put"]["Item"]["action"], entry["Put"]["Item"]["fence"]) for entry in entries
+        )
 
     def broken(self, rows):
         """What an action commits is there exactly once if that commit has executed it, else not at all."""

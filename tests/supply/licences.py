@@ -42,7 +42,7 @@ _SAID_OTHERWISE = {
 def is_allowed(expression: str) -> bool:
     """Whether an SPDX expression leaves a choice that is allowed."""
     choices = re.split(r" OR ", expression.strip("()"))
-    return any(all(part in ALLOWED for part in each.split(" AND ")) for each in choices)
+    return any(all(part in ALLOWED for part in choice.split(" AND ")) for choice in choices)
 
 
 def of_python(requirements: Iterable[str]) -> dict[str, str]:
@@ -85,7 +85,7 @@ def _known(said: str) -> str:
 def _closure(requirements: Iterable[str]) -> set[str]:
     """As this environment's markers decide, extras of extras included."""
     found: set[tuple[str, str]] = set()
-    waiting = [Requirement(each) for each in requirements]
+    waiting = [Requirement(requirement) for requirement in requirements]
     while waiting:
         wanted = waiting.pop()
         for extra in {"", *wanted.extras}:

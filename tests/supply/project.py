@@ -24,7 +24,7 @@ def normal(name: str) -> str:
 
 def names(requirements: Iterable[str]) -> set[str]:
     """Whom requirements name."""
-    return {normal(re.split(r"[\s\[<>=!~;]", each, maxsplit=1)[0]) for each in requirements}
+    return {normal(re.split(r"[\s\[<>=!~;]", requirement, maxsplit=1)[0]) for requirement in requirements}
 
 
 def supported_pythons() -> list[str]:

@@ -63,7 +63,7 @@ def look(installed: Installed, extras: Collection[str]) -> Iterator[str]:
 
 
 def _imports(installed: Installed, extras: Collection[str]) -> None:
-    of_extras = "".join(f"import {IMPORTED[each]}\n" for each in extras)
+    of_extras = "".join(f"import {IMPORTED[extra]}\n" for extra in extras)
     said = installed.python(
         "-c",
         f"import duetime, importlib.metadata as m\n{of_extras}print(duetime.__file__, m.version('duetime'))",

@@ -8,7 +8,7 @@ from tests.supply.project import PYPROJECT, ROOT, VERSION
 
 def test_the_changelog_begins_with_the_version_or_with_what_comes_after_it():
     headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    released = [each for each in headings if each != "Unreleased"]
+    released = [heading for heading in headings if heading != "Unreleased"]
     assert re.fullmatch(rf"{re.escape(VERSION)} - \d{{4}}-\d\d-\d\d", released[0])
     assert headings.index(released[0]) <= 1
 

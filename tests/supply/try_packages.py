@@ -41,17 +41,17 @@ def build() -> None:
     with zipfile.ZipFile(DIST / ARCHIVES["wheel"]) as wheel:
         _check("wheel", wheel.namelist(), "duetime/functions/", "duetime/console/built/")
     with tarfile.open(DIST / ARCHIVES["sdist"]) as sdist:
-        names = [each.partition("/")[2] for each in sdist.getnames()]
+        names = [getname.partition("/")[2] for getname in sdist.getnames()]
         _check("sdist", names, "functions/", "src/duetime/console/built/")
 
 
 def _check(archive: str, names: list[str], functions: str, console: str) -> None:
-    entries = {f"{functions}{each.name}" for each in (ROOT / "functions").glob("*.py")}
+    entries = {f"{functions}{path.name}" for path in (ROOT / "functions").glob("*.py")}
     missing = (entries | {f"{console}index.html"}) - set(names)
-    strangers = [each for each in names if "test" in each.split("/")[0] or "__pycache__" in each]
+    strangers = [name for name in names if "test" in name.split("/")[0] or "__pycache__" in name]
     if missing or strangers:
         sys.exit(f"{archive}: lacks {sorted(missing)}, has {strangers}")
-    if not any(re.fullmatch(rf"{console}assets/licences\.txt", each) for each in names):
+    if not any(re.fullmatch(rf"{console}assets/licences\.txt", name) for name in names):
         sys.exit(f"{archive}: the licences of what the page carries are not beside it")
 
 

@@ -124,7 +124,7 @@ def _name_said(operation: Operation, body: Mapping[str, Any]) -> str:
 def _masked(addresses: Any) -> Any:
     """Mail addresses as the trail may show them: whoever reads it need not be who may see them."""
     if isinstance(addresses, list):
-        return [masked(each) for each in addresses]
+        return [masked(address) for address in addresses]
     return addresses and masked(addresses)
 
 

@@ -55,11 +55,11 @@ class Authenticator:
         if self._allows_all:
             return EVERYTHING
         roles = caller.roles | {EVERYONE}
-        by_settings = frozenset[Permission]().union(*(self._roles.get(each, ()) for each in roles))
+        by_settings = frozenset[Permission]().union(*(self._roles.get(role, ()) for role in roles))
         if Permission.ADMIN in by_settings:
             return by_settings
         granted = self._grants.of(caller.tenant_id)
-        at_run_time = (granted[each].permissions for each in roles if each in granted)
+        at_run_time = (granted[role].permissions for role in roles if role in granted)
         return by_settings.union(*(permissions_of(each & GRANTABLE) for each in at_run_time))
 
 

@@ -131,4 +131,4 @@ def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
     """The groups, which API Gateway passes as one text: ``admins operators``, ``[admins operators]``, or with commas."""
     said = claims.get(GROUPS_CLAIM) or ""
     text = " ".join(map(str, said)) if isinstance(said, list) else str(said)
-    return frozenset(each for each in re.split(r"[\s,\[\]]+", text) if each)
+    return frozenset(part for part in re.split(r"[\s,\[\]]+", text) if part)

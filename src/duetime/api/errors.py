@@ -23,7 +23,7 @@ class InvalidRequest(DuetimeError, ValueError):
 
     def __init__(self, flaws: Sequence[Flaw]) -> None:
         self.flaws = tuple(flaws)
-        super().__init__(truncate("; ".join(f"{each.where} {each.problem}" for each in self.flaws)))
+        super().__init__(truncate("; ".join(f"{flaw.where} {flaw.problem}" for flaw in self.flaws)))
 
 
 class MalformedBody(DuetimeError, ValueError):

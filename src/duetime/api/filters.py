@@ -22,7 +22,7 @@ def _several(said: object) -> object:
     many = [said] if isinstance(said, str) else said
     if not isinstance(many, list) or not all(isinstance(each, str) for each in many):
         return said
-    return [each for text in many for each in text.split(",")]
+    return [part for text in many for part in text.split(",")]
 
 
 Statuses = Annotated[

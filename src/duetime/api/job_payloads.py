@@ -23,7 +23,7 @@ def handler_for(app: App, type_name: str, *, is_operator: bool) -> Handler:
     """
     handler = app.handlers.get(type_name)
     if handler is None or (handler.job and (handler.payload or not is_operator)):
-        raise UnknownType(type_name, (name for name, each in app.handlers.items() if each.job is None))
+        raise UnknownType(type_name, (name for name, handler in app.handlers.items() if handler.job is None))
     return handler
 
 

@@ -174,7 +174,7 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
         "tenant_id": job.ref.tenant_id,
         "origin": job.origin,
         "version": job.version,
-        "cadences": [CadenceView.of(each, job) for each in job.stacked.cadences],
+        "cadences": [CadenceView.of(cadence, job) for cadence in job.stacked.cadences],
         "enabled": job.removed_at is None,
         "paused": PauseView.of(job.pauses.get(WHOLE_JOB)),
         "running": job.running.id if job.running else None,

@@ -75,5 +75,5 @@ def _types_in(annotation: Any) -> Iterator[type]:
         yield annotation
     elif isinstance(origin, type) and issubclass(origin, Mapping):
         yield origin
-    for each in typing.get_args(annotation):
-        yield from _types_in(each)
+    for arg in typing.get_args(annotation):
+        yield from _types_in(arg)

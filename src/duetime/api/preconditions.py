@@ -45,7 +45,7 @@ def expected(request: Request) -> frozenset[str]:
     """The ETags of which a client wants one to stand; none where it does not say, or is content with any."""
     headers = request.resolved_event.get("headers") or {}
     said = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
-    return frozenset() if said.strip() == "*" else frozenset(each.strip() for each in said.split(","))
+    return frozenset() if said.strip() == "*" else frozenset(part.strip() for part in said.split(","))
 
 
 def compare(wanted: frozenset[str], standing: str) -> None:

@@ -58,7 +58,7 @@ class PreferencesRequest(RequestBody):
                 admin_addresses=_once(standing.admin_addresses, self.admin_addresses),
             )
         except InvalidPreferences as error:
-            raise InvalidRequest([_flaw(each) for each in error.problems[:_MOST_FLAWS]]) from None
+            raise InvalidRequest([_flaw(problem) for problem in error.problems[:_MOST_FLAWS]]) from None
 
 
 def _merged(

@@ -148,7 +148,7 @@ def _headers(error: DuetimeError, code: str) -> Mapping[str, str]:
 
 def _more(error: DuetimeError) -> Mapping[str, Any]:
     if isinstance(error, InvalidRequest):
-        return {"errors": [asdict(each) for each in error.flaws]}
+        return {"errors": [asdict(flaw) for flaw in error.flaws]}
     if isinstance(error, IdempotencyConflict):
         return {"action_id": error.action_id}
     if isinstance(error, InvalidText):

@@ -38,7 +38,7 @@ class Redactor:
 
         Whose payload an event becomes is not looked up. A lifecycle event was redacted as it was made.
         """
-        keeps_any = any(each.sensitive for each in self.app.handlers.values())
+        keeps_any = any(handler.sensitive for handler in self.app.handlers.values())
         is_closed = keeps_any and not self.sees_all and _can_hold_a_payload(thing)
         return WHOLE if is_closed else Redacted(thing.body)
 

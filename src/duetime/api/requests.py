@@ -181,7 +181,7 @@ _OF_A_KEY = "[key]"
 
 def refused(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
     """Pydantic's findings in the words of a client, the first of them if there are many; values are not repeated."""
-    return InvalidRequest([Flaw(_where(each["loc"]), _problem(each)) for each in errors[:_MOST_FLAWS]])
+    return InvalidRequest([Flaw(_where(error["loc"]), _problem(error)) for error in errors[:_MOST_FLAWS]])
 
 
 def _where(place: Sequence[str | int]) -> str:

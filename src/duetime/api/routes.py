@@ -69,8 +69,8 @@ class RouteTable:
 
     def __init__(self, routes: Iterable[Route], prefix: str) -> None:
         by_path: dict[str, dict[str, Route]] = {}
-        for each in sorted(routes, key=_literal_first):
-            by_path.setdefault(prefix + each.path, {})[each.method] = each
+        for route in sorted(routes, key=_literal_first):
+            by_path.setdefault(prefix + route.path, {})[route.method] = route
         self._prefix = prefix
         self._paths: Sequence[tuple[re.Pattern[str], Mapping[str, Route]]] = [
             (_pattern(path), methods) for path, methods in by_path.items()

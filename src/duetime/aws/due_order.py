@@ -43,7 +43,7 @@ class KeyRange:
         """A tenant's marks in order, a little more than `limit` of them read at first."""
         at_once = max(4, 2 * limit // len(SHARDS))
         places = [partition(tenant_id, shard) for shard in SHARDS]
-        return heapq.merge(*(self._marks(query, each, at_once) for each in places))
+        return heapq.merge(*(self._marks(query, place, at_once) for place in places))
 
     def _marks(self, query: Query, place: str, at_once: int) -> Iterator[DueMark]:
         """A partition in the order of its marks: in which order ties come, no index promises."""

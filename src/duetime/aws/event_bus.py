@@ -30,7 +30,7 @@ class EventBridgeBus:
     def put(self, events: Sequence[LifecycleEvent]) -> None:
         """See `duetime.ports.wakeups.EventBus`: entries are refused one by one, in an answer that is no error."""
         for first in range(0, len(events), _BATCH):
-            self._put([self._entry(each) for each in events[first : first + _BATCH]])
+            self._put([self._entry(event) for event in events[first : first + _BATCH]])
 
     def _put(self, entries: list[Any]) -> None:
         """Those that were refused are put again, alone, a few times: none that was taken is doubled for their sake."""

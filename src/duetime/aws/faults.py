@@ -123,14 +123,14 @@ def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
 def _of_reasons(service: str, error: ClientError) -> Exception:
     """Why a transaction was cancelled: its entries have a reason each, most of them none."""
     reasons: list[Any] = dict(error.response).get("CancellationReasons") or []  # type: ignore[assignment]
-    codes = [each.get("Code", "None") for each in reasons]
+    codes = [reason.get("Code", "None") for reason in reasons]
     if "ConditionalCheckFailed" in codes:
         places = (place for place, code in enumerate(codes) if code == "ConditionalCheckFailed")
         return TransactionFailed({place: reasons[place].get("Item") for place in places})
     code = next((named for reason, named in _REASONS.items() if reason in codes), "")
     if code in _CURES:
         return _of_refusal(service, code, str(error))
-    passing = {place: each for place, each in enumerate(codes) if each != "None"}
+    passing = {place: code for place, code in enumerate(codes) if code != "None"}
     return (TransactionConflict if code == _CONFLICT else TransactionCancelled)(service, str(error), passing)
 
 

@@ -74,7 +74,7 @@ def _of_runs(action: Action) -> Item:
     if action.claim_nonce is not None:
         left["nonce"] = {"S": action.claim_nonce}
     if action.attempts:
-        left["attempts"] = {"L": [attempt_entry(each) for each in action.attempts]}
+        left["attempts"] = {"L": [attempt_entry(attempt) for attempt in action.attempts]}
     if action.expires_at is not None:
         left["ttl"] = {"N": to_epoch(action.expires_at)}
     if action.status is Status.FAILED:

@@ -167,4 +167,4 @@ def _revision(job: Job) -> Item:
 
 def _expression(sets: Sequence[str], removes: Sequence[str] = (), adds: Sequence[str] = ()) -> str:
     clauses = {"SET": sets, "REMOVE": removes, "ADD": adds}
-    return " ".join(f"{word} {', '.join(each)}" for word, each in clauses.items() if each)
+    return " ".join(f"{word} {', '.join(clause)}" for word, clause in clauses.items() if clause)

@@ -103,7 +103,7 @@ def declared(job: Job) -> Item:
     }
     texts = {
         "ends": _packed({str(number): instant.text(end) for number, end in job.ends.items()}),
-        "pauses": _packed({name: _pause(each) for name, each in job.pauses.items()}),
+        "pauses": _packed({name: _pause(pause) for name, pause in job.pauses.items()}),
         "tuning": _packed({name: asdict(each) for name, each in job.tuning.items()}),
         "dropped_at": _instant_text(job.removed_at),
         "wakes": job.wakes,
@@ -183,7 +183,7 @@ def _read(state: Item, definition: Item) -> Job:
         revision=int(state["revision"]["N"]),
         maintain_at=instant.parse(state["attend_at"]["S"]),
         ends={int(number): instant.parse(end) for number, end in ends.items()},
-        pauses={name: _to_pause(each) for name, each in pauses.items()},
+        pauses={name: _to_pause(pause) for name, pause in pauses.items()},
         removed_at=_instant(_text(state, "dropped_at")),
         tuning={name: _to_tuning(each) for name, each in tuning.items()},
         running=_holder_of(_text(state, "running")),

@@ -66,7 +66,7 @@ class EventBridgeJobWakes:
             listed = self._events.get_paginator("list_rule_names_by_target")
             for page in listed.paginate(TargetArn=self._settings.dispatch_arn, EventBusName=self._bus):
                 names = (each for each in page["RuleNames"] if each.startswith(prefix))
-                yield from (("rule", each.removeprefix(prefix)) for each in names)
+                yield from (("rule", name.removeprefix(prefix)) for name in names)
 
     def put(self, wake: JobWake) -> None:
         if wake.kind == "schedule":

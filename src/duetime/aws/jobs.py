@@ -156,7 +156,9 @@ class DynamoJobStore(JobQueries):
         except CommitRejected as refused:
             if _is_the_locks(refused, len(entries)):
                 return commit(entries=entries)
-            raise CommitRejected([each for each in refused.reasons if each.index < len(entries)]) from None
+            raise CommitRejected(
+                [reason for reason in refused.reasons if reason.index < len(entries)]
+            ) from None
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
         """A run that was claimed before may hold the lock; one that does not may wait for it."""
@@ -191,10 +193,10 @@ class DynamoJobStore(JobQueries):
         return update(self._table, job_key(ref, STATE), change)
 
     def _spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> Iterator[Entry]:
-        items: dict[str, Item] = {item["sk"]["S"]: item for item in (to_span(ref, each) for each in spans)}
+        items: dict[str, Item] = {item["sk"]["S"]: item for item in (to_span(ref, span) for span in spans)}
         return (put(self._table, item) for item in items.values())
 
 
 def _is_the_locks(refused: CommitRejected, place: int) -> bool:
     """Whether the condition of the lock's entry is one of those that did not hold."""
-    return any((each.index, each.code) == (place, CONDITION_FAILED) for each in refused.reasons)
+    return any((reason.index, reason.code) == (place, CONDITION_FAILED) for reason in refused.reasons)

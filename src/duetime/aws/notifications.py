@@ -84,7 +84,7 @@ def _preferences_key(tenant_id: TenantId) -> Item:
 def _preferences_item(chosen: Preferences) -> Item:
     item: Item = {
         "language": {"S": chosen.language},
-        "channels": {"S": json.dumps({kind: sorted(each) for kind, each in chosen.channels.items()})},
+        "channels": {"S": json.dumps({kind: sorted(channel) for kind, channel in chosen.channels.items()})},
         "addresses": {"S": json.dumps(chosen.addresses)},
         "admin_addresses": {"S": json.dumps(chosen.admin_addresses)},
         "revision": {"N": str(chosen.revision)},

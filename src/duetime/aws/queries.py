@@ -76,11 +76,11 @@ class DynamoQueries:
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
         before = None if cursor is None else FailedMark.parse(cursor, tenants)
-        places = [partition(each, shard) for each in tenants for shard in SHARDS]
+        places = [partition(tenant, shard) for tenant in tenants for shard in SHARDS]
         at_once = max(4, 2 * limit // len(places))
-        merged = heapq.merge(*(self._failed_in(each, before, at_once) for each in places), reverse=True)
+        merged = heapq.merge(*(self._failed_in(place, before, at_once) for place in places), reverse=True)
         marks = list(islice(merged, limit + 1))
-        rows = self.get_rows([each.ref for each in marks[:limit]])
+        rows = self.get_rows([mark.ref for mark in marks[:limit]])
         failed = sorted((row for row in rows if row.status is Status.FAILED), key=FailedMark.of, reverse=True)
         more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in failed), more)
@@ -121,7 +121,7 @@ class DynamoQueries:
     ) -> Page:
         span = due_order.KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
         marks = list(islice(span.of_tenant(self._query, tenant_id, limit), limit + 1))
-        rows = self.get_rows([ActionRef(tenant_id, each.id) for each in marks[:limit]])
+        rows = self.get_rows([ActionRef(tenant_id, mark.id) for mark in marks[:limit]])
         shown = sorted((row for row in rows if span.holds(row)), key=DueMark.of)
         more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in shown), more)
@@ -182,7 +182,7 @@ class DynamoQueries:
     def _of_shards(self, start: str, cursor: str | None, limit: int) -> Iterator[Action]:
         """The rows of 16 partitions, newest first."""
         at_once = max(4, 2 * limit // len(SHARDS))
-        shards = [self._newest_first(start + each, cursor, at_once) for each in SHARDS]
+        shards = [self._newest_first(start + shard, cursor, at_once) for shard in SHARDS]
         return heapq.merge(*shards, key=lambda row: row.id, reverse=True)
 
     def _newest_first(self, partition_key: str, cursor: str | None, at_once: int) -> Iterator[Action]:

@@ -37,8 +37,8 @@ class SqsQueues:
     def send(self, sends: Sequence[Send]) -> None:
         """See `duetime.ports.wakeups.DueQueues`, here and below."""
         by_queue: dict[str, list[Send]] = defaultdict(list)
-        for each in sends:
-            by_queue[each.queue].append(each)
+        for send in sends:
+            by_queue[send.queue].append(send)
         for queue, mine in by_queue.items():
             for first in range(0, len(mine), _BATCH):
                 self._send_batch(self._url(queue), mine[first : first + _BATCH])
@@ -47,10 +47,10 @@ class SqsQueues:
         entries: Any = [
             {
                 "Id": str(place),
-                "MessageBody": to_json(each.message, delay=each.delay),
-                "DelaySeconds": each.delay,
+                "MessageBody": to_json(send.message, delay=send.delay),
+                "DelaySeconds": send.delay,
             }
-            for place, each in enumerate(sends)
+            for place, send in enumerate(sends)
         ]
         with translate_errors(SERVICE):
             answer = self._client.send_message_batch(QueueUrl=url, Entries=entries)

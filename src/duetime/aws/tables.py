@@ -68,7 +68,7 @@ def create_table_request(shape: TableShape, name: str) -> Mapping[str, Any]:
         "BillingMode": "PAY_PER_REQUEST",
         "KeySchema": _keys("pk", "sk"),
         "AttributeDefinitions": [
-            {"AttributeName": each, "AttributeType": "S"} for each in sorted(attributes)
+            {"AttributeName": attribute, "AttributeType": "S"} for attribute in sorted(attributes)
         ],
     }
     if shape.indexes:

@@ -194,7 +194,7 @@ def _place_item(place: DigestPosition) -> Item:
 
 
 def _to_place(window: DigestWindow, item: Item) -> DigestPosition:
-    since, until = (instant.parse(item[each]["S"]) for each in ("since", "until"))
+    since, until = (instant.parse(item[name]["S"]) for name in ("since", "until"))
     return DigestPosition(DigestWindow(window.tenant_id, window.kind, since, until), int(item["number"]["N"]))
 
 

@@ -145,9 +145,11 @@ def _systemd(text: str) -> Dialect | None:
 
 def _jenkins(text: str) -> Dialect | None:
     fields = text.split()
-    if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, each) for each in fields):
+    if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, field) for field in fields):
         return None
-    here = " ".join(re.sub(_HASH, lambda found: f"*{found[1]}" if found[1] else "3", each) for each in fields)
+    here = " ".join(
+        re.sub(_HASH, lambda found: f"*{found[1]}" if found[1] else "3", field) for field in fields
+    )
     return Dialect("H is Jenkins' hash of the job's name", here, "or any other number in its place")
 
 

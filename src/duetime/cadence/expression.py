@@ -108,7 +108,7 @@ def _macro(given: str, text: str) -> str:
         raise InvalidCron(
             given, "@reboot names no time", "nothing reboots here; use once(...), on_event(...) or manual()"
         )
-    known = [each.lower() for each in _MACROS]
+    known = [macro.lower() for macro in _MACROS]
     raise InvalidCron(
         given, f"there is no {text[:20].lower()}", nearest(text, known) or f"use {', '.join(known)}"
     )

@@ -59,12 +59,12 @@ def placed(refused: InvalidCadence, whole: str, parts: Sequence[Part]) -> Invali
 
 
 def _place(refused: InvalidCadence, parts: Sequence[Part]) -> tuple[int, int] | None:
-    label, words = _label(refused, parts), [each for each in parts if each.is_word]
-    if part := next((each for each in parts if each.label == label), None):
+    label, words = _label(refused, parts), [part for part in parts if part.is_word]
+    if part := next((part for part in parts if part.label == label), None):
         return _within(part, refused.text)
-    if words and _same(refused.text, " ".join(each.value for each in words)):
+    if words and _same(refused.text, " ".join(word.value for word in words)):
         return _across(words, refused.start, refused.start + refused.width)
-    if part := next((each for each in parts if _same(each.value, refused.text)), None):
+    if part := next((part for part in parts if _same(part.value, refused.text)), None):
         return part.start, part.end
     is_of_the_word = len(words) == 1 and not isinstance(refused, NeverFires)
     return (words[0].start, words[0].end) if is_of_the_word else None
@@ -77,8 +77,8 @@ def _label(refused: InvalidCadence, parts: Sequence[Part]) -> str:
     first, _, rest = refused.problem.partition(":")
     if first != "on_event":
         return first
-    known = {each.label for each in parts}
-    return next((each for each in re.findall(r"\w+", rest) if each in known), "")
+    known = {part.label for part in parts}
+    return next((match for match in re.findall(r"\w+", rest) if match in known), "")
 
 
 def _within(part: Part, text: str) -> tuple[int, int]:
@@ -100,12 +100,12 @@ def _items(part: Part) -> Iterator[re.Match[str]]:
 def _across(words: Sequence[Part], first: int, last: int) -> tuple[int, int]:
     """Where a span of the words lies, given as if they stood one space apart."""
     start, end, offset = words[0].start, words[-1].end, 0
-    for each in words:
-        if offset <= first < offset + len(each.value):
-            start = each.start + first - offset
-        if offset < last <= offset + len(each.value):
-            end = each.start + last - offset
-        offset += len(each.value) + 1
+    for word in words:
+        if offset <= first < offset + len(word.value):
+            start = word.start + first - offset
+        if offset < last <= offset + len(word.value):
+            end = word.start + last - offset
+        offset += len(word.value) + 1
     return start, end
 
 

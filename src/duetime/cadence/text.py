@@ -70,10 +70,10 @@ def parse(text: str) -> Cadence:
 
 def _parsed(text: str) -> Cadence:
     kind, words, options = _split(text)
-    parts = [*words, *(each for each in options if each.label != "default_tz")]
-    default_tz = [each for each in options if each.label == "default_tz"]
+    parts = [*words, *(option for option in options if option.label != "default_tz")]
+    default_tz = [option for option in options if option.label == "default_tz"]
     try:
-        cadence = _made(kind, [each.value for each in words], _said(parts))
+        cadence = _made(kind, [word.value for word in words], _said(parts))
     except InvalidCadence as refused:
         raise placed(refused, text, parts) from None
     try:
@@ -83,7 +83,7 @@ def _parsed(text: str) -> Cadence:
 
 
 def _said(parts: Sequence[Part]) -> dict[str, str]:
-    return {each.label: each.value for each in parts if not each.is_word}
+    return {part.label: part.value for part in parts if not part.is_word}
 
 
 def _split(text: str) -> tuple[str, list[Part], list[Part]]:
@@ -126,7 +126,7 @@ def _is_option(token: SourceToken) -> bool:
 def _check(text: str, options: Sequence[Part], kind: str, allowed: frozenset[str]) -> None:
     """Refuse options that the kind does not have, and those that are said twice or say nothing."""
     for place, (key, value, _, end, begins) in enumerate(options):
-        is_said = any(each.label == key for each in options[:place])
+        is_said = any(option.label == key for option in options[:place])
         if key not in allowed or is_said or not value:
             problem = (
                 f"{kind}: {key}= is said twice" if is_said else f"{kind}: it takes no {key}={value}"[:60]

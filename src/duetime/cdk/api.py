@@ -93,7 +93,7 @@ class Api(Construct):
         )
 
     def _function(self, handlers: Sequence[Handlers], tables: Tables, failures: sqs.Queue) -> DuetimeFunction:
-        apps = " ".join(each.app for each in handlers)
+        apps = " ".join(handler.app for handler in handlers)
         mine = replace(self._settings, app=apps, failure_queue=failures.queue_url)
         there = self._deployment.chosen_runbook
         duty = FunctionSpec(

@@ -35,7 +35,7 @@ def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
 def _let_serve_actions(tables: Tables) -> list[iam.PolicyStatement]:
     calls = ("PutItem", "GetItem", "UpdateItem", "ConditionCheckItem", "BatchGetItem", "Query")
     return [
-        may(*(f"dynamodb:{each}" for each in calls), on=tables.actions.table_arn),
+        may(*(f"dynamodb:{call}" for call in calls), on=tables.actions.table_arn),
         may("dynamodb:Query", on=[tables.index_arn(DUE.name), *tables.tenant_indexes]),
     ]
 

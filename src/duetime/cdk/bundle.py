@@ -56,8 +56,8 @@ class Bundle:
         if not self.handlers:
             return Requirements.of_duetime(without=LAMBDA_HAS | ONLY_HANDLERS_NEED)
         whole = Requirements.of_duetime(without=LAMBDA_HAS)
-        for each in self.handlers:
-            whole = whole.and_file(each.requirements)
+        for handler in self.handlers:
+            whole = whole.and_file(handler.requirements)
         return whole
 
     def make(self, directory: Path) -> None:
@@ -83,7 +83,7 @@ class Bundle:
         return unneeded
 
     def _unneeded_entries(self, directory: str, names: list[str]) -> set[str]:
-        return set(NOT_CODE(directory, names)) | {f"{each}.py" for each in self._of_others}
+        return set(NOT_CODE(directory, names)) | {f"{of_other}.py" for of_other in self._of_others}
 
     @property
     def _of_others(self) -> set[str]:

@@ -57,6 +57,6 @@ class StreamSource(Construct):
             retry_attempts=retries,
             max_record_age=Duration.seconds(longest.total_seconds()),
             max_batching_window=None if gather is None else Duration.seconds(gather.total_seconds()),
-            filters=[{"pattern": json.dumps(each)} for each in filters],
+            filters=[{"pattern": json.dumps(filter_)} for filter_ in filters],
             on_failure=ToQueue(failures),
         )

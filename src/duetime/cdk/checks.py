@@ -56,7 +56,7 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
 
 
 def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
-    if unfit := [each for each in settings.roles if not _GROUP.fullmatch(each)]:
+    if unfit := [role for role in settings.roles if not _GROUP.fullmatch(role)]:
         yield f"roles names {unfit[0]!r}, which cannot be a Cognito group: allowed is text without blanks, commas and []"
     if "~" in settings.api_prefix:
         yield f"api_prefix is {settings.api_prefix!r}; API Gateway's paths allow no ~"
@@ -70,7 +70,7 @@ def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
     pool, domain, url = deployment.user_pool_id, deployment.sign_in_domain, deployment.sign_in_url
     if pool and not _POOL.fullmatch(pool):
         yield f"user_pool_id is {pool!r}; allowed is a pool's id, as eu-west-1_AbCdEfGhI"
-    if domain and (not _DOMAIN.fullmatch(domain) or any(each in domain for each in _AMAZONS)):
+    if domain and (not _DOMAIN.fullmatch(domain) or any(amazon in domain for amazon in _AMAZONS)):
         yield (
             f"sign_in_domain is {domain!r}; allowed are lower-case letters, digits and -, without {', '.join(_AMAZONS)}"
         )
@@ -105,7 +105,7 @@ def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
 
 def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[str]:
     """What is wrong with the workers."""
-    names = Counter(each.worker for each in handlers)
+    names = Counter(handler.worker for handler in handlers)
     if DEFAULT_WORKER not in names:
         yield f"workers are {sorted(names)}; one must be {DEFAULT_WORKER!r}: what no worker knows is failed there"
     yield from (f"worker {name!r} is there {count} times" for name, count in names.items() if count > 1)

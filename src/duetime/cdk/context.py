@@ -51,7 +51,7 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
 
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
     """The fields of a settings class that a deployment may choose."""
-    return tuple(each for each in fields(kind) if each.name not in MADE_BY_THE_STACK)
+    return tuple(field for field in fields(kind) if field.name not in MADE_BY_THE_STACK)
 
 
 def _unknown(given: Mapping[str, Any]) -> Iterator[str]:

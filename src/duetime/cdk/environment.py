@@ -52,7 +52,7 @@ def _told(function: str, size: int, environment: Mapping[str, str], urls: Mappin
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_SHOWN]
     names = {name: name.removeprefix(PREFIX).lower() for name in largest}
     told = ", ".join(f"{names[name]} ({sizes[name]:,})" for name in largest)
-    remedies = "; ".join(_REMEDIES[each] for each in names.values() if each in _REMEDIES)
+    remedies = "; ".join(_REMEDIES[name] for name in names.values() if name in _REMEDIES)
     return (
         f"the environment of {function} is {size:,} bytes; Lambda takes {LARGEST:,}. The largest settings in it are"
         f" {told}; {remedies or 'shorten them'}"
@@ -78,7 +78,7 @@ def _length(name: str) -> int:
 def _urls(scope: Construct) -> Mapping[str, str]:
     """What the URL of each queue of the stack will be like: as long as its name makes it."""
     queues = [each for each in Stack.of(scope).node.find_all() if isinstance(each, sqs.Queue)]
-    return {each.queue_url: f"{_URL}{_name_of(each)}" for each in queues}
+    return {queue.queue_url: f"{_URL}{_name_of(queue)}" for queue in queues}
 
 
 def _name_of(queue: sqs.Queue) -> str:

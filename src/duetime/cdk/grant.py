@@ -40,11 +40,11 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
     on_table = tables.actions.table_arn
     indexes = tables.tenant_indexes
     if tenants is None:
-        return [may(*SDK_ACTIONS, on=on_table), *(may("dynamodb:Query", on=each) for each in indexes)]
+        return [may(*SDK_ACTIONS, on=on_table), *(may("dynamodb:Query", on=index) for index in indexes)]
     keys = tenant_keys(_checked(tenants))
     return [
         may_by_key(*SDK_ACTIONS, on=on_table, keys=keys),
-        *(may_by_key("dynamodb:Query", on=each, keys=keys) for each in indexes),
+        *(may_by_key("dynamodb:Query", on=index, keys=keys) for index in indexes),
     ]
 
 
@@ -72,7 +72,7 @@ def grant_redrive(
 def _checked(tenants: Sequence[str]) -> list[str]:
     if not tenants:
         raise ValueError("tenants is empty; name at least one, or leave it out for all")
-    return [_literal(each) for each in tenants]
+    return [_literal(tenant) for tenant in tenants]
 
 
 def _literal(tenant: str) -> str:

@@ -21,8 +21,8 @@ _OF_THIS_MACHINE = (
     "bin",
     ".lock",
     *(
-        f"*.dist-info/{each}"
-        for each in ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
+        f"*.dist-info/{name}"
+        for name in ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
     ),
 )
 _WHEELS = Path.home() / ".cache" / "duetime" / "wheels"
@@ -76,8 +76,8 @@ def install(requirements: Requirements, directory: Path, target: InstallTarget |
     """
     with requirements.as_arguments() as wanted:
         _with_uv(uv, wanted, directory, target) if (uv := _uv()) else _with_pip(wanted, directory, target)
-    for each in (found for pattern in _OF_THIS_MACHINE for found in directory.glob(pattern)):
-        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    for path in (found for pattern in _OF_THIS_MACHINE for found in directory.glob(pattern)):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _with_uv(uv: Sequence[str], wanted: Sequence[str], directory: Path, target: InstallTarget | None) -> None:

@@ -40,9 +40,9 @@ class Lines:
         """Each function, or those of them that are named."""
         short = self._watched.short
         return [
-            WidgetLine(series.of_function(each, metric), stat, short(each))
-            for each in self._watched.functions
-            if not only or short(each) in only
+            WidgetLine(series.of_function(function, metric), stat, short(function))
+            for function in self._watched.functions
+            if not only or short(function) in only
         ]
 
     def waiting(self) -> Sequence[WidgetLine]:

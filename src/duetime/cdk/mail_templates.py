@@ -18,15 +18,15 @@ class MailTemplates(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:
         super().__init__(scope, construct_id)
         self.templates: list[ses.CfnTemplate] = []
-        for each in templates(settings.prefix) if settings.mail_from else ():
+        for template in templates(settings.prefix) if settings.mail_from else ():
             made = ses.CfnTemplate(
                 self,
-                each.name.removeprefix(settings.prefix),
+                template.name.removeprefix(settings.prefix),
                 template=ses.CfnTemplate.TemplateProperty(
-                    template_name=each.name,
-                    subject_part=each.subject,
-                    text_part=each.text,
-                    html_part=each.html,
+                    template_name=template.name,
+                    subject_part=template.subject,
+                    text_part=template.text,
+                    html_part=template.html,
                 ),
             )
             if self.templates:

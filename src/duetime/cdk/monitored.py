@@ -44,9 +44,9 @@ class Monitored:
         return cls(
             prefix=settings.prefix,
             deployment=deployment_of(settings),
-            functions=sorted(each for each in _functions(found) if each != deploy),
-            queues={_named(each.queue_name): _hidden(each) for each in queues if each.redrive_policy},
-            last_queues=[_named(each.queue_name) for each in queues if not each.redrive_policy],
+            functions=sorted(function for function in _functions(found) if function != deploy),
+            queues={_named(queue.queue_name): _hidden(queue) for queue in queues if queue.redrive_policy},
+            last_queues=[_named(queue.queue_name) for queue in queues if not queue.redrive_policy],
             tables={
                 settings.actions_table: actions_shape(due_order=settings.due_order),
                 settings.jobs_table: JOBS,

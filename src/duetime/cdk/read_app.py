@@ -16,7 +16,7 @@ def main(result: str, app: str, *directories: str) -> None:
     """Write the app's manifest, its jobs and its longest time-out to the file `result`."""
     sys.path[:0] = directories
     loaded = load_app(app)
-    slowest = max(loaded.handlers.values(), key=lambda each: each.timeout)
+    slowest = max(loaded.handlers.values(), key=lambda handler: handler.timeout)
     found = {
         "manifest": loaded.manifest.to_json(),
         "jobs": loaded.manifest.jobs_json(),

@@ -64,7 +64,7 @@ class Requirements:
         with TemporaryDirectory(prefix="duetime-") as made:
             pins = Path(made, "pins.txt")
             pins.write_text("\n".join(self.pinned), encoding="utf-8")
-            files = [word for each in self.files for word in ("--requirement", str(each))]
+            files = [word for file in self.files for word in ("--requirement", str(file))]
             yield [*self.wanted, *files, "--constraint", str(pins)]
 
 
@@ -84,7 +84,7 @@ def _pins(wanted: Iterable[str]) -> Iterator[str]:
 
 
 def _required_by(name: str) -> list[str]:
-    return [_normal(each) for each in metadata.requires(name) or () if "extra ==" not in each]
+    return [_normal(require) for require in metadata.requires(name) or () if "extra ==" not in require]
 
 
 def _normal(requirement: str) -> str:

@@ -64,7 +64,7 @@ class Duetime(Construct):
         )
         self.tables = Tables(self, "Tables", self.settings, keep_data=self.deployment.keep_data)
         self.failures = self._failure_queue()
-        self.due = {each.worker: self._due_queue(each.worker) for each in handlers}
+        self.due = {handler.worker: self._due_queue(handler.worker) for handler in handlers}
         self.due[SYSTEM_WORKER] = self._due_queue(SYSTEM_WORKER, timeout=CATCH_UP_TIMEOUT)
         self.steps = self._steps()
         self.passes = self._passes()
@@ -73,7 +73,7 @@ class Duetime(Construct):
         self.lifecycle = self._lifecycle() if self._are_events_told else None
         self.notifications = self._notifications()
         self._published = [self._publish(of_the_system())]
-        self.workers = {each.worker: self._worker(each) for each in handlers}
+        self.workers = {handler.worker: self._worker(handler) for handler in handlers}
         self.api = self._api(handlers) if self.deployment.api else None
         self._link()
         parts = [self.tables, self.failures, *self.due.values(), self.steps, self.passes, self.salvage]
@@ -153,7 +153,7 @@ class Duetime(Construct):
         self.alarms = Alarms(self, "Alarms", watched, deployment=self.deployment, console_url=console)
         self.alarms.node.add_dependency(self.passes)
         if self.deployment.dashboard:
-            alarms = [self.alarms.arn(each) for each in self.alarms.names]
+            alarms = [self.alarms.arn(name) for name in self.alarms.names]
             Dashboard(self, "Dashboard", watched, alarms=alarms, deployment=self.deployment)
 
     def _refuse_contradictions(self, handlers: Sequence[Handlers]) -> None:

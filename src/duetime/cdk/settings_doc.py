@@ -46,7 +46,7 @@ Nobody chooses these; the functions find them in their environment, with `{PREFI
 
 def page() -> str:
     """The whole page."""
-    made = [each for each in fields(Settings) if each.name in MADE_BY_THE_STACK]
+    made = [field for field in fields(Settings) if field.name in MADE_BY_THE_STACK]
     parts = (
         _HEAD,
         _OF_THE_FUNCTIONS,

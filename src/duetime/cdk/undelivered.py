@@ -67,7 +67,7 @@ class UndeliveredFunction(Construct):
     def _rights(self) -> Iterator[iam.PolicyStatement]:
         tables = self._places.tables
         actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
-        yield from (take_from(each.queue_arn) for each in self._sources.values())
+        yield from (take_from(source.queue_arn) for source in self._sources.values())
         yield keep_undelivered(jobs)
         if self._notifications is not None:
             yield send(self._notifications.queue.queue_arn)

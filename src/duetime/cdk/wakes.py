@@ -37,7 +37,9 @@ class WakeRole(Construct):
         super().__init__(scope, construct_id)
         of_these_groups = {
             "StringEquals": {"aws:SourceAccount": Stack.of(self).account},
-            "ArnEquals": {"aws:SourceArn": [_scheduler_arn(self, "schedule-group", each) for each in groups]},
+            "ArnEquals": {
+                "aws:SourceArn": [_scheduler_arn(self, "schedule-group", group) for group in groups]
+            },
         }
         wake = [may("lambda:InvokeFunction", on=functions), send(failures)]
         self.role = iam.Role(

@@ -46,7 +46,7 @@ def graph(
     title: str, lines: Sequence[WidgetLine], *, region: str, period: int = 300, bound: float | None = None
 ) -> Widget:
     """Lines over time; `bound` is drawn across."""
-    shown = {"metrics": [_metric(each) for each in lines], "period": period}
+    shown = {"metrics": [_metric(line) for line in lines], "period": period}
     if bound is not None:
         shown["annotations"] = {"horizontal": [{"label": "alarm", "value": bound}]}
     return _metrics(title, region, shown)
@@ -65,7 +65,7 @@ def by_type(title: str, deployment: str, metric: Series, stat: str, *, region: s
 
 def body(rows: Sequence[Row]) -> dict[str, Any]:
     """All rows, one below the other."""
-    tops = accumulate((each.height for each in rows), initial=0)
+    tops = accumulate((row.height for row in rows), initial=0)
     return {
         "widgets": [
             {

@@ -19,8 +19,14 @@ LONGEST_PAYLOAD = 500
 def listed(actions: Sequence[Json], now: datetime) -> str:
     """One line an action."""
     rows = [
-        [each["id"], each["type"], each["status"], both(each["due_at"], now), each["correlation_id"] or "-"]
-        for each in actions
+        [
+            action["id"],
+            action["type"],
+            action["status"],
+            both(action["due_at"], now),
+            action["correlation_id"] or "-",
+        ]
+        for action in actions
     ]
     return table(["ID", "TYPE", "STATUS", "DUE", "CORRELATION ID"], rows)
 
@@ -92,14 +98,14 @@ def attempts(runs: Sequence[Json], now: datetime) -> str:
     """One line a run."""
     rows = [
         [
-            str(each["number"]),
-            each["outcome"],
-            both(each["started_at"], now),
-            took(each),
-            each["instance"],
-            each["message"] or "",
+            str(run["number"]),
+            run["outcome"],
+            both(run["started_at"], now),
+            took(run),
+            run["instance"],
+            run["message"] or "",
         ]
-        for each in runs
+        for run in runs
     ]
     return table(["ATTEMPT", "OUTCOME", "STARTED", "TOOK", "INSTANCE", "MESSAGE"], rows)
 

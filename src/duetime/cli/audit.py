@@ -49,13 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
 def _listed(entries: Sequence[Mapping[str, Any]], now: datetime) -> str:
     rows = [
         [
-            both(each["asked_at"], now),
-            each["by"],
-            each["operation"],
-            each["target"],
-            "not known" if each["status"] is None else str(each["status"]),
-            truncate(json.dumps(each["asked"], ensure_ascii=False), LONGEST) if each["asked"] else "",
+            both(entry["asked_at"], now),
+            entry["by"],
+            entry["operation"],
+            entry["target"],
+            "not known" if entry["status"] is None else str(entry["status"]),
+            truncate(json.dumps(entry["asked"], ensure_ascii=False), LONGEST) if entry["asked"] else "",
         ]
-        for each in entries
+        for entry in entries
     ]
     return table(["ASKED", "BY", "CHANGE", "OF", "ANSWER", "WITH"], rows)

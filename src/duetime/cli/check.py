@@ -43,12 +43,15 @@ def _as_text(report: Report) -> str:
     parts = []
     if report.jobs:
         heads = ("JOB", "CADENCES", "NEXT RUN", "OVERLAP")
-        parts.append(table(heads, [_row(each) for each in report.jobs]))
+        parts.append(table(heads, [_row(job) for job in report.jobs]))
     if report.types:
-        rows = [(each.name, f"version {each.version}", each.where) for each in report.types]
+        rows = [(type_.name, f"version {type_.version}", type_.where) for type_ in report.types]
         parts.append(table(("TYPE", "PAYLOAD", "HANDLER"), rows))
     if report.resources:
-        rows = [(each.name, each.where, ", ".join(each.needed_by) or "-") for each in report.resources]
+        rows = [
+            (resource.name, resource.where, ", ".join(resource.needed_by) or "-")
+            for resource in report.resources
+        ]
         parts.append(table(("RESOURCE", "MADE BY", "NEEDED BY"), rows))
     for kind, told in (("note", report.notes), ("problem", report.problems)):
         if told:
@@ -71,22 +74,20 @@ def _as_json(report: Report) -> dict[str, Any]:
     return {
         "jobs": [
             {
-                "name": each.definition.name,
-                "handler": each.where,
-                "cadences": [
-                    {"cadence": text, "description": words} for text, words in each.cadences.items()
-                ],
-                "next": None if each.next is None else f"{each.next.at:%Y-%m-%dT%H:%M:%SZ}",
-                "overlap": each.definition.overlap,
+                "name": job.definition.name,
+                "handler": job.where,
+                "cadences": [{"cadence": text, "description": words} for text, words in job.cadences.items()],
+                "next": None if job.next is None else f"{job.next.at:%Y-%m-%dT%H:%M:%SZ}",
+                "overlap": job.definition.overlap,
             }
-            for each in report.jobs
+            for job in report.jobs
         ],
         "actions": [
-            {"type": each.name, "version": each.version, "handler": each.where} for each in report.types
+            {"type": type_.name, "version": type_.version, "handler": type_.where} for type_ in report.types
         ],
         "resources": [
-            {"resource": each.name, "factory": each.where, "needed_by": [*each.needed_by]}
-            for each in report.resources
+            {"resource": resource.name, "factory": resource.where, "needed_by": [*resource.needed_by]}
+            for resource in report.resources
         ],
         "notes": [*report.notes],
         "problems": [*report.problems],

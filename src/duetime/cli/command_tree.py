@@ -27,7 +27,7 @@ class Command:
 
     def words(self) -> list[str]:
         """All that may follow it."""
-        free = [each for option in self.options if not option.names for each in option.choices]
+        free = [choice for option in self.options if not option.names for choice in option.choices]
         return [*self.commands, *free, *(name for option in self.options for name in option.names)]
 
 
@@ -35,17 +35,17 @@ def commands_of(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Com
     """The command that a parser reads, then those below it; without what its help does not show."""
     below = dict[str, argparse.ArgumentParser]()
     told, options = dict[str, str](), list[Option]()
-    for each in parser._actions:  # noqa: SLF001 - argparse tells it nowhere else
-        if isinstance(each, argparse._SubParsersAction):  # noqa: SLF001
-            below = dict(each.choices)
-            told = {one.dest: one.help or "" for one in each._choices_actions}  # noqa: SLF001
-        elif each.help != argparse.SUPPRESS:
-            options.append(_option(each))
+    for action in parser._actions:  # noqa: SLF001 - argparse tells it nowhere else
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            below = dict(action.choices)
+            told = {one.dest: one.help or "" for one in action._choices_actions}  # noqa: SLF001
+        elif action.help != argparse.SUPPRESS:
+            options.append(_option(action))
     yield Command(path, {name: told.get(name, "") for name in below}, tuple(options))
     for name, one in below.items():
         yield from commands_of(one, f"{path} {name}".strip())
 
 
 def _option(action: argparse.Action) -> Option:
-    choices = tuple(str(each) for each in action.choices or ())
+    choices = tuple(str(choice) for choice in action.choices or ())
     return Option(tuple(action.option_strings), action.help or "", action.nargs != 0, choices)

@@ -72,12 +72,14 @@ def zsh(commands: Sequence[Command]) -> str:
 
 def fish(commands: Sequence[Command]) -> str:
     """For fish."""
-    paths = " ".join(shlex.quote(each.path) for each in commands if each.path)
-    return _FISH.format(paths=paths, lines="\n".join(line for each in commands for line in _fish_lines(each)))
+    paths = " ".join(shlex.quote(command.path) for command in commands if command.path)
+    return _FISH.format(
+        paths=paths, lines="\n".join(line for command in commands for line in _fish_lines(command))
+    )
 
 
 def _cases(script: str, commands: Sequence[Command], case: str, free: str) -> str:
-    paths = "|".join(f'"{each.path}"' for each in commands if each.path)
+    paths = "|".join(f'"{command.path}"' for command in commands if command.path)
     values = []
     for each in commands:
         for option in filter(_takes_value, each.options):
@@ -89,7 +91,10 @@ def _cases(script: str, commands: Sequence[Command], case: str, free: str) -> st
                 else f'    "{where}") {free} ;;'
             )
             values.append(line)
-    words = [case.format(indent="      ", where=each.path, words=" ".join(each.words())) for each in commands]
+    words = [
+        case.format(indent="      ", where=command.path, words=" ".join(command.words()))
+        for command in commands
+    ]
     return script.format(paths=paths, values="\n".join(values), words="\n".join(words))
 
 

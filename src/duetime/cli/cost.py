@@ -35,13 +35,13 @@ def add_parser(commands: Commands) -> None:
             " Actions are spread evenly; a share is 0 to 1."
         ),
     )
-    for each in fields(Workload):
-        told = f"{each.metadata['about']} (default: {_shown(each.default)})"
-        name = f"--{each.name.replace('_', '-')}"
-        if choices := each.metadata.get("choices"):
-            parser.add_argument(name, choices=choices, default=each.default, help=told)
+    for field in fields(Workload):
+        told = f"{field.metadata['about']} (default: {_shown(field.default)})"
+        name = f"--{field.name.replace('_', '-')}"
+        if choices := field.metadata.get("choices"):
+            parser.add_argument(name, choices=choices, default=field.default, help=told)
         else:
-            parser.add_argument(name, type=float, default=each.default, metavar="N", help=told)
+            parser.add_argument(name, type=float, default=field.default, metavar="N", help=told)
     parser.add_argument(
         "--prices", metavar="FILE", type=Path, help="a price list of your own, with the names of prices.toml"
     )
@@ -62,7 +62,7 @@ def _workload(arguments: argparse.Namespace) -> Workload:
     from duetime.cost.workload import InvalidWorkload, Workload  # noqa: PLC0415 - as above
 
     try:
-        return Workload(**{each.name: getattr(arguments, each.name) for each in fields(Workload)})
+        return Workload(**{field.name: getattr(arguments, field.name) for field in fields(Workload)})
     except InvalidWorkload as refused:
         raise BadUsage("; ".join(map(_as_option, refused.problems))) from None
 
@@ -83,7 +83,10 @@ def _prices(path: Path | None) -> Prices:
 
 
 def _as_tables(made: Estimate) -> str:
-    instead = [(each.name, _dollars(each.dollars), each.lacks) for each in made.alternatives]
+    instead = [
+        (alternative.name, _dollars(alternative.dollars), alternative.lacks)
+        for alternative in made.alternatives
+    ]
     return "\n\n".join(
         (
             _heading(made.workload, made.prices),
@@ -117,7 +120,7 @@ def _aligned(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, numbers
     whole = [heads, *rows]
     widths = [max(len(row[column]) for row in whole) for column in range(numbers + 1)]
     flush = [
-        [row[0], *(row[each].rjust(widths[each]) for each in range(1, numbers + 1)), *row[numbers + 1 :]]
+        [row[0], *(row[index].rjust(widths[index]) for index in range(1, numbers + 1)), *row[numbers + 1 :]]
         for row in whole
     ]
     return table(flush[0], flush[1:])
@@ -145,19 +148,19 @@ def _as_json(made: Estimate) -> dict[str, Any]:
         "region": made.prices.region,
         "as_of": made.prices.as_of.isoformat(),
         "workload": asdict(made.workload),
-        "lines": [_line(each) for each in made.lines],
+        "lines": [_line(line) for line in made.lines],
         "growing_dollars": made.growing_dollars,
         "fixed_dollars": made.fixed_dollars,
         "dollars": made.dollars,
         "per_million": made.per_million,
         "alternatives": [
             {
-                "name": each.name,
-                "dollars": each.dollars,
-                "lacks": each.lacks,
-                "lines": [_line(one) for one in each.lines],
+                "name": alternative.name,
+                "dollars": alternative.dollars,
+                "lacks": alternative.lacks,
+                "lines": [_line(one) for one in alternative.lines],
             }
-            for each in made.alternatives
+            for alternative in made.alternatives
         ],
     }
 

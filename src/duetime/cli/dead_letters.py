@@ -72,14 +72,15 @@ def redrive(arguments: argparse.Namespace) -> int:
 def _listed(actions: Sequence[Mapping[str, Any]], now: datetime) -> str:
     rows = [
         [
-            each["id"],
+            action["id"],
             both(
-                (each["attempts"][-1] if each["attempts"] else {}).get("finished_at") or each["due_at"], now
+                (action["attempts"][-1] if action["attempts"] else {}).get("finished_at") or action["due_at"],
+                now,
             ),
-            each["job"] or each["type"],
-            str(each["attempts"][-1]["number"] if each["attempts"] else 0),
-            truncate(each["failure_reason"] or "-", LONGEST_REASON),
+            action["job"] or action["type"],
+            str(action["attempts"][-1]["number"] if action["attempts"] else 0),
+            truncate(action["failure_reason"] or "-", LONGEST_REASON),
         ]
-        for each in actions
+        for action in actions
     ]
     return table(["ID", "FAILED", "TYPE OR JOB", "ATTEMPTS", "REASON"], rows)

@@ -147,16 +147,16 @@ def _types(health: Json) -> Iterator[Finding]:
 def diagnose_jobs(jobs: Sequence[Json], now: datetime) -> Sequence[Finding]:
     """What is to be said of jobs, as a list tells them: which keep failing, and which somebody has paused."""
     failing = [
-        f"{each['name']} ({each['consecutive_failures']} in a row)"
-        for each in jobs
-        if each["consecutive_failures"] > 1 and not each["paused"]
+        f"{job['name']} ({job['consecutive_failures']} in a row)"
+        for job in jobs
+        if job["consecutive_failures"] > 1 and not job["paused"]
     ]
     paused = [
-        f"{each['name']} (until {local(each['paused']['until'], now)})"
-        if each["paused"]["until"]
-        else each["name"]
-        for each in jobs
-        if each["paused"]
+        f"{job['name']} (until {local(job['paused']['until'], now)})"
+        if job["paused"]["until"]
+        else job["name"]
+        for job in jobs
+        if job["paused"]
     ]
     found = []
     if failing:

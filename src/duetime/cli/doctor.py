@@ -69,9 +69,9 @@ def _drawn(found: Sequence[Finding], runbook: str | None) -> str:
     rows = [[each.about, each.state, each.told, each.remedy or "-"] for each in found]
     lines = [table(["LOOKED AT", "STATE", "FOUND", "WHAT TO DO"], rows)]
     if sections := list(dict.fromkeys(each.section for each in found if each.section)):
-        places = [f"{plain(runbook)}#{_anchor(each)}" if runbook else each for each in sections]
+        places = [f"{plain(runbook)}#{_anchor(section)}" if runbook else section for section in sections]
         lines += ["", "the runbook tells more:" if runbook else "the runbook tells more, under:"]
-        lines += [f"  {each}" for each in places]
+        lines += [f"  {place}" for place in places]
     return "\n".join(lines)
 
 

@@ -31,7 +31,7 @@ def add_follow(parser: argparse.ArgumentParser) -> None:
 
 def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Json]:
     """The actions as they ended, in the same order; meanwhile standard error is told how many are not done."""
-    latest = {each["id"]: each for each in actions}
+    latest = {action["id"]: action for action in actions}
     told = 0
     while waiting := [each for each in latest.values() if each["status"] in GOES_ON]:
         if len(waiting) != told:
@@ -45,15 +45,15 @@ def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Js
 
 def ends(actions: Sequence[Json]) -> Iterator[str]:
     """How they ended, counted; of those that were not executed the first, with the reason."""
-    counted = Counter(each["status"] for each in actions)
+    counted = Counter(action["status"] for action in actions)
     yield ", ".join(f"{count} {status}" for status, count in sorted(counted.items())) or "nothing to wait for"
-    others = [each for each in actions if each["status"] != "executed"]
-    for each in others[:FIRST]:
-        yield f"{each['status']} {each['id']}: {plain(each['failure_reason'] or '-')}"
+    others = [action for action in actions if action["status"] != "executed"]
+    for other in others[:FIRST]:
+        yield f"{other['status']} {other['id']}: {plain(other['failure_reason'] or '-')}"
     if len(others) > FIRST:
         yield f"and {len(others) - FIRST} more"
 
 
 def all_executed(actions: Sequence[Json]) -> bool:
     """Whether each has run to its end."""
-    return all(each["status"] == "executed" for each in actions)
+    return all(action["status"] == "executed" for action in actions)

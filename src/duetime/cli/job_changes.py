@@ -185,4 +185,4 @@ def _said(body: dict[str, Any]) -> dict[str, Any]:
 
 def spans(written: str) -> list[float]:
     """``30s,5m`` in seconds. For argparse."""
-    return [seconds(each) for each in written.split(",")]
+    return [seconds(part) for part in written.split(",")]

@@ -16,8 +16,8 @@ Json = Mapping[str, Any]
 def listed(jobs: Sequence[Json], now: datetime) -> str:
     """One line a job."""
     rows = [
-        [each["name"], words(each), local(each["next_due_at"], now), _latest(each, now), state(each, now)]
-        for each in jobs
+        [job["name"], words(job), local(job["next_due_at"], now), _latest(job, now), state(job, now)]
+        for job in jobs
     ]
     return table(["NAME", "CADENCE", "NEXT RUN", "LAST RUN", "STATE"], rows)
 
@@ -135,8 +135,13 @@ def policy(told: Json) -> str:
 
 def _cadences(cadences: Sequence[Json], now: datetime) -> str:
     rows = [
-        [each["name"], each["words"], each["text"], pause(each["paused"], now) if each["paused"] else "-"]
-        for each in cadences
+        [
+            cadence["name"],
+            cadence["words"],
+            cadence["text"],
+            pause(cadence["paused"], now) if cadence["paused"] else "-",
+        ]
+        for cadence in cadences
     ]
     return table(["CADENCE", "IN WORDS", "TEXT", "PAUSED"], rows)
 
@@ -145,13 +150,13 @@ def accounts(occurrences: Sequence[Json]) -> str:
     """One line a nominal time, or a fold of several, and what became of it."""
     rows = [
         [
-            _second(each["at"]),
-            f"{each['local'].replace('T', ' ')} {each['tz']}",
-            each["account"],
-            each["action_id"] or "-",
-            _account(each),
+            _second(occurrence["at"]),
+            f"{occurrence['local'].replace('T', ' ')} {occurrence['tz']}",
+            occurrence["account"],
+            occurrence["action_id"] or "-",
+            _account(occurrence),
         ]
-        for each in occurrences
+        for occurrence in occurrences
     ]
     return table(["NOMINAL TIME", "LOCAL", "ACCOUNT", "RUN", "WHY"], rows)
 
@@ -170,14 +175,14 @@ def history(runs: Sequence[Json], now: datetime) -> str:
     """One line a run."""
     rows = [
         [
-            both(each["nominal_at"], now),
-            each["status"],
-            each["trigger"],
-            str(len(each["attempts"])),
-            took(each["attempts"][-1]) if each["attempts"] else "-",
-            each["id"],
-            why(each).removeprefix("-"),
+            both(run["nominal_at"], now),
+            run["status"],
+            run["trigger"],
+            str(len(run["attempts"])),
+            took(run["attempts"][-1]) if run["attempts"] else "-",
+            run["id"],
+            why(run).removeprefix("-"),
         ]
-        for each in runs
+        for run in runs
     ]
     return table(["NOMINAL TIME", "STATUS", "TRIGGER", "ATTEMPTS", "TOOK", "ID", "WHY"], rows)

@@ -95,14 +95,14 @@ def _place(error: BaseException) -> str:
     """The last line that is neither duetime's nor Python's own, nor a library's if it can be; empty where there is none."""
     frames = [(each.f_code.co_filename, line) for each, line in walk_tb(error.__traceback__)]
     theirs = [
-        each
-        for each in frames
-        if not each[0].startswith((_PACKAGE, "<frozen", str(Path(os.__file__).parent)))
+        frame
+        for frame in frames
+        if not frame[0].startswith((_PACKAGE, "<frozen", str(Path(os.__file__).parent)))
     ]
-    in_project = [each for each in theirs if not each[0].startswith(_LIBRARIES)]
+    in_project = [their for their in theirs if not their[0].startswith(_LIBRARIES)]
     return "".join(f"at {file}, line {line}" for file, line in (in_project or theirs)[-1:])
 
 
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
-_LIBRARIES = tuple(f"{get_path(each)}{os.sep}" for each in ("purelib", "platlib"))
+_LIBRARIES = tuple(f"{get_path(name)}{os.sep}" for name in ("purelib", "platlib"))
 _LIKE = {"app": "billing.handlers:app", "setup": "billing.setup:make_tables"}

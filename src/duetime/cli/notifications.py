@@ -131,8 +131,8 @@ def read(arguments: argparse.Namespace) -> int:
 
 def _read_some(client: Client, ids: list[str], scope: Mapping[str, str | None]) -> int:
     """All are looked up before the first is marked: one that is mistyped stops it all."""
-    for each in ids:
-        client.ask("GET", PATH, each, query=scope)
+    for id_ in ids:
+        client.ask("GET", PATH, id_, query=scope)
     for each in ids:
         client.tell("POST", PATH, each, "read", query=scope)
     return len(ids)
@@ -176,6 +176,6 @@ def _in_full(one: Mapping[str, Any]) -> str:
         "read by": seen,
     }
     head = f"{one['id']}  {plain(one['subject'])}"
-    facts = [f"  {name:<14}  {plain(each)}" for name, each in lines.items()]
+    facts = [f"  {name:<14}  {plain(line)}" for name, line in lines.items()]
     words = [plain(line) for line in one["text"].rstrip().split("\n")]
     return "\n".join([head, *facts, "", *words])

@@ -86,7 +86,7 @@ def _show(arguments: argparse.Namespace) -> int:
     if arguments.limit is not None or arguments.type is not None:
         raise BadUsage("--limit and --type are for the list; leave out the number, or them")
     mails = _ask(client_of(arguments), "mails", limit=str(KEPT))["items"]
-    mail = next((each for each in mails if each["number"] == arguments.number), None)
+    mail = next((mail for mail in mails if mail["number"] == arguments.number), None)
     if mail is None:
         raise CommandFailed(f"no mail has the number {arguments.number}: `duetime outbox mails` lists them")
     if arguments.json:
@@ -125,7 +125,7 @@ def _at(sent: Item) -> str:
 
 def _event(sent: Item) -> Row:
     detail = sent["detail"]
-    about: Item = next((detail[each] for each in ("action", "job", "undelivered") if each in detail), {})
+    about: Item = next((detail[name] for name in ("action", "job", "undelivered") if name in detail), {})
     name = about.get("id") or about.get("name") or ""
     reason = truncate(about.get("reason") or "", _REASON)
     return (_at(sent), sent["type"], str(detail.get("tenant_id", "")), str(name), reason)

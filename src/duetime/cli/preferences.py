@@ -80,7 +80,7 @@ def _channel(written: str, kinds: Sequence[str]) -> tuple[str, list[str] | None]
     if said in {NOBODY, DEFAULT}:
         return kind, [] if said == NOBODY else None
     channels = said.split(",")
-    if unknown := [each for each in channels if each not in CHANNELS]:
+    if unknown := [channel for channel in channels if channel not in CHANNELS]:
         allowed = ", ".join(CHANNELS)
         raise argparse.ArgumentTypeError(
             f"{', '.join(map(repr, unknown))} is no channel; say some of {allowed}, or {NOBODY}, or {DEFAULT}"
@@ -130,7 +130,7 @@ def _tell(arguments: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
         "admins' to": "only admins see that" if admins is None else _named(admins),
         "changed by": changed if chosen["revision"] else "nobody yet",
     }
-    print("\n".join(f"{name:<10}  {plain(each)}" for name, each in lines.items()))
+    print("\n".join(f"{name:<10}  {plain(line)}" for name, line in lines.items()))
     for kind, channels in chosen["channels_in_force"].items():
         print(f"{kind:<25}  {_channels(kind, channels, chosen)}")
     return 0
@@ -141,7 +141,7 @@ def _named(addresses: Sequence[str]) -> str:
 
 
 def _channels(kind: str, channels: Sequence[str], chosen: Mapping[str, Any]) -> str:
-    lacking = [each for each in channels if each not in chosen["channels_available"]]
+    lacking = [channel for channel in channels if channel not in chosen["channels_available"]]
     default = "" if kind in chosen["channels"] else "  (default)"
     without = f"  (this deployment has no {', no '.join(lacking)})" if lacking else ""
     return (", ".join(channels) or "nowhere") + default + without

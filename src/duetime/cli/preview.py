@@ -152,8 +152,8 @@ def _told_below(preview: Preview) -> Iterator[str]:
         yield ""
         yield "changes of the clocks ahead:"
         yield from (f"{_shown(row)}  {row.words}" for row in preview.changes)
-    notes = [f"note: {each}" for each in preview.notes]
-    notes += [f"croniter disagrees: {each}" for each in preview.disagreements]
+    notes = [f"note: {note}" for note in preview.notes]
+    notes += [f"croniter disagrees: {disagreement}" for disagreement in preview.disagreements]
     if preview.second_opinion:
         notes.append(f"second opinion: {preview.second_opinion}")
     yield from ["", *notes] if notes else ()

@@ -21,7 +21,7 @@ class Profile:
     prefix: str | None = None
 
 
-_KEYS = [each.name for each in fields(Profile)]
+_KEYS = [field.name for field in fields(Profile)]
 
 
 def profile_named(name: str, file: str) -> Profile:

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lines_of_runs(found: Simulated) -> Iterator[str]:
     yield from (f"{_zulu(at)}  {name}" for at, name in found.runs())
-    yield from (f"more of {each.name} is left out" for each in found.jobs if each.is_cut)
+    yield from (f"more of {job.name} is left out" for job in found.jobs if job.is_cut)
 
 
 def _as_text(found: Simulated) -> Iterator[str]:
@@ -66,7 +66,7 @@ def _as_text(found: Simulated) -> Iterator[str]:
     if not found.jobs:
         yield "no jobs"
         return
-    yield table(("JOB", "RUNS", "FIRST", "LAST", "CLOCKS"), [_row(each) for each in found.jobs])
+    yield table(("JOB", "RUNS", "FIRST", "LAST", "CLOCKS"), [_row(job) for job in found.jobs])
     changes = [(row, job.name) for job in found.jobs for row in job.changes]
     if changes:
         yield "\nchanges of the clocks:"
@@ -89,11 +89,11 @@ def _as_json(found: Simulated, *, with_runs: bool) -> dict[str, Any]:
         "until": _zulu(found.until),
         "jobs": [
             {
-                "name": each.name,
-                "runs": len(each.runs),
-                "is_cut": each.is_cut,
-                "first": _zulu(each.runs[0]) if each.runs else None,
-                "last": _zulu(each.runs[-1]) if each.runs else None,
+                "name": job.name,
+                "runs": len(job.runs),
+                "is_cut": job.is_cut,
+                "first": _zulu(job.runs[0]) if job.runs else None,
+                "last": _zulu(job.runs[-1]) if job.runs else None,
                 "changes": [
                     {
                         "at": row.at and _zulu(row.at),
@@ -101,10 +101,10 @@ def _as_json(found: Simulated, *, with_runs: bool) -> dict[str, Any]:
                         "mark": row.mark,
                         "note": row.words,
                     }
-                    for row in each.changes
+                    for row in job.changes
                 ],
             }
-            for each in found.jobs
+            for job in found.jobs
         ],
         "most_at_once": met and {"at": _zulu(met[0]), "jobs": [*met[1]]},
     }

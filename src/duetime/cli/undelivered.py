@@ -110,9 +110,9 @@ def _redrive_all(arguments: argparse.Namespace) -> dict[str, Any]:
 def _redrive_some(arguments: argparse.Namespace) -> dict[str, Any]:
     """All are looked up before the first is redriven: one that is mistyped stops it all."""
     client = client_of(arguments)
-    things = [client.ask("GET", PATH, each) for each in arguments.ids]
+    things = [client.ask("GET", PATH, id_) for id_ in arguments.ids]
     if not arguments.dry_run:
-        things = [client.ask("POST", PATH, each, "redrive") for each in arguments.ids]
+        things = [client.ask("POST", PATH, id_, "redrive") for id_ in arguments.ids]
     return {"items": things, "dry_run": arguments.dry_run}
 
 
@@ -121,15 +121,15 @@ def _listed(things: list[dict[str, Any]]) -> str:
     heads = ("ID", "KIND", "FROM", "LAST", "COUNT", "ACTION", "REASON")
     rows = [
         (
-            each["id"],
-            each["kind"],
-            each["source"],
-            both(each["last_at"], now),
-            str(each["count"]),
-            each["action_id"] or "",
-            _short(each["reason"]),
+            thing["id"],
+            thing["kind"],
+            thing["source"],
+            both(thing["last_at"], now),
+            str(thing["count"]),
+            thing["action_id"] or "",
+            _short(thing["reason"]),
         )
-        for each in things
+        for thing in things
     ]
     return table(heads, rows)
 
@@ -146,7 +146,7 @@ def _in_full(thing: Mapping[str, Any]) -> str:
         "body, cut" if thing["is_cut"] else "body": "[redacted]" if thing["body"] is None else thing["body"],
     }
     head = f"{thing['id']}  {_about(thing)}"
-    return "\n".join([head, *(f"  {name:<14}  {plain(each)}" for name, each in lines.items())])
+    return "\n".join([head, *(f"  {name:<14}  {plain(line)}" for name, line in lines.items())])
 
 
 def _about(thing: Mapping[str, Any]) -> str:

@@ -37,12 +37,12 @@ class Estimate:
     @property
     def growing_dollars(self) -> float:
         """What comes with the work."""
-        return sum(each.growing_dollars for each in self.lines)
+        return sum(line.growing_dollars for line in self.lines)
 
     @property
     def fixed_dollars(self) -> float:
         """What is paid at rest."""
-        return sum(each.fixed_dollars for each in self.lines)
+        return sum(line.fixed_dollars for line in self.lines)
 
     @property
     def per_million(self) -> float | None:

@@ -68,9 +68,9 @@ def bare_calls(work: Workload, number: float) -> InvocationCounts:
 
 def invocations(calls: Iterable[InvocationCounts]) -> float:
     """Of functions together."""
-    return sum(each.number for each in calls)
+    return sum(call.number for call in calls)
 
 
 def compute(calls: Iterable[InvocationCounts]) -> float:
     """GB-seconds of functions together."""
-    return sum(each.gigabyte_seconds for each in calls)
+    return sum(call.gigabyte_seconds for call in calls)

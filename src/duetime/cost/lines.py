@@ -46,4 +46,4 @@ class CostLine:
 
 def total(lines: Iterable[CostLine]) -> float:
     """Dollars a month of lines together."""
-    return sum(each.dollars for each in lines)
+    return sum(line.dollars for line in lines)

@@ -89,7 +89,7 @@ def _prices(source: str, given: Mapping[str, Any]) -> Prices:
 
 
 def _price(source: str, name: str, given: Any) -> Price:
-    wanted = {each.name for each in fields(Price)}
+    wanted = {field.name for field in fields(Price)}
     if not isinstance(given, dict) or set(given) != wanted:
         raise InvalidPrices(source, f"[{name}] takes exactly {', '.join(sorted(wanted))}")
     if not _is_amount(given["dollars"]) or not _is_amount(given["per"]) or given["per"] == 0:

@@ -72,7 +72,7 @@ class Workload:
     dashboards: float = _number(1, "dashboards")
 
     def __post_init__(self) -> None:
-        problems = [each for one in fields(self) for each in _problems(one, getattr(self, one.name))]
+        problems = [problem for one in fields(self) for problem in _problems(one, getattr(self, one.name))]
         if problems:
             raise InvalidWorkload(problems)
 

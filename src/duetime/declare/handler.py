@@ -142,9 +142,11 @@ class Signature:
         """
         annotations = _annotations(function)
         parameters = [
-            each for each in inspect.signature(function).parameters.values() if each.kind not in _VARIADIC
+            parameter
+            for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind not in _VARIADIC
         ]
-        named = [each for each in parameters if each.kind in _NAMED]
+        named = [parameter for parameter in parameters if parameter.kind in _NAMED]
         payloads = tuple(each.name for each in named if _is_a(annotations.get(each.name), Payload))
         runs = tuple(each.name for each in named if _is_a(annotations.get(each.name), Run))
         wants = tuple(
@@ -152,11 +154,12 @@ class Signature:
             for each in named
             if may_be_a_resource(annotations.get(each.name))
         )
-        filled = {*payloads, *runs, *(each.name for each in wants)}
+        filled = {*payloads, *runs, *(want.name for want in wants)}
         others = tuple(
-            each.name
-            for each in parameters
-            if each.name not in filled and (each.default is each.empty or _hints(annotations.get(each.name)))
+            parameter.name
+            for parameter in parameters
+            if parameter.name not in filled
+            and (parameter.default is parameter.empty or _hints(annotations.get(parameter.name)))
         )
         return cls(payloads, runs, wants, others, annotations[payloads[0]] if payloads else None)
 
@@ -264,4 +267,4 @@ def _is_a(annotation: object, base: type | UnionType) -> bool:
 def _hints(annotation: object) -> bool:
     """Whether it means a payload or a run in a way that is not understood: ``Payload`` itself, or one type among others."""
     parts = typing.get_args(annotation)
-    return Payload in (annotation, *parts) or any(_is_a(each, Payload | Run) for each in parts)
+    return Payload in (annotation, *parts) or any(_is_a(part, Payload | Run) for part in parts)

@@ -43,7 +43,7 @@ def options_of(function: Function, timeout: timedelta, said: Mapping[str, Any]) 
     Raises:
         DeclarationError: a job has no such option.
     """
-    known = [each.name for each in fields(JobOptions)]
+    known = [field.name for field in fields(JobOptions)]
     for name in said:
         if name not in known:
             remedy = (
@@ -138,7 +138,7 @@ def _definition(
     definition = Definition(
         name=name,
         type=name,
-        cadences=tuple(each.text for each in cadences),
+        cadences=tuple(cadence.text for cadence in cadences),
         payload=_payload(takes, cadences, options.payload),
         payload_version=takes.payload.type_version if takes.payload else 1,
         retry=policy(options.retry).text(),

@@ -62,7 +62,7 @@ def has_times(cadences: Iterable[Cadence]) -> bool:
     """Whether some time makes the job due; else events do, or a person."""
     from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - see above
 
-    return not all(isinstance(each, TriggerCadence) for each in cadences)
+    return not all(isinstance(cadence, TriggerCadence) for cadence in cadences)
 
 
 def overlap_of(said: str | None, cadences: Iterable[Cadence]) -> Overlap:
@@ -74,7 +74,7 @@ def overlap_of(said: str | None, cadences: Iterable[Cadence]) -> Overlap:
     from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - see above
 
     if said is None:
-        return Overlap.ALLOW if all(isinstance(each, OnEvent) for each in cadences) else Overlap.SKIP
+        return Overlap.ALLOW if all(isinstance(cadence, OnEvent) for cadence in cadences) else Overlap.SKIP
     if said not in tuple(Overlap):
         raise DeclarationError(f"overlap is {said!r}; allowed is {', '.join(Overlap)}")
     return Overlap(said)
@@ -114,8 +114,8 @@ def _name_refusals(definition: Definition) -> Iterator[str]:
 def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:
     if len(cadences) > MOST_CADENCES:
         yield f"it has {len(cadences)} cadences; at most {MOST_CADENCES} are allowed"
-    names = [each.name for each in cadences]
-    for name in sorted({each for each in names if names.count(each) > 1}):
+    names = [cadence.name for cadence in cadences]
+    for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"the cadence {name} is said twice; once is enough"
     for each in cadences:
         yield from _loop(definition.name, each)
@@ -137,7 +137,7 @@ def _loop(name: str, cadence: Cadence) -> Iterator[str]:
     if isinstance(cadence, OnEvent) and cadence.source == EVENT_SOURCE and cadence.type.startswith("run."):
         detail = cadence.pattern().get("detail", {})
         jobs = (detail.get("action") or {}).get("job") if isinstance(detail, dict) else None
-        if not jobs or not all(isinstance(each, str) and each != name for each in jobs):
+        if not jobs or not all(isinstance(job, str) and job != name for job in jobs):
             yield (
                 f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows, by"
                 ' match={"action": {"job": ["another-job"]}}'

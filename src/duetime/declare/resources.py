@@ -84,7 +84,7 @@ class Factories:
     """The factories of an app, by what they make."""
 
     def __init__(self, factories: Iterable[Factory] = ()) -> None:
-        self._by_type: dict[Any, Factory] = {each.makes: each for each in factories}
+        self._by_type: dict[Any, Factory] = {factory.makes: factory for factory in factories}
 
     @property
     def by_type(self) -> Mapping[Any, Factory]:
@@ -164,7 +164,7 @@ class Resources:
     def __init__(self, factories: Mapping[Any, Factory]) -> None:
         self._factories = dict(factories)
         self._made: dict[Any, object] = {}
-        self._locks = {each: threading.Lock() for each in self._factories}
+        self._locks = {factory: threading.Lock() for factory in self._factories}
 
     def of(self, wants: Iterable[Dependency]) -> dict[str, object]:
         """What fills these parameters, by their names; one without a resource keeps its default.
@@ -172,7 +172,7 @@ class Resources:
         Raises:
             ResourceFailed: a factory raised.
         """
-        return {each.name: self._get(each.annotation) for each in wants if each.annotation in self._factories}
+        return {want.name: self._get(want.annotation) for want in wants if want.annotation in self._factories}
 
     def _get(self, wanted: object) -> object:
         with self._locks[wanted]:  # held while others are made for this one: there are no circles

@@ -151,7 +151,7 @@ class MemoryCloud:
         passes = system_jobs.system_app({SWEEP: self._sweep, CATCH_UP: self._catch_up})
         self._usual, self._heart = app.worker, self._heartbeat()
         self._apps = {each.worker: each for each in (passes, app)}
-        self._work = {name: self._worker(each, self._instance) for name, each in self._apps.items()}
+        self._work = {name: self._worker(app, self._instance) for name, app in self._apps.items()}
 
     def _waker(self) -> DueScanner:
         seen = self._seen
@@ -257,7 +257,7 @@ class MemoryCloud:
             self.timers.next_at(),
             self.job_wakes.next_at(),
         )
-        return min(each for each in instants if each is not None)
+        return min(instant for instant in instants if instant is not None)
 
     def _sweeps(self, now: datetime) -> bool:
         """Whether a sweep is woken now."""

@@ -150,7 +150,7 @@ def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:
     if row.cadence not in job.pauses or row.trigger is Trigger.EVENT:
         return False
     others = (each for name, each in job.stacked.by_name.items() if name not in job.pauses)
-    return any(each.next_after(nominal - _SECOND) == nominal for each in others)
+    return any(other.next_after(nominal - _SECOND) == nominal for other in others)
 
 
 def _is_late(row: Action, job: Job, bounds: Bounds) -> bool:

@@ -30,7 +30,7 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
     if job.removed_at is not None or job.definition.self_scheduled:
         return
     told = job.definition.title or job.name
-    coming = [each for each in job.stacked.wakes if each.parsed().next_after(now) is not None]
+    coming = [wake for wake in job.stacked.wakes if wake.parsed().next_after(now) is not None]
     for place, each in enumerate(coming):
         yield JobWake(
             kind="schedule",
@@ -63,10 +63,10 @@ def _pattern_of(trigger: OnEvent, settings: Settings) -> dict[str, Any]:
 
 def short_of(wakes: tuple[JobWake, ...]) -> str:
     """What a job's row keeps of them: how many schedules, how many rules, and a hash of all they say."""
-    kinds = [each.kind for each in wakes]
+    kinds = [wake.kind for wake in wakes]
     said = [
-        [each.kind, each.name, each.is_enabled, each.expression, each.tz, each.pattern, each.description]
-        for each in wakes
+        [wake.kind, wake.name, wake.is_enabled, wake.expression, wake.tz, wake.pattern, wake.description]
+        for wake in wakes
     ]
     digest = sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:12]
     return f"{kinds.count('schedule')} {kinds.count('rule')} {digest}" if wakes else ""

@@ -126,7 +126,7 @@ class CalendarExcluded(TimeSource):
         if is_shown_again or not self._calendar.leaves(day):
             return at
         last = self.day_of(self.until) + 1
-        silent = next((each for each in range(day + 1, last + 1) if not self._calendar.leaves(each)), None)
+        silent = next((index for index in range(day + 1, last + 1) if not self._calendar.leaves(index)), None)
         return self.until if silent is None else self.begin_of(silent) - SECOND
 
 

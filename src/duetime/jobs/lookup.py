@@ -155,4 +155,4 @@ class JobLookup:
         except InvalidIdentifier:
             raise JobNotFound(name) from None
         tenants = (SYSTEM_TENANT, self._tenant_id) if self._sees_system else (self._tenant_id,)
-        return [JobRef(each, checked) for each in tenants]
+        return [JobRef(tenant, checked) for tenant in tenants]

@@ -49,7 +49,7 @@ class Maintain:
     def _end_pauses(self, ref: JobRef) -> None:
         for _ in range(_RACES):
             job, now = self._jobs.get(ref), self._clock.now()
-            over = [] if job is None else [name for name, each in job.pauses.items() if each.is_over(now)]
+            over = [] if job is None else [name for name, pause in job.pauses.items() if pause.is_over(now)]
             if job is None or not over:
                 return
             if self._plan(ref).made:
@@ -135,7 +135,7 @@ def resumed(job: Job, pauses: Sequence[str], now: datetime) -> tuple[Job, tuple[
         cursor = ended[WHOLE_JOB]
         if job.cursor < whole.since:
             spans.append(JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=whole.since, by=whole.by))
-    left = {name: each for name, each in job.pauses.items() if name not in ended}
+    left = {name: pause for name, pause in job.pauses.items() if name not in ended}
     return changed(replace(job, pauses=left, cursor=max(cursor, job.since)), now), tuple(spans)
 
 

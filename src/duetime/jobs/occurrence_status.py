@@ -118,7 +118,7 @@ class JobHistory:
     @property
     def _planned_until(self) -> datetime:
         """The cursor; it goes back to the end of a pause once somebody ends that."""
-        ends = [each.until for each in self.job.pauses.values() if each.until]
+        ends = [pause.until for pause in self.job.pauses.values() if pause.until]
         return min([self.job.cursor, *ends])
 
     def _without_row(self, at: datetime) -> ExplainedStatus:
@@ -136,21 +136,21 @@ class JobHistory:
 
     def _excuse(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
         """Why none of these cadences made a row; None if one of them should have. That one was missed counts most."""
-        found = [self._excuse_of(at, each) for each in cadences]
+        found = [self._excuse_of(at, cadence) for cadence in cadences]
         excuses = [each for each in found if each is not None]
         if not found or len(excuses) < len(found):
             return None
-        return max(excuses, key=lambda each: each.account is OccurrenceStatus.MISSED)
+        return max(excuses, key=lambda excuse: excuse.account is OccurrenceStatus.MISSED)
 
     def _refusal(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
         """Why what is planned for these cadences will not run, as things stand; None if one of them has it run."""
-        found = [self._standing(at, each, is_planned=True) for each in cadences]
+        found = [self._standing(at, cadence, is_planned=True) for cadence in cadences]
         return found[0] if found and all(found) else None
 
     def _excuse_of(self, at: datetime, cadence: str) -> ExplainedStatus | None:
         """Why one cadence made no row; that somebody wanted it so counts more than that nobody planned."""
         is_past = at <= self.now
-        covering = [each for each in self.spans if is_past and _covers(each, at, cadence)]
+        covering = [span for span in self.spans if is_past and _covers(span, at, cadence)]
         span = min(covering, key=lambda each: each.kind is SpanKind.MISSED, default=None)
         if span is not None and span.kind is not SpanKind.MISSED:
             return _skipped(SkipReason(span.kind), span.by, span.reason)

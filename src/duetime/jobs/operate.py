@@ -161,7 +161,9 @@ class JobOperations(JobLookup):
             JobConflict: it has no such cadence.
             DeclarationError: a value is out of its range.
         """
-        spans = None if backoff is None else tuple(each.total_seconds() for each in back_offs(backoff))
+        spans = (
+            None if backoff is None else tuple(back_off.total_seconds() for back_off in back_offs(backoff))
+        )
         tuning = Tuning(attempts=attempts, backoff=spans, jitter=jitter)
         tuning.applied(RetryPolicy())
 

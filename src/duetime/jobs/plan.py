@@ -202,7 +202,7 @@ def attend_at_of(job: Job, cursor: datetime) -> datetime:
     """When a pause of it ends, or its next unplanned occurrence is due; now-ish while its wakes are not set."""
     if job.wakes.startswith(STALE):
         return job.maintain_at
-    ends = [each.until for each in job.pauses.values() if each.until is not None]
+    ends = [pause.until for pause in job.pauses.values() if pause.until is not None]
     is_planned = job.is_live and not job.definition.self_scheduled
     following = job.stacked.next_after(cursor) if is_planned else None
     return min([*ends, following or instant.LATEST])
@@ -214,7 +214,7 @@ STALE = "?"
 
 def _cadence_of(job: Job, due: DueTime) -> str | None:
     """The cadence that a nominal time is run for: the first that was not paused before it."""
-    return next((each for each in due.cadences if not _is_paused(job, each, due.at)), None)
+    return next((cadence for cadence in due.cadences if not _is_paused(job, cadence, due.at)), None)
 
 
 def _is_paused(job: Job, cadence: str, at: datetime) -> bool:

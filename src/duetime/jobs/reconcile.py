@@ -64,7 +64,7 @@ class Reconcile:
             DeclarationError: a job asks for what this back end cannot honour; nothing was changed.
             BackendUnavailable: not all was reconciled; doing it again is safe.
         """
-        declared = [self._localised(each) for each in definitions]
+        declared = [self._localised(definition) for definition in definitions]
         self._refuse_precision(declared)
         standing = {job.name: job for job in self._listed()}
         lines = [line for each in declared if (line := self._declare(each, standing.get(each.name)))]
@@ -78,7 +78,9 @@ class Reconcile:
         return replace(definition, cadences=tuple(each.text for each in read))
 
     def _refuse_precision(self, definitions: Iterable[Definition]) -> None:
-        fine = [each.name for each in definitions if is_too_fine(each, self._wakes.precision)]
+        fine = [
+            definition.name for definition in definitions if is_too_fine(definition, self._wakes.precision)
+        ]
         if fine:
             raise DeclarationError(f"{', '.join(fine)}: {TOO_FINE}")
 
@@ -170,7 +172,7 @@ def redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Seq
 
     What was planned before the drop is retired, and would be found under the same ids.
     """
-    over = [name for name, each in job.pauses.items() if each.is_over(now)]
+    over = [name for name, pause in job.pauses.items() if pause.is_over(now)]
     job, spans = resumed(job, over, now)
     after = replace(job, definition=definition, removed_at=None)
     if job.removed_at is None and definition.plans_like(job.definition):
@@ -219,5 +221,5 @@ def _is_of(job: Job, worker: str) -> bool:
 
 
 def _told(definition: Definition) -> str:
-    said = " and ".join(parse(each).describe() for each in definition.cadences)
+    said = " and ".join(parse(cadence).describe() for cadence in definition.cadences)
     return f"{definition.name}: {said}"

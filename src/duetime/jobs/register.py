@@ -122,7 +122,7 @@ class Register:
         definition = Definition(
             name=job_name(said.name),
             type=handler,
-            cadences=tuple(each.text for each in cadences),
+            cadences=tuple(cadence.text for cadence in cadences),
             payload=None if isinstance(said.handler, str) else said.handler.to_json(),
             payload_version=1 if isinstance(said.handler, str) else said.handler.type_version,
             retry=None if said.retry is None else policy(said.retry).text(),
@@ -249,10 +249,10 @@ def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
     from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - most registrations have none
 
     return [
-        f"{each.text}: say where the event names its tenant, as in tenant=detail.tenant_id; a registered job"
+        f"{cadence.text}: say where the event names its tenant, as in tenant=detail.tenant_id; a registered job"
         " is started by its own tenant's events alone"
-        for each in cadences
-        if isinstance(each, OnEvent) and not each.tenant
+        for cadence in cadences
+        if isinstance(cadence, OnEvent) and not cadence.tenant
     ]
 
 

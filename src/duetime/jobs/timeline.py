@@ -110,9 +110,13 @@ class _Walk:
 
     def after(self, start: datetime) -> Iterator[Keyed]:
         """From an instant on."""
-        sources = [source for each in self._stacked.cadences for source in sources_of(each, self._until)]
+        sources = [
+            source for cadence in self._stacked.cadences for source in sources_of(cadence, self._until)
+        ]
         coming = [
-            (at, place) for place, each in enumerate(sources) if (at := each.next_after(start)) is not None
+            (at, place)
+            for place, source in enumerate(sources)
+            if (at := source.next_after(start)) is not None
         ]
         heapify(coming)
         while coming:

@@ -25,9 +25,9 @@ def upcoming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[DueT
         yield from _of_one(job, cadence, now)
         return
     times = [
-        CadenceSet((each,)).after(start)
-        for each in job.stacked.cadences
-        if (start := _silent_until(job, each, now)) is not None
+        CadenceSet((cadence,)).after(start)
+        for cadence in job.stacked.cadences
+        if (start := _silent_until(job, cadence, now)) is not None
     ]
     for at, alike in groupby(merge(*times, key=lambda due: due.at), key=lambda due: due.at):
         yield DueTime(at, tuple(name for each in alike for name in each.cadences))
@@ -35,11 +35,11 @@ def upcoming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[DueT
 
 def _of_one(job: Job, name: str, now: datetime) -> Iterator[DueTime]:
     cadences = job.stacked.cadences
-    place = next((place for place, each in enumerate(cadences) if each.name == name), None)
+    place = next((place for place, cadence in enumerate(cadences) if cadence.name == name), None)
     if place is None or (start := _silent_until(job, cadences[place], now)) is None:
         return
     for due in CadenceSet((cadences[place],)).after(start):
-        if not any(_has(job, each, due.at, now) for each in cadences[:place]):
+        if not any(_has(job, cadence, due.at, now) for cadence in cadences[:place]):
             yield due
 
 

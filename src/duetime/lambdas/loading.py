@@ -42,11 +42,11 @@ def load_apps(where: str) -> App:
     Raises:
         DeclarationError: as `load_app`, of any of them.
     """
-    apps = [load_app(each) for each in where.split()] or [load_app(where)]
+    apps = [load_app(part) for part in where.split()] or [load_app(where)]
     if len(apps) == 1:
         return apps[0]
     newest: dict[str, Handler] = {}
-    for handler in (each for app in apps for each in app.handlers.values()):
+    for handler in (handler for app in apps for handler in app.handlers.values()):
         standing = newest.get(handler.name, handler)
         newest[handler.name] = max(standing, handler, key=lambda each: each.version)
     whole = App()

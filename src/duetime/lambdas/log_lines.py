@@ -38,7 +38,7 @@ class LogLines(LambdaPowertoolsFormatter):
     def serialize(self, log: Any) -> str:
         """The line; what was noted on an exception is cut, too."""
         if notes := log.get("exception_notes"):
-            log["exception_notes"] = [truncate(each) for each in notes]
+            log["exception_notes"] = [truncate(note) for note in notes]
         return super().serialize(log)
 
 

@@ -41,7 +41,7 @@ class Channels:
         return replace(settings, topic_arn=topic, mail_from=sender)
 
     def _make_templates(self, prefix: str) -> None:
-        known = {each.get("Name") for each in self._ses.list_templates()["TemplatesMetadata"]}
+        known = {template.get("Name") for template in self._ses.list_templates()["TemplatesMetadata"]}
         for each in templates(prefix):
             if each.name not in known:
                 self._ses.create_template(

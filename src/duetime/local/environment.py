@@ -60,7 +60,7 @@ class Environment:
 
     def use(self, settings: Settings) -> None:
         """Have ``Scheduler.from_env`` in a handler find these settings, as it does in a Lambda."""
-        absent: dict[str, str | None] = {PREFIX + each.name.upper(): None for each in fields(Settings)}
+        absent: dict[str, str | None] = {PREFIX + field.name.upper(): None for field in fields(Settings)}
         self._put(absent | settings.to_env())
 
     def restore(self) -> None:

@@ -63,7 +63,7 @@ class LocalEventBus:
             if rule.state == "DISABLED":
                 return
             functions, queues = (
-                [each for each in rule.targets if kind in each["Arn"]] for kind in (_LAMBDA, _SQS)
+                [target for target in rule.targets if kind in target["Arn"]] for kind in (_LAMBDA, _SQS)
             )
             if not functions and not queues:
                 self._usual(rule, original_event, transform_input)

@@ -90,9 +90,9 @@ class EventSources:
         )
         self._pumps = (*streams, schedules, self._invocations, *self._queues, *expiries)
         for listener in (
-            *(each.listen for each in streams),
+            *(stream.listen for stream in streams),
             schedules.listen,
-            *(each.listen for each in self._queues),
+            *(queue.listen for queue in self._queues),
         ):
             gate.listen(listener)
 
@@ -132,5 +132,5 @@ class EventSources:
             pump.stop()
         for pump in self._pumps:
             pump.join(_LAST_TURN)
-        left = sum(each.finish(longest) for each in self._queues)
+        left = sum(queue.finish(longest) for queue in self._queues)
         return left + self._invocations.finish(_LAST_TURN)

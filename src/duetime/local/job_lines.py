@@ -32,8 +32,8 @@ def upcoming_runs(jobs: Iterable[Job], now: datetime) -> Sequence[UpcomingRun]:
 
 def job_lines(jobs: Sequence[UpcomingRun]) -> Sequence[str]:
     """A line for each of the first 20 jobs, below one another."""
-    width = max((len(each.name) for each in jobs), default=0)
-    lines = [_line(each, width) for each in islice(jobs, _LONGEST_LIST)]
+    width = max((len(job.name) for job in jobs), default=0)
+    lines = [_line(job, width) for job in islice(jobs, _LONGEST_LIST)]
     return [*lines, f"and {len(jobs) - _LONGEST_LIST} more"] if len(jobs) > _LONGEST_LIST else lines
 
 
@@ -42,7 +42,7 @@ def _line(job: UpcomingRun, width: int) -> str:
 
 
 def _words(job: Job) -> Sequence[str]:
-    return [parse(each).describe() for each in job.definition.cadences]
+    return [parse(cadence).describe() for cadence in job.definition.cadences]
 
 
 def _next_run(job: Job, now: datetime) -> str:

@@ -59,7 +59,7 @@ class Metrics:
         """All that was told, by name, the whole deployment's before its parts."""
         with self._turn:
             places = sorted(self._standing, key=lambda each: (each[0].value, len(each[1]), each[1]))
-            return [self._standing[each] for each in places]
+            return [self._standing[place] for place in places]
 
     def value(self, metric: Metric | str, **dimensions: str) -> float | None:
         """Where a metric stands; with ``type`` or ``tenant``, what is told of that alone. None: nothing was told."""

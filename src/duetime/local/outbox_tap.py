@@ -103,4 +103,4 @@ def _of_messages(outbox: Outbox, settings: Callable[[], Settings]) -> Any:
 
 @lru_cache(maxsize=4)
 def _templates(prefix: str) -> Mapping[str, Template]:
-    return {each.name: each for each in templates(prefix)}
+    return {template.name: template for template in templates(prefix)}

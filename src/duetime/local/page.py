@@ -76,11 +76,11 @@ def page(
     state = "The global switch is on." if settings.enabled else "The global switch is off: nothing fires."
     return _PAGE.format(
         state=escape(state),
-        handlers="\n".join(_row(name, each) for name, each in app.handlers.items()),
-        jobs=_JOBS.format(rows="\n".join(_job_row(each) for each in jobs)) if jobs else "",
+        handlers="\n".join(_row(name, handler) for name, handler in app.handlers.items()),
+        jobs=_JOBS.format(rows="\n".join(_job_row(job) for job in jobs)) if jobs else "",
         commands=escape("\n".join(commands(app, url))),
         links="\n".join(f'<li><a href="{path}">{path}</a>: {what}</li>' for path, what in _LINKS.items()),
-        environment=escape("\n".join(_export(*each) for each in environment.items())),
+        environment=escape("\n".join(_export(*item) for item in environment.items())),
     )
 
 

@@ -101,8 +101,8 @@ class QueuePoller(Poller):
             self._client.delete_message_batch(
                 QueueUrl=self._source.url,
                 Entries=[
-                    {"Id": str(place), "ReceiptHandle": each}
-                    for place, each in enumerate(dict.fromkeys(taken))
+                    {"Id": str(place), "ReceiptHandle": fromkey}
+                    for place, fromkey in enumerate(dict.fromkeys(taken))
                 ],
             )
 

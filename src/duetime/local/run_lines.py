@@ -90,8 +90,8 @@ class RunLines(logging.Formatter):
             return self._painted(text, _FAINT)
         if record.name in {_NEWS, _OUTBOX}:
             return f"{vars(record).get('word', 'deployed'):14}  {_one_line(record.getMessage())}"
-        extras = {name: each for name, each in vars(record).items() if name not in _STANDARD}
-        told = "".join(f"  {name}={_one_line(each)}" for name, each in extras.items())
+        extras = {name: var for name, var in vars(record).items() if name not in _STANDARD}
+        told = "".join(f"  {name}={_one_line(extra)}" for name, extra in extras.items())
         where = record.name.removeprefix("duetime.")
         return self._painted(
             f"{record.levelname.lower():14}  {where}: {_one_line(record.getMessage())}{told}",

@@ -69,7 +69,7 @@ class StreamDelivery:
         if not failures:
             return len(batch), None
         numbers = [record["dynamodb"]["SequenceNumber"] for record in batch]
-        named = [each.get("itemIdentifier") for each in failures]
+        named = [failure.get("itemIdentifier") for failure in failures]
         if not all(each in numbers for each in named):
             return 0, f"the function names records that are not in the batch: {named}"
         return min(numbers.index(each) for each in named), "the function reports it as failed"

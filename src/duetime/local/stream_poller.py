@@ -62,9 +62,9 @@ class StreamPoller(Poller):
         self._read_at = self.clock.now()
         records = self._shard.read(_PAGE)
         wanted = [
-            as_lambda_has_it(each, self._source.arn)
-            for each in records
-            if any(matches(pattern, each) for pattern in self._source.filters)
+            as_lambda_has_it(record, self._source.arn)
+            for record in records
+            if any(matches(pattern, record) for pattern in self._source.filters)
         ]
         for first in range(0, len(wanted), BATCH):
             self._deliver(wanted[first : first + BATCH])

@@ -19,8 +19,8 @@ def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
     """
     return (
         *(
-            f"{program} {each}{elsewhere(url)}"
-            for each in (*_for_types(app), "actions list", *_for_jobs(app))
+            f"{program} {for_type_}{elsewhere(url)}"
+            for for_type_ in (*_for_types(app), "actions list", *_for_jobs(app))
         ),
         f"curl {url}/api/v1/scheduling/query",
     )
@@ -33,7 +33,7 @@ def elsewhere(url: str) -> str:
 
 def _for_jobs(app: App) -> tuple[str, ...]:
     """List the jobs, and trigger the first that needs no payload of the reader's own."""
-    ready = [name for name, each in app.handlers.items() if each.job and not _is_bare(each)]
+    ready = [name for name, handler in app.handlers.items() if handler.job and not _is_bare(handler)]
     return ("jobs list", *(f"jobs trigger {name}" for name in ready[:1])) if app.jobs else ()
 
 
@@ -44,8 +44,12 @@ def _is_bare(handler: Handler) -> bool:
 
 def _for_types(app: App) -> tuple[str, ...]:
     """Schedule the first type for which an example can be made; else the very first, with a payload to fill in."""
-    types = {name: each.payload for name, each in app.handlers.items() if each.payload and each.job is None}
+    types = {
+        name: handler.payload
+        for name, handler in app.handlers.items()
+        if handler.payload and handler.job is None
+    }
     for name, payload in types.items():
         if example := example_of(payload):
             return (f"schedule {name} --payload {shlex.quote(example)} --in 3s",)
-    return tuple(f"schedule {each} --payload {shlex.quote('{…}')} --in 3s" for each in list(types)[:1])
+    return tuple(f"schedule {type_} --payload {shlex.quote('{…}')} --in 3s" for type_ in list(types)[:1])

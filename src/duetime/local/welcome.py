@@ -21,16 +21,16 @@ def welcome(
     has_console: bool = False,
 ) -> str:
     """Where it listens, what it runs and when, where to look, and a few commands to try."""
-    handlers = [name for name, each in app.handlers.items() if each.job is None]
+    handlers = [name for name, handler in app.handlers.items() if handler.job is None]
     parts = _counted(len(handlers), "handler"), _counted(len(app.jobs), "job")
     listed = f": {', '.join(handlers)}" if handlers else ""
     lines = [
         f"duetime runs {' and '.join(filter(None, parts))} at {url}{listed}",
-        *(f"    {each}" for each in job_lines(jobs)),
+        *(f"    {job_line}" for job_line in job_lines(jobs)),
         "",
         *_look(url, has_console=has_console),
         "  In another terminal, try:",
-        *(f"    {each}" for each in commands(app, url, program)),
+        *(f"    {command}" for command in commands(app, url, program)),
         "",
         f"  The API takes you for one of acme's admins; the headers {USER}, {TENANT}, {GROUPS}",
         f"  or {ARN} say who else calls.",

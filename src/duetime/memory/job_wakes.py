@@ -64,9 +64,9 @@ class MemoryJobWakes:
         """The enabled schedules whose time has come since they last fired, or were put; each once, however late."""
         with self._lock:
             due = sorted(
-                (each.next_at, key)
-                for key, each in self._wakes.items()
-                if each.next_at and each.next_at <= now
+                (wake.next_at, key)
+                for key, wake in self._wakes.items()
+                if wake.next_at and wake.next_at <= now
             )
             for _, key in due:
                 fired = self._wakes[key]
@@ -77,16 +77,16 @@ class MemoryJobWakes:
     def next_at(self) -> datetime | None:
         """When the next schedule fires."""
         with self._lock:
-            return min([each.next_at for each in self._wakes.values() if each.next_at], default=None)
+            return min([wake.next_at for wake in self._wakes.values() if wake.next_at], default=None)
 
     def matching(self, event: Mapping[str, Any]) -> tuple[JobWake, ...]:
         """The enabled rules whose pattern lets an event of the bus through."""
         with self._lock:
-            wakes = [each.wake for each in self._wakes.values()]
+            wakes = [wake.wake for wake in self._wakes.values()]
         return tuple(
-            each
-            for each in wakes
-            if each.is_enabled and each.pattern is not None and matches(each.pattern, event)
+            wake
+            for wake in wakes
+            if wake.is_enabled and wake.pattern is not None and matches(wake.pattern, event)
         )
 
     def wake(self, kind: str, name: str) -> JobWake | None:

@@ -98,7 +98,7 @@ class MemoryLists(MemoryRows):
         run, _, event = cursor.partition(" ")
         if not event:
             raise InvalidCursor
-        event_places = [f"{job}{SEPARATOR}{each}" for each in SHARDS]
+        event_places = [f"{job}{SEPARATOR}{shard}" for shard in SHARDS]
         with self.lock:
             runs = self._newest_first(tenant_id, [job], run)
             events = self._newest_first(tenant_id, event_places, event)
@@ -145,7 +145,7 @@ class MemoryLists(MemoryRows):
     def _newest_first(self, tenant_id: TenantId, places: Iterable[str], before: str) -> Iterator[Action]:
         """The rows of some partitions whose ids are below `before`, the highest first; the lock is held."""
         partitions = [self._partitions.get((tenant_id, place), []) for place in places]
-        merged = heapq.merge(*(_downwards(each, before) for each in partitions), reverse=True)
+        merged = heapq.merge(*(_downwards(partition, before) for partition in partitions), reverse=True)
         return (self._rows[ActionRef(tenant_id, row_id)] for row_id in merged)
 
 

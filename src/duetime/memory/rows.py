@@ -57,7 +57,7 @@ class MemoryRows:
     def remove_expired(self, now: datetime) -> None:
         """Play DynamoDB's time to live: drop the rows that have expired."""
         with self.lock:
-            for row in [each for each in self._rows.values() if each.expires_at and each.expires_at <= now]:
+            for row in [row for row in self._rows.values() if row.expires_at and row.expires_at <= now]:
                 del self._rows[row.ref]
                 entries = self._partitions[_partition(row)]
                 del entries[bisect_left(entries, row.id)]
@@ -71,7 +71,7 @@ class MemoryRows:
     def unsettled(self) -> dict[str, list[datetime]]:
         """The due times of unsettled rows, by due shard, of those that have any: for simulations, as `rows` is."""
         with self.lock:
-            return {shard: [each[0] for each in entries] for shard, entries in self._due.items() if entries}
+            return {shard: [entry[0] for entry in entries] for shard, entries in self._due.items() if entries}
 
     def rows(self) -> tuple[Action, ...]:
         """All rows, oldest first: for tests and simulations, which may look at everything."""

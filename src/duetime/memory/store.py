@@ -141,7 +141,12 @@ class MemoryStore(MemorySlots):
             ref,
             lambda row: row.status is Status.PENDING,
             lambda row: replace(
-                row, due_at=due_at, first_due_at=None, generation=row.generation + 1, changed_by=by, changed_at=at
+                row,
+                due_at=due_at,
+                first_due_at=None,
+                generation=row.generation + 1,
+                changed_by=by,
+                changed_at=at,
             ),
         )
 

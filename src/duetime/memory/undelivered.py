@@ -30,7 +30,7 @@ class MemoryUndelivered:
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
         with self._lock:
             newest_first = sorted(
-                (each for each in self._things if cursor is None or each < cursor), reverse=True
+                (thing for thing in self._things if cursor is None or thing < cursor), reverse=True
             )
             shown = tuple(self._things[each] for each in newest_first[:limit])
         return UndeliveredPage(shown, shown[-1].id if len(newest_first) > limit else None)

@@ -38,10 +38,10 @@ class MemoryQueues:
         """See `duetime.ports.wakeups.DueQueues`, here and below."""
         now = self._clock.now()
         with self._lock:
-            for each in sends:
-                visible_at = now + timedelta(seconds=each.delay)
+            for send in sends:
+                visible_at = now + timedelta(seconds=send.delay)
                 self._wait(
-                    str(next(self._numbers)), _Waiting(each.queue, each.message, visible_at, visible_at)
+                    str(next(self._numbers)), _Waiting(send.queue, send.message, visible_at, visible_at)
                 )
         self._on_send()
 

@@ -42,30 +42,30 @@ class CadenceSet:
     @cached_property
     def by_name(self) -> dict[str, Cadence]:
         """Each by its name."""
-        return {each.name: each for each in self.cadences}
+        return {cadence.name: cadence for cadence in self.cadences}
 
     @cached_property
     def triggers(self) -> tuple[OnEvent, ...]:
         """Those that an event starts."""
         from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - most jobs have none
 
-        return tuple(each for each in self.cadences if isinstance(each, OnEvent))
+        return tuple(cadence for cadence in self.cadences if isinstance(cadence, OnEvent))
 
     @cached_property
     def wakes(self) -> tuple[WakeExpression, ...]:
         """The EventBridge expressions that wake its planner, each once."""
-        return tuple(dict.fromkeys(wake for each in self.cadences for wake in each.wakes()))
+        return tuple(dict.fromkeys(wake for cadence in self.cadences for wake in cadence.wakes()))
 
     def next_after(self, instant: datetime) -> datetime | None:
         """The first nominal time strictly after `instant`; None when there is none any more."""
-        return min((at for each in self.cadences if (at := each.next_after(instant))), default=None)
+        return min((at for cadence in self.cadences if (at := cadence.next_after(instant))), default=None)
 
     def after(self, instant: datetime) -> Iterator[DueTime]:
         """The nominal times strictly after `instant`, soonest first; endless where the cadences are."""
         heap = [
             (at, place)
-            for place, each in enumerate(self.cadences)
-            if (at := each.next_after(instant)) is not None
+            for place, cadence in enumerate(self.cadences)
+            if (at := cadence.next_after(instant)) is not None
         ]
         heapify(heap)
         while heap:
@@ -92,7 +92,7 @@ class CadenceSet:
 
 @lru_cache(maxsize=4_096)
 def _read(texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
-    return CadenceSet(tuple(_started(cadences.parse(each), anchor) for each in texts))
+    return CadenceSet(tuple(_started(cadences.parse(text), anchor) for text in texts))
 
 
 def _started(cadence: Cadence, anchor: datetime) -> Cadence:

@@ -46,7 +46,7 @@ def _field_matches(wanted: Any, found: Any) -> bool:
     if not isinstance(wanted, list | tuple):
         raise UnknownPattern(wanted)
     candidates = found if isinstance(found, list | tuple) else [found]
-    return any(_rule_matches(rule, each) for rule in wanted for each in candidates)
+    return any(_rule_matches(rule, candidate) for rule in wanted for candidate in candidates)
 
 
 def _rule_matches(rule: Any, found: Any) -> bool:

@@ -49,7 +49,7 @@ class Manifest:
         """Read what `to_json` and `jobs_json` wrote."""
         from duetime.model.job import Definition  # noqa: PLC0415 - a job names its manifest's worker; and routing needs none
 
-        definitions = tuple(Definition.from_json(json.dumps(each)) for each in json.loads(jobs))
+        definitions = tuple(Definition.from_json(json.dumps(load)) for load in json.loads(jobs))
         said = json.loads(written)
         in_events = frozenset(said.get("in_events", ()))
         sensitive = {name: tuple(paths) for name, paths in said.get("sensitive", {}).items()}

@@ -116,7 +116,7 @@ class Notification:
     @property
     def about(self) -> str:
         """What it is about, in a word or two: a job's name, an action's type, where something undelivered comes from."""
-        named = (self.facts.get(each) for each in ("job", "name", "type", "source"))
+        named = (self.facts.get(name) for name in ("job", "name", "type", "source"))
         return next((str(each) for each in named if each), "")
 
     @property
@@ -198,7 +198,7 @@ def requested_in(told: Mapping[str, Any]) -> DigestWindow | None:
         return None
     try:
         asked = told[_ASKED]
-        since, until = (instant.parse(asked[each]) for each in ("since", "until"))
+        since, until = (instant.parse(asked[name]) for name in ("since", "until"))
         return DigestWindow(_tenant(asked["tenant_id"]), NotificationKind(asked["kind"]), since, until)
     except (LookupError, TypeError, ValueError) as error:
         raise UnreadableEvent(error) from error

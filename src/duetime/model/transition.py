@@ -49,7 +49,9 @@ def settled(row: Action, settlement: Settlement) -> Action:
     )
     if settlement.due_at is None:
         return after
-    return replace(after, due_at=settlement.due_at, first_due_at=row.nominal_at, generation=row.generation + 1)
+    return replace(
+        after, due_at=settlement.due_at, first_due_at=row.nominal_at, generation=row.generation + 1
+    )
 
 
 def skipped(

@@ -56,7 +56,7 @@ class Notify:
         """
         window = requested_in(told)
         if window is None:
-            do_all(partial(self._tell, each) for each in self._notifications(told))
+            do_all(partial(self._tell, notification) for notification in self._notifications(told))
         else:
             self._tell_together(window)
 

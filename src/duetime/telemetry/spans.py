@@ -187,7 +187,7 @@ def _read(carried: str | None) -> api.SpanContext | None:
         return None
     from opentelemetry import trace as api  # noqa: PLC0415 - loaded already
 
-    trace_id, span_id, flags = (int(each, 16) for each in found.groups())
+    trace_id, span_id, flags = (int(group, 16) for group in found.groups())
     there = api.SpanContext(trace_id, span_id, is_remote=True, trace_flags=api.TraceFlags(flags))
     return there if there.is_valid else None
 

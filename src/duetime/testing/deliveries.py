@@ -146,6 +146,6 @@ class FaultyStream:
         return batch
 
     def _tell(self, batch: Batch, what: str) -> None:
-        for each in batch.changes:
-            row = each.new or each.old
+        for change in batch.changes:
+            row = change.new or change.old
             self.story.tell("stream", row.id if row else "", what)

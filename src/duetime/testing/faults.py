@@ -49,14 +49,14 @@ class Faults:
     @classmethod
     def only(cls, seed: int, *, skew: timedelta = timedelta(0), **rates: float) -> Self:
         """Faults of the kinds that are named, and no others: ``Faults.only(17, double=0.5)``."""
-        none = {each.name: 0.0 for each in fields(cls) if each.name not in {"seed", "skew"}}
+        none = {field.name: 0.0 for field in fields(cls) if field.name not in {"seed", "skew"}}
         return cls(seed, skew=skew, **none | rates)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, float) and not 0 <= value <= 1:
-                raise ValueError(f"{each.name} is {value}; a rate is from 0 to 1")
+                raise ValueError(f"{field.name} is {value}; a rate is from 0 to 1")
         if self.skew < timedelta(0):
             raise ValueError(f"skew is {self.skew}; say how far two clocks may differ")
 

@@ -135,7 +135,7 @@ class FaultyCloud(JournaledCloud):
     def next_at(self) -> datetime:
         """When there is something to do again."""
         others = [each.next_at() for each in (self.processes, self.stream, self.calls, self._hearts)]
-        return min([super().next_at(), *(each for each in others if each is not None)])
+        return min([super().next_at(), *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:
         return super()._sweeps(now) and self._would_find(now)
@@ -238,7 +238,7 @@ class _Waker(DueScanner):
 
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         due = self._real.unsettled()
-        found = [(each, _is_empty(each, due.get(each.shard, ()))) for each in windows]
+        found = [(window, _is_empty(window, due.get(window.shard, ()))) for window in windows]
         passed, marks = super().wake([each for each, is_empty in found if not is_empty], stop_at=stop_at)
         return passed, {each.name: instant.text(each.until) for each, is_empty in found if is_empty} | marks
 

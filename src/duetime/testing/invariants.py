@@ -155,18 +155,18 @@ class _Times:
             retention=self._cloud.settings.retention,
             job_grace=self._cloud.settings.job_grace,
         )
-        start = min(each.since for each in self._versions)
+        start = min(version.since for version in self._versions)
         return explain(self._ref, start, self._now, limit=_MOST)
 
     def _nominal(self) -> Iterator[datetime]:
-        for each in self._versions:
-            stacked = CadenceSet.of(each.definition.cadences, self._job.anchor)
-            end = min(self._now, each.until or self._now)
-            yield from (due.at for due in stacked.between(each.since, end))
+        for version in self._versions:
+            stacked = CadenceSet.of(version.definition.cadences, self._job.anchor)
+            end = min(self._now, version.until or self._now)
+            yield from (due.at for due in stacked.between(version.since, end))
 
     def _off_the_cadence(self) -> Iterator[str]:
         """5: each occurrence's nominal time is one of its version's cadences."""
-        cadences = {each.number: each.definition.cadences for each in self._versions}
+        cadences = {version.number: version.definition.cadences for version in self._versions}
         for row in self._cloud.store.rows():
             is_mine = (row.tenant_id, row.job) == (self._ref.tenant_id, self._ref.name)
             if not is_mine or row.trigger not in {Trigger.CADENCE, Trigger.CATCH_UP}:

@@ -155,7 +155,7 @@ class SimulatedCloud:
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
         """Every tenant's actions, by id, but the system's own passes; only those of a status if one is given."""
         rows = self._cloud.store.rows()
-        return tuple(each for each in rows if status in {None, each.status} and not _is_pass(each))
+        return tuple(row for row in rows if status in {None, row.status} and not _is_pass(row))
 
     def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word
         """The lifecycle events published so far, as a subscriber gets them; only those of a detail-type if one is given."""

@@ -61,9 +61,9 @@ class InvariantWatch:
             others.discard(row.ref)
             return
         if row.ref not in others:
-            for each in others:
+            for other in others:
                 self._tell(
-                    row, f"it is {row.status.value} under the key of {short(each.id)}, which is not settled"
+                    row, f"it is {row.status.value} under the key of {short(other.id)}, which is not settled"
                 )
         others.add(row.ref)
 
@@ -84,9 +84,9 @@ class InvariantWatch:
     def _saw_slot_taken(self, row: Action, key: str) -> None:
         """Of a tenant's actions under one concurrency key, fewer others than its limit hold live leases."""
         runs = self._in_turn.setdefault((row.tenant_id, key), {})
-        others = [each for ref, each in runs.items() if ref != row.ref and self._is_live(each)]
+        others = [run for ref, run in runs.items() if ref != row.ref and self._is_live(run)]
         if len(others) >= row.concurrency_limit:
-            told = ", ".join(short(each.id) for each in others)
+            told = ", ".join(short(other.id) for other in others)
             self._tell(row, f"it begins while {told} run under its concurrency key (invariant 1)")
 
     def _saw_run_begin(self, old: Action, new: Action, job: Job) -> None:

@@ -106,7 +106,9 @@ class UndeliveredHandler:
             self._keep_message(given, str(error))
             return
         if row is None or row.status.is_final or row.generation > message.generation:
-            log.info("dead message of no consequence", extra={"action": message.ref.id, "gen": message.generation})
+            log.info(
+                "dead message of no consequence", extra={"action": message.ref.id, "gen": message.generation}
+            )
         else:
             self._keep_message(given, given.reason)
 
@@ -120,8 +122,8 @@ class UndeliveredHandler:
         if records is None:
             self._keep_gone(given)
             return
-        for each in records:
-            self._arm_one(given, each)
+        for record in records:
+            self._arm_one(given, record)
         log.info("batch armed once more", extra={"records": len(records)})
 
     def _publish_again(self, given: FailedBatch) -> None:
@@ -129,8 +131,8 @@ class UndeliveredHandler:
         if records is None:
             self._keep_gone(given)
             return
-        for each in records:
-            for event in self._tell(each.told, each.at) if each.told else ():
+        for record in records:
+            for event in self._tell(record.told, record.at) if record.told else ():
                 self._publish_one(given, event)
         log.info("batch published once more", extra={"records": len(records)})
 

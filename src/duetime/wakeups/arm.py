@@ -61,7 +61,7 @@ class Arm:
         return action.due_at - now <= self._settings.near_limit
 
     def _send(self, actions: Iterable[Action]) -> None:
-        messages = [message_of(each) for each in actions]
+        messages = [message_of(action) for action in actions]
         send_wakes(messages, self._queues, self._routes, self._clock)
 
     def _set_timer(self, action: Action) -> bool:

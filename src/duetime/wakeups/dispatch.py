@@ -158,4 +158,4 @@ def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | No
 
 
 def _trigger_of(job: Job, cadence: str) -> OnEvent:
-    return next(each for each in job.stacked.triggers if each.name == cadence)
+    return next(trigger for trigger in job.stacked.triggers if trigger.name == cadence)

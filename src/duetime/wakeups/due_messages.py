@@ -44,10 +44,10 @@ def send_wakes(messages: Sequence[DueMessage], queues: DueQueues, routes: Routes
         queues.send(
             [
                 Send(
-                    routes.queue_for(each.type) or DEFAULT_WORKER,
-                    each,
-                    delay_until(each.due_at, now),
+                    routes.queue_for(message.type) or DEFAULT_WORKER,
+                    message,
+                    delay_until(message.due_at, now),
                 )
-                for each in messages[first : first + _GROUP]
+                for message in messages[first : first + _GROUP]
             ]
         )

@@ -54,7 +54,7 @@ class Sweep:
         marks = dict(self._bookmarks.read(BOOKMARK))
         windows = list(self._windows(marks, self._clock.now()))
         passed, moved = self._waker.wake(windows, stop_at=stop_at)
-        begun = {each.name: each.start for each in windows if each.start is not None}
+        begun = {window.name: window.start for window in windows if window.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
         self._meter.add(Metric.OLDEST_DUE_AGE, passed.oldest_due_age)
         return passed

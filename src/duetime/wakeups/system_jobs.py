@@ -78,8 +78,8 @@ def system_app(passes: dict[JobName, Pass]) -> App:
     from duetime.app import App  # noqa: PLC0415 - a pass by the clock needs no app, and no pydantic
 
     app = App(SYSTEM_WORKER)
-    for each in definitions():
-        app.add(_handler(each, passes[each.name]))
+    for definition in definitions():
+        app.add(_handler(definition, passes[definition.name]))
     return app
 
 

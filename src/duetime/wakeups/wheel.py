@@ -50,9 +50,9 @@ class Wheel:
         now = self._clock.now()
         marks = self._bookmarks.read(BOOKMARK)
         until, at_first = now + self._settings.near_limit - TURN, instant.text(now)
-        windows = [DueWindow(each, each, marks.get(each, at_first), until) for each in self._waker.shards]
+        windows = [DueWindow(shard, shard, marks.get(shard, at_first), until) for shard in self._waker.shards]
         passed, moved = self._waker.wake(windows, stop_at=stop_at)
-        begun = {each.name: each.start for each in windows if each.start is not None}
+        begun = {window.name: window.start for window in windows if window.start is not None}
         self._bookmarks.write(BOOKMARK, begun | moved)
         return passed
 

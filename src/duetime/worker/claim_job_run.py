@@ -100,7 +100,7 @@ class ClaimJobRun:
             return None
         job = self._jobs.get(owner)
         others = [job.running, job.waiting] if job else [None, None]
-        holder, waiting = (self._actions.get(each) if each and each != ref else None for each in others)
+        holder, waiting = (self._actions.get(other) if other and other != ref else None for other in others)
         previous = self._former(row, job) if job and is_first(row) else ()
         return ClaimContext(row=row, job=job, holder=holder, waiting=waiting, previous=previous)
 

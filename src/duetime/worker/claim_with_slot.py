@@ -111,9 +111,9 @@ class ClaimWithSlot:
 
     def _free_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
         """Free what dead runs hold; whether there were any."""
-        found = self._actions.get_rows([ActionRef(row.tenant_id, each) for each in holders])
+        found = self._actions.get_rows([ActionRef(row.tenant_id, holder) for holder in holders])
         rows = {each.id: each for each in found}
-        dead = [each for each in holders if _is_dead(rows.get(each), terms)]
+        dead = [holder for holder in holders if _is_dead(rows.get(holder), terms)]
         for each in dead:
             self._actions.evict(row.tenant_id, key, each, rows.get(each))
         return bool(dead)

@@ -51,7 +51,7 @@ def document(routes: Iterable[Route], *, server: str, api_tag: str = "") -> Sche
         server: where they are found: a URL, or the path of the prefix.
         api_tag: what all operations are grouped by; each by its subject when empty.
     """
-    taken = {(each.path, each.method): (each, signature_of(each)) for each in routes}
+    taken = {(route.path, route.method): (route, signature_of(route)) for route in routes}
     models: list[tuple[Model, Mode]] = []
     for _, signature in taken.values():
         models += [(signature.body, "validation")] if signature.body else []

@@ -86,7 +86,7 @@ def _model(written: Any) -> Model | None:
     if get_origin(written) is Response:
         [written] = get_args(written)
     if get_origin(written) in {Union, UnionType}:
-        written = next(each for each in get_args(written) if each is not NoneType)
+        written = next(arg for arg in get_args(written) if arg is not NoneType)
     return written if isinstance(written, type) and issubclass(written, BaseModel) else None
 
 

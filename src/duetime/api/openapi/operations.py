@@ -55,7 +55,7 @@ def _guard(route: Route) -> Schema:
 
 def _answers(route: Route, taken: Signature, references: References) -> Schema:
     statuses = [route.status] if route.also is None else sorted([route.status, route.also])
-    return {str(each.value): _answer(route, each, _content(taken, references)) for each in statuses}
+    return {str(status.value): _answer(route, status, _content(taken, references)) for status in statuses}
 
 
 def _content(taken: Signature, references: References) -> Schema:

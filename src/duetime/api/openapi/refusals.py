@@ -49,7 +49,7 @@ def _statuses(route: Route, taken: Signature) -> Iterable[HTTPStatus]:
         yield from (_S.UNAUTHORIZED, _S.FORBIDDEN)
     if not route.is_open and (taken.parameters or taken.body):
         yield _S.UNPROCESSABLE_ENTITY
-    if taken.body or {"cursor", "cadence"} & {each["name"] for each in taken.parameters}:
+    if taken.body or {"cursor", "cadence"} & {parameter["name"] for parameter in taken.parameters}:
         yield _S.BAD_REQUEST
     if taken.body:
         yield from (_S.REQUEST_ENTITY_TOO_LARGE, _S.UNSUPPORTED_MEDIA_TYPE)

@@ -13,7 +13,7 @@ from duetime.settings import Settings
 def main(directory: Path) -> None:
     """A ``.html`` and a ``.txt`` of each, named like its template; and some in a language that there are no words in."""
     settings = Settings(prefix="", console_url="https://console.example.com")
-    known = {each.name: each for each in templates(settings.prefix)}
+    known = {template.name: template for template in templates(settings.prefix)}
     directory.mkdir(parents=True, exist_ok=True)
     for language in (*languages(), "xx"):
         for notification in samples():

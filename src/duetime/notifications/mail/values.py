@@ -95,7 +95,7 @@ def _names(counted: Any, words: Wording) -> Iterator[str]:
     """How many of each, the most frequent first."""
     if not isinstance(counted, Mapping):
         return
-    by_count = sorted(counted.items(), key=lambda each: (-int(each[1]), each[0]))
+    by_count = sorted(counted.items(), key=lambda item: (-int(item[1]), item[0]))
     for name, count in by_count[:_NAMES]:
         yield f"{int(count)} \N{MULTIPLICATION SIGN} {truncate(clean(name), 100) or words['missing.other']}"
     if more := sum(int(count) for _, count in by_count[_NAMES:]):

@@ -109,14 +109,14 @@ def needed(language: str) -> dict[str, frozenset[str]]:
         "layout.others": frozenset({"count"}),
         **{f"severity.{each}": _NONE for each in Severity},
         **{f"things.{each}": _NONE for each in UndeliveredKind},
-        **{f"missing.{each}": _NONE for each in ("reason", "correlation_id", "job", "action", "other")},
+        **{f"missing.{name}": _NONE for name in ("reason", "correlation_id", "job", "action", "other")},
     }
     if language == FALLBACK:
         words["layout.fallback"] = frozenset({"language"})
     for kind, is_digest in every():
         made, where = shape(kind, is_digest=is_digest), path(kind, is_digest=is_digest)
         words |= {f"labels.{row}": _NONE for row in made.rows}
-        words |= {f"{where}.{each}": made.variables for each in ("subject", "heading", "sentence")}
+        words |= {f"{where}.{name}": made.variables for name in ("subject", "heading", "sentence")}
         words |= {f"{where}.{step}": _NONE for step in made.steps}
     return words
 
@@ -156,4 +156,4 @@ def _meant(name: str, words: Mapping[str, frozenset[str]]) -> str:
 
 
 def _shown(variables: frozenset[str] | set[str]) -> str:
-    return ", ".join(f"{{{{{each}}}}}" for each in sorted(variables)) or "no variable"
+    return ", ".join(f"{{{{{variable}}}}}" for variable in sorted(variables)) or "no variable"

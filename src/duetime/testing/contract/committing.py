@@ -188,7 +188,9 @@ class CommitContract(StoreContract):
         there = scheduled(store)
         with pytest.raises(CommitRejected) as refused:
             commit(store, claimed, [*entries, *store.entries(there)])
-        assert [(each.index, each.code) for each in refused.value.reasons] == [(1, "ConditionalCheckFailed")]
+        assert [(reason.index, reason.code) for reason in refused.value.reasons] == [
+            (1, "ConditionalCheckFailed")
+        ]
         assert store.get(action.ref) is None
         assert store.get(there.ref) == there
         assert store.get(claimed.ref) == claimed
@@ -264,7 +266,7 @@ class OccurrenceCommitContract(JobsContract):
         before, there = standing_job(jobs, job.ref), scheduled(store)
         with pytest.raises(CommitRejected) as refused:
             commit_run(jobs, run, job.ref, [*entries, *store.entries(there)])
-        assert [each.index for each in refused.value.reasons] == [1]
+        assert [reason.index for reason in refused.value.reasons] == [1]
         assert store.get(action.ref) is None
         assert (standing_job(jobs, job.ref), store.get(run.ref)) == (before, run)
 

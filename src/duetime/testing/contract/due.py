@@ -39,13 +39,13 @@ class DueContract(StoreContract):
     def test_entries_come_soonest_first(self, store: ActionStore) -> None:
         actions = self._put(store, [NOON + place * SECOND for place in (3, 1, 2, 0)])
         assert self._due(store).entries == tuple(
-            DueEntry(each.ref, each.due_at) for each in sorted(actions, key=lambda each: each.due_at)
+            DueEntry(each.ref, each.due_at) for each in sorted(actions, key=lambda action: action.due_at)
         )
 
     def test_the_first_bound_is_excluded_and_the_last_included(self, store: ActionStore) -> None:
         self._put(store, [NOON, NOON + TICK, NOON + MINUTE, NOON + MINUTE + TICK])
         page = self._due(store, after=NOON, until=NOON + MINUTE)
-        assert [each.due_at for each in page.entries] == [NOON + TICK, NOON + MINUTE]
+        assert [entry.due_at for entry in page.entries] == [NOON + TICK, NOON + MINUTE]
 
     @pytest.mark.parametrize("span", [timedelta(0), -TICK, -HOUR])
     def test_a_window_that_is_empty_or_turned_round_has_no_entries(
@@ -60,8 +60,8 @@ class DueContract(StoreContract):
     ) -> None:
         many = 10 if limit == 1 else CROWD
         actions = self._put(store, [NOON] * many)
-        listed = [each.ref for each in due_entries(store, self._shard(store), limit=limit)]
-        assert sorted(ref.id for ref in listed) == sorted(each.id for each in actions)
+        listed = [due_entry.ref for due_entry in due_entries(store, self._shard(store), limit=limit)]
+        assert sorted(ref.id for ref in listed) == sorted(action.id for action in actions)
 
     def test_no_page_is_longer_than_its_limit(self, store: ActionStore) -> None:
         self._put(store, [NOON] * 5)
@@ -75,13 +75,13 @@ class DueContract(StoreContract):
         store.cancel(actions[1].ref, by="ops", at=NOON, expires_at=NOON + HOUR)
         self.let_indexes_follow()
         rest = self._due(store, limit=2, cursor=page.cursor)
-        assert [each.ref for each in rest.entries] == [actions[2].ref, actions[3].ref]
+        assert [entry.ref for entry in rest.entries] == [actions[2].ref, actions[3].ref]
 
     def test_a_cursor_goes_on_under_a_later_end_of_the_window(self, store: ActionStore) -> None:
         actions = self._put(store, [NOON + place * SECOND for place in range(4)])
         page = self._due(store, until=NOON + 2 * SECOND, limit=2)
         rest = self._due(store, until=NOON + HOUR, limit=5, cursor=page.cursor)
-        assert [each.ref for each in rest.entries] == [actions[2].ref, actions[3].ref]
+        assert [entry.ref for entry in rest.entries] == [actions[2].ref, actions[3].ref]
 
     @pytest.mark.parametrize("status", [Status.PENDING, Status.PROCESSING])
     def test_unsettled_rows_are_present(self, store: ActionStore, status: Status) -> None:
@@ -93,21 +93,21 @@ class DueContract(StoreContract):
     def test_settled_rows_are_absent(self, store: ActionStore, status: Status) -> None:
         self.bring_to(store, status)
         self.let_indexes_follow()
-        assert [each for shard in store.due_shards for each in due_entries(store, shard)] == []
+        assert [due_entry for shard in store.due_shards for due_entry in due_entries(store, shard)] == []
 
     def test_rows_of_all_tenants_are_found(self, store: ActionStore) -> None:
         mine, theirs = self._put(store, [NOON, NOON + SECOND])
         twin = replace(theirs, tenant_id=GLOBEX)
         store.put(twin)
         self.let_indexes_follow()
-        assert {each.ref for each in self._due(store).entries} == {mine.ref, theirs.ref, twin.ref}
+        assert {entry.ref for entry in self._due(store).entries} == {mine.ref, theirs.ref, twin.ref}
 
     def test_a_shard_shows_its_own_rows_only(self, store: ActionStore) -> None:
         shard, other = store.due_shards[:2]
         actions = [replace(fresh(store), due_shard=each) for each in (shard, other, shard)]
         store.put_many(actions)
         self.let_indexes_follow()
-        found = {each.ref for each in due_entries(store, shard)}
+        found = {due_entry.ref for due_entry in due_entries(store, shard)}
         assert found == {actions[0].ref, actions[2].ref}
 
     def test_a_run_that_outlives_its_lease_is_found_at_its_due_time(self, store: ActionStore) -> None:
@@ -132,7 +132,9 @@ class DueContract(StoreContract):
 
     def _put(self, store: ActionStore, due_times: Sequence[datetime]) -> Sequence[Action]:
         """Rows of one due shard."""
-        actions = [replace(fresh(store, due_at=each), due_shard=self._shard(store)) for each in due_times]
+        actions = [
+            replace(fresh(store, due_at=due_time), due_shard=self._shard(store)) for due_time in due_times
+        ]
         store.put_many(actions)
         self.let_indexes_follow()
         return actions

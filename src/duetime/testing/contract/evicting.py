@@ -108,9 +108,9 @@ class SlotRaceContract(StoreContract):
         self, store: ActionStore
     ) -> None:
         rows = [keyed(store, limit=LIMIT) for _ in range(CROWD)]
-        won = together([partial(begin, store, each.ref) for each in rows])
-        running = [each.id for each in rows if standing(store, each.ref).status is Status.PROCESSING]
-        assert running == [each.id for each, has in zip(rows, won, strict=True) if has]
+        won = together([partial(begin, store, row.ref) for row in rows])
+        running = [row.id for row in rows if standing(store, row.ref).status is Status.PROCESSING]
+        assert running == [row.id for row, has in zip(rows, won, strict=True) if has]
         assert 1 <= len(running) <= LIMIT
         assert store.holders(ACME, KEY) == set(running)
 

@@ -235,7 +235,9 @@ class KeyRedriveContract(StoreContract):
         failed = finished(store, placed(store), Status.FAILED)
         second = placed(store, LATER)
         refused = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        assert refused == Rejected(failed.without_payload() if failed.payload_offloaded else failed, second.id)
+        assert refused == Rejected(
+            failed.without_payload() if failed.payload_offloaded else failed, second.id
+        )
         assert store.get(failed.ref) == failed
         assert placed(store, LATER) == second
 
@@ -272,10 +274,10 @@ class KeyRaceContract(StoreContract):
             return None
 
         payloads = ['{"n":1}', '{"n":2}'] * (CROWD // 2)
-        answers = together([partial(ask, each) for each in payloads])
+        answers = together([partial(ask, payload) for payload in payloads])
         [row] = store.of_tenant(ACME, limit=50, cursor=None)
         winner = standing(store, row.ref)
-        assert answers == [winner if each == winner.payload else None for each in payloads]
+        assert answers == [winner if payload == winner.payload else None for payload in payloads]
 
     def test_of_a_redrive_and_a_take_over_of_the_key_exactly_one_wins(self, store: ActionStore) -> None:
         for number in range(ROUNDS):

@@ -88,7 +88,7 @@ class JobChangeContract(JobsContract):
         late = replace(old, definition=definition, version=2, since=NOON, ends={1: NOON})
         assert not jobs.change(old, late, spans=[OUTAGE])
         assert jobs.get(old.ref) == before
-        assert [each.number for each in jobs.versions(old.ref)] == [1]
+        assert [version.number for version in jobs.versions(old.ref)] == [1]
         assert [*jobs.spans(old.ref, ADDED_AT, NOON)] == []
 
     def test_nothing_is_changed_where_there_is_no_job(self, jobs: JobStore) -> None:
@@ -105,7 +105,7 @@ class JobChangeContract(JobsContract):
         for _ in range(2):
             assert jobs.change(job, new, spans=[OUTAGE])
         assert jobs.get(job.ref) == replace(new, revision=2)
-        assert [each.number for each in jobs.versions(job.ref)] == [1, 2]
+        assert [version.number for version in jobs.versions(job.ref)] == [1, 2]
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
 
     def test_a_repeated_change_is_told_of_even_where_a_plan_came_between(self, jobs: JobStore) -> None:
@@ -124,7 +124,7 @@ class JobChangeContract(JobsContract):
                 replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by=f"operator-{number}-{revision}")})
                 for number in range(CROWD)
             ]
-            answers = together([partial(jobs.change, job, each) for each in rivals])
+            answers = together([partial(jobs.change, job, rival) for rival in rivals])
             assert answers.count(True) == 1
             job = standing_job(jobs, job.ref)
             assert job == replace(rivals[answers.index(True)], revision=revision + 1)
@@ -169,7 +169,7 @@ class JobChangeContract(JobsContract):
         job = added(jobs)
         for number in range(2, 13):
             job = self._next_version(jobs, job, f"type-{number}", NOON + number * MINUTE)
-        assert [each.number for each in jobs.versions(job.ref)] == list(range(1, 13))
+        assert [version.number for version in jobs.versions(job.ref)] == list(range(1, 13))
 
     def test_a_changed_definition_of_the_same_version_replaces_it(self, jobs: JobStore) -> None:
         job = added(jobs)
@@ -225,10 +225,10 @@ class JobChangeContract(JobsContract):
     def test_spans_of_two_cadences_over_one_time_are_both_kept(self, jobs: JobStore) -> None:
         job = added(jobs)
         spans = [
-            JobSpan(kind=SpanKind.PAUSED, start=NOON, end=NOON + HOUR, cadence=each) for each in ("a", "b")
+            JobSpan(kind=SpanKind.PAUSED, start=NOON, end=NOON + HOUR, cadence=name) for name in ("a", "b")
         ]
         jobs.change(job, job, spans=spans)
-        assert {each.cadence for each in jobs.spans(job.ref, NOON, NOON + DAY)} == {"a", "b"}
+        assert {span.cadence for span in jobs.spans(job.ref, NOON, NOON + DAY)} == {"a", "b"}
 
     def test_spans_are_those_of_their_job_alone(self, jobs: JobStore) -> None:
         job, other, theirs = added(jobs), added(jobs, REINDEX), added(jobs, tenant_id=GLOBEX)

@@ -51,14 +51,14 @@ class JobHistoryContract(StoreContract):
     def test_pages_of_a_jobs_runs_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
         rows = [planned(store, NOON + place * HOUR) for place in range(12)]
         listed = pages(lambda cursor: store.of_job(ACME, NIGHTLY, limit=limit, cursor=cursor), limit)
-        assert [row.ref for row in listed] == [each.ref for each in reversed(rows)]
+        assert [row.ref for row in listed] == [row.ref for row in reversed(rows)]
 
     def test_what_is_planned_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
         rows = [planned(store, NOON + place * HOUR) for place in range(9)]
         first = store.of_job(ACME, NIGHTLY, limit=5, cursor=None)
         planned(store, NOON + 9 * HOUR)
         rest = store.of_job(ACME, NIGHTLY, limit=5, cursor=first.cursor)
-        assert [row.ref for row in (*first, *rest)] == [each.ref for each in reversed(rows)]
+        assert [row.ref for row in (*first, *rest)] == [row.ref for row in reversed(rows)]
 
     def test_a_jobs_list_shows_a_row_as_it_stands(self, store: ActionStore) -> None:
         row = planned(store, catches_up=True, first_due_at=NOON, due_at=NOON + HOUR)
@@ -89,7 +89,7 @@ class JobHistoryContract(StoreContract):
         without = store.of_job(ACME, NIGHTLY, limit=5, cursor=None)
         with_events = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)
         assert [each.ref for each in without] == [row.ref]
-        assert [each.ref for each in with_events] == [started.ref, row.ref]
+        assert [with_event.ref for with_event in with_events] == [started.ref, row.ref]
 
     @pytest.mark.parametrize("limit", [1, 7, 40])
     def test_event_runs_are_among_the_others_by_their_time_and_no_page_loses_or_doubles_one(
@@ -105,13 +105,13 @@ class JobHistoryContract(StoreContract):
         listed = pages(
             lambda cursor: store.of_job(ACME, NIGHTLY, limit=limit, cursor=cursor, has_events=True), limit
         )
-        assert [row.ref for row in listed] == [each.ref for each in reversed(rows)]
+        assert [row.ref for row in listed] == [row.ref for row in reversed(rows)]
 
     def test_event_runs_of_one_second_are_all_listed(self, store: ActionStore) -> None:
         rows = [event_run(store, f"event-{place}") for place in range(25)]
         store.put_many(rows)
         listed = pages(lambda cursor: store.of_job(ACME, NIGHTLY, limit=4, cursor=cursor, has_events=True), 4)
-        assert sorted(row.id for row in listed) == sorted(each.id for each in rows)
+        assert sorted(row.id for row in listed) == sorted(row.id for row in rows)
 
     def test_a_tenants_runs_of_anothers_job_are_in_its_own_list(self, store: ActionStore) -> None:
         row = event_run(store, "event-1", job_tenant=GLOBEX)
@@ -176,7 +176,7 @@ class JobHistoryContract(StoreContract):
                 ACME, NIGHTLY, 1, after=NOON - DAY, until=NOON + DAY, limit=limit, cursor=cursor
             )
 
-        assert [row.ref for row in pages(page_after, limit)] == [each.ref for each in rows]
+        assert [row.ref for row in pages(page_after, limit)] == [row.ref for row in rows]
 
     def _refs(
         self,

@@ -85,7 +85,7 @@ class LockContract(JobsContract):
         one, two, three = added(jobs), added(jobs, REINDEX), added(jobs, tenant_id=GLOBEX)
         runs = [taken(store, jobs, each) for each in (one, two, three)]
         assert [standing_job(jobs, each.ref).running for each in (one, two, three)] == [
-            each.ref for each in runs
+            run.ref for run in runs
         ]
 
     def test_of_many_occurrences_that_claim_the_lock_at_once_exactly_one_wins(
@@ -93,11 +93,11 @@ class LockContract(JobsContract):
     ) -> None:
         job = added(jobs)
         rows = [planned(store, NOON + place * MINUTE) for place in range(CROWD)]
-        answers = together([partial(jobs.claim, taking(each, job)) for each in rows])
+        answers = together([partial(jobs.claim, taking(row, job)) for row in rows])
         assert answers.count(True) == 1
         winner = rows[answers.index(True)]
         assert standing_job(jobs, job.ref).running == winner.ref
-        found = {row.ref for row in store.get_rows([each.ref for each in rows]) if row.fence}
+        found = {row.ref for row in store.get_rows([row.ref for row in rows]) if row.fence}
         assert found == {winner.ref}
 
     def test_of_a_claim_and_a_change_at_once_the_claim_does_not_come_second(
@@ -188,7 +188,7 @@ class LockContract(JobsContract):
     ) -> None:
         job, dead = self._held_by(store, jobs, Status.PROCESSING)
         rows = [planned(store, NEXT + place * MINUTE) for place in range(CROWD)]
-        answers = together([partial(jobs.claim, taking(each, job, dead=dead)) for each in rows])
+        answers = together([partial(jobs.claim, taking(row, job, dead=dead)) for row in rows])
         assert answers.count(True) == 1
         assert standing_job(jobs, job.ref).running == rows[answers.index(True)].ref
 

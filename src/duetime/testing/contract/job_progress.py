@@ -114,6 +114,6 @@ class CountContract(JobsContract):
             EndedRun(id=f"run-{number}", status="failed", started_at=NOON, error="x")
             for number in range(CROWD)
         ]
-        together([partial(jobs.count, job.ref, each) for each in ends])
+        together([partial(jobs.count, job.ref, end) for end in ends])
         tally = standing_job(jobs, job.ref).tally
         assert (tally.failed, tally.consecutive_failures) == (CROWD, CROWD)

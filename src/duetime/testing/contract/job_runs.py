@@ -82,7 +82,7 @@ class JobRunContract(StoreContract):
         rows = [occurrence(store, NOON + place * MINUTE) for place in range(30)]
         store.put_many(rows)
         store.put_many(rows)
-        assert [store.get(each.ref) for each in rows] == rows
+        assert [store.get(row.ref) for row in rows] == rows
 
     def test_a_second_planner_changes_nothing_in_an_occurrence_that_has_run(self, store: ActionStore) -> None:
         row = planned(store)

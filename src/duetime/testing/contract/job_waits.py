@@ -77,7 +77,7 @@ class WaitContract(JobsContract):
     ) -> None:
         job = added(jobs)
         refs = [occurrence(store, NOON + place * MINUTE).ref for place in range(CROWD)]
-        answers = together([partial(jobs.wait, job, each) for each in refs])
+        answers = together([partial(jobs.wait, job, ref) for ref in refs])
         assert answers.count(True) == 1
         assert standing_job(jobs, job.ref).waiting == refs[answers.index(True)]
 

@@ -72,7 +72,7 @@ class JobRowContract(JobsContract):
         other = nightly(definition=replace(job.definition, type="open-books"), cursor=NOON)
         assert not jobs.add(other)
         assert jobs.get(job.ref) == job
-        assert [each.definition for each in jobs.versions(job.ref)] == [job.definition]
+        assert [version.definition for version in jobs.versions(job.ref)] == [job.definition]
 
     def test_a_job_that_was_changed_since_it_was_added_is_left_alone(self, jobs: JobStore) -> None:
         job = added(jobs)
@@ -88,7 +88,7 @@ class JobRowContract(JobsContract):
 
     def test_of_many_jobs_of_one_name_added_at_once_exactly_one_is(self, jobs: JobStore) -> None:
         rivals = [nightly(registered_by=f"caller-{number}") for number in range(CROWD)]
-        answers = together([partial(jobs.add, each) for each in rivals])
+        answers = together([partial(jobs.add, rival) for rival in rivals])
         assert answers.count(True) == 1
         assert jobs.get(rivals[0].ref) == rivals[answers.index(True)]
 

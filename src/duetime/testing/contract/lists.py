@@ -34,21 +34,21 @@ class ListContract(StoreContract):
     def test_a_tenants_actions_come_newest_first(self, store: ActionStore) -> None:
         actions = self._spread(store, 40)
         listed = store.of_tenant(ACME, limit=100, cursor=None)
-        assert [row.id for row in listed] == [each.id for each in reversed(actions)]
+        assert [row.id for row in listed] == [action.id for action in reversed(actions)]
         assert listed.cursor is None
 
     @pytest.mark.parametrize("limit", [1, 7, 20])
     def test_pages_of_a_tenants_list_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
         actions = self._spread(store, 20)
         listed = pages(lambda cursor: store.of_tenant(ACME, limit=limit, cursor=cursor), limit)
-        assert [row.id for row in listed] == [each.id for each in reversed(actions)]
+        assert [row.id for row in listed] == [action.id for action in reversed(actions)]
 
     def test_what_is_scheduled_while_one_pages_moves_no_page(self, store: ActionStore) -> None:
         actions = self._spread(store, 9)
         first = store.of_tenant(ACME, limit=5, cursor=None)
         store.put(fresh(store, created_at=NOON + HOUR))
         rest = store.of_tenant(ACME, limit=5, cursor=first.cursor)
-        assert [row.id for row in (*first, *rest)] == [each.id for each in reversed(actions)]
+        assert [row.id for row in (*first, *rest)] == [action.id for action in reversed(actions)]
 
     def test_a_tenant_without_actions_has_an_empty_list(self, store: ActionStore) -> None:
         scheduled(store, tenant_id=GLOBEX)
@@ -69,7 +69,7 @@ class ListContract(StoreContract):
         actions = self._spread(store, 12, correlation_id=SUBSCRIPTION)
         self.let_indexes_follow()
         listed = store.by_correlation(ACME, SUBSCRIPTION, limit=100, cursor=None)
-        assert [*listed] == [each.without_payload() for each in actions]
+        assert [*listed] == [action.without_payload() for action in actions]
 
     @pytest.mark.parametrize("limit", [1, 5, 12])
     def test_pages_of_a_correlation_id_lose_and_double_none(self, store: ActionStore, limit: int) -> None:
@@ -78,7 +78,7 @@ class ListContract(StoreContract):
         listed = pages(
             lambda cursor: store.by_correlation(ACME, SUBSCRIPTION, limit=limit, cursor=cursor), limit
         )
-        assert [row.id for row in listed] == [each.id for each in actions]
+        assert [row.id for row in listed] == [action.id for action in actions]
 
     def test_settled_actions_stay_in_their_correlations_list(self, store: ActionStore) -> None:
         action = scheduled(store, correlation_id=SUBSCRIPTION)

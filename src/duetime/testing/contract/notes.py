@@ -24,7 +24,7 @@ class RoutesContract:
 
     def test_a_type_leads_to_the_worker_that_published_it(self) -> None:
         routes = self.routes([BILLING, REPORTS])
-        found = [routes.queue_for(each) for each in ("apply-plan-change", "send-invoice", "make-report")]
+        found = [routes.queue_for(name) for name in ("apply-plan-change", "send-invoice", "make-report")]
         assert found == ["default", "default", "reports"]
 
     @pytest.mark.parametrize("name", ["os.system", "apply-plan", "apply-plan-change ", "", "default"])
@@ -47,7 +47,7 @@ class RoutesContract:
     def test_the_newest_version_of_each_type_is_known(self) -> None:
         routes = self.routes([BILLING, Manifest("reports", {"make-report": 1, "send-invoice": 3})])
         names = ("apply-plan-change", "send-invoice", "make-report", "os.system")
-        assert [routes.version_of(each) for each in names] == [1, 3, 1, None]
+        assert [routes.version_of(name) for name in names] == [1, 3, 1, None]
 
 
 class BookmarksContract:

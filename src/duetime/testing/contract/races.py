@@ -38,7 +38,7 @@ class RaceContract(StoreContract):
     def test_of_many_claims_at_once_exactly_one_wins(self, store: ActionStore) -> None:
         action = scheduled(store)
         answers = together([partial(store.claim, action.ref, terms()) for _ in range(CROWD)])
-        assert sum(isinstance(each, Claimed) for each in answers) == 1
+        assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(LEASE_END)) == CROWD - 1
         row = standing(store, action.ref)
         assert (row.fence, row.attempt, len(row.attempts)) == (1, 1, 1)
@@ -46,7 +46,7 @@ class RaceContract(StoreContract):
     def test_of_many_take_overs_at_once_exactly_one_wins(self, store: ActionStore) -> None:
         dead = running(store)
         answers = together([partial(store.claim, dead.ref, terms(ORPHANED_AT)) for _ in range(CROWD)])
-        assert sum(isinstance(each, Claimed) for each in answers) == 1
+        assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(ORPHANED_AT + LEASE)) == CROWD - 1
         assert (standing(store, dead.ref).fence, standing(store, dead.ref).recoveries) == (2, 1)
 

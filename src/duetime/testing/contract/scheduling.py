@@ -94,8 +94,8 @@ class SchedulingContract(StoreContract):
         actions = [fresh(store) for _ in range(110)]
         store.put_many(actions)
         strangers = [ActionRef(ACME, new_action_id(NOON)) for _ in range(10)]
-        found = store.get_rows([*strangers, *(each.ref for each in actions)])
-        assert sorted(row.id for row in found) == sorted(each.id for each in actions)
+        found = store.get_rows([*strangers, *(action.ref for action in actions)])
+        assert sorted(row.id for row in found) == sorted(action.id for action in actions)
 
     def test_a_row_asked_for_twice_is_read_once(self, store: ActionStore) -> None:
         action = scheduled(store)
@@ -107,7 +107,7 @@ class SchedulingContract(StoreContract):
     def test_many_are_put_with_the_large_payloads_among_them(self, store: ActionStore) -> None:
         actions = self._many(store)
         store.put_many(actions)
-        assert [store.get(each.ref) for each in actions] == actions
+        assert [store.get(action.ref) for action in actions] == actions
 
     def test_putting_none_is_nothing(self, store: ActionStore) -> None:
         store.put_many([])
@@ -130,7 +130,7 @@ class SchedulingContract(StoreContract):
         actions = self._many(store)
         store.put_many(actions[:40])
         store.put_many(actions)
-        assert len(store.get_rows([each.ref for each in actions])) == MANY
+        assert len(store.get_rows([action.ref for action in actions])) == MANY
 
     def test_two_tenants_rows_of_one_id_are_put_apart(self, store: ActionStore) -> None:
         action = fresh(store)

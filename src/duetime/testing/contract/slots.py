@@ -110,9 +110,9 @@ class SlotContract(StoreContract):
 
     def test_fewer_than_the_limit_may_run_beside_it(self, store: ActionStore) -> None:
         rows = [keyed(store, limit=LIMIT) for _ in range(LIMIT + 1)]
-        assert [begin(store, each.ref) for each in rows] == [True] * LIMIT + [False]
+        assert [begin(store, row.ref) for row in rows] == [True] * LIMIT + [False]
         assert store.get(rows[-1].ref) == rows[-1]
-        assert store.holders(ACME, KEY) == {each.id for each in rows[:-1]}
+        assert store.holders(ACME, KEY) == {row.id for row in rows[:-1]}
 
     def test_each_asks_by_its_own_limit(self, store: ActionStore) -> None:
         holding(store, limit=1)
@@ -132,7 +132,7 @@ class SlotContract(StoreContract):
     def test_other_keys_and_other_tenants_have_slots_of_their_own(self, store: ActionStore) -> None:
         holding(store)
         others = [keyed(store, key=f"{KEY}0"), keyed(store, tenant_id=GLOBEX)]
-        assert all(begin(store, each.ref) for each in others)
+        assert all(begin(store, other.ref) for other in others)
         assert store.holders(GLOBEX, KEY) == {others[1].id}
 
     def test_a_claim_repeated_with_its_nonce_is_the_same_claim_with_a_slot(self, store: ActionStore) -> None:

@@ -146,6 +146,8 @@ def due_entries(
 
 def due_time_in_index(store: ActionStore, action: Action) -> datetime | None:
     """Where the due index has the row; None if it has not."""
-    found = [each.due_at for each in due_entries(store, action.due_shard) if each.ref == action.ref]
+    found = [
+        due_entry.due_at for due_entry in due_entries(store, action.due_shard) if due_entry.ref == action.ref
+    ]
     assert len(found) <= 1, found
     return found[0] if found else None

@@ -86,7 +86,7 @@ class UndeliveredContract:
         things = [given_up(str(hour), NOON + hour * HOUR) for hour in (3, 0, 4, 1, 2)]
         for each in things:
             undelivered.keep(each, expires_at=EXPIRY)
-        newest_first = sorted((each.id for each in things), reverse=True)
+        newest_first = sorted((thing.id for thing in things), reverse=True)
         assert self._listed(undelivered, limit) == newest_first
 
     def test_long_bodies_are_listed_all_the_same(self, undelivered: UndeliveredStore) -> None:
@@ -94,7 +94,7 @@ class UndeliveredContract:
         for each in things:
             undelivered.keep(each, expires_at=EXPIRY)
         page = undelivered.list(limit=4, cursor=None)
-        assert [each.id for each in page] == [each.id for each in reversed(things)]
+        assert [each.id for each in page] == [thing.id for thing in reversed(things)]
         assert page.cursor is None
 
     def test_nothing_is_listed_where_nothing_is(self, undelivered: UndeliveredStore) -> None:

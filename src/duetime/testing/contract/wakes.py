@@ -21,7 +21,11 @@ def message(
     """A wake for an action of its own, unless one is given."""
     ref = ref or ActionRef(ACME, new_action_id(NOON - HOUR))
     return DueMessage(
-        ref=ref, type="apply-plan-change", due_at=due_at, generation=generation, payload_version=payload_version
+        ref=ref,
+        type="apply-plan-change",
+        due_at=due_at,
+        generation=generation,
+        payload_version=payload_version,
     )
 
 
