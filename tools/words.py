@@ -1,0 +1,105 @@
+"""Print each line whose words or names need a second reading; fail where there are more than `words.toml` allows.
+
+``python -m tools.words`` checks the repository. With paths it prints every finding below them.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import tokenize
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+_ROOT = Path(__file__).parent.parent
+_LIST = tomllib.loads((Path(__file__).parent / "words.toml").read_text())
+_PROSE = {".py", ".md", ".ts", ".tsx", ".toml", ".css", ".html"}
+_MADE = {"built", "node_modules"}
+_MADE_FILES = {"schema.d.ts"}
+
+
+class Finding(NamedTuple):
+    """One place with a word of the list."""
+
+    place: str
+    word: str
+    instead: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Return 0 where every word is within its bound, 1 otherwise."""
+    if arguments:
+        found = [*_prose_findings(arguments), *_long_lines(arguments), *_name_findings(arguments)]
+        _print(finding for _, _, findings in found for finding in findings)
+        return 0
+    rules = _LIST["prose"]["paths"]
+    failed = False
+    for word, most, findings in [
+        *_prose_findings(rules),
+        *_long_lines(rules),
+        *_name_findings(_LIST["names"]["paths"]),
+    ]:
+        if len(findings) > most:
+            failed = True
+            _print(findings)
+            sys.stdout.write(f"{word}: {len(findings)} places, at most {most} may stay\n")
+    return int(failed)
+
+
+def _print(findings: Iterator[Finding] | Sequence[Finding]) -> None:
+    for finding in findings:
+        sys.stdout.write(f"{finding.place}: {finding.word} -> {finding.instead}\n")
+
+
+def _prose_findings(paths: Sequence[str]) -> Iterator[tuple[str, int, list[Finding]]]:
+    files = [*_files(paths, _PROSE)]
+    for rule in _LIST["prose"]["words"]:
+        pattern = re.compile(rf"\b(?:{rule['word']})\b", re.IGNORECASE)
+        findings = [
+            Finding(f"{path.relative_to(_ROOT)}:{number}", match.group(), rule["instead"])
+            for path in files
+            for number, line in enumerate(path.read_text().splitlines(), start=1)
+            for match in pattern.finditer(line)
+        ]
+        yield rule["word"], rule["most"], findings
+
+
+def _long_lines(paths: Sequence[str]) -> Iterator[tuple[str, int, list[Finding]]]:
+    longest = _LIST["prose"]["longest_line"]
+    findings = [
+        Finding(
+            f"{path.relative_to(_ROOT)}:{number}", f"{len(line)} characters", "a list, or shorter sentences"
+        )
+        for path in _files(paths, {".md"})
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if len(line) > longest
+    ]
+    yield f"lines over {longest} characters", 0, findings
+
+
+def _name_findings(paths: Sequence[str]) -> Iterator[tuple[str, int, list[Finding]]]:
+    for rule in _LIST["names"]["words"]:
+        pattern = re.compile(rule["word"])
+        findings = [
+            Finding(f"{path.relative_to(_ROOT)}:{token.start[0]}", token.string, rule["instead"])
+            for path in _files(paths, {".py"})
+            for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+            if token.type == tokenize.NAME and pattern.fullmatch(token.string)
+        ]
+        yield f"the name {rule['word']}", 0, findings
+
+
+def _files(paths: Sequence[str], suffixes: set[str]) -> Iterator[Path]:
+    for name in paths:
+        path = (_ROOT / name).resolve()
+        found = [path] if path.is_file() else sorted(path.rglob("*"))
+        for file in found:
+            if file.suffix in suffixes and file.name not in _MADE_FILES and not _MADE & set(file.parts):
+                yield file
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
