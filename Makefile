@@ -7,7 +7,7 @@ SEEDS ?= 20000
 RUNS ?= 20
 PORT ?= 8080
 SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
-SOURCES := src tests functions examples bench infra app.py
+SOURCES := src tests tools functions examples bench infra app.py
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'

@@ -1,4 +1,4 @@
-"""The page of features, read: its rows, and the doors, tests and places that each names."""
+"""Read the page of features: each feature with its doors, tests and places."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs/features.md"
-HEAD = "| id | feature | door | shown by | read on |"
-_CELL = r" ([^|]+) \|"
-_ROW = re.compile(rf"^\|{_CELL * 5}$", re.MULTILINE)
+_FEATURE = re.compile(r"^### (?P<id>[A-Z]\d+)\n\n(?P<text>.+)\n\n(?P<items>(?:- .+\n)+)", re.MULTILINE)
+_ITEM = re.compile(r"^- (door|test|read on): (.+)$", re.MULTILINE)
 _SPAN = r"`[^`]+`"
 _DOORS = re.compile(rf"(?:(\w+) )?({_SPAN}(?:, {_SPAN})*)")
 _TEST = re.compile(r"`([\w/]+(?:\.py)?)(?:::(\w+))?`")
@@ -18,39 +17,42 @@ _PLACE = re.compile(r"\[[^\]]+\]\(([\w/]+\.md)(?:#([\w-]+))?\)")
 
 
 @dataclass(frozen=True)
-class Row:
-    """One feature; its cells as they are written."""
+class Feature:
+    """One feature, with the items of its list as they are written."""
 
     id: str
-    feature: str
-    door: str
-    shown_by: str
-    read_on: str
+    items: tuple[tuple[str, str], ...]
 
     def doors(self) -> Iterator[tuple[str, str]]:
-        """The kind of each, and what it is; of what has no kind, the kind is empty."""
-        for group in self.door.split("; "):
-            found = _DOORS.fullmatch(group)
-            assert found, f"{self.id}: {group} is not a kind of door and its names"
-            for name in found[2].split(", "):
-                yield found[1] or "", name.strip("`")
+        """Yield kind and name of each door; the kind may be empty."""
+        for text in self._all("door"):
+            match = _DOORS.fullmatch(text)
+            assert match, f"{self.id}: {text} is not a kind of door and its names"
+            for name in match[2].split(", "):
+                yield match[1] or "", name.strip("`")
 
     def tests(self) -> Iterator[tuple[str, str | None]]:
-        """The path of each, and the function's name if one is named."""
-        for part in self.shown_by.split("<br>"):
-            found = _TEST.fullmatch(part)
-            assert found, f"{self.id}: {part} is no test"
-            yield found[1], found[2]
+        """Yield the path of each test, and the function's name if one is named."""
+        for text in self._all("test"):
+            match = _TEST.fullmatch(text)
+            assert match, f"{self.id}: {text} is no test"
+            yield match[1], match[2]
 
     def places(self) -> Iterator[tuple[str, str | None]]:
-        """The page of each, and the anchor on it."""
-        for part in self.read_on.split(", "):
-            found = _PLACE.fullmatch(part)
-            assert found, f"{self.id}: {part} is no link to a page"
-            yield found[1], found[2]
+        """Yield each page to read on, and the anchor on it."""
+        for text in self._all("read on"):
+            for part in text.split(", "):
+                match = _PLACE.fullmatch(part)
+                assert match, f"{self.id}: {part} is no link to a page"
+                yield match[1], match[2]
+
+    def _all(self, kind: str) -> list[str]:
+        texts = [text for item_kind, text in self.items if item_kind == kind]
+        assert texts, f"{self.id} names no {kind}"
+        return texts
 
 
-def rows() -> list[Row]:
-    """Every feature of the page."""
-    found = [Row(*cells) for cells in _ROW.findall(PAGE.read_text())]
-    return [each for each in found if each.id not in {"id", "---"}]
+def features() -> list[Feature]:
+    """Return every feature of the page, in its order."""
+    page = PAGE.read_text()
+    return [Feature(match["id"], tuple(_ITEM.findall(match["items"]))) for match in _FEATURE.finditer(page)]
