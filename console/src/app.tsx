@@ -15,7 +15,8 @@ import { JobsScreen } from "./screens/jobs";
 import { NotificationsScreen } from "./screens/notifications";
 import { OverviewScreen } from "./screens/overview";
 import { PreferencesScreen } from "./screens/preferences";
-import { UndeliveredScreen, UndeliveredThingScreen } from "./screens/undelivered";
+import { UndeliveredScreen } from "./screens/undelivered";
+import { UndeliveredInputScreen } from "./screens/undelivered-input";
 import { signOut } from "./session";
 import { chooseZone, own, span, zone } from "./time";
 import { Empty } from "./ui/states";
@@ -118,7 +119,7 @@ const ALL: Record<string, ComponentType> = {
 const ONE: Record<string, ComponentType<{ name: string }>> = {
   jobs: JobScreen,
   actions: ActionScreen,
-  undelivered: UndeliveredThingScreen,
+  undelivered: UndeliveredInputScreen,
 };
 
 function Side({ at }: { at: string }) {

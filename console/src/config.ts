@@ -1,4 +1,4 @@
-// What the page is told of where it is: config.json beside it.
+// The page's configuration: config.json beside it.
 
 export interface SignIn {
   /** Of the pool's sign-in pages. */

@@ -1,4 +1,4 @@
-// What can be notified of, and what can be undelivered, in words: for all screens that tell of them.
+// The kinds of notifications and of undelivered inputs, in words, for all screens.
 
 import type { Schemas } from "./api";
 import { words } from "./words";
@@ -15,7 +15,7 @@ export const NOTIFICATION_KINDS: NotificationKind[] = [
   "jobs.recurring_succeeding",
 ];
 
-/** Those that go to admins, unless somebody chose otherwise. */
+/** Those that go to admins by default. */
 export const FOR_ADMINS: NotificationKind[] = ["scheduling.dead_lettered", "scheduling.undelivered"];
 
 export const kindOfNotification = words({

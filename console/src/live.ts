@@ -1,4 +1,4 @@
-// What is shown stays as of now: it is asked for again, gently, and not at all while nobody looks.
+// Keep shown data current: poll, with growing pauses on errors, and never in a hidden tab.
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -84,7 +84,7 @@ export function useLive<T>(load: (signal: AbortSignal) => Promise<T>, key: strin
   return { value: current.value, problem: current.problem, refresh: () => ask.current() };
 }
 
-/** The reader's clock, to the second, for countdowns; it stands still while nobody looks. */
+/** The reader's clock, to the second, for countdowns; it stops in a hidden tab. */
 export const now = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();

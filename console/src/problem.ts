@@ -1,4 +1,4 @@
-// A refusal of the API, as RFC 9457 tells it; or that nobody answered.
+// A problem that the API returned (RFC 9457), or a missing response.
 
 export interface Flaw {
   where: string;
@@ -31,16 +31,16 @@ export class Problem extends Error {
 export const UNREACHABLE = 0;
 
 export function problemOf(status: number, body: unknown): Problem {
-  const told = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
-  const text = (name: string) => (typeof told[name] === "string" ? (told[name] as string) : "");
+  const fields = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const text = (name: string) => (typeof fields[name] === "string" ? (fields[name] as string) : "");
   const code = text("type").replace("urn:duetime:problem:", "");
-  const errors = Array.isArray(told.errors) ? (told.errors as Flaw[]) : [];
+  const errors = Array.isArray(fields.errors) ? (fields.errors as Flaw[]) : [];
   return new Problem(
     status,
     code,
     text("title") || String(status),
     text("detail") || text("message"),
     errors,
-    told,
+    fields,
   );
 }

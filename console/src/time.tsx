@@ -80,31 +80,31 @@ export function span(milliseconds: number): string {
     }).format(value);
   if (length < 10_000) return unit("second", length / 1_000, 1);
   let rest = Math.round(length / 1_000) * 1_000;
-  const told: string[] = [];
+  const parts: string[] = [];
   for (const [name, size] of UNITS) {
     const count = Math.floor(rest / size);
-    if (count > 0 && told.length < 2) told.push(unit(name, count));
-    else if (told.length > 0) break;
+    if (count > 0 && parts.length < 2) parts.push(unit(name, count));
+    else if (parts.length > 0) break;
     rest -= count * size;
   }
-  return told.join(" ");
+  return parts.join(" ");
 }
 
 /** How far an instant is from now: "in 3 min", "2 hr ago". To the second, so it changes while one looks. */
 export function distance(at: Moment): string {
   const away = new Date(at).getTime() - now.value;
   if (Math.abs(away) < 1_000) return say("now");
-  const told = span(Math.round(away / 1_000) * 1_000);
-  return away > 0 ? say("in", { span: told }) : say("ago", { span: told });
+  const distance = span(Math.round(away / 1_000) * 1_000);
+  return away > 0 ? say("in", { span: distance }) : say("ago", { span: distance });
 }
 
 interface TimeProps {
   at: Moment;
-  /** How it is written; "away" tells how far it is from now. */
+  /** The format; "away" is the distance from now. */
   as?: Shape | "brief" | "away";
 }
 
-/** An instant; whoever points at it is told the same in the reader's zone and in UTC. */
+/** An instant; its tooltip shows the reader's zone and UTC. */
 export function Time({ at, as = "brief" }: TimeProps) {
   const text = as === "away" ? distance(at) : as === "brief" ? brief(at) : written(at, as);
   const instant = new Date(at);

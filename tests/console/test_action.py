@@ -50,7 +50,7 @@ def status(page):
     return page.locator(".head-facts .badge")
 
 
-def road(page):
+def history(page):
     return part(page, "What happened")
 
 
@@ -65,11 +65,11 @@ def button(page, name):
 def test_what_happened_is_told_from_the_first_to_the_last(reader, failed):
     page = go(reader, failed)
     expect(status(page)).to_contain_text("failed", timeout=AT_LAST)
-    stops = road(page).locator("li.stop")
+    stops = history(page).locator("li.stop")
     expect(stops.first).to_contain_text("Scheduled by local")
-    expect(road(page)).to_contain_text("Attempt 1")
-    expect(road(page)).to_contain_text("Attempt 2")
-    expect(road(page).get_by_text("no driver for order 9")).to_have_count(2)
+    expect(history(page)).to_contain_text("Attempt 1")
+    expect(history(page)).to_contain_text("Attempt 2")
+    expect(history(page).get_by_text("no driver for order 9")).to_have_count(2)
     expect(stops.last).to_contain_text("Failed for good")
 
 
@@ -77,7 +77,7 @@ def test_what_belongs_to_the_same_is_beside_it(reader, kept, failed):
     page = go(reader, kept)
     page.get_by_role("link", name=f"…{failed.id[-8:]}").click()
     expect(page).to_have_url(re.compile(failed.id))
-    expect(road(page)).to_contain_text("Scheduled by local")
+    expect(history(page)).to_contain_text("Scheduled by local")
 
 
 def test_an_admin_sees_what_it_carries_and_copies_it(reader_of, cloud, kept):
@@ -119,8 +119,8 @@ def test_it_is_rescheduled_and_put_back(reader, acme, pending):
     button(dialog, "Reschedule it").click()
     expect(page.get_by_text("parcel is now due")).to_be_visible()
     assert acme.get(pending.id).due_at == datetime(2098, 1, 1, 11, tzinfo=UTC)
-    expect(road(page)).to_contain_text("Rescheduled")
-    expect(road(page)).to_contain_text("by developer@localhost")
+    expect(history(page)).to_contain_text("Rescheduled")
+    expect(history(page)).to_contain_text("by developer@localhost")
     button(page, "Undo").click()
     expect(page.get_by_text("Undone.")).to_be_visible()
     assert acme.get(pending.id).due_at == pending.due_at
@@ -146,7 +146,7 @@ def test_who_decides_on_what_is_no_more_so_is_told_and_changes_nothing(reader, a
     dialog.get_by_label("Date and time").fill("2098-01-01T12:00:00")
     meanwhile = acme.reschedule(pending.id, timedelta(days=50))
     button(dialog, "Reschedule it").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("Somebody has changed it since this was opened")
+    expect(dialog.get_by_role("alert")).to_contain_text("It has changed since you opened this")
     assert acme.get(pending.id).due_at == meanwhile.due_at
     button(dialog, "Leave it").click()
     expect(dialog).to_have_count(0)
@@ -163,7 +163,7 @@ def test_it_is_cancelled_once_that_was_confirmed(reader, acme, pending):
     button(dialog, "Cancel it").click()
     expect(page.get_by_text("Cancelled: parcel will not run.")).to_be_visible()
     assert acme.get(pending.id).status is Status.CANCELLED
-    expect(road(page)).to_contain_text("Cancelled")
+    expect(history(page)).to_contain_text("Cancelled")
     expect(button(page, "Cancel it…")).to_have_count(0)
     expect(button(page, "Undo")).to_have_count(0)
 
@@ -191,8 +191,8 @@ def test_what_failed_is_run_again_with_all_its_attempts(reader, acme):
     button(dialog, "Run it again").click()
     expect(page.get_by_text("parcel runs again now, with all its attempts.")).to_be_visible()
     expect(status(page)).to_contain_text("executed", timeout=AT_LAST)
-    expect(road(page)).to_contain_text("Redriven")
-    expect(road(page)).to_contain_text("Attempt 3")
+    expect(history(page)).to_contain_text("Redriven")
+    expect(history(page)).to_contain_text("Attempt 3")
     assert acme.get(again.id).status is Status.EXECUTED
 
 
@@ -207,7 +207,7 @@ def test_it_is_in_french(reader_of, cloud, kept):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, kept, failed, scheme):
     page = go(reader_of(cloud.url, color_scheme=scheme), failed)
-    expect(road(page)).to_contain_text("Failed for good", timeout=AT_LAST)
+    expect(history(page)).to_contain_text("Failed for good", timeout=AT_LAST)
     assert flaws(page) == []
     button(page, "Redrive…").click()
     assert flaws(page) == []
@@ -223,7 +223,7 @@ def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, kep
 def test_it_fits_a_phone(reader_of, cloud, kept, failed):
     reader = reader_of(cloud.url, viewport={"width": 360, "height": 740})
     page = go(reader, failed)
-    expect(road(page)).to_contain_text("Failed for good", timeout=AT_LAST)
+    expect(history(page)).to_contain_text("Failed for good", timeout=AT_LAST)
     assert not scrolls_sideways(page)
     page = go(reader, kept)
     button(page, "Reschedule…").click()

@@ -17,7 +17,7 @@ def test_it_tells_how_the_job_fares(reader):
     page = failed(reader)
     expect(page.get_by_role("heading", level=1)).to_have_text("Lost parcels")
     expect(page.get_by_text(f"ConnectionError: no driver for order {LOST}").first).to_be_visible()
-    expect(page.get_by_text("Somebody is told after 3 in a row.")).to_be_visible()
+    expect(page.get_by_text("A notification goes out after 3 in a row.")).to_be_visible()
     expect(page.get_by_text("0 executed, 1 failed")).to_be_visible()
     expect(page.locator(".glance-card").filter(has_text="Next run")).to_contain_text(re.compile(r"in \d+"))
 
@@ -118,7 +118,7 @@ def test_runs_are_found_by_day(reader):
 def test_a_job_that_never_ran_says_so(reader, job):
     page = reader.go(f"#/jobs/{job}")
     expect(page.get_by_text("It has not run yet")).to_be_visible()
-    expect(page.get_by_text("Nobody has changed it yet")).to_be_visible()
+    expect(page.get_by_text("No changes yet")).to_be_visible()
 
 
 def test_who_may_only_look_sees_the_same_without_buttons(reader_of, cloud):

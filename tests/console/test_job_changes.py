@@ -112,7 +112,7 @@ def test_retries_that_somebody_else_has_set_meanwhile_are_not_written_over(reade
     jobs.set(job, attempts=7)
     dialog.get_by_label("Runs in all").fill("2")
     dialog.get_by_role("button", name="Save").click()
-    expect(dialog.get_by_text("Somebody has changed it since this was opened").first).to_be_visible()
+    expect(dialog.get_by_text("It has changed since you opened this").first).to_be_visible()
     assert jobs.get(job).tuning[""].attempts == 7
 
 

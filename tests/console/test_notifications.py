@@ -172,7 +172,7 @@ def test_a_job_that_keeps_failing_is_told_with_the_way_to_it(alone, cloud):
     page = reader.go("#/notifications?kind=jobs.recurring_failing")
     one = entry(page, f"{tenant}: keeps-failing keeps failing")
     expect(one).to_contain_text("no driver for order 9", timeout=PATIENCE)
-    expect(one).to_contain_text("1, from 1 on it is told")
+    expect(one).to_contain_text("1; notified from 1 on")
     one.get_by_role("link", name="keeps-failing", exact=True).click()
     expect(page).to_have_url(f"{cloud.url}/#/jobs/keeps-failing")
 
@@ -213,7 +213,7 @@ def test_operators_look_at_what_the_deployment_was_told(reader, cloud):
     expect(one.get_by_role("link", name="To what is undelivered")).to_be_visible(timeout=PATIENCE)
     one.get_by_role("button", name="Mark as read: Undelivered: 7 things").click()
     eventually(lambda: told(cloud, "system", unread=True) == [], "that it is read")
-    page.get_by_role("link", name="Who is told of what, and where").click()
+    page.get_by_role("link", name="Recipients and channels, and where").click()
     expect(page).to_have_url(re.compile(r"#/preferences\?scope=system$"))
 
 

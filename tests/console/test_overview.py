@@ -154,7 +154,7 @@ def test_who_may_only_look_sees_the_same_of_the_tenants_own(reader_of, cloud):
 
 def test_whose_roles_tell_nothing_is_told_so(reader_of, cloud):
     page = reader_of(cloud.url, **signed_in("mia", groups="guests")).go()
-    expect(page.locator(".standing")).to_contain_text("Your roles do not tell whether all is on time")
+    expect(page.locator(".standing")).to_contain_text("Your roles do not show whether all is on time")
     expect(page.get_by_role("region", name="At a glance")).to_have_count(0)
 
 

@@ -10,7 +10,7 @@ from tests.console.browser import PATIENCE, flaws, scrolls_sideways, signed_in
 
 FAILED, DEAD, UNDELIVERED = "An action failed", "A new dead letter", "Something undelivered"
 KIND = "scheduling.action_failed"
-SAVED = "Saved. What is told from now on goes by it."
+SAVED = "Saved. It applies to notifications from now on."
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def row(page, kind):
 
 def test_what_is_ticked_is_saved_and_can_be_undone(ann):
     page = opened(ann)
-    expect(page.get_by_text("Nobody has chosen anything yet: all is by default.")).to_be_visible()
+    expect(page.get_by_text("No choices yet: all values are defaults.")).to_be_visible()
     expect(row(page, FAILED)).to_contain_text("by default: nowhere")
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
     for channel in ("This list", "Mail", "Topic (SNS)"):

@@ -56,7 +56,7 @@ function BulkDialog({ bulk, close }: { bulk: Bulk; close: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const isStopped = useRef(false);
 
-  /** Follows the steps until the end, until somebody stops them, or until one fails. */
+  /** Runs the steps until the end, until the operator stops them, or until one fails. */
   async function follow<T>(steps: AsyncGenerator<T>, show: (step: T) => void, end: Phase, cut: Phase) {
     isStopped.current = false;
     setProblem(null);

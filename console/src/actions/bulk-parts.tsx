@@ -1,4 +1,4 @@
-// What the dialog of a change of many tells: what is meant, how far it is, and what came of it.
+// The parts of the bulk dialog: the selection, the progress and the result.
 
 import { Time } from "../time";
 import { StatusBadge } from "../ui/status";
@@ -67,8 +67,8 @@ export function Result({
 }) {
   const reasons = new Map<string, string[]>();
   for (const { id, reason } of progress.left) {
-    const told = reason.replaceAll(id, "…");
-    reasons.set(told, [...(reasons.get(told) ?? []), id]);
+    const generic = reason.replaceAll(id, "…");
+    reasons.set(generic, [...(reasons.get(generic) ?? []), id]);
   }
   return (
     <>

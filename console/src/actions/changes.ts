@@ -1,4 +1,4 @@
-// What can be done to one action. What was seen is said with it, so that nobody changes what has changed meanwhile.
+// The changes of one action. Each sends the version that was shown, so a stale change is rejected.
 
 import { api, call, type Schemas } from "../api";
 import { written } from "../time";

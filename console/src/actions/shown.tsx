@@ -6,7 +6,7 @@ import { distance, span, Time } from "../time";
 import type { Action } from "./lists";
 import { say } from "./shown.words";
 
-/** The end of an id, which tells actions apart: of a run its nominal time. */
+/** The end of an id, which distinguishes actions; of a run it is the nominal time. */
 export function shortId(id: string): string {
   const last = id.split(".").at(-1) ?? id;
   return last === id ? `…${id.slice(-8)}` : last;

@@ -13,7 +13,7 @@ export const say = words({
     skip_missed: "it came too late to be run",
     skip_retired: "its job was changed",
     skip_covered: "a later run stands for it",
-    skip_asked: "somebody had it skipped",
+    skip_asked: "skipped by an operator",
     skip_refused: "its event names no tenant",
   },
   fr: {

@@ -64,10 +64,10 @@ export function Outcomes({ at, ended }: OutcomesProps) {
 function Column({ bar, place, most }: { bar: Bar; place: number; most: number }) {
   let below = 0;
   const x = percent((place + 0.14) / BARS);
-  const told = { from: written(bar.from, "minute"), to: written(bar.from + STEP, "minute") };
+  const times = { from: written(bar.from, "minute"), to: written(bar.from + STEP, "minute") };
   return (
     <g>
-      <title>{mine("bar", { ...told, failed: bar.failed, other: bar.other, executed: bar.executed })}</title>
+      <title>{mine("bar", { ...times, failed: bar.failed, other: bar.other, executed: bar.executed })}</title>
       {KINDS.map((kind) => {
         const high = (bar[kind] / most) * HIGH;
         below += high;
@@ -86,7 +86,7 @@ function Column({ bar, place, most }: { bar: Bar; place: number; most: number })
       })}
       {place % 3 === 0 && (
         <text x={percent(place / BARS)} y={HEAD + HIGH + 16}>
-          {told.from}
+          {times.from}
         </text>
       )}
     </g>

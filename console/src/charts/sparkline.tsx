@@ -1,12 +1,12 @@
 // The last runs of a job as bars, the newest at the right: how high says how long it took, the colour how it ended. A
-// failed one has a cross above it, one that did not run is a hollow stub, so that nobody needs to tell colours apart.
+// failed one has a cross above it, one that did not run is a hollow stub, so that no reader depends on colour.
 
 import { now } from "../live";
 import { brief, span } from "../time";
 import { type Status, status as say } from "../words/shared";
 import { mine } from "./sparkline.words";
 
-/** A run, as far as its bar tells of it. */
+/** A run, as far as its bar shows it. */
 export interface RunMark {
   id: string;
   status: Status;
@@ -16,7 +16,7 @@ export interface RunMark {
 }
 
 interface SparklineProps {
-  /** The newest first, as the API tells them. */
+  /** The newest first, as the API returns them. */
   runs: RunMark[];
   /** Whose runs these are: begins what a screen reader says. */
   label: string;
@@ -60,7 +60,7 @@ function Bar({ run, x }: { run: RunMark; x: number }) {
   const y = top - arm - 2;
   return (
     <g class={`is-${run.status}`}>
-      <title>{told(run, took)}</title>
+      <title>{describe(run, took)}</title>
       <rect
         class={took === null ? "is-hollow" : run.status === "processing" ? "is-open" : undefined}
         x={x}
@@ -93,7 +93,7 @@ function height(took: number): number {
   return STUB + 1 + share * (HIGH - STUB - 1);
 }
 
-function told(run: RunMark, took: number | null): string {
+function describe(run: RunMark, took: number | null): string {
   const status = say(run.status);
   const how = took === null ? status : mine("for", { status, span: span(took) });
   return `${brief(run.nominal_at)} · ${how}`;

@@ -1,4 +1,4 @@
-// What will run, on a line of time for each: a tick at each time, a band where they are too many to tell apart.
+// Upcoming runs, a line for each job: a tick at each time, a band where ticks would overlap.
 
 import { now } from "../live";
 import { brief, Time, written } from "../time";
@@ -25,7 +25,7 @@ interface TimelineProps {
 export function Timeline({ from, until, rows }: TimelineProps) {
   const share = (at: number) => (at - from) / (until - from);
   const marks = hours(from, until, 3);
-  const told = marks.filter((each) => share(each.at) > AT_NOW && share(each.at) < 0.97);
+  const labelled = marks.filter((each) => share(each.at) > AT_NOW && share(each.at) < 0.97);
   return (
     <div class="timeline">
       <div class="timeline-row timeline-head" aria-hidden="true">
@@ -34,7 +34,7 @@ export function Timeline({ from, until, rows }: TimelineProps) {
           <text x="0" y="14">
             {mine("now")}
           </text>
-          {told.map((each) => (
+          {labelled.map((each) => (
             <text
               class={each.hour % 6 === 0 && share(each.at) > 0.3 ? undefined : "is-minor"}
               x={percent(share(each.at))}
@@ -99,7 +99,7 @@ interface Cluster {
   from: number;
   to: number;
   count: number;
-  /** Whether it goes on with times that are not told. */
+  /** Whether more times follow that are not listed. */
   isOpen: boolean;
 }
 
@@ -153,7 +153,7 @@ function gist(row: TimelineRow): string {
   return mine("row", { label: row.label, times: often(row), first: brief(row.times[0] ?? 0) });
 }
 
-const TOLD = 5;
+const LABELLED = 5;
 
 function AsList({ rows }: { rows: TimelineRow[] }) {
   return (
@@ -165,13 +165,13 @@ function AsList({ rows }: { rows: TimelineRow[] }) {
             <tr key={row.key}>
               <th scope="row">{row.label}</th>
               <td>
-                {row.times.slice(0, TOLD).map((each, place) => (
+                {row.times.slice(0, LABELLED).map((each, place) => (
                   <span key={each}>
                     {place > 0 && ", "}
                     <Time at={each} />
                   </span>
                 ))}
-                {row.count > TOLD && " …"}
+                {row.count > LABELLED && " …"}
               </td>
               <td>{often(row)}</td>
             </tr>

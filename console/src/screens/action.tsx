@@ -4,9 +4,9 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { ActionButtons } from "../actions/buttons";
 import { type ActionView, lookUp, type Seen } from "../actions/changes";
-import type { Entry } from "../actions/road";
+import type { Entry } from "../actions/history";
 import { OfCorrelation, OfJob } from "../actions/related";
-import { Road } from "../actions/road-list";
+import { ActionHistory } from "../actions/history-list";
 import { DueCell, shortId } from "../actions/shown";
 import { api, call } from "../api";
 import { useLive } from "../live";
@@ -15,7 +15,7 @@ import { href } from "../route";
 import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
 import { StatusBadge } from "../ui/status";
-import { told } from "../ui/toasts";
+import { showToast } from "../ui/toasts";
 import { Tree } from "../ui/tree";
 import { say as sayShared } from "../words/shared";
 import { say } from "./action.words";
@@ -23,14 +23,14 @@ import { say } from "./action.words";
 const SOON = 60_000;
 const MOST_ENTRIES = 50;
 
-interface Told extends Seen {
+interface ActionWithTrail extends Seen {
   entries: Entry[];
 }
 
 export function ActionScreen({ name: id }: { name: string }) {
   const [every, setEvery] = useState(5_000);
   const live = useLive(
-    async (signal): Promise<Told> => {
+    async (signal): Promise<ActionWithTrail> => {
       const [seen, entries] = await Promise.all([lookUp(id, signal), entriesOf(id, signal)]);
       setEvery(pace(seen));
       return { ...seen, entries };
@@ -55,8 +55,8 @@ export function ActionScreen({ name: id }: { name: string }) {
           <>
             <Head action={action} />
             <div class="columns action-columns">
-              <Part title={say("road")}>
-                <Road action={action} entries={entries} />
+              <Part title={say("history")}>
+                <ActionHistory action={action} entries={entries} />
               </Part>
               <div class="stack">
                 <PayloadPart action={action} />
@@ -128,7 +128,7 @@ function PayloadPart({ action }: { action: ActionView }) {
   const isWhole = action.redacted.includes("*");
   const copy = async () => {
     await navigator.clipboard.writeText(JSON.stringify(action.payload, null, 2));
-    told(sayShared("copied"));
+    showToast(sayShared("copied"));
   };
   return (
     <Part

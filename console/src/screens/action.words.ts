@@ -2,7 +2,7 @@ import { words } from "../words";
 
 export const say = words({
   en: {
-    road: "What happened",
+    history: "What happened",
     payload: "Payload",
     copy_json: "Copy as JSON",
     gone: "The payload is not kept any more.",
@@ -18,7 +18,7 @@ export const say = words({
     lost: { one: "{n} run was lost with its worker", other: "{n} runs were lost with their workers" },
   },
   fr: {
-    road: "Ce qui s'est passé",
+    history: "Ce qui s'est passé",
     payload: "Charge utile",
     copy_json: "Copier en JSON",
     gone: "La charge utile n'est plus conservée.",

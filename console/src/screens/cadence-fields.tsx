@@ -2,14 +2,14 @@
 
 import { own } from "../time";
 import { Field } from "../ui/act";
-import { told } from "../ui/toasts";
+import { showToast } from "../ui/toasts";
 import { beginOf, daysAfter, isZone, localDay, nextChange, ZONES } from "../zones";
-import type { Asked } from "./cadences";
+import type { PreviewRequest } from "./cadence-load";
 import { say } from "./cadences.words";
 
 interface Props {
-  draft: Asked;
-  change: (next: Partial<Asked>) => void;
+  draft: PreviewRequest;
+  change: (next: Partial<PreviewRequest>) => void;
 }
 
 export function CadenceFields({ draft, change }: Props) {
@@ -19,7 +19,7 @@ export function CadenceFields({ draft, change }: Props) {
   const toNextChange = () => {
     const after = draft.from ? beginOf(daysAfter(draft.from, 2), zone) : Date.now();
     const at = nextChange(zone, after);
-    if (at === null) told(say("no_change", { zone }));
+    if (at === null) showToast(say("no_change", { zone }));
     else change({ from: daysAfter(localDay(zone, at), -1) });
   };
 

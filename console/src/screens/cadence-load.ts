@@ -3,7 +3,6 @@
 import { api, call, type Schemas } from "../api";
 import { Problem } from "../problem";
 import { beginOf, daysAfter, isZone, localDay } from "../zones";
-import type { Asked } from "./cadences";
 
 export type Preview = Schemas["PreviewView"];
 
@@ -24,20 +23,27 @@ const MOST = 500;
 const REFUSED = [400, 422];
 const NAMES_ITS_ZONE = /\s(tz|default_tz)=|^\s*(on_event|on-event|manual)\b/i;
 
-/** The text that is asked for: with the zone of the field, if it names none and may have one. */
-function inZone({ cadence, tz }: Asked): string {
+export interface PreviewRequest {
+  cadence: string;
+  tz: string;
+  /** The first day, as 2027-06-01; empty is now. */
+  from: string;
+}
+
+/** The text that is request for: with the zone of the field, if it names none and may have one. */
+function inZone({ cadence, tz }: PreviewRequest): string {
   const text = cadence.trim();
   return tz && !NAMES_ITS_ZONE.test(text) ? `${text} tz=${tz}` : text;
 }
 
-export async function load(asked: Asked, signal: AbortSignal): Promise<Seen> {
-  const text = inZone(asked);
-  const zone = isZone(asked.tz) ? asked.tz : "UTC";
-  const begin = asked.from ? beginOf(asked.from, zone) : Date.now();
+export async function load(request: PreviewRequest, signal: AbortSignal): Promise<Seen> {
+  const text = inZone(request);
+  const zone = isZone(request.tz) ? request.tz : "UTC";
+  const begin = request.from ? beginOf(request.from, zone) : Date.now();
   const first = localDay(zone, begin);
   const get = (query: { cadence: string; from: string; until?: string; count?: number }) =>
     call(api.GET("/background-jobs/preview", { params: { query }, signal }));
-  const from = new Date(begin - 1).toISOString(); // "from" itself is not told
+  const from = new Date(begin - 1).toISOString(); // "from" itself is excluded
   const until = new Date(beginOf(daysAfter(first, DAYS), zone) - 1).toISOString();
   try {
     const preview = await get({ cadence: text, from, count: TIMES });
@@ -45,7 +51,7 @@ export async function load(asked: Asked, signal: AbortSignal): Promise<Seen> {
     return { preview, weeks, first };
   } catch (error) {
     if (error instanceof Problem && REFUSED.includes(error.status)) {
-      return { refusal: refusalOf(error, asked.cadence.trim()) };
+      return { refusal: refusalOf(error, request.cadence.trim()) };
     }
     throw error;
   }

@@ -8,77 +8,70 @@ import { Page, Part } from "../ui/page";
 import { Empty, Failure, Loading } from "../ui/states";
 import { say as shared } from "../words/shared";
 import { CadenceFields } from "./cadence-fields";
-import { load, type Seen } from "./cadence-load";
+import { load, type PreviewRequest, type Seen } from "./cadence-load";
 import { CadenceRefused, CadenceShown } from "./cadence-shown";
 import { say } from "./cadences.words";
 
-const SETTLED = 300; // milliseconds without a keystroke, after which it is asked
+const SETTLED = 300; // milliseconds without a keystroke, after which it is request
 const SELDOM = 86_400_000;
 
-export interface Asked {
-  cadence: string;
-  tz: string;
-  /** The day it is looked at from, as 2027-06-01; empty is now. */
-  from: string;
-}
-
 export function CadencesScreen() {
-  const asked = askedIn(place.value.query);
-  const [draft, change] = useDraft(asked);
+  const request = requestIn(place.value.query);
+  const [draft, change] = useDraft(request);
   return (
     <Page title={shared("cadences")}>
       <CadenceFields draft={draft} change={change} />
-      {asked.cadence.trim() ? (
+      {request.cadence.trim() ? (
         <>
-          <Result asked={asked} />
+          <Result request={request} />
           <Part title={say("examples")}>
-            <Examples tz={asked.tz} />
+            <Examples tz={request.tz} />
           </Part>
         </>
       ) : (
         <Empty title={say("try")}>
           <p>{say("try_why")}</p>
-          <Examples tz={asked.tz} />
+          <Examples tz={request.tz} />
         </Empty>
       )}
     </Page>
   );
 }
 
-function askedIn(query: URLSearchParams): Asked {
+function requestIn(query: URLSearchParams): PreviewRequest {
   const said = (name: string) => query.get(name) ?? "";
   const from = /^\d{4}-\d\d-\d\d$/.test(said("from")) ? said("from") : "";
   return { cadence: said("cadence"), tz: said("tz") || own, from };
 }
 
 /** What is typed; once it has settled it goes into the address, and what comes from there is in the fields. */
-function useDraft(asked: Asked): [Asked, (next: Partial<Asked>) => void] {
-  const [draft, setDraft] = useState(asked);
+function useDraft(request: PreviewRequest): [PreviewRequest, (next: Partial<PreviewRequest>) => void] {
+  const [draft, setDraft] = useState(request);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const told = useRef(JSON.stringify(asked));
-  const key = JSON.stringify(asked);
+  const shown = useRef(JSON.stringify(request));
+  const key = JSON.stringify(request);
   useEffect(() => {
-    if (key !== told.current) {
+    if (key !== shown.current) {
       clearTimeout(timer.current);
-      told.current = key;
-      setDraft(asked);
+      shown.current = key;
+      setDraft(request);
     }
   }, [key]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const change = (next: Partial<Asked>) => {
+  const change = (next: Partial<PreviewRequest>) => {
     const changed = { ...draft, ...next };
     setDraft(changed);
     clearTimeout(timer.current);
     timer.current = setTimeout(() => {
       go(href("cadences", { ...changed }), { replace: true });
-      told.current = JSON.stringify(askedIn(place.value.query));
+      shown.current = JSON.stringify(requestIn(place.value.query));
     }, SETTLED);
   };
   return [draft, change];
 }
 
-function Result({ asked }: { asked: Asked }) {
-  const live = useLive((signal) => load(asked, signal), JSON.stringify(asked), SELDOM);
+function Result({ request }: { request: PreviewRequest }) {
+  const live = useLive((signal) => load(request, signal), JSON.stringify(request), SELDOM);
   const before = useRef<Seen | undefined>(undefined);
   if (live.value) before.current = live.value;
   if (live.problem) return <Failure problem={live.problem} retry={live.refresh} />;

@@ -28,7 +28,7 @@ export const say = words({
     copy_normal: "Copy the normal form",
     times: { one: "The next time", other: "The next {n} times" },
     times_none: "No next time",
-    none_why: "It is not due any more, or only when somebody or an event triggers it.",
+    none_why: "It is never due again, or only when it is triggered by hand or by an event.",
     local: "In {zone}",
     local_short: "There",
     reader_short: "For you",

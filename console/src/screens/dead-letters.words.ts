@@ -6,7 +6,7 @@ export const say = words({
     redrive: "Redrive",
     redrive_name: "Redrive {id}",
     redrive_group: { one: "Redrive it…", other: "Redrive these {n}…" },
-    no_reason: "No reason was told",
+    no_reason: "No reason given",
     since: "{first} to {last}",
     failed_at: "Failed",
     action: "Action",

@@ -9,7 +9,7 @@ export type Job = Schemas["JobSummary"];
 
 const PAGE = 100;
 const MOST_PAGES = 10;
-/** How many of its runs each job tells. */
+/** How many runs of each job are loaded. */
 export const RUNS = 20;
 const EVERY = 10_000;
 

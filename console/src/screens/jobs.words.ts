@@ -43,7 +43,7 @@ export const mine = words({
     pause_reason: "Why",
     pause_reason_hint: "The others see it beside the job.",
     pause_until: "Until",
-    pause_until_hint: "Times in {zone}. Left empty, it is paused until somebody resumes it.",
+    pause_until_hint: "Times in {zone}. If empty, it is paused until it is resumed.",
     pause_go: "Pause it",
     did_pause: "{job} is paused.",
     did_pause_until: "{job} is paused until {until}.",

@@ -28,7 +28,7 @@ export function Notification({ view, scope }: { view: Schemas["NotificationView"
         <span aria-hidden="true">{MARKS[view.severity]}</span>
         <span class="hidden">{severity(view.severity)}:</span>
       </span>
-      <div class="notification-told">
+      <div class="notification-text">
         <h3 lang={view.language}>
           {view.subject} {view.is_digest && <span class="chip">{say("digest")}</span>}
         </h3>
@@ -57,14 +57,14 @@ export function Notification({ view, scope }: { view: Schemas["NotificationView"
   );
 }
 
-/** The one below, whose button is next for whoever goes through the list by keyboard. */
+/** The entry below, whose button is next in keyboard order. */
 function nextOf(id: string): string | undefined {
   const ids = [...document.querySelectorAll<HTMLElement>(".marks-read")].map((each) => each.dataset.id);
   const here = ids.indexOf(id);
   return ids[here + 1] ?? ids[here - 1];
 }
 
-/** Once the button is gone the focus goes to the next one, or else to the title; unless somebody moved it meanwhile. */
+/** When the button disappears, move the focus to the next one, or to the title, unless the user moved it. */
 function focusOnceGone(id: string, to: string | undefined): void {
   const buttonOf = (of: string) =>
     document.querySelector<HTMLElement>(`.marks-read[data-id="${CSS.escape(of)}"] button`);

@@ -21,7 +21,7 @@ const say = words({
     source: "Given up by",
     count: "How often",
     failures: "Failures in a row",
-    of_threshold: "{n}, from {threshold} on it is told",
+    of_threshold: "{n}; notified from {threshold} on",
     last_run: "Last run",
     many: "How many",
     window: "Between",
@@ -76,7 +76,7 @@ function ofOne({ kind, facts }: View): Row[] {
   if (kind === "scheduling.undelivered") {
     const what = UNDELIVERED_KINDS.find((each) => each === facts.kind);
     return [
-      [say("what"), <a href={href("undelivered", text(facts.id))}>{told(what, facts.kind)}</a>],
+      [say("what"), <a href={href("undelivered", text(facts.id))}>{describe(what, facts.kind)}</a>],
       [say("source"), text(facts.source)],
       [say("reason"), text(facts.reason)],
       [say("count"), counted(facts.count)],
@@ -155,7 +155,7 @@ export function linked(id: string, tenant: string = me.value.tenant_id): Compone
   );
 }
 
-function told(kind: UndeliveredKind | undefined, written: unknown): string {
+function describe(kind: UndeliveredKind | undefined, written: unknown): string {
   return kind ? kindOfUndelivered(kind) : text(written);
 }
 

@@ -1,4 +1,4 @@
-// What people were told of: the tenant's list, and for operators the deployment's. What one reads is read for all.
+// The inbox of the tenant, and for operators the deployment's. An entry that one user reads is read for all.
 
 import { api, call, type Schemas } from "../api";
 import { FOR_ADMINS, kindOfNotification, NOTIFICATION_KINDS, type NotificationKind } from "../kinds.words";
@@ -120,7 +120,7 @@ function Listed({ items, scope, isFiltered }: { items: View[]; scope: Scope; isF
   );
 }
 
-/** The kinds that the caller may see, and that there are for whom is looked at. */
+/** The kinds that the caller may see, and that exist in the scope. */
 function kindsSeen(scope: Scope): NotificationKind[] {
   if (scope === "system") return NOTIFICATION_KINDS;
   return NOTIFICATION_KINDS.filter((each) => {

@@ -76,11 +76,11 @@ export function begunOf(jobs: Job[], actions: Action[], since: number): Begun[] 
 }
 
 /** Jobs whose last runs do not reach back an hour, since they are so many. */
-export function cutShort(jobs: Job[], told: number, at: number): Job[] {
+export function cutShort(jobs: Job[], loaded: number, at: number): Job[] {
   return jobs.filter((job) => {
     const runs = job.recent_runs ?? [];
     const oldest = runs.at(-1);
-    return runs.length >= told && oldest && Date.parse(oldest.nominal_at) > at - HOUR;
+    return runs.length >= loaded && oldest && Date.parse(oldest.nominal_at) > at - HOUR;
   });
 }
 

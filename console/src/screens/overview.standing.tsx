@@ -14,18 +14,18 @@ const LATE = 60_000;
 
 export function Standing({ health }: { health: Live<Health | null> }) {
   const late = useLate();
-  if (can("system")) return <Told live={health}>{(value) => <OfAll health={value} />}</Told>;
+  if (can("system")) return <Loaded live={health}>{(value) => <OfAll health={value} />}</Loaded>;
   if (!can("actions:read")) return <Line isWell={null} text={mine("unknown")} />;
-  return <Told live={late}>{(value) => <OfOwn late={value} />}</Told>;
+  return <Loaded live={late}>{(value) => <OfOwn late={value} />}</Loaded>;
 }
 
-function Told<T>({ live, children }: { live: Live<T | null>; children: (value: T) => ComponentChildren }) {
+function Loaded<T>({ live, children }: { live: Live<T | null>; children: (value: T) => ComponentChildren }) {
   if (live.value) return <>{children(live.value)}</>;
   if (live.problem) return <Failure problem={live.problem} retry={live.refresh} />;
   return <Loading lines={1} />;
 }
 
-/** As an operator of the whole deployment is told. */
+/** For an operator of the deployment. */
 function OfAll({ health }: { health: Health }) {
   const oldest = health.oldest_overdue;
   const by = oldest ? now.value - Date.parse(oldest.due_at) : 0;
@@ -50,7 +50,7 @@ function Oldest({ id, tenant }: { id: string; tenant: string }) {
   return <span title={id}>{mine("of_tenant", { tenant })}</span>;
 }
 
-/** As a tenant can tell: by its own actions that are pending. */
+/** For a tenant: from its own pending actions. */
 function OfOwn({ late }: { late: { items: { id: string; due_at: string }[]; more: boolean } }) {
   const oldest = late.items[0];
   const judged = <small>{mine("judged")}</small>;
@@ -72,7 +72,7 @@ function OfOwn({ late }: { late: { items: { id: string; due_at: string }[]; more
 }
 
 interface LineProps {
-  /** Null where it cannot be told. */
+  /** Null if it is unknown. */
   isWell: boolean | null;
   text: string;
   children?: ComponentChildren;

@@ -25,7 +25,7 @@ export function OverviewScreen() {
   );
 }
 
-/** What was; it is asked for after what is and what comes, since the runs of all jobs take the longest to tell. */
+/** The past hour; it is loaded last, since the runs of all jobs take the longest. */
 function Lately({ failed }: { failed: Action[] }) {
   return <LastHour jobs={useJobs()} recent={useRecent()} failed={failed} />;
 }

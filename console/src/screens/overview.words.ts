@@ -15,7 +15,7 @@ export const mine = words({
     off: "The global switch is off: nothing fires",
     swept: "Every due shard was swept {ago}.",
     judged: "Judged by the actions of your own that are pending.",
-    unknown: "Your roles do not tell whether all is on time",
+    unknown: "Your roles do not show whether all is on time",
     running: "Running now",
     running_actions: { one: "{n} one-shot", other: "{n} one-shots" },
     running_jobs: { one: "{n} job", other: "{n} jobs" },

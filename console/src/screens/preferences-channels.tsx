@@ -1,4 +1,4 @@
-// Which notification goes into which channel: what was chosen, and what holds where nobody chose.
+// The channels of each notification: the choice, or the default without one.
 
 import { FOR_ADMINS, kindOfNotification, NOTIFICATION_KINDS, type NotificationKind } from "../kinds.words";
 import type { Scope } from "../scope";

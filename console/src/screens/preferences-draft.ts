@@ -1,4 +1,4 @@
-// What somebody chooses, until it is saved: compared with what holds, so that only what was changed is sent.
+// The unsaved choice, compared with the stored one, so that only changes are sent.
 
 import type { Schemas } from "../api";
 import { FOR_ADMINS, type NotificationKind } from "../kinds.words";

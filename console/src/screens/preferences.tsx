@@ -1,4 +1,4 @@
-// Which notifications a tenant wants, in which channels, in which language, and to whom.
+// Which notifications a tenant wants, their channels, language and recipients.
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -149,7 +149,7 @@ function Notice({ title, why, children }: { title: string; why: string; children
 }
 
 function by(view: View): { actor: string } {
-  return { actor: view.changed_by ?? say("somebody") };
+  return { actor: view.changed_by ?? say("someone") };
 }
 
 function byAndWhen(view: View): { actor: string; when: string } {

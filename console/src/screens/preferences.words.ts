@@ -11,7 +11,7 @@ export const channel = words({
 
 export const say = words({
   en: {
-    title: "Who is told of what",
+    title: "Recipients and channels",
     above: "of {tenant}",
     channels: "What goes where",
     kind: "Notification",
@@ -22,7 +22,7 @@ export const say = words({
     back: "Back to the default",
     back_name: "Back to the default: {kind}",
     tick: "{kind}: {channel}",
-    unavailable: "This deployment has no {channel}: what goes there reaches nobody until there is one.",
+    unavailable: "This deployment has no {channel}: notifications for it reach no one until it exists.",
     for_admins: "for admins",
     only_admins: "Only an admin chooses this",
     mails: "Mails",
@@ -35,15 +35,15 @@ export const say = words({
     no_addresses: "No address",
     save: "Save",
     discard: "Discard changes",
-    saved: "Saved. What is told from now on goes by it.",
+    saved: "Saved. It applies to notifications from now on.",
     unsaved: "There are changes that are not saved.",
     nothing: "Nothing is changed.",
     changed: "Last changed {when} by {actor}",
-    never: "Nobody has chosen anything yet: all is by default.",
+    never: "No choices yet: all values are defaults.",
     conflict: "{actor} changed this meanwhile",
     conflict_why:
       "Nothing was saved. Below is what holds now; your changes are put aside. Make those again that still fit.",
-    somebody: "Somebody",
+    someone: "Someone",
     outdated: "{actor} has just changed this",
     outdated_why: "You fill in a form over what held before.",
     take: "Show what holds now, and discard my changes",
@@ -83,7 +83,7 @@ export const say = words({
     conflict: "{actor} a modifié ces préférences entre-temps",
     conflict_why:
       "Rien n'a été enregistré. Voici ce qui vaut désormais ; vos modifications sont écartées. Refaites celles qui conviennent encore.",
-    somebody: "Quelqu'un",
+    someone: "Quelqu'un",
     outdated: "{actor} vient de modifier ces préférences",
     outdated_why: "Votre saisie part de ce qui valait auparavant.",
     take: "Afficher ce qui vaut désormais et abandonner mes modifications",

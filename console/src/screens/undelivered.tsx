@@ -5,17 +5,14 @@ import { kindOfUndelivered } from "../kinds.words";
 import { useLive } from "../live";
 import { href, place } from "../route";
 import { Time } from "../time";
-import { Act } from "../ui/act";
 import { Page, Part } from "../ui/page";
 import { Pager } from "../ui/pager";
 import { Empty, Shown } from "../ui/states";
 import { number } from "../words";
 import { say as shared } from "../words/shared";
-import { linked } from "./notification-facts";
 import { say } from "./undelivered.words";
+import { Action, Redrive } from "./undelivered-parts";
 import { RedriveMany } from "./undelivered-many";
-
-export { UndeliveredThingScreen } from "./undelivered-thing";
 
 type Summary = Schemas["UndeliveredSummary"];
 
@@ -108,40 +105,5 @@ function Row({ each }: { each: Summary }) {
         <Redrive each={each} />
       </td>
     </tr>
-  );
-}
-
-/** The action it is about; its id is shortened by the style, and in full on its title. */
-export function Action({ each }: { each: Summary }) {
-  if (!each.action_id) return <span class="muted">–</span>;
-  return <span title={each.action_id}>{linked(each.action_id, each.tenant_id ?? undefined)}</span>;
-}
-
-export function Redrive({ each, kind = "plain" }: { each: Summary; kind?: "plain" | "main" }) {
-  const run = async () => {
-    const path = { undelivered_id: each.id };
-    await call(api.POST("/undelivered/{undelivered_id}/redrive", { params: { path } }));
-    return say("asked");
-  };
-  return (
-    <Act
-      label={say("redrive")}
-      name={say("redrive_name", { kind: kindOfUndelivered(each.kind), source: each.source })}
-      kind={kind}
-      run={run}
-      ask={{
-        title: say("redrive_title"),
-        go: say("redrive"),
-        body: (
-          <>
-            <p>
-              {kindOfUndelivered(each.kind)} · {each.source}
-            </p>
-            <p>{say(`does_${each.kind}`)}</p>
-            <p>{say("soon")}</p>
-          </>
-        ),
-      }}
-    />
   );
 }

@@ -25,7 +25,7 @@ export const say = words({
     cut: "This is only its beginning, so it cannot be redriven.",
     lost_event: "Until then that run is missing: nothing else makes up for it.",
     effect: "A redrive",
-    does_message: "Sends the action's wake at once; what nobody could read goes back into its queue.",
+    does_message: "Sends the action's wake at once; an unreadable message goes back into its queue.",
     does_record: "Gives the action its wake. The sweep finds it in any case, once it is overdue.",
     does_wake: "Wakes the action or the job once more. The sweep finds it in any case.",
     does_event: "Starts the run that the event asked for; an event that has its run makes no second one.",

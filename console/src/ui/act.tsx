@@ -8,9 +8,9 @@ import { change, type Result } from "./toasts";
 
 interface ActProps {
   label: ComponentChildren;
-  /** What a screen reader says, where the label alone does not tell of what. */
+  /** The label for screen readers, if the visible label does not name its object. */
   name?: string;
-  /** Does it, and tells what was done. */
+  /** Does it, and returns what was done. */
   run: (form: FormData) => Promise<Result>;
   /** What will happen, and what else must be known: then it is asked before. May hold fields of a form. */
   ask?: {

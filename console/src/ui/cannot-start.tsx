@@ -1,4 +1,4 @@
-// The page could not begin: it does not know where it is, or nobody could be signed in.
+// The page cannot start: its configuration is missing, or the sign-in failed.
 
 import { Problem } from "../problem";
 import { words } from "../words";

@@ -1,4 +1,4 @@
-// A form in a dialog: what the API has against it is told where it is, and the dialog stays until it is done or left.
+// A form in a dialog. It shows the API's errors beside their fields and stays open until it succeeds or is closed.
 
 import { cloneElement, type ComponentChildren, type VNode } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
@@ -24,9 +24,9 @@ interface DialogProps {
   go: string;
   isDanger?: boolean;
   run: (form: FormData) => Promise<Result>;
-  /** The fields of which a problem tells, where it is not told field by field. */
+  /** The fields of a problem whose errors are not listed by field. */
   place?: (problem: Problem) => Flaws;
-  /** The fields that show their own flaws; flaws of others are told above them. */
+  /** The fields that show their own flaws; the form lists other flaws above them. */
   fields?: string[];
   close: () => void;
   children: ComponentChildren | ((flaws: Flaws) => ComponentChildren);
@@ -117,8 +117,8 @@ export function FormDialog<T>({ label, kind = "plain", over, run, children, ...f
 function flawsOf(error: unknown, place?: (problem: Problem) => Flaws): Flaws {
   if (error instanceof Unusable) return error.flaws;
   if (!(error instanceof Problem)) return {};
-  const told = Object.fromEntries(error.errors.map((each) => [each.where, each.problem]));
-  return { ...told, ...place?.(error) };
+  const byField = Object.fromEntries(error.errors.map((each) => [each.where, each.problem]));
+  return { ...byField, ...place?.(error) };
 }
 
 interface Trouble {
@@ -126,7 +126,7 @@ interface Trouble {
   why: string;
 }
 
-/** What went wrong as a whole; with it what is wrong with fields that nobody shows. */
+/** The problem of the whole request, with the flaws of fields that the form does not show. */
 function troubleOf(error: unknown, flaws: Flaws): Trouble {
   const problem = error instanceof Problem ? error : new Problem(UNREACHABLE, "page", "", String(error));
   const { title, why } = explained(problem);
@@ -145,10 +145,10 @@ interface FlawedProps {
 /** A field with its label, and what is wrong with what it says. */
 export function Flawed({ label, hint, flaw, children }: FlawedProps) {
   const id = useId();
-  const told = [hint && `${id}-hint`, flaw && `${id}-flaw`].filter(Boolean).join(" ");
+  const describedBy = [hint && `${id}-hint`, flaw && `${id}-flaw`].filter(Boolean).join(" ");
   const control = cloneElement(children, {
     id,
-    "aria-describedby": told || undefined,
+    "aria-describedby": describedBy || undefined,
     "aria-invalid": flaw ? true : undefined,
   });
   return (

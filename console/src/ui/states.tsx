@@ -27,11 +27,11 @@ export function Empty({ title, children }: { title: string; children?: Component
 }
 
 export function Failure({ problem, retry }: { problem: Problem; retry?: () => void }) {
-  const told = explained(problem);
+  const explanation = explained(problem);
   return (
     <div class="state is-problem" role="alert">
-      <p class="state-title">{told.title}</p>
-      <p>{told.why}</p>
+      <p class="state-title">{explanation.title}</p>
+      <p>{explanation.why}</p>
       {problem.errors.length > 0 && (
         <ul>
           {problem.errors.map((each) => (
@@ -91,10 +91,10 @@ export function Shown<T>({ live, lines, children }: ShownProps<T>) {
 }
 
 function Stale({ problem, retry }: { problem: Problem; retry: () => void }) {
-  const told = explained(problem);
+  const explanation = explained(problem);
   return (
     <p class="stale" role="status">
-      <strong>{told.title}.</strong> {told.why}{" "}
+      <strong>{explanation.title}.</strong> {explanation.why}{" "}
       <button type="button" class="link" onClick={retry}>
         {say("retry")}
       </button>

@@ -1,4 +1,4 @@
-// Where an action stands: a colour, a shape and a word, so that nobody needs to tell colours apart.
+// The status of an action: a colour, a shape and a word, so that no reader depends on colour.
 
 import { type Status, status as say } from "../words/shared";
 

@@ -34,7 +34,7 @@ function dismiss(id: number): void {
 }
 
 /** Says what was done, how to undo it if it can be, and where to see it. */
-export function told(text: string, undo?: () => Promise<unknown>, link?: Toast["link"]): void {
+export function showToast(text: string, undo?: () => Promise<unknown>, link?: Toast["link"]): void {
   show({ text, isProblem: false, undo, link });
 }
 
@@ -51,8 +51,8 @@ export function refused(error: unknown): void {
 
 /** Says what a change said of itself. */
 export function toldOf(result: Result): void {
-  if (typeof result === "string") told(result);
-  else told(result.text, result.undo, result.link);
+  if (typeof result === "string") showToast(result);
+  else showToast(result.text, result.undo, result.link);
 }
 
 /** Changes something: says what was done or what went wrong, and has the page look again. */

@@ -11,7 +11,7 @@ const COUNTED = 20;
 const EVERY = 30_000;
 const NO_SUCH_PART = 501;
 
-/** The API counts none: a page of the unread is asked for, and more is told as "20+". */
+/** The API returns no count: the page loads one page of unread entries and shows more as "20+". */
 async function countUnread(signal: AbortSignal): Promise<{ n: number; isMore: boolean }> {
   const query = { unread: true, limit: COUNTED };
   try {

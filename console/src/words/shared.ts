@@ -43,7 +43,7 @@ export const say = words({
     missing_why:
       "It may be another tenant's, have been removed at the end of its retention, or never have been.",
     failed: "That did not work",
-    changed: "Somebody has changed it since this was opened. Close this, look at it again, then decide.",
+    changed: "It has changed since you opened this. Close this, reload, then decide.",
     throttled: "The API is asked too often just now; it is tried again soon.",
     read_only: "You may look, and change nothing",
     unit_attempts: { one: "{n} attempt", other: "{n} attempts" },

@@ -23,7 +23,7 @@ const GROUP_OF: Record<Schemas["OccurrenceStatus"], Group | null> = {
   forgotten: null,
 };
 
-/** How many of a group; null: some, which nobody counted. */
+/** How many of a group; null: some, not counted. */
 export type Counts = Partial<Record<Group, number | null>>;
 
 export interface Window {
@@ -55,7 +55,7 @@ export async function accounts(
   return { entries, cutAt: next };
 }
 
-/** The times of folds are not told one by one: the cadences tell them. What they do not, is no longer counted. */
+/** The API does not list the times of folds: the cadences give them. Times that they do not give are not counted. */
 export async function timesOf(job: Job, folds: Occurrence[], signal: AbortSignal): Promise<number[]> {
   const [first, last] = [folds[0], folds.at(-1)];
   if (!first || !last?.until) return [];
@@ -97,7 +97,7 @@ export function isPaused(job: Job, time: { at: string; cadences: string[] }): bo
   );
 }
 
-/** Counts by bucket, of which each has the key that `keyOf` gives an instant; `times` tell what folds stand for. */
+/** Counts by bucket, of which each has the key that `keyOf` gives an instant; `times` are those that folds stand for. */
 export function counted(
   job: Job,
   entries: Occurrence[],

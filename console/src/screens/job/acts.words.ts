@@ -8,13 +8,13 @@ export const say = words({
     pause_of: "Pause {name}",
     pause_title: "Pause {name}?",
     pause_job:
-      "It runs nothing from now on, until somebody resumes it or the pause ends. A run in progress ends, its retries too. What falls due meanwhile is skipped, and not made up for.",
+      "The job starts no runs until it is resumed or the pause ends. A run in progress ends, its retries too. What falls due meanwhile is skipped, and not made up for.",
     pause_cadence:
-      "Its times pass by without a run, until somebody resumes it or the pause ends. The job's other cadences go on.",
+      "Its times pass without a run until it is resumed or the pause ends. The job's other cadences go on.",
     reason: "Reason",
     reason_hint: "Colleagues read it here. 200 characters at most.",
     until: "Ends by itself at",
-    until_hint: "In {zone}. Empty: until somebody resumes it.",
+    until_hint: "In {zone}. Empty: until it is resumed.",
     paused: "{name} is paused.",
     paused_until: "{name} is paused until {at}.",
     resume: "Resume",

@@ -5,15 +5,15 @@ import { words } from "../../words";
 export const say = words({
   en: {
     title: "Who changed it",
-    none: "Nobody has changed it yet",
-    none_why: "What is done here, over the API or the command line is told here, with what came of it.",
+    none: "No changes yet",
+    none_why: "Changes from the console, the API and the command line are listed here, with their results.",
     who: "Who",
     what: "What",
     from: "From",
     result: "What came of it",
     done: "done",
     refused: "refused ({status})",
-    unknown: "nobody knows",
+    unknown: "result unknown",
     pause: "pause",
     resume: "resume",
     trigger: "run now",
@@ -56,7 +56,7 @@ const OPERATIONS = [
   "unregister",
 ] as const;
 
-export function operation(told: string): string {
-  const known = OPERATIONS.find((each) => each === told);
-  return known ? say(known) : told;
+export function operation(name: string): string {
+  const known = OPERATIONS.find((each) => each === name);
+  return known ? say(known) : name;
 }

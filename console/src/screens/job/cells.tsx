@@ -88,7 +88,7 @@ export function Cells({ label, cells, columns, heads, offset = 0, chosen, choose
             choose(each.key);
           }}
         >
-          <span class="hidden">{[each.name, told(each.counts)].join(": ")}</span>
+          <span class="hidden">{[each.name, describe(each.counts)].join(": ")}</span>
           <span class="cell-label" aria-hidden="true">
             {each.label}
           </span>
@@ -116,7 +116,7 @@ function Marks({ counts }: { counts?: Counts }) {
 }
 
 /** What is counted, in words. */
-function told(counts: Counts | undefined): string {
+function describe(counts: Counts | undefined): string {
   if (!counts) return say("uncounted");
   const parts = GROUPS.flatMap((each) => {
     const n = counts[each];

@@ -6,7 +6,7 @@ import { locale } from "../../words";
 const utc = (key: string) => new Date(`${key}T00:00:00Z`);
 const keyOf = (day: Date) => day.toISOString().slice(0, 10);
 
-/** Whether it is a day at all, and not what somebody wrote into the address. */
+/** Whether the text of the address is a day. */
 export function isDay(key: string | null): key is string {
   return !!key && /^\d{4}-\d{2}-\d{2}$/.test(key) && !Number.isNaN(utc(key).getTime());
 }
@@ -47,8 +47,10 @@ export function justBefore(instant: number): string {
 
 /** The day that weeks begin with, where the reader lives: 1 is Monday, 7 is Sunday. */
 export function firstWeekday(): number {
-  const told = new Intl.Locale(locale.value) as Intl.Locale & { getWeekInfo?: () => { firstDay: number } };
-  return told.getWeekInfo?.().firstDay ?? 1;
+  const withWeeks = new Intl.Locale(locale.value) as Intl.Locale & {
+    getWeekInfo?: () => { firstDay: number };
+  };
+  return withWeeks.getWeekInfo?.().firstDay ?? 1;
 }
 
 /** The days of the month that a day is in. */

@@ -35,15 +35,18 @@ export const say = words({
     paused: "Paused",
     paused_by: "Paused by {who} on {at}",
     until: "until {at}",
-    until_resumed: "until somebody resumes it",
+    until_resumed: "until it is resumed",
     gone: "It was taken back on {at} and runs no more. Its history is kept.",
     streak: {
       one: "The last run has failed. Its error:",
       other: "{n} runs in a row have failed. The last error:",
     },
-    threshold: { one: "Somebody is told after {n}.", other: "Somebody is told after {n} in a row." },
+    threshold: {
+      one: "A notification goes out after {n}.",
+      other: "A notification goes out after {n} in a row.",
+    },
     nothing: "none",
-    no_cadence: "It has no cadence: it waits until somebody triggers it.",
+    no_cadence: "It has no cadence: it runs when it is triggered.",
   },
   fr: {
     about: "Cette tâche",

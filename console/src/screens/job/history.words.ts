@@ -9,7 +9,7 @@ export const say = words({
     until: "Until",
     clear: "Show all",
     none: "It has not run yet",
-    none_why: "A run is here once it is due, or somebody triggers it.",
+    none_why: "A run appears once it is due or triggered.",
     due_only: "Those that were due; with the status pending, the planned ones too",
     none_so: "None of the runs that were looked at is like that",
     none_more: "Older ones may be: show more.",

@@ -66,7 +66,7 @@ export function Settings({ job, etag }: { job: Job; etag: string | null }) {
   );
 }
 
-/** What holds, and whether somebody set it; then also what was declared. */
+/** The value in force, and whether an operator set it; if so, also the declared value. */
 function Value({ job, cadence, setting }: Which & { setting: Setting }) {
   const set = tuningOf(job, cadence)[setting];
   const { source, value } = fallback(job, cadence, setting);

@@ -36,10 +36,10 @@ export const reason = words({
     overlap: "another run had not ended",
     paused: "paused",
     disabled: "the job was taken back",
-    missed: "nobody ran it in time",
+    missed: "not run in time",
     retired: "the schedule changed before",
     covered: "the version before had run it",
-    asked: "somebody asked for it",
+    asked: "requested by an operator",
     refused: "the event names no tenant",
   },
   fr: {
@@ -67,8 +67,8 @@ const REASONS = [
 export type Reason = (typeof REASONS)[number];
 
 /** A reason in words; a calendar's is its name. */
-export function reasonOf(told: string): string {
-  return (REASONS as readonly string[]).includes(told) ? reason(told as Reason) : told;
+export function reasonOf(text: string): string {
+  return (REASONS as readonly string[]).includes(text) ? reason(text as Reason) : text;
 }
 
 export const trigger = words({

@@ -1,4 +1,4 @@
-// The times of a day or an hour, one by one: what became of each, and why. Alike ones in a row are told as one.
+// The times of a day or an hour: the status of each, and why. Equal ones in a row are one line.
 
 import { useState } from "preact/hooks";
 import { useLive } from "../../live";
@@ -149,7 +149,7 @@ export function AccountBadge({ account: each }: { account: Occurrence["account"]
   );
 }
 
-/** Whether some of them are at seconds of their own: then all are told with theirs. */
+/** Whether any has seconds: then all show seconds. */
 export function isFine(times: { local: string }[]): boolean {
   return times.some((each) => each.local.slice(17, 19) !== "00");
 }
@@ -163,7 +163,7 @@ interface LocalProps {
   at: string;
   local: string;
   tz: string;
-  /** The day that is looked at; another one is told. */
+  /** The shown day; a time of another day shows its date. */
   near?: number;
   isFine: boolean;
 }

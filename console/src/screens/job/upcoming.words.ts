@@ -6,7 +6,7 @@ export const say = words({
   en: {
     title: "What comes next",
     none: "No time is ahead",
-    none_why: "The job runs when an event comes, when somebody triggers it, or not any more.",
+    none_why: "The job runs on an event, when it is triggered, or never again.",
     gone: "The job was taken back",
     gone_why: "It runs no more. Its history is kept, until it is as old as the retention.",
     moved: "moved",

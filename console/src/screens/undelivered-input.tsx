@@ -9,15 +9,15 @@ import { Page, Part } from "../ui/page";
 import { Shown } from "../ui/states";
 import { Tree } from "../ui/tree";
 import { say as shared } from "../words/shared";
-import { Action, Redrive } from "./undelivered";
 import { say } from "./undelivered.words";
+import { Action, Redrive } from "./undelivered-parts";
 
 type View = Schemas["UndeliveredView"];
 
-/** Characters of a body that is no JSON; nobody reads more of it on a page. */
+/** Characters shown of a body that is not JSON. */
 const SHOWN = 20_000;
 
-export function UndeliveredThingScreen({ name }: { name: string }) {
+export function UndeliveredInputScreen({ name }: { name: string }) {
   const params = { path: { undelivered_id: name } };
   const live = useLive((signal) => call(api.GET("/undelivered/{undelivered_id}", { params, signal })), name);
   const view = live.value;

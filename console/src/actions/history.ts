@@ -1,4 +1,4 @@
-// The road of an action: what happened to it, in order, as its row tells it and, for who may read it, the audit trail.
+// The history of an action, in order: from its row and, if the user may read it, from the audit trail.
 
 import type { Schemas } from "../api";
 import type { ActionView } from "./changes";
@@ -35,7 +35,7 @@ export function isDone({ status }: Entry): boolean {
 }
 
 /** All stops by time; those of one instant in the order of a life. */
-export function roadOf(action: ActionView, entries: Entry[]): Stop[] {
+export function historyOf(action: ActionView, entries: Entry[]): Stop[] {
   const asked = entries.filter((each) => each.operation !== "schedule");
   const stops: Stop[] = [
     { kind: "scheduled", at: Date.parse(action.created_at), due: firstDue(action, entries) },
@@ -59,8 +59,8 @@ export function roadOf(action: ActionView, entries: Entry[]): Stop[] {
 
 /** When it was first due: the row forgets that when it is rescheduled, the audit trail does not. */
 function firstDue(action: ActionView, entries: Entry[]): string | null {
-  const told = entries.find((each) => each.operation === "schedule" && isDone(each))?.result?.due_at;
-  if (typeof told === "string") return told;
+  const scheduledFor = entries.find((each) => each.operation === "schedule" && isDone(each))?.result?.due_at;
+  if (typeof scheduledFor === "string") return scheduledFor;
   const isMoved = entries.some((each) => each.operation === "reschedule" && isDone(each));
   return isMoved ? null : action.nominal_at;
 }
@@ -87,7 +87,7 @@ function attemptStops(action: ActionView, asked: Entry[]): Stop[] {
   return stops;
 }
 
-/** When an attempt was due, where that is known: of the last one, of the first, and of one that somebody set. */
+/** When an attempt was due, if known: of the last, of the first, and of a rescheduled one. */
 function dueOf(action: ActionView, asked: Entry[], place: number): number | null {
   const attempt = action.attempts[place] as Attempt;
   const before = action.attempts[place - 1];

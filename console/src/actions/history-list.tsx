@@ -1,18 +1,18 @@
-// The road of an action as a list from the first to the last, and at its end what happens next, as far as that is known.
+// The history of an action as a list; at its end what happens next, if known.
 
 import type { ComponentChildren } from "preact";
 import { now } from "../live";
 import { distance, span, Time, written } from "../time";
-import { shown as statusWord } from "./road-status";
+import { shown as statusWord } from "./history-status";
 import type { ActionView } from "./changes";
-import { type Attempt, type Entry, isDone, roadOf, type Stop } from "./road";
-import { say } from "./road.words";
+import { type Attempt, type Entry, isDone, historyOf, type Stop } from "./history";
+import { say } from "./history.words";
 import { say as sayShown } from "./shown.words";
 
-export function Road({ action, entries }: { action: ActionView; entries: Entry[] }) {
+export function ActionHistory({ action, entries }: { action: ActionView; entries: Entry[] }) {
   return (
-    <ol class="road">
-      {roadOf(action, entries).map((stop) => (
+    <ol class="history">
+      {historyOf(action, entries).map((stop) => (
         <StopItem key={`${stop.kind}-${stop.at}`} stop={stop} action={action} />
       ))}
       <Next action={action} />

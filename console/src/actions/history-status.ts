@@ -1,6 +1,6 @@
-// How one attempt ended, in words and a colour; a mark stands before the word, so that nobody needs to tell colours apart.
+// How one attempt ended: a mark, a word and a colour, so that no reader depends on colour.
 
-import { say } from "./road.words";
+import { say } from "./history.words";
 
 const TONES = {
   running: ["◐", "is-processing"],
