@@ -101,5 +101,5 @@ def _wait_until_it_answers(server: subprocess.Popen, endpoint: str) -> None:
             asking.list_tables()
             return
         pause.wait(ASK_EVERY)
-    said = (CACHE / "server.log").read_text(errors="replace")[-2_000:]
-    raise RuntimeError(f"DynamoDB Local did not start:\n{said}")
+    output = (CACHE / "server.log").read_text(errors="replace")[-2_000:]
+    raise RuntimeError(f"DynamoDB Local did not start:\n{output}")

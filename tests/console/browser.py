@@ -53,7 +53,9 @@ class Reader:
         self.page.on("console", self._heard)
 
     def _heard(self, message: Any) -> None:
-        if message.type in {"error", "warning"} and not any(each in message.text for each in self.expected):
+        if message.type in {"error", "warning"} and not any(
+            violation in message.text for violation in self.expected
+        ):
             self.complaints.append(message.text)
 
     def go(self, place: str = "#/") -> Page:
@@ -85,9 +87,9 @@ def flaws(page: Page) -> list[str]:
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
-        f"{each['impact']}: {each['id']} at {node['target']}: {node.get('failureSummary', '')}"
-        for each in found["violations"]
-        for node in each["nodes"]
+        f"{violation['impact']}: {violation['id']} at {node['target']}: {node.get('failureSummary', '')}"
+        for violation in found["violations"]
+        for node in violation["nodes"]
     ]
 
 

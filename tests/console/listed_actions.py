@@ -67,4 +67,4 @@ def bulk(page, name):
 
 
 def statuses(cloud, correlation_id):
-    return [each.status for each in cloud.scheduler().list(correlation_id=correlation_id)]
+    return [action.status for action in cloud.scheduler().list(correlation_id=correlation_id)]

@@ -1,6 +1,6 @@
 """A user pool for the tests: its sign-in pages, and the people's API behind its tokens, in front of a local cloud.
 
-It holds the page to what Cognito holds it to: a code once, with its proof, for the address that asked; a token as it is.
+It holds the page to what Cognito holds it to: a code once, with its proof, for the address of the request; a token as it is.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Pool:
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     tokens: set[str] = field(default_factory=set)
     refreshes: set[str] = field(default_factory=set)
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
     meddles: bool = False
     """Whether it answers with another state than it was given."""
 
@@ -43,7 +43,7 @@ class Pool:
         """One request of the sign-in pages."""
         if request.path == "/favicon.ico":
             return Response("")
-        self.asked.append(request.path)
+        self.requested.append(request.path)
         if request.path == "/oauth2/authorize":
             return self._authorize(dict(request.args))
         if request.path == "/oauth2/token":
@@ -52,22 +52,22 @@ class Pool:
             return Response("signed out")
         return Response("", 404)
 
-    def _authorize(self, asked: dict[str, str]) -> Response:
-        assert asked["response_type"] == "code"
-        assert asked["client_id"] == CLIENT
-        assert asked["code_challenge_method"] == "S256"
+    def _authorize(self, request_fields: dict[str, str]) -> Response:
+        assert request_fields["response_type"] == "code"
+        assert request_fields["client_id"] == CLIENT
+        assert request_fields["code_challenge_method"] == "S256"
         code = token_urlsafe()
-        self.codes[code] = asked
-        state = "another" if self.meddles else asked["state"]
-        back = f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': state})}"
+        self.codes[code] = request_fields
+        state = "another" if self.meddles else request_fields["state"]
+        back = f"{request_fields['redirect_uri']}?{urlencode({'code': code, 'state': state})}"
         return Response("", 302, headers={"Location": back})
 
     def _token(self, form: dict[str, str], request: Request) -> Response:
         if form["grant_type"] == "authorization_code":
-            asked = self.codes.pop(form["code"])
-            assert form["redirect_uri"] == asked["redirect_uri"]
+            request_fields = self.codes.pop(form["code"])
+            assert form["redirect_uri"] == request_fields["redirect_uri"]
             digest = hashlib.sha256(form["code_verifier"].encode()).digest()
-            assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == asked["code_challenge"]
+            assert base64.urlsafe_b64encode(digest).decode().rstrip("=") == request_fields["code_challenge"]
         elif form["refresh_token"] not in self.refreshes:
             return self._answer({"error": "invalid_grant"}, 400, request)
         return self._answer(self._made(), 200, request)

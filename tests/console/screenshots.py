@@ -41,13 +41,13 @@ def main() -> None:
     parser.add_argument("--job", default="shop-count-stock")
     parser.add_argument("--seconds", type=float, default=75, help="how long the app runs before")
     parser.add_argument("--readme", action="store_true", help="put the README's into docs/images")
-    asked = parser.parse_args()
-    asked.directory.mkdir(parents=True, exist_ok=True)
-    module, _, name = asked.app.partition(":")
+    options = parser.parse_args()
+    options.directory.mkdir(parents=True, exist_ok=True)
+    module, _, name = options.app.partition(":")
     app = getattr(importlib.import_module(module), name)
     with LocalCloud(app, LocalOptions(mail_to="ops@acme.example")) as cloud, chromium() as browser:
-        print(f"{asked.app} runs for {asked.seconds:g} s first")
-        time.sleep(asked.seconds)
+        print(f"{options.app} runs for {options.seconds:g} s first")
+        time.sleep(options.seconds)
         for look, (width, height) in SIZES.items():
             scheme = "dark" if look == "dark" else "light"
             reader = Reader(
@@ -57,27 +57,27 @@ def main() -> None:
                 viewport={"width": width, "height": height},
                 device_scale_factor=1,
             )
-            places = {"job": asked.job, "action": _interesting(reader)}
+            places = {"job": options.job, "action": _interesting(reader)}
             for screen, place in SCREENS.items():
                 page = reader.go(place.format(**places))
                 _settle(page)
-                file = asked.directory / f"{screen}-{look}.png"
+                file = options.directory / f"{screen}-{look}.png"
                 page.screenshot(path=file, full_page=look == "phone")
                 print(file)
             if reader.complaints:
                 raise SystemExit("\n".join(reader.complaints))
             reader.close()
-    if asked.readme:
+    if options.readme:
         images = ROOT / "docs" / "images"
         images.mkdir(exist_ok=True)
-        for taken, kept in IN_README.items():
-            shutil.copyfile(asked.directory / taken, images / kept)
+        for taken, picture in IN_README.items():
+            shutil.copyfile(options.directory / taken, images / picture)
 
 
 def _interesting(reader: Reader) -> str:
     """An action whose road has several attempts."""
     listed = reader.page.request.get(f"{reader.url}/api/v1/scheduling/query?limit=100").json()["items"]
-    return max(listed, key=lambda each: (len(each["attempts"]), each["status"] == "executed"))["id"]
+    return max(listed, key=lambda action: (len(action["attempts"]), action["status"] == "executed"))["id"]
 
 
 def _settle(page: Page) -> None:

@@ -17,11 +17,11 @@ MONDAYS = "weekly mon 08:00 tz=Europe/Paris"
 
 
 def register(
-    cloud: LocalCloud, name: str, *cadences: str, tenant: str = "acme", fails: int = 0, **said: Any
+    cloud: LocalCloud, name: str, *cadences: str, tenant: str = "acme", fails: int = 0, **options: Any
 ) -> Job:
     """A job of a tenant's own that sends a parcel."""
     handler = Parcel(order=name, fails=fails)
-    job = Registration(name=name, handler=handler, cadences=cadences, **said)
+    job = Registration(name=name, handler=handler, cadences=cadences, **options)
     return cloud.scheduler(tenant_id=tenant).jobs.register(job)
 
 

@@ -28,7 +28,7 @@ def failed(acme):
 
 
 @pytest.fixture(scope="module")
-def kept(acme):
+def stored_action(acme):
     """A pending action that stays as it is."""
     return acme.schedule(
         Parcel(order="7", street="Long Lane 1", lines=("tea", "milk")), at=FAR, correlation_id="order:9"
@@ -73,15 +73,15 @@ def test_what_happened_is_told_from_the_first_to_the_last(reader, failed):
     expect(stops.last).to_contain_text("Failed for good")
 
 
-def test_what_belongs_to_the_same_is_beside_it(reader, kept, failed):
-    page = go(reader, kept)
+def test_what_belongs_to_the_same_is_beside_it(reader, stored_action, failed):
+    page = go(reader, stored_action)
     page.get_by_role("link", name=f"…{failed.id[-8:]}").click()
     expect(page).to_have_url(re.compile(failed.id))
     expect(history(page)).to_contain_text("Scheduled by local")
 
 
-def test_an_admin_sees_what_it_carries_and_copies_it(reader_of, cloud, kept):
-    page = go(reader_of(cloud.url, permissions=["clipboard-read", "clipboard-write"]), kept)
+def test_an_admin_sees_what_it_carries_and_copies_it(reader_of, cloud, stored_action):
+    page = go(reader_of(cloud.url, permissions=["clipboard-read", "clipboard-write"]), stored_action)
     expect(part(page, "Payload")).to_contain_text("Long Lane 1")
     button(page, "Copy as JSON").click()
     expect(page.get_by_text("Copied")).to_be_visible()
@@ -89,8 +89,8 @@ def test_an_admin_sees_what_it_carries_and_copies_it(reader_of, cloud, kept):
     assert copied == {"order": "7", "fails": 0, "street": "Long Lane 1", "lines": ["tea", "milk"]}
 
 
-def test_a_member_sees_what_it_carries_without_what_is_sensitive(reader_of, cloud, kept):
-    page = go(reader_of(cloud.url, **signed_in("max", groups="members")), kept)
+def test_a_member_sees_what_it_carries_without_what_is_sensitive(reader_of, cloud, stored_action):
+    page = go(reader_of(cloud.url, **signed_in("max", groups="members")), stored_action)
     payload = part(page, "Payload")
     expect(payload).to_contain_text("tea")
     expect(payload.get_by_text("[redacted]")).to_be_visible()
@@ -98,15 +98,15 @@ def test_a_member_sees_what_it_carries_without_what_is_sensitive(reader_of, clou
     assert "Long Lane" not in page.content()
 
 
-def test_another_tenant_does_not_see_it(reader_of, cloud, kept):
+def test_another_tenant_does_not_see_it(reader_of, cloud, stored_action):
     reader = reader_of(cloud.url, **signed_in("gil", tenant="globex"))
     reader.expected = ("404",)
-    page = reader.go(f"#/actions/{kept.id}")
+    page = reader.go(f"#/actions/{stored_action.id}")
     expect(page.get_by_text("It is not there")).to_be_visible()
 
 
-def test_who_may_only_look_has_no_button_that_changes(reader_of, cloud, kept):
-    page = go(reader_of(cloud.url, **signed_in("eve", groups="viewers")), kept)
+def test_who_may_only_look_has_no_button_that_changes(reader_of, cloud, stored_action):
+    page = go(reader_of(cloud.url, **signed_in("eve", groups="viewers")), stored_action)
     expect(page.get_by_role("button", name=re.compile("Reschedule|Cancel|Redrive|Ask it"))).to_have_count(0)
     expect(part(page, "Payload").get_by_text("[redacted]")).to_be_visible()
 
@@ -196,8 +196,8 @@ def test_what_failed_is_run_again_with_all_its_attempts(reader, acme):
     assert acme.get(again.id).status is Status.EXECUTED
 
 
-def test_it_is_in_french(reader_of, cloud, kept):
-    page = go(reader_of(cloud.url, locale="fr-FR"), kept)
+def test_it_is_in_french(reader_of, cloud, stored_action):
+    page = go(reader_of(cloud.url, locale="fr-FR"), stored_action)
     expect(status(page)).to_contain_text("en attente")
     expect(part(page, "Charge utile")).to_contain_text("Long Lane 1")
     button(page, "Annuler…").click()
@@ -205,13 +205,13 @@ def test_it_is_in_french(reader_of, cloud, kept):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, kept, failed, scheme):
+def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, stored_action, failed, scheme):
     page = go(reader_of(cloud.url, color_scheme=scheme), failed)
     expect(history(page)).to_contain_text("Failed for good", timeout=AT_LAST)
     assert flaws(page) == []
     button(page, "Redrive…").click()
     assert flaws(page) == []
-    page.goto(f"{cloud.url}/#/actions/{kept.id}")
+    page.goto(f"{cloud.url}/#/actions/{stored_action.id}")
     page.reload()
     for name in ("Reschedule…", "Cancel it…"):
         button(page, name).click()
@@ -220,11 +220,11 @@ def test_a_screen_reader_and_a_keyboard_find_nothing_wrong(reader_of, cloud, kep
         button(page.get_by_role("dialog"), "Leave it").click()
 
 
-def test_it_fits_a_phone(reader_of, cloud, kept, failed):
+def test_it_fits_a_phone(reader_of, cloud, stored_action, failed):
     reader = reader_of(cloud.url, viewport={"width": 360, "height": 740})
     page = go(reader, failed)
     expect(history(page)).to_contain_text("Failed for good", timeout=AT_LAST)
     assert not scrolls_sideways(page)
-    page = go(reader, kept)
+    page = go(reader, stored_action)
     button(page, "Reschedule…").click()
     assert not scrolls_sideways(page)

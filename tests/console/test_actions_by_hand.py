@@ -51,19 +51,19 @@ def test_one_is_scheduled_at_a_time_of_the_readers_zone(reader, cloud):
 
 def test_a_key_that_was_seen_makes_no_second_action(reader, cloud):
     page = reader.go("#/actions")
-    for said in ("Scheduled: parcel", "That key was seen before: nothing new was scheduled"):
+    for notice in ("Scheduled: parcel", "That key was seen before: nothing new was scheduled"):
         dialog = asks_for_type(page)
         dialog.get_by_label("Payload").fill('{"order": "33"}')
         dialog.get_by_label("In", exact=True).fill("60")
         dialog.get_by_label("Correlation id (may be left out)").fill("order:33")
         dialog.get_by_label("Idempotency key (may be left out)").fill("key:33")
         dialog.get_by_role("button", name="Schedule it").click()
-        expect(page.get_by_text(said)).to_be_visible()
+        expect(page.get_by_text(notice)).to_be_visible()
     assert statuses(cloud, "order:33") == [Status.PENDING]
 
 
 @pytest.mark.parametrize(
-    ("said", "field", "why"),
+    ("entered", "field", "why"),
     [
         (("parcel", "{"), "Payload", "This is not JSON"),
         (("parcel", "[1]"), "Payload", "A payload is an object, in braces"),
@@ -71,8 +71,8 @@ def test_a_key_that_was_seen_makes_no_second_action(reader, cloud):
         (("pigeon", "{}"), "Type", "pigeon"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_field_and_nothing_is_scheduled(reader, cloud, said, field, why):
-    payload_type, payload = said
+def test_what_is_wrong_is_told_at_its_field_and_nothing_is_scheduled(reader, cloud, entered, field, why):
+    payload_type, payload = entered
     reader.expected = ("422", "400")
     page = reader.go("#/actions")
     dialog = asks_for_type(page, payload_type)

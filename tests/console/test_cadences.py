@@ -71,8 +71,8 @@ def test_what_cannot_be_read_is_shown_at_its_place_with_what_would_do(reader, ca
 )
 def test_what_a_change_of_the_clocks_does_is_marked_and_told(reader, cadence, day, mark, note):
     page = reader.go(f"#/cadences?cadence={cadence}&tz=Europe/Paris&from={day}")
-    told = rows(page).filter(has_text=note)
-    expect(told).to_contain_text(mark, timeout=PATIENCE)
+    shown = rows(page).filter(has_text=note)
+    expect(shown).to_contain_text(mark, timeout=PATIENCE)
     expect(page.locator("svg.days title").filter(has_text="the clocks are changed")).to_have_count(1)
 
 
@@ -132,9 +132,9 @@ def test_what_may_surprise_is_told(reader_of, cloud, language):
         re.compile("What may surprise|Ce qui peut surprendre"),
     )
     for cadence, english, french in NOTED:
-        told = part(reader.go(f"#/cadences?cadence={quote(cadence)}&tz=UTC"), title)
-        expect(told).to_contain_text(french if language == "fr-FR" else english, timeout=PATIENCE)
-        expect(told.locator("[lang]")).to_have_count(0)
+        shown = part(reader.go(f"#/cadences?cadence={quote(cadence)}&tz=UTC"), title)
+        expect(shown).to_contain_text(french if language == "fr-FR" else english, timeout=PATIENCE)
+        expect(shown.locator("[lang]")).to_have_count(0)
 
 
 @LANGUAGES

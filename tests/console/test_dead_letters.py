@@ -54,10 +54,10 @@ def test_those_that_failed_alike_are_one_group(reader, letters):
     expect(group(page).locator(".group-count")).to_have_text("3")
     expect(group(page)).to_contain_text("parcel")
     opened(page)
-    for each in letters:
-        expect(letter(page, each)).to_contain_text(each.correlation_id)
-        expect(letter(page, each)).to_contain_text("ConnectionError: no driver for order")
-        expect(letter(page, each).get_by_role("cell").nth(3)).to_have_text("2")
+    for failed_action in letters:
+        expect(letter(page, failed_action)).to_contain_text(failed_action.correlation_id)
+        expect(letter(page, failed_action)).to_contain_text("ConnectionError: no driver for order")
+        expect(letter(page, failed_action).get_by_role("cell").nth(3)).to_have_text("2")
 
 
 def test_one_leads_to_its_action(reader, letters):
@@ -127,11 +127,11 @@ def test_a_group_is_run_again_at_once_and_only_it(reader, cloud):
     dialog = page.get_by_role("dialog", name="Run all of these again")
     expect(dialog).to_contain_text("2 actions.")
     dialog.get_by_role("button", name="Leave it").click()
-    assert {hooli.get(each.id).status for each in alike} == {Status.FAILED}
+    assert {hooli.get(failed_action.id).status for failed_action in alike} == {Status.FAILED}
     page.get_by_role("button", name="Redrive these 2…").click()
     dialog.get_by_role("button", name="Run 2 again").click()
     expect(dialog).to_contain_text("2 actions run again.")
-    assert {hooli.get(each.id).status for each in alike}.isdisjoint({Status.FAILED})
+    assert {hooli.get(failed_action.id).status for failed_action in alike}.isdisjoint({Status.FAILED})
     dialog.get_by_role("button", name="Close").click()
     expect(page.get_by_text("Nothing has failed for good")).to_be_visible()
     assert len(cloud.scheduler().list(status=Status.FAILED, type=Parcel)) == 3

@@ -145,14 +145,14 @@ def test_a_page_that_cannot_begin_says_so(reader):
 
 def test_nobody_is_asked_while_nobody_looks(reader):
     page = reader.go("#/jobs")
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
     look = "Object.defineProperty(document, 'hidden', {configurable: true, get: () => %s}); document.dispatchEvent(new Event('visibilitychange'))"
     page.wait_for_load_state("networkidle")
     page.evaluate(look % "true")
-    asked.clear()
+    requested.clear()
     page.wait_for_timeout(7_000)
-    assert asked == []
+    assert requested == []
     with page.expect_request("**/background-jobs*"):
         page.evaluate(look % "false")
 
@@ -182,6 +182,6 @@ def test_its_policy_lets_nothing_in_from_elsewhere(reader, cloud):
           return refused;
         }"""
     )
-    assert any("trusted-types" in each for each in blocked)
-    assert any("connect-src" in each for each in blocked)
+    assert any("trusted-types" in violation for violation in blocked)
+    assert any("connect-src" in violation for violation in blocked)
     del cloud

@@ -26,7 +26,7 @@ def test_it_is_run_with_its_own_payload_or_another_one(reader, cloud, jobs, job)
     field.fill('{"order": "another"}')
     dialog.get_by_role("button", name="Run it").click()
     expect(page.get_by_text(f"A run of {job} is on its way.")).to_be_visible()
-    run = next(each for each in jobs.history(job) if each.trigger == "manual")
+    run = next(candidate for candidate in jobs.history(job) if candidate.trigger == "manual")
     assert '"another"' in cloud.scheduler(tenant_id="acme").get(run.id).payload
 
 
@@ -38,7 +38,7 @@ def test_the_next_run_is_skipped_after_it_was_told_which(reader, jobs, job):
     assert flaws_in_either_scheme(reader) == []
     dialog.get_by_role("button", name="Skip it").click()
     expect(page.get_by_text(re.compile("^The run of .* is skipped"))).to_be_visible()
-    assert any(each.skip_reason == "asked" for each in jobs.history(job))
+    assert any(candidate.skip_reason == "asked" for candidate in jobs.history(job))
     expect(part(page, "What comes next").get_by_text("will not run").first).to_be_visible()
 
 

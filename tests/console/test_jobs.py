@@ -191,7 +191,7 @@ def test_a_job_is_run_by_hand_at_once_and_the_run_is_led_to(reader, jobs, job):
     page = reader.go("#/jobs")
     page.get_by_role("button", name=f"Run now: {job.definition.title}").click()
     expect(page.get_by_text(f"{job.definition.title} runs now.")).to_be_visible()
-    run = next(each for each in jobs.history(job.name) if each.trigger == "manual")
+    run = next(candidate for candidate in jobs.history(job.name) if candidate.trigger == "manual")
     assert run.created_by == "developer@localhost"
     page.get_by_role("link", name="See the run").click()
     expect(page).to_have_url(f"{reader.url}/#/actions/{run.id}")
@@ -205,7 +205,7 @@ def test_running_a_paused_job_is_asked_first_and_leaves_it_paused(reader, jobs, 
     expect(dialog).to_contain_text("It is paused. This one run goes ahead all the same, and the pause stays.")
     dialog.get_by_role("button", name="Run it now").click()
     expect(page.get_by_text(f"{job.definition.title} runs now.")).to_be_visible()
-    assert any(each.trigger == "manual" for each in jobs.history(job.name))
+    assert any(candidate.trigger == "manual" for candidate in jobs.history(job.name))
     assert jobs.get(job.name).pauses
 
 

@@ -31,7 +31,7 @@ def inbox(cloud):
     return AwsBackends(cloud.settings, SystemClock()).inbox
 
 
-def told(cloud, tenant, *, unread=False):
+def inbox_of(cloud, tenant, *, unread=False):
     return list(
         inbox(cloud).list(tenant, kinds=frozenset(NotificationKind), is_unread=unread, limit=100, cursor=None)
     )
@@ -41,9 +41,9 @@ def fail(cloud, tenant, count=1):
     """Failed actions that people have been told of; of each, where nobody chose, as a new dead letter."""
     payload = Parcel(order="17", fails=9)
     made = [cloud.scheduler(tenant_id=tenant).schedule(payload, at=timedelta(0)) for _ in range(count)]
-    ids = {each.id for each in made}
+    ids = {entry.id for entry in made}
     eventually(
-        lambda: ids <= {each.notification.facts.get("id") for each in told(cloud, tenant)},
+        lambda: ids <= {entry.notification.facts.get("id") for entry in inbox_of(cloud, tenant)},
         "the notifications",
     )
     return made
@@ -60,7 +60,7 @@ def together(cloud, tenant, total, *, kind=NotificationKind.DEAD_LETTERED, since
 def failed(cloud):
     """A failed action of acme, told of in both kinds."""
     (action,) = fail(cloud, "acme")
-    eventually(lambda: len(told(cloud, "acme")) >= 2, "both kinds")
+    eventually(lambda: len(inbox_of(cloud, "acme")) >= 2, "both kinds")
     return action
 
 
@@ -118,7 +118,7 @@ def test_one_is_marked_as_read_for_all_and_the_next_is_in_focus(alone, cloud, re
     expect(marks).to_be_focused()
     read = page.get_by_role("region", name="Read", exact=True)
     expect(read.get_by_text("read by ann@localhost")).to_be_visible()
-    assert len(told(cloud, tenant, unread=True)) == 1
+    assert len(inbox_of(cloud, tenant, unread=True)) == 1
     expect(page.get_by_role("link", name="Notifications (1 unread)")).to_be_visible(timeout=PATIENCE)
     other = reader_of(cloud.url, **signed_in("bob", tenant=tenant)).go("#/notifications")
     expect(other.get_by_text("read by ann@localhost")).to_be_visible(timeout=PATIENCE)
@@ -134,14 +134,14 @@ def test_all_are_marked_as_read_once_that_is_confirmed(alone, cloud):
     expect(dialog).to_contain_text(f"All unread “{DEAD}” for {tenant} will be read, on later pages too")
     expect(dialog).to_contain_text("It cannot be made unread again.")
     dialog.get_by_role("button", name="Leave it").click()
-    assert len(told(cloud, tenant, unread=True)) == 2
+    assert len(inbox_of(cloud, tenant, unread=True)) == 2
     choose(page, Kind="")
     everything.click()
     expect(dialog).to_contain_text(f"All that is unread for {tenant} will be read")
     assert flaws(page) == []
     dialog.get_by_role("button", name="Mark all as read").click()
     expect(page.get_by_text("2 notifications marked as read.")).to_be_visible(timeout=PATIENCE)
-    assert told(cloud, tenant, unread=True) == []
+    assert inbox_of(cloud, tenant, unread=True) == []
     expect(page.get_by_role("region", name="Unread")).to_have_count(0, timeout=PATIENCE)
 
 
@@ -166,7 +166,7 @@ def test_a_job_that_keeps_failing_is_told_with_the_way_to_it(alone, cloud):
     jobs.register(once)
     jobs.trigger("keeps-failing")
     eventually(
-        lambda: any(each.notification.kind == "jobs.recurring_failing" for each in told(cloud, tenant)),
+        lambda: any(entry.notification.kind == "jobs.recurring_failing" for entry in inbox_of(cloud, tenant)),
         "the notification",
     )
     page = reader.go("#/notifications?kind=jobs.recurring_failing")
@@ -212,7 +212,7 @@ def test_operators_look_at_what_the_deployment_was_told(reader, cloud):
     one = entry(page, "Undelivered: 7 things")
     expect(one.get_by_role("link", name="To what is undelivered")).to_be_visible(timeout=PATIENCE)
     one.get_by_role("button", name="Mark as read: Undelivered: 7 things").click()
-    eventually(lambda: told(cloud, "system", unread=True) == [], "that it is read")
+    eventually(lambda: inbox_of(cloud, "system", unread=True) == [], "that it is read")
     page.get_by_role("link", name="Recipients and channels, and where").click()
     expect(page).to_have_url(re.compile(r"#/preferences\?scope=system$"))
 

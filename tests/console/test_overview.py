@@ -45,9 +45,9 @@ def card(page, title):
 
 
 def test_it_says_that_all_is_on_time_and_when_that_was_looked_at(reader):
-    standing = reader.go().locator(".standing")
-    expect(standing).to_contain_text("All on time")
-    expect(standing).to_contain_text("Every due shard was swept")
+    status_part = reader.go().locator(".standing")
+    expect(status_part).to_contain_text("All on time")
+    expect(status_part).to_contain_text("Every due shard was swept")
 
 
 def test_its_numbers_are_those_of_the_cloud(reader):
@@ -129,7 +129,7 @@ def test_what_happened_last_says_why_and_leads_to_it(reader, day):
     page = shown(reader)
     row = part(page, "What happened last").get_by_role("row").filter(has_text="a-2")
     expect(row.get_by_text("failed")).to_be_visible()
-    failed = next(each for each in day.list(status="failed") if each.type == "parcel")
+    failed = next(candidate for candidate in day.list(status="failed") if candidate.type == "parcel")
     row.get_by_role("link", name="parcel").click()
     expect(page).to_have_url(f"{reader.url}/#/actions/{failed.id}")
 

@@ -29,29 +29,29 @@ def test_who_comes_is_sent_to_sign_in_and_comes_back_to_the_same_place(people, p
     expect(title(page)).to_have_text("Jobs")
     expect(page.get_by_text("ann@localhost of globex")).to_be_visible()
     assert page.url == f"{people.url}/#/jobs"
-    assert pool.asked == ["/oauth2/authorize", "/oauth2/token"]
+    assert pool.requested == ["/oauth2/authorize", "/oauth2/token"]
     assert people.unsigned == []
 
 
 def test_tokens_are_kept_in_memory_alone(people, reader_of):
     page = reader_of(people.url).go()
-    kept = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
-    assert kept == '[{},{},""]'
+    stored = page.evaluate("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])")
+    assert stored == '[{},{},""]'
 
 
 def test_a_reload_asks_the_pool_again(people, pool, reader_of):
     page = reader_of(people.url).go()
     page.reload()
     expect(title(page)).to_be_visible()
-    assert pool.asked.count("/oauth2/authorize") == 2
+    assert pool.requested.count("/oauth2/authorize") == 2
 
 
 def test_a_token_is_renewed_before_it_ends(people, pool, reader_of):
     pool.lifetime = 30
     page = reader_of(people.url).go("#/jobs")
     expect(page.get_by_text("There is no job yet")).to_be_visible()
-    assert pool.asked.count("/oauth2/token") > 1
-    assert pool.asked.count("/oauth2/authorize") == 1
+    assert pool.requested.count("/oauth2/token") > 1
+    assert pool.requested.count("/oauth2/authorize") == 1
     assert people.unsigned == []
 
 
@@ -70,11 +70,11 @@ def test_an_answer_to_nobodys_question_signs_nobody_in(people, pool, reader_of):
     pool.meddles = True
     page = reader_of(people.url).go()
     expect(title(page)).to_have_text("duetime's console cannot start")
-    assert "/oauth2/token" not in pool.asked
+    assert "/oauth2/token" not in pool.requested
 
 
 def test_signing_out_forgets_and_leaves(people, pool, reader_of):
     page = reader_of(people.url).go()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("signed out")).to_be_visible()
-    assert pool.asked[-1] == "/logout"
+    assert pool.requested[-1] == "/logout"

@@ -70,7 +70,7 @@ def test_few_are_found_among_them_by_what_they_belong_to(reader, cloud):
     page.get_by_label("Find by correlation id").fill("order:2000")
     page.get_by_role("button", name="Show", exact=True).click()
     expect(rows(page)).to_have_count(3, timeout=AT_LAST)
-    assert set(ids(page)) == {each.id for each in cloud.scheduler().list(correlation_id="order:2000")}
+    assert set(ids(page)) == {action.id for action in cloud.scheduler().list(correlation_id="order:2000")}
 
 
 def test_hundreds_of_one_kind_are_cancelled_and_no_other(reader, cloud):

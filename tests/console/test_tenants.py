@@ -60,10 +60,10 @@ def acmes(cloud):
 
 
 @pytest.fixture(scope="module")
-def told(cloud, acmes):
+def notified(cloud, acmes):
     """Acme's notifications, once they are there."""
     sent = eventually(lambda: len(cloud.outbox.mails.list()) >= 3 and cloud.outbox.mails.list(), "the mails")
-    assert any(MARK in each.text for each in sent)
+    assert any(MARK in sent_item.text for sent_item in sent)
 
 
 def of_globex(reader_of, cloud, groups="admins"):
@@ -71,7 +71,7 @@ def of_globex(reader_of, cloud, groups="admins"):
 
 
 @pytest.mark.parametrize("groups", ["members", "admins"])
-def test_no_screen_of_another_tenant_shows_a_word_of_it(reader_of, cloud, acmes, told, groups):
+def test_no_screen_of_another_tenant_shows_a_word_of_it(reader_of, cloud, acmes, notified, groups):
     reader = of_globex(reader_of, cloud, groups)
     for place in SCREENS:
         page = reader.go(place)
@@ -82,7 +82,7 @@ def test_no_screen_of_another_tenant_shows_a_word_of_it(reader_of, cloud, acmes,
         assert page.locator(f"a[href*={JOB}], a[href*='{acmes['failed'].id}']").count() == 0
 
 
-def test_its_own_people_see_all_of_it(reader, acmes, told):
+def test_its_own_people_see_all_of_it(reader, acmes, notified):
     for place, word in {
         "#/jobs": f"Count {MARK}s",
         "#/actions": f"{MARK}:1",
@@ -118,7 +118,7 @@ def test_a_change_of_many_counts_and_changes_ones_own_alone(reader_of, cloud, ac
     dialog = page.get_by_role("dialog", name="Cancel all of these")
     dialog.get_by_role("button", name="Cancel 2 actions").click(timeout=PATIENCE)
     expect(dialog).to_contain_text("2 actions are cancelled", timeout=PATIENCE)
-    assert {scheduler.get(each.id).status for each in own} == {"cancelled"}
+    assert {scheduler.get(sent_item.id).status for sent_item in own} == {"cancelled"}
     assert {cloud.scheduler().get(acme.id).status for acme in acmes["pending"]} == {"pending"}
     dialog.get_by_role("button", name="Close").click()
     page.get_by_role("button", name="Redrive all that match…").click()
@@ -126,7 +126,7 @@ def test_a_change_of_many_counts_and_changes_ones_own_alone(reader_of, cloud, ac
     assert cloud.scheduler().get(acmes["failed"].id).status == "failed"
 
 
-def test_what_one_tenant_reads_or_prefers_is_not_read_or_preferred_by_another(reader_of, cloud, told):
+def test_what_one_tenant_reads_or_prefers_is_not_read_or_preferred_by_another(reader_of, cloud, notified):
     reader = of_globex(reader_of, cloud)
     page = reader.go("#/notifications")
     page.get_by_role("button", name="Mark all as read").click()

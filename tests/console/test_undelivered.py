@@ -48,13 +48,13 @@ def keep(cloud):
     """Keeps a thing as it is when somebody gave it up just now."""
     store = undelivered_ports(cloud.settings).store
 
-    def kept(name, **more):
+    def stored(name, **more):
         now = SystemClock().now()
         thing = given_up(name, now, **({"first_at": now, "last_at": now} | more))
         store.keep(thing, expires_at=now + timedelta(days=1))
         return thing
 
-    return kept
+    return stored
 
 
 @pytest.fixture
@@ -86,9 +86,9 @@ def is_gone(cloud, thing):
 def test_each_kind_is_told_with_who_gave_it_up_and_why(reader, each_kind):
     page = reader.go("#/undelivered")
     for kind, thing in each_kind.items():
-        told = row(page, f"by {thing.source}")
-        expect(told.get_by_role("link", name=WORDS[kind], exact=True)).to_be_visible(timeout=PATIENCE)
-        expect(told).to_contain_text("no worker took it")
+        shown = row(page, f"by {thing.source}")
+        expect(shown.get_by_role("link", name=WORDS[kind], exact=True)).to_be_visible(timeout=PATIENCE)
+        expect(shown).to_contain_text("no worker took it")
 
 
 @pytest.mark.parametrize("kind", list(UndeliveredKind))
@@ -107,22 +107,22 @@ def test_the_dead_message_of_an_action_leads_to_it_and_its_redrive_takes_it_away
     queue = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
     cloud.client("sqs").send_message(QueueUrl=queue, MessageBody=to_json(message_of(action)))
     (thing,) = eventually(
-        lambda: [each for each in cloud.scheduler().undelivered.list() if each.action == action.ref],
+        lambda: [entry for entry in cloud.scheduler().undelivered.list() if entry.action == action.ref],
         "the dead message",
     )
     page = reader.go("#/undelivered")
-    told = page.get_by_role("row").filter(has=page.get_by_role("link", name=action.id))
-    told.get_by_role("link", name="message of a queue").click()
+    shown = page.get_by_role("row").filter(has=page.get_by_role("link", name=action.id))
+    shown.get_by_role("link", name="message of a queue").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Message of a queue · due-default")
     expect(page.get_by_text(f'"{action.id}"').first).to_be_visible(timeout=PATIENCE)
     page.go_back()
-    told.get_by_role("button", name="Redrive").click()
+    shown.get_by_role("button", name="Redrive").click()
     dialog = page.get_by_role("dialog", name="Redrive this?")
     expect(dialog).to_contain_text("Sends the action's wake at once")
     dialog.get_by_role("button", name="Redrive").click()
     expect(page.get_by_text("It will be redriven soon: gone from here then, or back")).to_be_visible()
     eventually(lambda: is_gone(cloud, thing), "the redrive")
-    expect(told).to_have_count(0, timeout=PATIENCE)
+    expect(shown).to_have_count(0, timeout=PATIENCE)
     page.goto(f"{cloud.url}/#/undelivered/{thing.id}")
     reader.expected = ("404",)
     expect(page.get_by_text("It is not there")).to_be_visible(timeout=PATIENCE)
@@ -158,7 +158,7 @@ def test_many_are_redriven_once_it_was_seen_which(reader, cloud, keep):
     assert flaws(page) == []
     dialog.get_by_role("button", name=f"Redrive these {n}").click()
     expect(page.get_by_text(f"{n} will be redriven soon")).to_be_visible(timeout=PATIENCE)
-    eventually(lambda: all(is_gone(cloud, each) for each in passes), "the redrives")
+    eventually(lambda: all(is_gone(cloud, entry) for entry in passes), "the redrives")
     many.get_by_role("button", name="Show what would be redriven").click()
     expect(would).to_contain_text("There is nothing of this sort to redrive.", timeout=PATIENCE)
 

@@ -35,8 +35,8 @@ def _dollars(found):
 
 
 def _total(words, amount):
-    told = _printed(["cost", "--actions-per-day", amount, "--json", *words])
-    return f"{json.loads(told)['dollars']:,.2f}"
+    printed = _printed(["cost", "--actions-per-day", amount, "--json", *words])
+    return f"{json.loads(printed)['dollars']:,.2f}"
 
 
 def _printed(words):

@@ -38,9 +38,9 @@ def configuration(pages: Path, site: Path) -> Any:
 def navigation() -> list[dict[str, Any]]:
     """In the order of the README's table; directories and the worked examples open into their pages."""
     readme = (ROOT / "README.md").read_text().partition("## Read on\n")[2]
-    told = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", readme)
+    links = re.findall(r"\[([^\]]+)\]\(([^)]+)\)", readme)
     nav: list[dict[str, Any]] = [{"duetime": "README.md"}]
-    for title, target in told:
+    for title, target in links:
         home = (ROOT / target) if target.endswith("/") else (ROOT / target).parent
         if target.endswith("/") or Path(target).name == "README.md":
             others = sorted(path for path in home.glob("*.md") if path.name != "README.md")
@@ -94,11 +94,11 @@ def _write_once(page: Path, text: str) -> None:
 
 def _listed(directory: Path) -> str:
     lines = [f"# {directory.relative_to(ROOT)}", ""]
-    for each in sorted(directory.iterdir()):
-        if each.suffix == ".md":
-            lines.append(f"- [{_heading(each)}]({each.name})")
-        elif each.suffix == ".py":
-            lines.append(f"- `{each.name}`")
+    for path in sorted(directory.iterdir()):
+        if path.suffix == ".md":
+            lines.append(f"- [{_heading(path)}]({path.name})")
+        elif path.suffix == ".py":
+            lines.append(f"- `{path.name}`")
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text()
-COMMANDS = [each for each in commands_of(parser()) if not each.commands]
+COMMANDS = [command for command in commands_of(parser()) if not command.commands]
 SECTIONS = dict(re.findall(r"^### duetime ([^\n]+)\n(.*?)(?=^##|\Z)", PAGE, re.MULTILINE | re.DOTALL))
 COMMON = PAGE.partition("## Which scheduler is asked")[2].partition("\n## ")[0]
 _DEFAULT = re.compile(r"\(default: [^)]*\)")
@@ -29,10 +29,10 @@ def test_the_page_has_every_command_and_no_other():
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.path)
 def test_every_option_of_a_command_is_named_and_no_other(command):
-    said = named(SECTIONS[command.path])
+    documented = named(SECTIONS[command.path])
     taken = {name for option in command.options for name in option.names}
-    assert taken <= said | named(COMMON)
-    assert said <= taken
+    assert taken <= documented | named(COMMON)
+    assert documented <= taken
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.path)

@@ -11,9 +11,10 @@ OF_THE_DEPLOYMENT = {Metric.CATCH_UP_SENT, Metric.UNDELIVERED, Metric.OLDEST_DUE
 
 
 def test_the_table_has_each_metric_with_its_unit_and_dimensions():
-    told = {(name, unit, dimensions.strip()) for name, unit, dimensions in ROW.findall(PAGE)}
-    assert told == {
-        (each.value, each.unit.value, "" if each in OF_THE_DEPLOYMENT else "type, tenant") for each in Metric
+    documented = {(name, unit, dimensions.strip()) for name, unit, dimensions in ROW.findall(PAGE)}
+    assert documented == {
+        (metric.value, metric.unit.value, "" if metric in OF_THE_DEPLOYMENT else "type, tenant")
+        for metric in Metric
     }
 
 

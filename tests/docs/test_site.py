@@ -21,8 +21,8 @@ def test_the_navigation_has_every_page(site):
     nav = {
         name
         for entry in navigation()
-        for each in entry.values()
-        for name in ([each] if isinstance(each, str) else each)
+        for target in entry.values()
+        for name in ([target] if isinstance(target, str) else target)
     }
     pages = {str(path.relative_to(ROOT)) for path in [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md")]}
     assert pages <= nav
@@ -32,9 +32,11 @@ def test_the_navigation_has_every_page(site):
 def test_the_navigation_has_the_order_of_the_readme():
     readme = (ROOT / "README.md").read_text().partition("## Read on\n")[2]
     first = [
-        each if isinstance(each, str) else each[0] for entry in navigation()[1:-2] for each in entry.values()
+        target if isinstance(target, str) else target[0]
+        for entry in navigation()[1:-2]
+        for target in entry.values()
     ]
-    places = [readme.index(f"]({each.removesuffix('README.md')}") for each in first]
+    places = [readme.index(f"]({target.removesuffix('README.md')}") for target in first]
     assert places == sorted(places)
 
 
