@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "cpu": "CPU of Scheduler.schedule",
     "bulk": "bulk scheduling",
     "imports": "import time and peak memory of each function",
+    "lazy": "what each lazy import saves",
     "lateness": "start of a handler against its due time, on the local cloud",
     "embedded": "500 due at once on the memory back end",
     "scan": "the passes, with more and more that is not due",

@@ -174,7 +174,7 @@ def test_what_runs_is_asked_to_stop(reader, acme):
     expect(status(page)).to_contain_text("running", timeout=AT_LAST)
     button(page, "Ask it to stop…").click()
     dialog = page.get_by_role("dialog", name="Ask this action to stop?")
-    expect(dialog).to_contain_text("This cannot be taken back.")
+    expect(dialog).to_contain_text("This cannot be undone.")
     button(dialog, "Ask it to stop").click()
     expect(page.get_by_text("wait was asked to stop")).to_be_visible()
     expect(status(page)).to_contain_text("cancelled", timeout=AT_LAST)

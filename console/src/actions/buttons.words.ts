@@ -9,7 +9,7 @@ export const say = words({
     stop: "Ask it to stop…",
     stop_title: "Ask this action to stop?",
     stop_body:
-      "The action is running. Its handler receives the request within seconds. If it checks for it, it stops; otherwise it runs to its end. There is no retry. You cannot undo this.",
+      "The action is running. Its handler receives the request within seconds. If it checks for it, it stops; otherwise it runs to its end. There is no retry. This cannot be undone.",
     stop_go: "Ask it to stop",
     reschedule: "Reschedule…",
     reschedule_title: "Give it another due time",

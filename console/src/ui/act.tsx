@@ -1,4 +1,4 @@
-// A button that changes something. It says first what will happen where that is not plain or cannot be taken back.
+// A button that changes something. It says first what will happen where that is not plain or cannot be undone.
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
