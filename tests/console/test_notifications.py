@@ -95,7 +95,7 @@ def test_a_failed_action_is_told_with_its_facts_and_the_way_to_it(reader, cloud,
 def test_there_being_none_is_told_with_why(alone):
     page = alone[0].go("#/notifications")
     expect(page.get_by_text("No notifications")).to_be_visible()
-    expect(page.get_by_text("Nothing has needed anybody so far")).to_be_visible()
+    expect(page.get_by_text("Nothing needs attention so far")).to_be_visible()
     choose(page, Show="unread only")
     expect(page.get_by_text("Nothing is unread")).to_be_visible()
     page.get_by_role("link", name="Show all").click()
@@ -213,7 +213,7 @@ def test_operators_look_at_what_the_deployment_was_told(reader, cloud):
     expect(one.get_by_role("link", name="To what is undelivered")).to_be_visible(timeout=PATIENCE)
     one.get_by_role("button", name="Mark as read: Undelivered: 7 things").click()
     eventually(lambda: inbox_of(cloud, "system", unread=True) == [], "that it is read")
-    page.get_by_role("link", name="Recipients and channels, and where").click()
+    page.get_by_role("link", name="Recipients and channels").click()
     expect(page).to_have_url(re.compile(r"#/preferences\?scope=system$"))
 
 
