@@ -109,13 +109,13 @@ class ActionNotFound(DuetimeError, LookupError):
 
 
 class ActionConflict(DuetimeError, RuntimeError):
-    """What was asked is not possible in the action's present status; nothing was changed."""
+    """The operation is not possible in the action's present status; nothing was changed."""
 
     code = "action-conflict"
 
-    def __init__(self, action_id: str, *, asked: str, status: str, possible: str) -> None:
-        self.action_id, self.asked, self.status, self.possible = action_id, asked, status, possible
-        super().__init__(f"cannot {asked} action {action_id}: it is {status}, and only {possible} can be")
+    def __init__(self, action_id: str, *, operation: str, status: str, possible: str) -> None:
+        self.action_id, self.operation, self.status, self.possible = action_id, operation, status, possible
+        super().__init__(f"cannot {operation} action {action_id}: it is {status}, and only {possible} can be")
 
 
 class IdempotencyConflict(DuetimeError, RuntimeError):
@@ -172,13 +172,13 @@ class OperatorsOnly(DuetimeError, PermissionError):
 
 
 class JobConflict(DuetimeError, RuntimeError):
-    """What was asked of a job is not possible as it stands; nothing was changed."""
+    """The operation is not possible in the job's present state; nothing was changed."""
 
     code = "job-conflict"
 
-    def __init__(self, name: str, *, asked: str, problem: str) -> None:
-        self.name, self.asked, self.problem = name, asked, problem
-        super().__init__(f"cannot {asked} job {name}: {problem}")
+    def __init__(self, name: str, *, operation: str, problem: str) -> None:
+        self.name, self.operation, self.problem = name, operation, problem
+        super().__init__(f"cannot {operation} job {name}: {problem}")
 
 
 class JobNameTaken(DuetimeError, RuntimeError):
@@ -268,7 +268,7 @@ class UnreadableRow(DuetimeError, ValueError):
 
 
 class BackendUnavailable(DuetimeError, ConnectionError):
-    """A service did not answer, or asked to be called later; the call may be repeated."""
+    """A service did not answer, or it requested a later call; the call may be repeated."""
 
     code = "unavailable"
 

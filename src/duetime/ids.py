@@ -42,6 +42,9 @@ EVENT_SOURCE = "duetime"
 SYSTEM_TENANT = TenantId("system")
 """Owns the jobs that code declares; no caller may claim to be it."""
 
+DEFAULT_WORKER = "default"
+"""The worker of an app that names none."""
+
 PLANNER = "duetime"
 """Who makes and skips occurrences, where no person does."""
 

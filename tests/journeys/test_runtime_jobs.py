@@ -30,7 +30,7 @@ def test_a_job_for_a_handler_without_a_payload_is_registered_by_its_name(office)
 
 def test_a_name_that_is_taken_is_refused(office):
     office.register(idempotency_key="k-1")
-    with pytest.raises(JobNameTaken, match="say replace to replace it"):
+    with pytest.raises(JobNameTaken, match="set replace to replace it"):
         office.register(idempotency_key="k-2")
     with pytest.raises(JobNameTaken, match="a job that code declares"):
         office.register(name="office-clean", replace=True)
@@ -133,7 +133,7 @@ def test_a_handler_that_a_later_deploy_brings_can_be_registered_for(office):
         ({"overlap": "sometimes"}, "overlap is 'sometimes'"),
         ({"title": "x" * 101}, "title has 101 characters"),
         ({"idempotency_key": ""}, "idempotency_key has 0 characters"),
-        ({"cadences": [on_event("kb", "Uploaded")]}, "say where the event names its tenant"),
+        ({"cadences": [on_event("kb", "Uploaded")]}, "there is no tenant; add the event"),
     ],
 )
 def test_a_registration_that_cannot_work_is_refused_and_says_why(office, said, problem):
@@ -206,7 +206,7 @@ def test_a_deploy_leaves_registered_jobs_alone(office):
 
 
 def test_a_job_that_code_declares_is_not_unregistered(office):
-    with pytest.raises(JobConflict, match="code declares it; take it out of the code"):
+    with pytest.raises(JobConflict, match="code declares it; remove it from the code"):
         office.jobs.unregister("office-clean")
     with pytest.raises(JobNotFound):
         office.jobs.unregister("no job#at all")

@@ -17,7 +17,7 @@ from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
 
 if TYPE_CHECKING:
-    from duetime.declare.job_declaration import JobOptions
+    from duetime.declare.job_options import JobOptions
     from duetime.model.job import Definition
 
 Function = Callable[..., Any]
@@ -134,7 +134,7 @@ class Signature:
     payload: type[Payload] | None
 
     @classmethod
-    def of(cls, function: Function) -> Signature:
+    def from_function(cls, function: Function) -> Signature:
         """Read a function.
 
         Raises:
@@ -164,12 +164,12 @@ class Signature:
         return cls(payloads, runs, wants, others, annotations[payloads[0]] if payloads else None)
 
     @property
-    def are_few(self) -> bool:
+    def is_valid(self) -> bool:
         """Whether there is at most one of each, and no other."""
         return len(self.payloads) <= 1 and len(self.runs) <= 1 and not self.others
 
     @property
-    def told(self) -> str:
+    def problem(self) -> str:
         """What is in the way, for messages."""
         return f"; it has {', '.join(self.others)}" if self.others else ""
 
@@ -180,12 +180,12 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
     Raises:
         DeclarationError: it does not take exactly one payload, or asks for something nobody could give it.
     """
-    takes = Signature.of(function)
-    if takes.payload is None or not takes.are_few:
+    takes = Signature.from_function(function)
+    if takes.payload is None or not takes.is_valid:
         raise DeclarationError(
             f"{where_of(function)} must take one parameter annotated with a subclass of Payload, may take one annotated"
             " with Run, some with the types of resources, and no other without a default:"
-            f" say (payload: MyPayload, run: Run){takes.told}"
+            f" say (payload: MyPayload, run: Run){takes.problem}"
         )
     return Handler(
         name=takes.payload.type_name,

@@ -9,32 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.cadence.errors import InvalidCadence, nearest
 from duetime.declare.handler import Function, Handler, Signature, where_of
+from duetime.declare.job_options import JobOptions
 from duetime.declare.job_rules import has_times, overlap_of, read_cadences, refusals
 from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
 from duetime.ids import JobName, job_name
-from duetime.model.job import Definition, Precision
+from duetime.model.job import Definition
 from duetime.payload import Payload, kebab
-from duetime.retry import RetryPolicy, policy
+from duetime.retry import policy
 
 if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
     from duetime.cadence import Cadence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobOptions:
-    """What a decorator says of a job beside its cadences; `duetime.app.App.job` tells each."""
-
-    name: str | None = None
-    payload: Payload | None = None
-    retry: RetryPolicy | None = None
-    title: str = ""
-    category: str = ""
-    description: str = ""
-    overlap: str | None = None
-    catch_up: int = 0
-    precision: Precision = "second"
-    timeout: timedelta = timedelta(minutes=5)
-    failure_threshold: int = 3
 
 
 def options_of(function: Function, timeout: timedelta, said: Mapping[str, Any]) -> JobOptions:
@@ -122,11 +106,11 @@ def _takes(function: Function) -> Signature:
         raise DeclarationError(
             f"{where_of(function)} is no job; call it to say a cadence: @app.job(manual())"
         )
-    takes = Signature.of(function)
-    if not takes.are_few:
+    takes = Signature.from_function(function)
+    if not takes.is_valid:
         raise DeclarationError(
             f"{where_of(function)} may take one parameter annotated with a subclass of Payload, one annotated with Run,"
-            f" some with the types of resources, and no other without a default: say (run: Run){takes.told}"
+            f" some with the types of resources, and no other without a default: say (run: Run){takes.problem}"
         )
     return takes
 

@@ -65,7 +65,7 @@ def factory_of(function: Function) -> Factory:
             f"{where_of(function)}: a resource is made by a plain function, neither async nor a generator: nothing"
             " takes it down, it lives as long as the process"
         )
-    takes, makes = Signature.of(function), returned_by(function)
+    takes, makes = Signature.from_function(function), returned_by(function)
     if not may_be_a_resource(makes):
         raise DeclarationError(
             f"{where_of(function)} must say what it makes, by a type of its own: def database() -> Database;"
@@ -140,7 +140,7 @@ class Factories:
         ready = (Factory(makes, lambda made=made: made) for makes, made in given.items())
         return Factories([*self._by_type.values(), *ready])
 
-    def unmet(self, where: str, wants: Iterable[Dependency]) -> Iterator[str]:
+    def missing(self, where: str, wants: Iterable[Dependency]) -> Iterator[str]:
         """What a function asks for in vain, in a sentence each."""
         for want in wants:
             asked = f"{where} takes {want.name}: {name_of(want.annotation)}"

@@ -16,11 +16,11 @@ from types import MappingProxyType
 from typing import Literal, Self
 
 from duetime import ids
-from duetime.ids import JobName, TenantId
+from duetime.ids import DEFAULT_WORKER, JobName, TenantId
 from duetime.model.action import ActionRef
 from duetime.model.cadence_set import CadenceSet
-from duetime.model.manifest import DEFAULT_WORKER
 from duetime.model.run_stats import RunStats
+from duetime.model.wake_state import WakeState
 from duetime.retry import RetryPolicy, Tuning
 
 Precision = Literal["second", "minute"]
@@ -191,8 +191,8 @@ class Job:
     waiting: ActionRef | None = None
     """Who waits for it, where the policy lets one wait."""
     tally: RunStats = field(default_factory=RunStats)
-    wakes: str = ""
-    """What `duetime.jobs.maintain` last set on EventBridge for it, in short."""
+    wakes: WakeState = field(default_factory=WakeState)
+    """What `duetime.jobs.maintain` last set on EventBridge for it."""
     registered_by: str = ""
     registered_at: datetime | None = None
     """Of a runtime job: when its last registration was made."""

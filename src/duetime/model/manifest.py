@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 if TYPE_CHECKING:
     from duetime.model.job import Definition
 
-DEFAULT_WORKER = "default"
-
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
