@@ -48,7 +48,7 @@ def test_a_limit_that_is_none_is_refused_with_what_would_be_right(key, limit):
 
 
 def test_a_limit_without_a_key_is_refused():
-    with pytest.raises(InvalidIdentifier, match="limits no key; say concurrency_key as well"):
+    with pytest.raises(InvalidIdentifier, match="limits no key; pass concurrency_key as well"):
         concurrency_of(None, 2)
 
 

@@ -126,8 +126,8 @@ def test_a_handler_that_a_later_deploy_brings_can_be_registered_for(office):
     ("said", "problem"),
     [
         ({"name": "report"}, "two or more kebab-case segments"),
-        ({"name": "duetime-report"}, "kept for the system's own jobs"),
-        ({"cadences": ["every 1m"] * 2}, "is said twice"),
+        ({"name": "duetime-report"}, "reserved for the system's own jobs"),
+        ({"cadences": ["every 1m"] * 2}, "occurs twice"),
         ({"cadences": ["every 10s"], "precision": "minute"}, "due at seconds within a minute"),
         ({"catch_up": 101}, "catch_up is 101"),
         ({"overlap": "sometimes"}, "overlap is 'sometimes'"),
@@ -147,7 +147,7 @@ def test_a_precision_that_the_back_end_cannot_honour_is_refused(monkeypatch):
     office.cloud.scheduler = office.cloud.scheduler_for("acme")
     for precise in ({}, {"precision": "second"}, {"precision": "second", "cadences": ["every 10s"]}):
         with pytest.raises(
-            DeclarationError, match=r"acme-report.*honour minutes only; say precision='minute'"
+            DeclarationError, match=r"acme-report.*honour minutes only; use precision='minute'"
         ):
             office.register(jobs=office.cloud.jobs, **precise)
     with pytest.raises(JobNotFound):

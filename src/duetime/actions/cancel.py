@@ -39,9 +39,7 @@ def cancel(
             return running
         return CHANGED
 
-    outcome: Applied | Rejected = change_with_retry(
-        cancelled, f"action {ref.id}", table="the actions table"
-    )
+    outcome: Applied | Rejected = change_with_retry(cancelled, f"action {ref.id}", table="the actions table")
     return outcome
 
 
