@@ -10,12 +10,13 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from duetime.declare.handler import Function, Handler, handler_of, timeout_of
-from duetime.declare.job_declaration import JobDefaults, JobOptions, job_handler_of, options_of, stacked_on
+from duetime.declare.job_declaration import JobDefaults, job_handler_of, options_of, stacked_on
+from duetime.declare.job_options import JobOptions
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
 from duetime.errors import DeclarationError, UnknownType
-from duetime.ids import JobName
+from duetime.ids import DEFAULT_WORKER, JobName
 from duetime.model.job import Definition, Overlap, Precision
-from duetime.model.manifest import DEFAULT_WORKER, Manifest
+from duetime.model.manifest import Manifest
 from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, policy
 
@@ -224,7 +225,7 @@ class App:
 
     def unmet(self, function: Handler | Factory) -> Iterator[str]:
         """What a function asks for in vain, in a sentence each."""
-        return self._factories.unmet(function.where, function.wants)
+        return self._factories.missing(function.where, function.wants)
 
     def with_resources(self, given: Mapping[Any, object]) -> App:
         """This app with other resources in place of some of its own, whose factories are then not called.

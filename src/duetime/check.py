@@ -189,8 +189,8 @@ def _is_once(cadence: Cadence) -> bool:
 
 def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     """What a function takes, as it reads now that all its module is defined; and the payloads that it would be given."""
-    takes = Signature.of(handler.function)
-    if takes.payload is not handler.payload or takes.wants != handler.wants or not takes.are_few:
+    takes = Signature.from_function(handler.function)
+    if takes.payload is not handler.payload or takes.wants != handler.wants or not takes.is_valid:
         yield f"{handler.where} takes other parameters than when it was registered"
     yield from app.unmet(handler)
     if handler.payload is None:

@@ -1,6 +1,6 @@
-"""Everything duetime raises on purpose: one root, and each child is also the built-in it is like.
+"""The exceptions of duetime: one root; each child is also the closest built-in exception.
 
-An error carries typed fields and builds its own message from them: what was wrong, and what would be right.
+An error has typed fields and makes its message from them: what is wrong, and what is right.
 Its `code` is stable; the HTTP API and the command line show it.
 """
 
@@ -11,29 +11,29 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 MESSAGE_LIMIT = 500
-"""Characters of a message from outside (a handler's exception, a client's value) that are ever kept or shown."""
+"""Characters of an outside message (a handler's exception, a client's value) that are stored or shown."""
 
 
 def truncate(message: object, limit: int = MESSAGE_LIMIT) -> str:
-    """The message's text in at most `limit` characters; an ellipsis shows that it was cut."""
-    whole = str(message)
-    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
+    """Return the message's text in at most `limit` characters; an ellipsis marks a truncated text."""
+    text = str(message)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 class DuetimeError(Exception):
-    """The root: ``except DuetimeError`` catches whatever duetime raises on purpose."""
+    """The root: ``except DuetimeError`` catches all errors of duetime."""
 
     code: ClassVar[str] = "error"
 
 
 class DeclarationError(DuetimeError, ValueError):
-    """The app declares something that cannot work: a bad name, a doubled one, a handler nobody could call."""
+    """The app declares something that cannot work: a bad or duplicate name, a handler that cannot be called."""
 
     code = "bad-declaration"
 
 
 class SettingsError(DuetimeError, ValueError):
-    """The settings contradict each other or a limit of AWS; every problem is named at once."""
+    """The settings contradict each other or a limit of AWS; the message lists every problem."""
 
     code = "bad-settings"
 
@@ -43,7 +43,7 @@ class SettingsError(DuetimeError, ValueError):
 
 
 class InvalidTime(DuetimeError, ValueError):
-    """A time that names no instant, or one that no scheduler could honour."""
+    """A time without an instant, or out of range."""
 
     code = "invalid-time"
 
@@ -53,7 +53,7 @@ class InvalidTime(DuetimeError, ValueError):
 
 
 class InvalidIdentifier(DuetimeError, ValueError):
-    """A tenant, an actor, or a key or id of the caller's own, that cannot be a part of a key."""
+    """A tenant, an actor, or a caller's key or id that cannot be part of a table key."""
 
     code = "invalid-identifier"
 
@@ -63,7 +63,7 @@ class InvalidIdentifier(DuetimeError, ValueError):
 
 
 class InvalidPayload(DuetimeError, ValueError):
-    """A payload that its own model refuses, or that JSON cannot carry."""
+    """A payload that its model rejects, or that JSON cannot carry."""
 
     code = "invalid-payload"
 
@@ -73,7 +73,7 @@ class InvalidPayload(DuetimeError, ValueError):
 
 
 class PayloadTooLarge(DuetimeError, ValueError):
-    """A payload beyond what one DynamoDB item holds."""
+    """A payload that does not fit one DynamoDB item."""
 
     code = "payload-too-large"
 
@@ -86,7 +86,7 @@ class PayloadTooLarge(DuetimeError, ValueError):
 
 
 class UnknownType(DuetimeError, LookupError):
-    """A type name that no handler of this app is registered for; it is never imported, only looked up."""
+    """A type name without a registered handler; it is looked up, never imported."""
 
     code = "unknown-type"
 
@@ -99,7 +99,7 @@ class UnknownType(DuetimeError, LookupError):
 
 
 class ActionNotFound(DuetimeError, LookupError):
-    """No such action for this tenant; another tenant's action looks just the same."""
+    """No such action for this tenant; another tenant's action gives the same error."""
 
     code = "action-not-found"
 
@@ -109,17 +109,17 @@ class ActionNotFound(DuetimeError, LookupError):
 
 
 class ActionConflict(DuetimeError, RuntimeError):
-    """What was asked is not possible in the action's present status; nothing was changed."""
+    """The operation is not possible in the action's present status; nothing was changed."""
 
     code = "action-conflict"
 
-    def __init__(self, action_id: str, *, asked: str, status: str, possible: str) -> None:
-        self.action_id, self.asked, self.status, self.possible = action_id, asked, status, possible
-        super().__init__(f"cannot {asked} action {action_id}: it is {status}, and only {possible} can be")
+    def __init__(self, action_id: str, *, operation: str, status: str, possible: str) -> None:
+        self.action_id, self.operation, self.status, self.possible = action_id, operation, status, possible
+        super().__init__(f"cannot {operation} action {action_id}: it is {status}, and only {possible} can be")
 
 
 class IdempotencyConflict(DuetimeError, RuntimeError):
-    """The idempotency key stands for an action of another type or payload; nothing was scheduled."""
+    """The idempotency key belongs to an action of another type or payload; nothing was scheduled."""
 
     code = "idempotency-conflict"
 
@@ -132,7 +132,7 @@ class IdempotencyConflict(DuetimeError, RuntimeError):
 
 
 class JobNotFound(DuetimeError, LookupError):
-    """No such job that this caller may see; another tenant's job looks just the same."""
+    """No such job for this caller; another tenant's job gives the same error."""
 
     code = "job-not-found"
 
@@ -162,7 +162,7 @@ class NotificationNotFound(DuetimeError, LookupError):
 
 
 class OperatorsOnly(DuetimeError, PermissionError):
-    """What is the deployment's own, and no tenant's."""
+    """Data of the deployment, and of no tenant."""
 
     code = "forbidden"
 
@@ -172,13 +172,13 @@ class OperatorsOnly(DuetimeError, PermissionError):
 
 
 class JobConflict(DuetimeError, RuntimeError):
-    """What was asked of a job is not possible as it stands; nothing was changed."""
+    """The operation is not possible in the job's present state; nothing was changed."""
 
     code = "job-conflict"
 
-    def __init__(self, name: str, *, asked: str, problem: str) -> None:
-        self.name, self.asked, self.problem = name, asked, problem
-        super().__init__(f"cannot {asked} job {name}: {problem}")
+    def __init__(self, name: str, *, operation: str, problem: str) -> None:
+        self.name, self.operation, self.problem = name, operation, problem
+        super().__init__(f"cannot {operation} job {name}: {problem}")
 
 
 class JobNameTaken(DuetimeError, RuntimeError):
@@ -192,7 +192,7 @@ class JobNameTaken(DuetimeError, RuntimeError):
 
 
 class InvalidCommit(DuetimeError, ValueError):
-    """What `Run.commit` was given is no list of entries for one transaction; nothing was written."""
+    """`Run.commit` received no list of entries for one transaction; nothing was written."""
 
     code = "invalid-commit"
 
@@ -213,29 +213,31 @@ class AlreadyCommitted(DuetimeError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class RejectedEntry:
-    """Why an entry of a commit was refused."""
+    """The reason why an entry of a commit was rejected."""
 
     index: int
-    """Its place among those that were given."""
+    """Its index among the given entries."""
     code: str = "ConditionalCheckFailed"
-    """DynamoDB's word for the reason; or ``TransactionConflict``, where others were busy with its item all the time."""
+    """DynamoDB's code for the reason; ``TransactionConflict`` if other writers kept its item busy."""
     item: Mapping[str, Any] | None = None
-    """The item that stood in its way, if the entry asks for it: ``ReturnValuesOnConditionCheckFailure="ALL_OLD"``."""
+    """The present item, if the entry requests it: ``ReturnValuesOnConditionCheckFailure="ALL_OLD"``."""
 
 
 class CommitRejected(DuetimeError, RuntimeError):
-    """Nothing of a commit was written, and the action is still this run's: the handler may do something else."""
+    """A commit was not written; this run still holds the action, and the handler may continue."""
 
     code = "commit-refused"
 
     def __init__(self, reasons: Sequence[RejectedEntry]) -> None:
         self.reasons = tuple(reasons)
-        told = ", ".join(f"entry {reason.index}: {reason.code}" for reason in self.reasons)
-        super().__init__(f"the commit was refused, and nothing was written ({told or 'the action was busy'})")
+        entries = ", ".join(f"entry {reason.index}: {reason.code}" for reason in self.reasons)
+        super().__init__(
+            f"the commit was refused, and nothing was written ({entries or 'the action was busy'})"
+        )
 
 
 class InvalidCursor(DuetimeError, ValueError):
-    """A page cursor that this query did not give out."""
+    """A page cursor of another query."""
 
     code = "invalid-cursor"
 
@@ -244,7 +246,7 @@ class InvalidCursor(DuetimeError, ValueError):
 
 
 class InvalidSelection(DuetimeError, ValueError):
-    """Filters that cannot be meant."""
+    """Malformed or contradictory filters."""
 
     code = "invalid-selection"
 
@@ -256,7 +258,7 @@ class Unsupported(DuetimeError, NotImplementedError):
 
 
 class UnreadableRow(DuetimeError, ValueError):
-    """An item of the actions table that duetime did not write, or that was damaged; it blocks no other."""
+    """A damaged item of the actions table, or one that duetime did not write; others are still read."""
 
     code = "unreadable-row"
 
@@ -268,7 +270,7 @@ class UnreadableRow(DuetimeError, ValueError):
 
 
 class BackendUnavailable(DuetimeError, ConnectionError):
-    """A service did not answer, or asked to be called later; the call may be repeated."""
+    """A service did not answer, or it requested a later call; the call may be repeated."""
 
     code = "unavailable"
 
@@ -278,7 +280,7 @@ class BackendUnavailable(DuetimeError, ConnectionError):
 
 
 class BackendMisconfigured(DuetimeError, RuntimeError):
-    """A service refuses the call and will go on refusing it: a missing table, a missing permission."""
+    """A service permanently rejects the call, because of a missing table or permission."""
 
     code = "misconfigured"
 

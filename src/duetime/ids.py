@@ -1,4 +1,4 @@
-"""Names of things: action ids, jobs, tenants, correlation ids, idempotency keys; what they may look like and what is read off them.
+"""Names of things: action ids, jobs, tenants, correlation ids, idempotency keys; their form, and the facts that they contain.
 
 Id and tenant lead to an action's row without an index. Of ids there are four kinds::
 
@@ -28,10 +28,10 @@ TenantId = NewType("TenantId", str)
 JobName = NewType("JobName", str)
 
 Entropy = Callable[[int], bytes]
-"""Gives so many random bytes: the machine's own, unless a simulation is to be replayed."""
+"""Returns random bytes: the machine's own, or a simulation's."""
 
 SEPARATOR = "#"
-"""Joins the parts of a key; no part may hold it."""
+"""Joins the parts of a key; no part may contain it."""
 
 SHARDS = "0123456789abcdef"
 """A tenant's actions are spread over these: a constant of the format, never a setting."""
@@ -42,8 +42,11 @@ EVENT_SOURCE = "duetime"
 SYSTEM_TENANT = TenantId("system")
 """Owns the jobs that code declares; no caller may claim to be it."""
 
+DEFAULT_WORKER = "default"
+"""The worker of an app that names none."""
+
 PLANNER = "duetime"
-"""Who makes and skips occurrences, where no person does."""
+"""The actor that plans and skips occurrences, if no person does."""
 
 JOB_NAME_LIMIT = 64
 TENANT_LIMIT, ACTOR_LIMIT, CORRELATION_LIMIT, IDEMPOTENCY_KEY_LIMIT = 64, 128, 256, 128
@@ -62,7 +65,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 def new_action_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId:
-    """A fresh UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits."""
+    """Return a new UUIDv7 (RFC 9562): 48 bits of milliseconds, then 74 random bits."""
     milliseconds = (now - _EPOCH) // _MILLISECOND
     random = int.from_bytes(random_bytes(10), "big")
     number = (
@@ -73,80 +76,80 @@ def new_action_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId
 
 
 def before_all_after(at: datetime) -> str:
-    """What sorts after the ids of all one-shots made up to `at` (to the millisecond), and before those made later."""
+    """Return a text that sorts after the ids of one-shots made up to `at` (in milliseconds), and before later ones."""
     digits = f"{(at - _EPOCH) // _MILLISECOND + 1:012x}"
     return f"{digits[:8]}-{digits[8:]}"
 
 
 def occurrence_id(job: JobName, version: int, nominal_at: datetime) -> ActionId:
-    """The id of a job's occurrence; whoever makes it makes the same."""
+    """Return the id of a job's occurrence; every planner makes the same id."""
     return ActionId(f"{job}.{version:06d}.{_second(nominal_at)}")
 
 
 def manual_run_id(job: JobName, version: int, at: datetime, random_bytes: Entropy = os.urandom) -> ActionId:
-    """A fresh id for a run that somebody triggered at `at`; it sorts among the occurrences."""
+    """Return a new id for a manual run at `at`; it sorts among the occurrences."""
     return ActionId(f"{occurrence_id(job, version, at)}.m{random_bytes(4).hex()}")
 
 
 def registered_run_id(job: JobName, version: int, at: datetime, key: str) -> ActionId:
-    """The id of the run that is triggered with a registration under a key; a repeated call makes the same."""
+    """Return the id of a run triggered with a registration under a key; a repeated call makes the same id."""
     return ActionId(f"{occurrence_id(job, version, at)}.m{sha256(key.encode()).hexdigest()[:8]}")
 
 
 def event_run_id(job: JobName, event_at: datetime, event_id: str) -> ActionId:
-    """The id of the run that an event starts; a doubled event makes the same."""
+    """Return the id of the run that an event starts; a duplicate event makes the same id."""
     return ActionId(f"{job}.e{_second(event_at)}.{sha256(event_id.encode()).hexdigest()[:16]}")
 
 
 def is_action_id(text: object) -> bool:
-    """Whether `text` could name an action; what could not is simply not found."""
+    """Return whether `text` has the form of an action's id."""
     return isinstance(text, str) and bool(
         _ACTION_ID.fullmatch(text) or (_RUN_ID.fullmatch(text) and text.index(".") <= JOB_NAME_LIMIT)
     )
 
 
 def is_one_shot(action_id: str) -> bool:
-    """Whether the id is one of no job."""
+    """Return whether the id belongs to no job."""
     return "." not in action_id
 
 
 def job_of(action_id: str) -> JobName | None:
-    """The job whose run it is; None for a one-shot."""
+    """Return the job whose run it is; None for a one-shot."""
     return None if is_one_shot(action_id) else JobName(action_id.partition(".")[0])
 
 
 def version_of(action_id: str) -> int | None:
-    """The job's version that an occurrence or a manual run belongs to."""
+    """Return the job's version that an occurrence or a manual run belongs to."""
     part = action_id.split(".")[1:2]
     return int(part[0]) if part and part[0].isdigit() else None
 
 
 def created_at(action_id: str) -> datetime:
-    """The instant, to the millisecond, at which a one-shot's id was made; the nominal time of a job's run."""
+    """Return the instant, in milliseconds, at which a one-shot's id was made; the nominal time of a job's run."""
     if is_one_shot(action_id):
         return _EPOCH + int(action_id[:8] + action_id[9:13], 16) * _MILLISECOND
     return nominal_at(action_id)
 
 
 def nominal_at(action_id: str) -> datetime:
-    """The second that a job's run is for: its nominal time, when it was triggered, or the event's time."""
+    """Return the second of a job's run: its nominal time, its trigger, or the event's time."""
     first, *rest = action_id.split(".")[1:]
     written = first.removeprefix("e") if first.startswith("e") else rest[0]
     return _second_in(written)
 
 
 def is_manual_run(action_id: str) -> bool:
-    """Whether somebody triggered it."""
+    """Return whether it is a manual run."""
     return action_id.count(".") == 3  # noqa: PLR2004 - the fourth part is what makes it manual
 
 
 def is_event_run(action_id: str) -> bool:
-    """Whether an event started it."""
+    """Return whether an event started it."""
     return not is_one_shot(action_id) and action_id.split(".")[1].startswith("e")
 
 
 def place_of(action_id: str) -> str:
-    """Which of its tenant's partitions an action's row is in: one of the `SHARDS`, or its job's.
+    """Return the tenant's partition of an action's row: one of the `SHARDS`, or its job's.
 
     A job's history is one partition; event runs, of which there may be thousands a second, are spread over 16.
     """
@@ -157,13 +160,13 @@ def place_of(action_id: str) -> str:
 
 
 def shard_of(action_id: str) -> str:
-    """Which of the `SHARDS` spreads what belongs to an action: its id's last digit, of an occurrence a hash's."""
+    """Return an action's shard: the last digit of its id, or of a hash for an occurrence."""
     last = action_id[-1]
     return last if last in SHARDS else f"{zlib.crc32(action_id.encode()) % 16:x}"
 
 
 def due_shard_of(action_id: str, shards: int) -> str:
-    """Which partition of the due index the row is in, out of `shards`; recorded in the row, so `shards` may grow."""
+    """Return the row's partition in the due index, out of `shards`; the row stores it, so `shards` may grow."""
     number = int(action_id[-5:-1], 16) if is_one_shot(action_id) else zlib.crc32(action_id.encode())
     return str(number % shards)
 
@@ -178,7 +181,7 @@ def _second(instant: datetime) -> str:
 
 
 def is_job_name(text: str) -> bool:
-    """Whether `text` could name a job."""
+    """Return whether `text` has the form of a job's name."""
     return len(text) <= JOB_NAME_LIMIT and _JOB_NAME.fullmatch(text) is not None
 
 
@@ -212,7 +215,7 @@ def tenant(value: object) -> TenantId:
 
 
 def actor(value: object) -> str:
-    """Check who acts: 1 to 128 printable characters without ``#``."""
+    """Check an actor: 1 to 128 printable characters without ``#``."""
     return _key_part("actor", value, ACTOR_LIMIT, spaces=True)
 
 

@@ -1,4 +1,4 @@
-"""Instants: the moments that rows, messages and callers speak of.
+"""Instants: their text in rows and messages, and the forms that callers may pass.
 
 Inside duetime an instant is an aware ``datetime`` in UTC, nothing else. Its text form has a fixed width,
 so that texts sort as the instants do: DynamoDB compares strings.
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
 When = datetime | timedelta
-"""What callers say: an aware datetime, or a span from now; where a zone may be said beside it, a naive local time, too."""
+"""A caller's time: an aware datetime, or a span from now; with a zone, also a naive local time."""
 
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2199, 12, 31, 23, 59, 59, tzinfo=UTC)
-"""The years that EventBridge's own expressions admit: 1970 to 2199."""
+"""The years that EventBridge's expressions permit: 1970 to 2199."""
 
 _OFFSET = len("+00:00")
 
@@ -30,7 +30,7 @@ def text(instant: datetime) -> str:
 
 
 def parse(written: str) -> datetime:
-    """Read what `text` wrote, or any other ISO 8601 instant that has an offset.
+    """Parse the result of `text`, or another ISO 8601 instant with an offset.
 
     Raises:
         InvalidTime: it is no ISO 8601 instant, or has no offset.
@@ -48,7 +48,7 @@ def parse(written: str) -> datetime:
 
 
 def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
-    """The instant that a caller means: an aware datetime, a span from now, or a local time with its zone.
+    """Return the instant of a caller's time: an aware datetime, a span from now, or a local time with its zone.
 
     A local time that occurs twice is read as Python reads it, by ``fold``: the first one by default.
 
@@ -69,7 +69,7 @@ def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
 
 
 def zone(name: str) -> ZoneInfo:
-    """The IANA zone of that name.
+    """Return the IANA zone of that name.
 
     Raises:
         InvalidTime: there is no such zone.

@@ -50,15 +50,15 @@ class Payload(BaseModel):
         sensitive: Collection[str] = (),
         **rest: Any,
     ) -> None:
-        """Give the class its stable name, and with ``in_events=True`` have lifecycle events tell what it holds.
+        """Set the stable name of the class, and whether lifecycle events contain its payloads.
 
         Args:
-            name: what rows name it by, in kebab-case; the class' own name by default.
+            name: its name in rows, in kebab-case; the class' own name by default.
             version: counts the changes of its fields, from 1.
-            in_events: whether lifecycle events tell what it holds, without what is sensitive.
-            sensitive: paths of the fields that are told only to who may read them: ``("email", "card.number")``. Those
-                of its base are sensitive here, too.
-            rest: what pydantic takes.
+            in_events: whether lifecycle events contain its payloads, without the sensitive fields.
+            sensitive: paths of the fields that only callers with ``payloads:read`` see: ``("email", "card.number")``.
+                The base class' paths are included.
+            rest: pydantic's own options.
 
         Raises:
             DeclarationError: the name is not kebab-case, the version no positive number, `upcast` no class method, or a
@@ -144,8 +144,8 @@ class Payload(BaseModel):
         try:
             return cls._validated(cls._upcast(written, version))
         except InvalidPayload as refused:
-            told = f"written in version {version}, read as version {cls.type_version}"
-            problem = f"{told}: {'; '.join(refused.problems)}"
+            versions = f"written in version {version}, read as version {cls.type_version}"
+            problem = f"{versions}: {'; '.join(refused.problems)}"
             raise InvalidPayload(cls.type_name, [problem]) from refused.__cause__
 
     @classmethod
@@ -166,7 +166,7 @@ class Payload(BaseModel):
         try:
             return cls.model_validate_json(written)
         except ValidationError as error:
-            problems = [_told(each) for each in error.errors(include_url=False, include_input=False)]
+            problems = [_message(problem) for problem in error.errors(include_url=False, include_input=False)]
             raise InvalidPayload(cls.type_name, problems) from None
 
 
@@ -181,7 +181,7 @@ def _dict(became: object) -> dict[str, Any]:
     return became
 
 
-def _told(problem: Any) -> str:
+def _message(problem: Any) -> str:
     where = ".".join(map(str, problem["loc"]))
     return f"{where}: {problem['msg']}" if where else problem["msg"]
 

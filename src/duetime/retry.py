@@ -1,4 +1,4 @@
-"""Retry: how often an action is run and how long it waits in between; and what a handler raises to say otherwise."""
+"""Retry policies, and the exceptions by which a handler overrides them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_BACKOFF = timedelta(days=90)
 
 
 class Retry(DuetimeError):
-    """Raised by a handler: run me again, after `after` (or after what the policy says); it uses up an attempt."""
+    """A handler raises it to run again, after `after` or the policy's back-off; it uses an attempt."""
 
     code = "retry"
 
@@ -32,19 +32,19 @@ class Retry(DuetimeError):
 
 
 class Fatal(DuetimeError):
-    """Raised by a handler: this will never succeed; no more attempts."""
+    """A handler raises it to fail the action without more attempts."""
 
     code = "fatal"
 
 
 def duration(what: str, value: Duration) -> timedelta:
-    """`value` as a ``timedelta`` from nothing to 90 days.
+    """Return `value` as a ``timedelta`` of 0 seconds to 90 days.
 
     Raises:
         DeclarationError: it is no duration, negative, or longer.
     """
     if isinstance(value, bool) or not isinstance(value, timedelta | int | float):
-        raise DeclarationError(f"{what} is {_shown(value)}; say a timedelta, or a number of seconds")
+        raise DeclarationError(f"{what} is {_shown(value)}; use a timedelta, or a number of seconds")
     try:
         span = value if isinstance(value, timedelta) else timedelta(seconds=value)
     except (OverflowError, ValueError):
@@ -59,7 +59,7 @@ def duration(what: str, value: Duration) -> timedelta:
 def exponential(
     first: Duration, *, factor: float = 2.0, limit: Duration = timedelta(hours=1)
 ) -> tuple[timedelta, ...]:
-    """Back-offs that grow from `first` by `factor` up to `limit`, which then repeats."""
+    """Return back-offs that grow from `first` by `factor` up to `limit`, which then repeats."""
     start, most = duration("exponential(first)", first), duration("exponential(limit=…)", limit)
     if not _is_number(factor) or not 1 < factor < float("inf") or not timedelta(0) < start <= most:
         raise DeclarationError(
@@ -78,7 +78,7 @@ def _growing(start: timedelta, factor: float, most: timedelta) -> Iterator[timed
 
 @dataclass(frozen=True, slots=True, init=False)
 class RetryPolicy:
-    """How often an action runs in all, and how long it waits before each further run.
+    """The total number of attempts, and the wait before each further one.
 
     `attempts` counts runs: 3 means one and two more. The last back-off of a list repeats. `jitter` widens a back-off
     by up to that share of it. After `give_up_after` since the action was first due no further run is started.
@@ -122,49 +122,49 @@ class RetryPolicy:
             )
 
     def delay(self, attempt: int, jitter_draw: float) -> timedelta:
-        """How long to wait after run number `attempt`; `jitter_draw` in [0, 1) draws the jitter."""
+        """Return how long to wait after run number `attempt`; `jitter_draw` in [0, 1) draws the jitter."""
         base = self.backoff[min(attempt, len(self.backoff)) - 1]
         return base * (1 + self.jitter * jitter_draw)
 
     def text(self) -> str:
-        """The short form in which a row keeps its snapshot; `parse` reads it."""
+        """Return the short form that a row stores; `parse` reads it."""
         give_up = None if self.give_up_after is None else self.give_up_after.total_seconds()
-        waits = [_plain(each.total_seconds()) for each in self.backoff]
+        waits = [_plain(wait.total_seconds()) for wait in self.backoff]
         return json.dumps([self.attempts, waits, self.jitter, give_up], separators=(",", ":"))
 
     @classmethod
     def parse(cls, written: str) -> Self:
-        """Read what `text` wrote."""
+        """Parse the result of `text`."""
         attempts, waits, jitter, give_up = json.loads(written)
         return cls(attempts, waits, jitter, give_up)
 
 
 def policy(value: object) -> RetryPolicy:
-    """`value` as a policy; the usual one for None.
+    """Return `value` as a policy; the default one for None.
 
     Raises:
-        DeclarationError: it is none.
+        DeclarationError: it is no retry policy.
     """
     if value is None:
         return RetryPolicy()
     if not isinstance(value, RetryPolicy):
-        raise DeclarationError(f"retry is {_shown(value)}; say RetryPolicy(attempts=3) or another")
+        raise DeclarationError(f"retry is {_shown(value)}; use RetryPolicy(attempts=3) or another")
     return value
 
 
-def back_offs(said: Duration | Sequence[Duration]) -> tuple[timedelta, ...]:
-    """One back-off or a list of them, as a tuple; text is a sequence too, and means none.
+def back_offs(value: Duration | Sequence[Duration]) -> tuple[timedelta, ...]:
+    """Return one back-off or a list of them as a tuple; text is rejected.
 
     Raises:
         DeclarationError: one of them is no duration of 0 seconds to 90 days.
     """
-    if isinstance(said, Sequence) and not isinstance(said, str | bytes | bytearray):
-        return tuple(duration("backoff", each) for each in said)
-    if not isinstance(said, timedelta | int | float):
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        return tuple(duration("backoff", wait) for wait in value)
+    if not isinstance(value, timedelta | int | float):
         raise DeclarationError(
-            f"backoff is {_shown(said)}; say a timedelta, a number of seconds, or a list of them"
+            f"backoff is {_shown(value)}; use a timedelta, a number of seconds, or a list of them"
         )
-    return (duration("backoff", said),)
+    return (duration("backoff", value),)
 
 
 def _is_number(value: object) -> bool:
@@ -183,12 +183,12 @@ def _plain(seconds: float) -> int | float:
 
 
 NEVER = RetryPolicy(attempts=1)
-"""One run and no more."""
+"""A single attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
-    """An operator's settings on top of a retry policy; None leaves the policy's."""
+    """An operator's values in place of a retry policy's; None retains the policy's."""
 
     attempts: int | None = None
     backoff: tuple[float, ...] | None = None
@@ -196,7 +196,7 @@ class Tuning:
     jitter: float | None = None
 
     def applied(self, policy: RetryPolicy) -> RetryPolicy:
-        """The policy with these settings.
+        """Return the policy with these values.
 
         Raises:
             DeclarationError: a setting is out of its range.

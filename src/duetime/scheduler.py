@@ -1,33 +1,81 @@
-"""The scheduler: what callers use to schedule, look up and change actions, from any Lambda or script."""
+"""The scheduler: schedule, look up and change actions, from any Lambda function or script."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
+from duetime import ids, instant
 from duetime.actions.actions import Actions
+from duetime.actions.bulk import BulkResult, bulk_selection, change_many
 from duetime.actions.order import Order, ScheduleResult
-from duetime.clock import SystemClock
+from duetime.clock import Clock, SystemClock
 from duetime.errors import OperatorsOnly, Unsupported
 from duetime.instant import When
-from duetime.model.action import Action
+from duetime.jobs.tenant_context import TenantContext
+from duetime.model.action import Action, Status
 from duetime.model.idempotency import KeyTerms
+from duetime.model.selection import Filters, Selection
+from duetime.ports.actions import ActionStore, Page
 from duetime.settings import Settings
 from duetime.telemetry import spans
 
 if TYPE_CHECKING:
+    from duetime.jobs.jobs import Jobs
     from duetime.payload import Payload
+    from duetime.ports.jobs import JobPorts
+    from duetime.ports.undelivered import UndeliveredPorts
     from duetime.undelivered.undelivered_client import UndeliveredClient
 
 
-class Scheduler(Actions):
-    """Schedules actions for one tenant, in one actor's name.
+class Scheduler:
+    """Schedules, finds and changes the actions of one tenant, in the name of one actor.
 
-    Make one per process with `from_env`; it is safe to use from several threads.
+    Make one per process with `from_env`; several threads may share it.
     """
+
+    def __init__(
+        self,
+        store: ActionStore,
+        *,
+        tenant_id: str,
+        actor: str,
+        clock: Clock,
+        settings: Settings,
+        jobs: JobPorts | None = None,
+        undelivered: UndeliveredPorts | None = None,
+        sees_system: bool = True,
+        random_bytes: ids.Entropy = os.urandom,
+    ) -> None:
+        """Make a scheduler on given back ends; `from_env` makes one on DynamoDB.
+
+        Args:
+            store: the actions.
+            tenant_id: the tenant that owns them.
+            actor: the name that the audit shows for each change.
+            clock: the source of the present time.
+            settings: the deployment's settings.
+            jobs: the back ends of `jobs`.
+            undelivered: the back ends of `undelivered`.
+            sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own.
+            random_bytes: the source of randomness for ids.
+        """
+        self.tenant_id, self.actor = ids.tenant(tenant_id), ids.actor(actor)
+        self._job_ports = (lambda: jobs) if jobs else None
+        self._undelivered_ports = (lambda: undelivered) if undelivered else None
+        self._context = TenantContext(
+            store=store,
+            tenant_id=self.tenant_id,
+            actor=self.actor,
+            clock=clock,
+            settings=settings,
+            sees_system=sees_system,
+            random_bytes=random_bytes,
+        )
 
     @classmethod
     def from_env(
@@ -38,25 +86,25 @@ class Scheduler(Actions):
         client: Any = None,
         sees_system: bool = True,
     ) -> Self:
-        """A scheduler on DynamoDB; the table's name comes from ``DUETIME_ACTIONS_TABLE`` (or ``DUETIME_PREFIX``).
+        """Make a scheduler on DynamoDB; ``DUETIME_ACTIONS_TABLE`` or ``DUETIME_PREFIX`` names its table.
 
         Args:
-            tenant_id: whose actions; IAM bounds which tenants the caller's role may write.
-            actor: who schedules, for the audit: a service's name.
-            client: a boto3 DynamoDB client to use instead of a new one; `schedule_many` then goes one by one, since
-                that client may repeat a batch by itself.
-            sees_system: whether code's jobs, and their runs, are shown beside the tenant's own; False where the
-                caller's role is bound to tenants.
+            tenant_id: the tenant; IAM limits which tenants the caller's role may write.
+            actor: the name that the audit shows for each change, such as a service's name.
+            client: a boto3 DynamoDB client to use instead of a new one. `schedule_many` then writes one
+                action per call, since that client may repeat a batch by itself.
+            sees_system: whether the code's jobs, and their runs, are visible beside the tenant's own. Set
+                False if the caller's role is bound to tenants.
 
         Raises:
             SettingsError: the environment contradicts itself.
-            BackendMisconfigured: boto3 is told of no region.
+            BackendMisconfigured: boto3 has no region.
             InvalidIdentifier: the tenant or the actor cannot be part of a key.
         """
-        from duetime import aws  # noqa: PLC0415 - boto3 is loaded by those who talk to AWS
+        from duetime import aws  # noqa: PLC0415 - only callers of AWS load boto3
 
         settings, clock = Settings.from_env(), SystemClock()
-        made = cls(
+        scheduler = cls(
             aws.action_store(settings, client),
             tenant_id=tenant_id,
             actor=actor,
@@ -64,9 +112,9 @@ class Scheduler(Actions):
             settings=settings,
             sees_system=sees_system,
         )
-        made._job_ports = lambda: aws.job_ports(settings, clock, client)
-        made._undelivered_ports = lambda: aws.undelivered_ports(settings, client)
-        return made
+        scheduler._job_ports = lambda: aws.job_ports(settings, clock, client)
+        scheduler._undelivered_ports = lambda: aws.undelivered_ports(settings, client)
+        return scheduler
 
     def schedule(
         self,
@@ -80,25 +128,27 @@ class Scheduler(Actions):
         concurrency_key: str | None = None,
         concurrency_limit: int = 1,
     ) -> Action:
-        """Schedule a payload; it runs once `at` has come, at once if that has passed.
+        """Schedule a payload; it runs at `at`, or at once if that time has passed.
 
-        The same `idempotency_key` again gets the first action, as it is then, whatever its due time. A key holds for
-        its time to live (1 minute to 30 days; the settings' by default), and at least until its action is final.
+        A repeated `idempotency_key` returns the first action in its present state, whatever its due time. A
+        key holds for its time to live (1 minute to 30 days; the settings give the default), and at least
+        until its action is final.
 
-        Of the tenant's actions with one `concurrency_key` it begins only while fewer than `concurrency_limit` (1 to 100)
-        run; until then it waits, pending, and nothing is counted against it.
+        At most `concurrency_limit` (1 to 100) of the tenant's actions with one `concurrency_key` run at a
+        time. Until then the action stays pending, and no attempt is counted.
 
         Returns:
-            The pending action, or the first one of its key; its `id` leads back to it.
+            The pending action, or the first one of its key.
 
         Raises:
-            InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to 2199; or
-                the key's time to live is none.
-            InvalidIdentifier: the correlation id or one of the keys cannot be part of a key, or the limit is none.
+            InvalidTime: `at` is naive without `tz`, does not exist there, or lies outside the years 1970 to
+                2199; or the key's time to live is out of range.
+            InvalidIdentifier: the correlation id or a key cannot be part of a table key, or the limit is out
+                of range.
             IdempotencyConflict: the first action of the key has another type or payload.
-            InvalidPayload: it is no `Payload`, or JSON cannot carry it.
-            PayloadTooLarge: it does not fit one DynamoDB item.
-            BackendUnavailable: nobody knows whether it was scheduled; with a key, call again.
+            InvalidPayload: the value is no `Payload`, or JSON cannot carry it.
+            PayloadTooLarge: the payload does not fit one DynamoDB item.
+            BackendUnavailable: the action may or may not have been scheduled; with a key, call again.
         """
         order = Order(
             payload,
@@ -113,30 +163,33 @@ class Scheduler(Actions):
         return self.place(order).action
 
     def place(self, order: Order) -> ScheduleResult:
-        """Schedule what `order` says, as `schedule` does, and tell whether that is a new action."""
-        with self._span() as told:
+        """Schedule an order as `schedule` does, and return whether its action is new."""
+        with self._span() as span:
             action, terms = self._new(order)
             first = self._put(action, terms)
-            told.about(first)
+            span.about(first)
         return ScheduleResult(first, is_new=first.id == action.id)
 
     def schedule_many(self, orders: Iterable[Order]) -> tuple[Action, ...]:
-        """Schedule many payloads with few calls. All are checked before the first is written; not all or nothing.
+        """Schedule many payloads with few calls.
 
-        Those with an idempotency key come first, each in a call of its own; each gets what `schedule` returns.
+        All orders are checked before the first is written. The write is not all or nothing. Orders with an
+        idempotency key are written first, each in its own call.
+
+        Returns:
+            For each order, the action that `schedule` returns.
 
         Raises:
             BackendUnavailable: some may not have been scheduled.
-            IdempotencyConflict: as `schedule`; some with a key may have been scheduled, and none without.
-            DuetimeError: as `schedule`; then none has been.
+            IdempotencyConflict: see `schedule`; some with a key may have been scheduled, and none without.
+            DuetimeError: see `schedule`; none has been scheduled.
         """
-        with self._span() as told:
-            made = [self._new(order) for order in orders]
-            told.tell({spans.COUNT: len(made)})
-            actions = [
-                action if terms is None else self._store.put_once(action, terms) for action, terms in made
-            ]
-            self._store.put_many([action for action, terms in made if terms is None])
+        with self._span() as span:
+            pairs = [self._new(order) for order in orders]
+            span.tell({spans.COUNT: len(pairs)})
+            store = self._context.store
+            actions = [action if terms is None else store.put_once(action, terms) for action, terms in pairs]
+            store.put_many([action for action, terms in pairs if terms is None])
         return tuple(actions)
 
     def transact_items(
@@ -151,14 +204,14 @@ class Scheduler(Actions):
         concurrency_key: str | None = None,
         concurrency_limit: int = 1,
     ) -> tuple[Action, Sequence[Mapping[str, Any]]]:
-        """Schedule inside a transaction of your own: the action, and entries for its ``TransactItems``.
+        """Return an action, and the ``TransactItems`` entries that schedule it in your own transaction.
 
-        ``client.transact_write_items(TransactItems=[{"Put": …}, *items])`` with a low-level DynamoDB client commits
-        both or neither. Nothing is written here.
+        ``client.transact_write_items(TransactItems=[{"Put": …}, *items])`` with a low-level DynamoDB client
+        commits both or neither. This method writes nothing.
 
-        If the idempotency key is taken, the condition of one of these entries does not hold, and the transaction fails;
-        `schedule` with the same key, while it holds, then tells the first action. A key whose time has passed counts
-        as taken here until its action's row is removed.
+        If the idempotency key is taken, the condition of an entry does not hold and the transaction fails;
+        `schedule` with the same key then returns the first action. Here, a key whose time has passed counts
+        as taken until its action's row is removed.
         """
         order = Order(
             payload,
@@ -170,44 +223,181 @@ class Scheduler(Actions):
             concurrency_key,
             concurrency_limit,
         )
-        with self._span() as told:
+        with self._span() as span:
             action, terms = self._new(order)
-            told.about(action)
-            return action, self._store.entries(action, terms)
+            span.about(action)
+            return action, self._context.store.entries(action, terms)
+
+    def get(self, action_id: str) -> Action:
+        """Return an action in its present state.
+
+        Raises:
+            ActionNotFound: this tenant has no such action.
+        """
+        return self._actions.get(action_id)
+
+    def list(self, *, limit: int = 50, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
+        """Return a page of the actions that meet all filters, without their payloads.
+
+        The order depends on the index; see `duetime.actions.search`. Only one-shots are listed, unless
+        ``job=`` or ``status="failed"`` selects runs of jobs. Filters without an index are applied to the
+        rows read, so a page may be short and still have a cursor.
+
+        Args:
+            limit: the most actions, 1 to 200.
+            cursor: the `cursor` of the previous page, with the same filters.
+            filters: see `duetime.model.selection.Filters`.
+
+        Raises:
+            InvalidCursor: the cursor belongs to another query.
+            InvalidSelection: there is no such filter or status, or a range ends before it begins.
+            InvalidIdentifier, InvalidTime: a filter has no such value.
+            JobNotFound: there is no such job.
+        """
+        return self._actions.page(Selection.parse(filters, self._context.clock.now()), limit, cursor)
+
+    def cancel(self, action_id: str) -> Action:
+        """Cancel a pending action; request that a running one stops, which its handler must check.
+
+        Returns:
+            The action: cancelled, or still processing with `cancel_requested_at` set.
+
+        Raises:
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it is settled already.
+        """
+        return self._actions.cancel(self._actions.ref(action_id))
+
+    def cancel_many(
+        self,
+        *,
+        dry_run: bool = False,
+        limit: int = 200,
+        cursor: str | None = None,
+        **filters: Unpack[Filters],
+    ) -> BulkResult:
+        """Cancel all pending actions that meet the filters, and request that the running ones stop.
+
+        Call again with the step's `cursor` until that is None::
+
+            step = scheduler.cancel_many(correlation_id="order:17")
+            while step.cursor:
+                step = scheduler.cancel_many(correlation_id="order:17", cursor=step.cursor)
+
+        Args:
+            dry_run: change nothing, and return what would be changed.
+            limit: the most actions in one step, 1 to 200.
+            cursor: the `cursor` of the previous step, with the same filters.
+            filters: see `list`; at least one, and none may be None.
+
+        Raises:
+            InvalidSelection: there is no filter, or one is None; or the status cannot be cancelled.
+            BackendUnavailable: some may be cancelled; call again.
+            DuetimeError: see `list`.
+        """
+        now, possible = self._context.clock.now(), {Status.PENDING, Status.PROCESSING}
+        page = self._actions.page(bulk_selection(filters, now, "cancel", possible), limit, cursor)
+        return change_many(page, lambda row: self._actions.cancel(row.ref), dry_run=dry_run)
+
+    def reschedule(self, action_id: str, at: When, *, tz: str | None = None) -> Action:
+        """Change the due time of a pending action; a wake for its old due time then has no effect.
+
+        Raises:
+            InvalidTime: see `schedule`.
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it is not pending.
+        """
+        due_at = instant.resolve(at, now=self._context.clock.now(), tz=tz)
+        return self._actions.reschedule(self._actions.ref(action_id), due_at)
+
+    def redrive(self, action_id: str, *, at: When = timedelta(0), tz: str | None = None) -> Action:
+        """Run a failed action again, with all attempts that its policy allows.
+
+        Raises:
+            ActionNotFound: this tenant has no such action.
+            ActionConflict: it has not failed, or another action has its idempotency key now.
+        """
+        due_at = instant.resolve(at, now=self._context.clock.now(), tz=tz)
+        return self._actions.redrive(self._actions.ref(action_id), due_at)
+
+    def redrive_many(
+        self,
+        *,
+        at: When = timedelta(0),
+        tz: str | None = None,
+        dry_run: bool = False,
+        limit: int = 200,
+        cursor: str | None = None,
+        **filters: Unpack[Filters],
+    ) -> BulkResult:
+        """Run all failed actions that meet the filters again, `limit` in each step; see `cancel_many`.
+
+        Args:
+            at: their due time, now by default.
+            tz: the zone of a local `at`.
+            dry_run: change nothing, and return what would be changed.
+            limit: the most actions in one step, 1 to 200.
+            cursor: the `cursor` of the previous step, with the same filters.
+            filters: see `cancel_many`; ``status="failed"`` is one.
+
+        Raises:
+            DuetimeError: see `cancel_many`, and `redrive` for `at`.
+        """
+        now = self._context.clock.now()
+        due_at = instant.resolve(at, now=now, tz=tz)
+        page = self._actions.page(bulk_selection(filters, now, "redrive", {Status.FAILED}), limit, cursor)
+        return change_many(page, lambda row: self._actions.redrive(row.ref, due_at), dry_run=dry_run)
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The jobs that code declares, and this tenant's own.
+
+        Raises:
+            Unsupported: this scheduler has no back ends for jobs.
+        """
+        from duetime.jobs.jobs import Jobs  # noqa: PLC0415 - callers that only schedule load no cadences
+
+        return Jobs(self._context, self._ports_of_jobs())
 
     @cached_property
     def undelivered(self) -> UndeliveredClient:
-        """What queues, streams and EventBridge gave up on, of the whole deployment: to be listed, and redriven.
+        """The deployment's undelivered inputs of queues, streams and EventBridge, to list and redrive.
 
         Raises:
-            OperatorsOnly: this scheduler sees nothing but its tenant's own.
-            Unsupported: it was made without back ends for it.
+            OperatorsOnly: this scheduler sees only its tenant's own data.
+            Unsupported: it has no back ends for undelivered inputs.
         """
-        from duetime.undelivered.undelivered_client import UndeliveredClient  # noqa: PLC0415 - few look at it
+        from duetime.undelivered.undelivered_client import UndeliveredClient  # noqa: PLC0415 - rarely used
 
-        if not self._sees_system:
+        if not self._context.sees_system:
             raise OperatorsOnly("what is undelivered")
         if self._undelivered_ports is None:
             raise Unsupported(
-                "this scheduler was made without back ends for it; pass undelivered=UndeliveredPorts(…)"
+                "this scheduler has no back ends for undelivered inputs; pass undelivered=UndeliveredPorts(…)"
             )
         return UndeliveredClient(self._undelivered_ports())
+
+    @cached_property
+    def _actions(self) -> Actions:
+        jobs = None if self._job_ports is None else (lambda: self._ports_of_jobs().jobs)
+        return Actions(self._context, self._history, jobs)
+
+    def _history(self, name: str, *, limit: int, cursor: str | None) -> Page:
+        return self.jobs.history(name, limit=limit, cursor=cursor)
+
+    def _ports_of_jobs(self) -> JobPorts:
+        if self._job_ports is None:
+            raise Unsupported("this scheduler has no back ends for jobs; pass jobs=JobPorts(…)")
+        return self._job_ports()
 
     def _span(self) -> AbstractContextManager[spans.TraceSpan]:
         return spans.span(spans.SCHEDULE, lambda: {spans.TENANT: self.tenant_id})
 
     def _put(self, action: Action, terms: KeyTerms | None) -> Action:
         if terms is not None:
-            return self._store.put_once(action, terms)
-        self._store.put(action)
+            return self._context.store.put_once(action, terms)
+        self._context.store.put(action)
         return action
 
     def _new(self, order: Order) -> tuple[Action, KeyTerms | None]:
-        return order.action(
-            now=self._clock.now(),
-            tenant_id=self.tenant_id,
-            actor=self.actor,
-            settings=self._settings,
-            random_bytes=self._entropy,
-            trace=spans.carried(),
-        )
+        return order.action(self._context, trace=spans.carried())

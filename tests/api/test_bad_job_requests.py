@@ -109,7 +109,7 @@ BODIES = {
         None,
         409,
         "job-conflict",
-        "none is to come",
+        "it has no next run",
     ),
     "skip the next of another cadence": (
         "POST",

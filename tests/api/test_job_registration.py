@@ -234,7 +234,7 @@ class TestOverABackEndOfMinutes:
     def test_a_job_that_wants_seconds_is_refused(self, tenant):
         answer = tenant("POST", body=REPORT)
         assert (answer.status, answer.code) == (422, "bad-declaration")
-        assert "honour minutes only; say precision='minute'" in answer.json["detail"]
+        assert "honour minutes only; use precision='minute'" in answer.json["detail"]
         assert tenant("POST", body=REPORT | {"precision": "minute"}).status == 201
 
 

@@ -95,7 +95,7 @@ class TestQuery:
             ({"due_until": "2026-03-01T12:00:00"}, "invalid-time", "has no offset"),
             ({"created_after": "2300-01-01T00:00Z"}, "invalid-time", "1970 to 2199"),
             ({"job": "nightly"}, "invalid-identifier", "two or more kebab-case segments"),
-            ({"type": ""}, "invalid-selection", "type '' is none"),
+            ({"type": ""}, "invalid-selection", "type '' is not a payload type"),
             (
                 {"due_after": "2026-03-02T00:00Z", "due_until": "2026-03-01T00:00Z"},
                 "invalid-selection",
@@ -163,8 +163,8 @@ class TestCancel:
     @pytest.mark.parametrize(
         ("body", "code", "told"),
         [
-            ({}, "invalid-selection", "say which actions to cancel"),
-            ({"dry_run": True, "limit": 5}, "invalid-selection", "say which actions to cancel"),
+            ({}, "invalid-selection", "name the actions to cancel"),
+            ({"dry_run": True, "limit": 5}, "invalid-selection", "name the actions to cancel"),
             ({"correlation_id": None}, "invalid-selection", "correlation_id is None"),
             ({"due_until": None, "type": "remark"}, "invalid-selection", "due_until is None"),
             ({"status": "executed"}, "invalid-selection", "cancel takes pending or processing actions"),
@@ -224,7 +224,7 @@ class TestRedrive:
     @pytest.mark.parametrize(
         ("body", "code", "told"),
         [
-            ({}, "invalid-selection", "say which actions to redrive"),
+            ({}, "invalid-selection", "name the actions to redrive"),
             ({"status": "failed", "in": 5, "at": "2027-01-01T00:00Z"}, "invalid-request", 'either "at"'),
             ({"status": "failed", "tz": "Europe/Paris"}, "invalid-request", "counts from now"),
             ({"status": "pending"}, "invalid-selection", "redrive takes failed actions"),

@@ -153,11 +153,11 @@ def notified():
 @pytest.fixture
 def url(scheduler, serve, notified):
     desk = ApiContext(
-        scheduler._store,
+        scheduler._context.store,
         scheduler._ports_of_jobs(),
         shop_app(),
-        scheduler._clock,
-        scheduler._settings,
+        scheduler._context.clock,
+        scheduler._context.settings,
         scheduler._undelivered_ports(),
         notified,
     )
@@ -166,7 +166,7 @@ def url(scheduler, serve, notified):
             make_door(
                 desk,
                 Health({}, Details(desk, MemoryBookmarks())),
-                Access(MemoryGrants(), MemoryAuditTrail(), scheduler._clock),
+                Access(MemoryGrants(), MemoryAuditTrail(), scheduler._context.clock),
             )
         )
     )

@@ -112,7 +112,7 @@ def test_retries_of_one_cadence_are_set(duetime):
         (("trigger", "billing-nightly", "--payload", "{}"), "takes none"),
         (("trigger", "billing-rebuild"), "there is none"),
         (("trigger", "billing-rebuild", "--payload", '{"txet": 1}'), "txet: Extra inputs are not permitted"),
-        (("skip-next", "billing-rebuild"), "none is to come"),
+        (("skip-next", "billing-rebuild"), "it has no next run"),
         (("set", "billing-nightly", "--attempts", "0"), "1 to 100"),
         (("set", "billing-nightly", "--jitter", "2"), "0 to 1"),
         (("unregister", "billing-nightly"), "code declares it"),

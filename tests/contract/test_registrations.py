@@ -7,6 +7,7 @@ import pytest
 from duetime.errors import JobNameTaken
 from duetime.ids import TenantId
 from duetime.jobs.jobs import Jobs
+from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.register import Registration
 from duetime.memory.notes import MemoryRoutes
 from duetime.model.manifest import Manifest
@@ -33,7 +34,10 @@ def jobs_of(back_end, clock):
 
     def made(tenant_id: TenantId) -> Jobs:
         ports = JobPorts(back_end.jobs, MemoryRoutes([manifest]))
-        return Jobs(back_end.store, ports, tenant_id=tenant_id, actor="ann", clock=clock, settings=Settings())
+        context = TenantContext(
+            store=back_end.store, tenant_id=tenant_id, actor="ann", clock=clock, settings=Settings()
+        )
+        return Jobs(context, ports)
 
     return made
 

@@ -13,7 +13,7 @@ from duetime.cadence.modifiers import CadenceOptions
 from duetime.cdk import Deployment
 from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
-from duetime.declare.job_declaration import JobOptions
+from duetime.declare.job_options import JobOptions
 from duetime.jobs.jobs import Jobs
 from duetime.model.selection import Filters
 from duetime.settings import Settings

@@ -47,7 +47,7 @@ def known(*versions, spans=(), now=NOON, **job):
         "since": last.since,
         "anchor": first.since.replace(microsecond=0),
         "cursor": now,
-        "attend_at": now,
+        "maintain_at": now,
     }
     return JobHistory(
         job=Job(**facts | job),

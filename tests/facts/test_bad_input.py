@@ -20,8 +20,8 @@ from duetime.testing import SimulatedCloud
 
 NAN, INF = math.nan, math.inf
 DAY = timedelta(days=1)
-IS_NO_SPAN = "say a timedelta, or a number of seconds"
-IS_NO_LIST = "say a timedelta, a number of seconds, or a list of them"
+IS_NO_SPAN = "use a timedelta, or a number of seconds"
+IS_NO_LIST = "use a timedelta, a number of seconds, or a list of them"
 IS_OUT_OF_RANGE = "allowed is 0 seconds to 90 days"
 IS_NO_COUNT = "say a whole number"
 IS_NO_SHARE = "it is a share of the back-off, from 0 to 1"
@@ -107,7 +107,7 @@ def test_a_retry_that_a_handler_asks_for(after):
 
 @pytest.mark.parametrize("retry", [3, 0, "3", (3,), {"attempts": 3}, RetryPolicy])
 class TestARetryThatIsNoPolicy:
-    told = r"retry is .*; say RetryPolicy\(attempts=3\) or another"
+    told = r"retry is .*; use RetryPolicy\(attempts=3\) or another"
 
     def test_of_an_action(self, retry):
         with pytest.raises(DeclarationError, match=self.told):

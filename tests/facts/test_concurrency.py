@@ -48,7 +48,7 @@ def test_a_limit_that_is_none_is_refused_with_what_would_be_right(key, limit):
 
 
 def test_a_limit_without_a_key_is_refused():
-    with pytest.raises(InvalidIdentifier, match="limits no key; say concurrency_key as well"):
+    with pytest.raises(InvalidIdentifier, match="limits no key; pass concurrency_key as well"):
         concurrency_of(None, 2)
 
 
@@ -91,7 +91,7 @@ def test_a_denied_run_looks_again_after_a_quarter_of_its_wait_from_two_seconds_t
     assert store.get(action.ref) == action
 
 
-@pytest.mark.parametrize(("chance", "seconds"), [(0.0, 45), (0.999, 75)])
+@pytest.mark.parametrize(("jitter_draw", "seconds"), [(0.0, 45), (0.999, 75)])
 def test_those_that_wait_for_one_key_look_at_different_moments(store, jitter_draw, seconds):
     holding(store)
     assert look(store, keyed(store), 4 * MINUTE, jitter_draw) == Waiting(seconds)

@@ -24,7 +24,7 @@ class TestAPayload:
 
     def test_must_be_said_where_times_make_the_job_due(self):
         for timed in (daily("09:00"), interval(minutes=7), once("2027-01-01 09:00"), "0 9 * * *"):
-            assert "say payload=OldOrders(…)" in refusal(timed, on_event("a", "b"), function=remove)
+            assert "pass payload=OldOrders(…)" in refusal(timed, on_event("a", "b"), function=remove)
 
     @pytest.mark.parametrize("cadences", [(), (manual(),), (on_event("orders", "Placed"),)])
     def test_comes_with_the_trigger_where_no_time_does(self, cadences):
@@ -108,5 +108,5 @@ class TestAFunction:
                 App().job(function)
 
     def test_that_makes_cadences_is_told_from_one_that_is_a_job(self):
-        with pytest.raises(DeclarationError, match=r"manual is no job; call it to say a cadence"):
+        with pytest.raises(DeclarationError, match=r"manual is no job; call it to make a cadence"):
             App().job(manual)

@@ -53,7 +53,7 @@ def job(**given):
         "since": NOON,
         "anchor": NOON,
         "cursor": NOON,
-        "attend_at": NOON,
+        "maintain_at": NOON,
     }
     return Job(ref=ref, **usual | given)
 
@@ -80,7 +80,7 @@ class TestADefinition:
             {"cadences": ("daily 03:16",)},
             {"payload": "{}"},
             {"payload_version": 2},
-            {"runs_itself": True},
+            {"self_scheduled": True},
         ],
         ids=str,
     )

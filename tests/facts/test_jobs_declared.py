@@ -117,13 +117,13 @@ class TestStackedDecorators:
     def test_say_options_in_the_lowest_alone(self, option):
         app = App()
         app.job(daily("21:00"))(clean_up)
-        with pytest.raises(DeclarationError, match="say its options in the lowest decorator"):
+        with pytest.raises(DeclarationError, match="pass its options to the lowest decorator"):
             app.job(daily("09:00"), **option)(clean_up)
 
     def test_say_each_cadence_once(self):
         app = App()
         app.job(daily("21:00"))(clean_up)
-        with pytest.raises(DeclarationError, match="the cadence Daily_21_00 is said twice"):
+        with pytest.raises(DeclarationError, match="the cadence Daily_21_00 occurs twice"):
             app.job("daily 21:00")(clean_up)
 
 
@@ -156,14 +156,14 @@ class TestAName:
             ("", "two or more kebab-case segments"),
             (7, "two or more kebab-case segments"),
             ("a-" + "x" * 63, "has 65 characters; at most 64"),
-            ("duetime-sweep", "is kept for the system's own"),
+            ("duetime-sweep", "is reserved for the system's own"),
         ],
     )
     def test_of_another_form_is_refused(self, name, problem):
         assert problem in refusal(daily("09:00"), name=name)
 
     def test_that_no_name_can_be_made_of_is_asked_for(self):
-        with pytest.raises(DeclarationError, match=r"<lambda>.*say name='billing-nightly-cleanup'"):
+        with pytest.raises(DeclarationError, match=r"<lambda>.*pass name='billing-nightly-cleanup'"):
             App().job(lambda: None)
 
     def test_belongs_to_one_function(self):

@@ -11,7 +11,7 @@ import pytest
 
 from duetime.cli.main import parser
 from duetime.model.action import Action
-from duetime.model.action_events import told_of_row
+from duetime.model.action_events import public_fields
 from duetime.model.job import Definition, Job, JobRef, Origin
 from duetime.model.job_events import JobChange, of_job
 from duetime.model.lifecycle import of_undelivered
@@ -185,8 +185,8 @@ def test_the_facts_that_mails_tell_are_those_of_lifecycle_events():
     )  # fmt: skip
     [of_the_job], [of_the_thing] = of_job(JobChange(old, new), NOON), of_undelivered(thing)
     facts = {
-        NotificationKind.ACTION_FAILED: told_of_row(row),
-        NotificationKind.DEAD_LETTERED: told_of_row(row),
+        NotificationKind.ACTION_FAILED: public_fields(row),
+        NotificationKind.DEAD_LETTERED: public_fields(row),
         NotificationKind.UNDELIVERED: of_the_thing.about,
         NotificationKind.RECURRING_FAILING: of_the_job.about,
         NotificationKind.RECURRING_SUCCEEDING: of_the_job.about,

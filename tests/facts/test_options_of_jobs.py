@@ -39,7 +39,7 @@ class TestOverlap:
         ({"category": "x" * 51}, "category has 51 characters; at most 50"),
         ({"description": "x" * 501}, "description has 501 characters; at most 500"),
         ({"title": 7}, "title is 7; it must be text"),
-        ({"retry": 3}, "retry is 3; say RetryPolicy(attempts=3)"),
+        ({"retry": 3}, "retry is 3; use RetryPolicy(attempts=3)"),
     ],
     ids=str,
 )
@@ -63,10 +63,10 @@ class TestCadences:
 
     @pytest.mark.parametrize("given", [5, NOW, None, timedelta(hours=1), daily])
     def test_that_are_none_are_refused(self, given):
-        assert 'say daily("09:00") or another, or its text' in refusal(daily("09:00"), given)
+        assert 'use daily("09:00") or another, or its text' in refusal(daily("09:00"), given)
 
     def test_said_twice_are_refused(self):
-        assert "Daily_09_00 is said twice" in refusal(daily("09:00"), "daily 9:00")
+        assert "Daily_09_00 occurs twice" in refusal(daily("09:00"), "daily 9:00")
 
     def test_are_twenty_at_most(self):
         many = [daily(f"{hour:02}:00") for hour in range(21)]

@@ -68,7 +68,7 @@ class TestAFactory:
         def maybe() -> Ping | None: ...
 
         for each in (silent, nothing, anything, text, texts, payload, run, maybe, Database):
-            with pytest.raises(DeclarationError, match=rf"{each.__name__} must say what it makes"):
+            with pytest.raises(DeclarationError, match=rf"{each.__name__} must return a type of its own"):
                 App().resource(each)
 
     def test_that_is_no_plain_function_is_refused(self):
@@ -80,7 +80,7 @@ class TestAFactory:
 
         for each in (generated, contextmanager(generated), awaited):
             with pytest.raises(
-                DeclarationError, match=r"made by a plain function, neither async nor a generator"
+                DeclarationError, match=r"needs a plain function, neither async nor a generator"
             ):
                 App().resource(each)
 

@@ -84,7 +84,7 @@ class TestAnApp:
     def test_does_not_leave_a_default_where_a_resource_was_meant(self):
         def takes(payload: Ping, db: Database | None = None) -> None: ...
 
-        with pytest.raises(DeclarationError, match=r"takes db: .*by its very type; say Database"):
+        with pytest.raises(DeclarationError, match=r"takes db: .*needs its exact type; write Database"):
             app_of(takes, resources=[database, config]).complete()
 
     def test_takes_resources_along_when_it_includes_another(self):

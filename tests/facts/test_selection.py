@@ -26,25 +26,25 @@ def one_shot(**given):
 
 
 def says(**filters):
-    return Selection.of(filters, NOW)
+    return Selection.parse(filters, NOW)
 
 
 def meets(row, **filters):
     return says(**filters).admits(row)
 
 
-def test_no_filter_says_nothing_and_means_every_action():
+def test_no_filter_is_unrestricted_and_means_every_action():
     row = one_shot()
-    assert says().says_nothing
+    assert says().is_unrestricted
     assert says().admits(row)
 
 
-def test_a_filter_that_is_none_says_nothing():
-    assert says(status=None, type=None, correlation_id=None, job=None, due_after=None).says_nothing
+def test_a_filter_that_is_none_is_unrestricted():
+    assert says(status=None, type=None, correlation_id=None, job=None, due_after=None).is_unrestricted
 
 
-def test_every_status_there_is_says_nothing():
-    assert says(status=list(Status)).says_nothing
+def test_every_status_there_is_is_unrestricted():
+    assert says(status=list(Status)).is_unrestricted
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_every_status_there_is_says_nothing():
     ],
 )
 def test_each_filter_says_something(filters):
-    assert not says(**filters).says_nothing
+    assert not says(**filters).is_unrestricted
 
 
 @pytest.mark.parametrize("said", ["failed", Status.FAILED, ["failed"], {Status.FAILED, "executed"}])
@@ -121,14 +121,14 @@ def test_all_that_is_said_must_hold():
 @pytest.mark.parametrize(
     ("filters", "told"),
     [
-        ({"status": "done"}, "status 'done' is none; there are pending, processing"),
+        ({"status": "done"}, "status 'done' is unknown; there are pending, processing"),
         ({"status": ["failed", "done"]}, "status"),
         ({"status": []}, "status is empty; leave it out for all of them"),
-        ({"status": 5}, "status '5' is none"),
-        ({"status": [["failed"]]}, "is none; there are"),
-        ({"type": 5}, "type '5' is none; say a payload's class"),
-        ({"type": ""}, "type '' is none"),
-        ({"type": int}, "say a payload's class, or its type's name"),
+        ({"status": 5}, "status '5' is unknown"),
+        ({"status": [["failed"]]}, "is unknown; there are"),
+        ({"type": 5}, "type '5' is not a payload type; use a payload's class"),
+        ({"type": ""}, "type '' is not a payload type"),
+        ({"type": int}, "use a payload's class, or its type's name"),
         ({"statsu": "failed"}, "there is no filter 'statsu'; there are status, type, correlation_id"),
         ({"created_before": NOON}, "there is no filter 'created_before'"),
         ({"due_after": NOON, "due_until": NOON}, "due_after must lie before due_until"),

@@ -90,7 +90,7 @@ def test_a_path_that_leads_nowhere_is_refused_as_the_class_is_made(annotation, p
 
 
 def test_paths_are_several_and_no_text():
-    with pytest.raises(DeclarationError, match="say the fields"):
+    with pytest.raises(DeclarationError, match="list the fields"):
 
         class Mistyped(Payload, sensitive="email"):
             email: str

@@ -30,7 +30,7 @@ def job(overlap=Overlap.SKIP, *, catch_up=0, **more):
         "since": NOON - 10 * DAY,
         "anchor": NOON - 30 * DAY,
         "cursor": NOON,
-        "attend_at": NOON,
+        "maintain_at": NOON,
         "ends": {2: NOON - 10 * DAY},
     }
     return Job(**facts | more)

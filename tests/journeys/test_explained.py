@@ -13,6 +13,7 @@ from duetime.errors import JobConflict, JobNotFound
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.jobs.explain import Explain
 from duetime.jobs.jobs import Jobs
+from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.maintain import Maintain
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.jobs.plan import Plan
@@ -56,7 +57,8 @@ class World:
         self.reconcile = Reconcile(self.actions, self.store, MemoryJobWakes(self.clock), self.attend, **facts)
         self.admit = ClaimJobRun(self.actions, self.store, settings=Settings())
         ports = JobPorts(jobs=self.store, routes=MemoryRoutes({}))
-        self.jobs = Jobs(self.actions, ports, tenant_id=TenantId("acme"), actor="ana", **facts)
+        context = TenantContext(store=self.actions, tenant_id=TenantId("acme"), actor="ana", **facts)
+        self.jobs = Jobs(context, ports)
         self.declare(definition)
 
     @property

@@ -144,7 +144,7 @@ class TestADeploy:
 
     def test_to_a_back_end_of_minutes_refuses_jobs_that_want_seconds(self, diary, monkeypatch):
         monkeypatch.setattr(MemoryJobWakes, "precision", "minute")
-        with pytest.raises(DeclarationError, match=r"press-print: precision is 'second', .* say precision="):
+        with pytest.raises(DeclarationError, match=r"press-print: precision is 'second', .* use precision="):
             diary.deploy(every(minutes=5))
         assert diary.job.version == 1
         diary.deploy(every(minutes=5), precision="minute")

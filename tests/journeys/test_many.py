@@ -62,11 +62,11 @@ class Store:
         """A scheduler of the same tenant for who does not see code's jobs."""
         mine = self.scheduler
         return Scheduler(
-            store or mine._store,
+            store or mine._context.store,
             tenant_id="acme",
             actor="ann",
-            clock=mine._clock,
-            settings=mine._settings,
+            clock=mine._context.clock,
+            settings=mine._context.settings,
             jobs=mine._ports_of_jobs(),
             sees_system=False,
         )
@@ -125,10 +125,10 @@ class TestCancelMany:
             """Somebody else is faster: the first action is cancelled just after the page was read."""
 
             def __getattr__(self, name):
-                return getattr(store.scheduler._store, name)
+                return getattr(store.scheduler._context.store, name)
 
             def by_correlation(self, *asked, **more):
-                page = store.scheduler._store.by_correlation(*asked, **more)
+                page = store.scheduler._context.store.by_correlation(*asked, **more)
                 store.scheduler.cancel(first.id)
                 return page
 
@@ -164,9 +164,12 @@ class TestCancelMany:
     @pytest.mark.parametrize(
         ("filters", "told"),
         [
-            ({}, "say which actions to cancel; created_until now means all of them"),
-            ({"status": list(Status)}, "say which actions to cancel"),
-            ({"correlation_id": None}, "correlation_id is None; to cancel whatever it is, leave it out"),
+            ({}, "there is no filter; name the actions to cancel: created_until now means all of them"),
+            ({"status": list(Status)}, "name the actions to cancel"),
+            (
+                {"correlation_id": None},
+                "correlation_id is None; leave it out to cancel actions with any value",
+            ),
             ({"correlation_id": None, "type": "ship"}, "correlation_id is None"),
             ({"correlationid": ORDER}, "there is no filter 'correlationid'"),
             ({"status": "executed"}, "cancel takes pending or processing actions; executed ones cannot"),

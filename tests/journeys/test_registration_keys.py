@@ -67,7 +67,7 @@ def test_each_tenant_has_its_own_keys_of_registrations(office):
     [
         ({"idempotency_key": "k-1", "idempotency_ttl": timedelta(seconds=59)}, "no time to live"),
         ({"idempotency_key": "k-1", "idempotency_ttl": timedelta(days=31)}, "no time to live"),
-        ({"idempotency_ttl": timedelta(hours=1)}, "time to live of no key"),
+        ({"idempotency_ttl": timedelta(hours=1)}, "time to live without a key"),
     ],
 )
 def test_a_time_to_live_that_no_key_can_have_is_refused(office, said, problem):

@@ -30,7 +30,7 @@ def test_a_job_for_a_handler_without_a_payload_is_registered_by_its_name(office)
 
 def test_a_name_that_is_taken_is_refused(office):
     office.register(idempotency_key="k-1")
-    with pytest.raises(JobNameTaken, match="say replace to replace it"):
+    with pytest.raises(JobNameTaken, match="set replace to replace it"):
         office.register(idempotency_key="k-2")
     with pytest.raises(JobNameTaken, match="a job that code declares"):
         office.register(name="office-clean", replace=True)
@@ -126,14 +126,14 @@ def test_a_handler_that_a_later_deploy_brings_can_be_registered_for(office):
     ("said", "problem"),
     [
         ({"name": "report"}, "two or more kebab-case segments"),
-        ({"name": "duetime-report"}, "kept for the system's own jobs"),
-        ({"cadences": ["every 1m"] * 2}, "is said twice"),
+        ({"name": "duetime-report"}, "reserved for the system's own jobs"),
+        ({"cadences": ["every 1m"] * 2}, "occurs twice"),
         ({"cadences": ["every 10s"], "precision": "minute"}, "due at seconds within a minute"),
         ({"catch_up": 101}, "catch_up is 101"),
         ({"overlap": "sometimes"}, "overlap is 'sometimes'"),
         ({"title": "x" * 101}, "title has 101 characters"),
         ({"idempotency_key": ""}, "idempotency_key has 0 characters"),
-        ({"cadences": [on_event("kb", "Uploaded")]}, "say where the event names its tenant"),
+        ({"cadences": [on_event("kb", "Uploaded")]}, "there is no tenant; add the event"),
     ],
 )
 def test_a_registration_that_cannot_work_is_refused_and_says_why(office, said, problem):
@@ -147,7 +147,7 @@ def test_a_precision_that_the_back_end_cannot_honour_is_refused(monkeypatch):
     office.cloud.scheduler = office.cloud.scheduler_for("acme")
     for precise in ({}, {"precision": "second"}, {"precision": "second", "cadences": ["every 10s"]}):
         with pytest.raises(
-            DeclarationError, match=r"acme-report.*honour minutes only; say precision='minute'"
+            DeclarationError, match=r"acme-report.*honour minutes only; use precision='minute'"
         ):
             office.register(jobs=office.cloud.jobs, **precise)
     with pytest.raises(JobNotFound):
@@ -206,7 +206,7 @@ def test_a_deploy_leaves_registered_jobs_alone(office):
 
 
 def test_a_job_that_code_declares_is_not_unregistered(office):
-    with pytest.raises(JobConflict, match="code declares it; take it out of the code"):
+    with pytest.raises(JobConflict, match="code declares it; remove it from the code"):
         office.jobs.unregister("office-clean")
     with pytest.raises(JobNotFound):
         office.jobs.unregister("no job#at all")

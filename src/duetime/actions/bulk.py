@@ -1,4 +1,4 @@
-"""Many: one change of all actions that a selection means, in bounded steps, and first as a dry run if wanted."""
+"""Change all actions of a selection, in bounded steps."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from duetime.ports.actions import Page
 
 @dataclass(frozen=True, slots=True)
 class BulkResult:
-    """What one step did: at most so many actions as were asked for, and where the next step begins."""
+    """The result of one step: at most `limit` actions, and the cursor of the next step."""
 
     changed: tuple[Action, ...]
-    """As they are now; in a dry run those that would be changed, as they are."""
+    """The actions after the change; in a dry run, the actions that would change."""
     left: Mapping[ActionId, str]
-    """Those that changed meanwhile in a way that forbids it, and why."""
+    """Actions that could no longer be changed, with the reason."""
     cursor: str | None
-    """For the next step; None when all that the selection means has been seen."""
+    """For the next step; None after the last one."""
     is_dry_run: bool
 
 
 def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool) -> BulkResult:
-    """Change each action of a page; one that cannot be changed any more holds up no other.
+    """Change each action of a page; an action that cannot be changed does not stop the others.
 
     Raises:
-        BackendUnavailable: some may have been changed; the same step may be made again.
+        BackendUnavailable: some may have been changed; the same step may be repeated.
     """
     if dry_run:
         return BulkResult(page.actions, {}, page.cursor, is_dry_run=True)
@@ -39,24 +39,28 @@ def change_many(page: Page, change: Callable[[Action], Action], *, dry_run: bool
     for row in page:
         try:
             changed.append(change(row))
-        except (ActionConflict, ActionNotFound) as refused:
-            left[row.id] = str(refused)
+        except (ActionConflict, ActionNotFound) as error:
+            left[row.id] = str(error)
     return BulkResult(tuple(changed), left, page.cursor, is_dry_run=False)
 
 
-def meant(filters: Filters, now: datetime, asked: str, possible: Collection[Status]) -> Selection:
-    """What is to be changed: never more than is meant by an oversight, nor what cannot be.
+def bulk_selection(
+    filters: Filters, now: datetime, operation: str, possible: Collection[Status]
+) -> Selection:
+    """Return the actions that an operation may change.
 
     Raises:
-        InvalidSelection: there is no filter, one is None, or its statuses are none of the `possible` ones.
+        InvalidSelection: there is no filter, a filter is None, or no status is one of the `possible` ones.
     """
-    if empty := [name for name, said in filters.items() if said is None]:
-        raise InvalidSelection(f"{empty[0]} is None; to {asked} whatever it is, leave it out")
-    selection = Selection.of(filters, now)
-    if selection.says_nothing:
-        raise InvalidSelection(f"say which actions to {asked}; created_until now means all of them")
-    wanted = selection.statuses.intersection(possible)
-    if not wanted:
-        told, can = (" or ".join(sorted(each)) for each in (selection.statuses, possible))
-        raise InvalidSelection(f"{asked} takes {can} actions; {told} ones cannot be changed so")
-    return replace(selection, statuses=wanted)
+    if empty := [name for name, value in filters.items() if value is None]:
+        raise InvalidSelection(f"{empty[0]} is None; leave it out to {operation} actions with any value")
+    selection = Selection.parse(filters, now)
+    if selection.is_unrestricted:
+        raise InvalidSelection(
+            f"there is no filter; name the actions to {operation}: created_until now means all of them"
+        )
+    statuses = selection.statuses.intersection(possible)
+    if not statuses:
+        given, allowed = (" or ".join(sorted(names)) for names in (selection.statuses, possible))
+        raise InvalidSelection(f"{operation} takes {allowed} actions; {given} ones cannot be changed so")
+    return replace(selection, statuses=statuses)

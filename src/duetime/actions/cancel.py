@@ -1,4 +1,4 @@
-"""The cancel: a pending action will not run; a running one is asked to stop."""
+"""Cancel a pending action; request the stop of a running one."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Callable
 from datetime import datetime
 
 from duetime import ids
-from duetime.errors import BackendUnavailable
+from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
 from duetime.model import transition
 from duetime.model.action import ActionRef, Status
 from duetime.model.job import JobRef
 from duetime.model.lease import Applied, Rejected
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-
-_RACES = 5
 
 
 def cancel(
@@ -26,19 +24,23 @@ def cancel(
     at: datetime,
     expires_at: datetime,
 ) -> Applied | Rejected:
-    """Cancel a pending action; ask a running one to stop. Refused for one that is settled already, or not there.
+    """Cancel a pending action, or request that a running one stops; reject a settled or unknown one.
 
     Raises:
         BackendUnavailable: the action kept changing.
     """
-    for _ in range(_RACES):
+
+    def cancelled() -> Applied | Rejected | Retry:
         pending = _cancel_pending(ref, store, jobs, by=by, at=at, expires_at=expires_at)
         if isinstance(pending, Applied) or pending.action is None or pending.action.status.is_final:
             return pending
         running = store.ask_to_cancel(ref, by=by, at=at)
         if isinstance(running, Applied):
             return running
-    raise BackendUnavailable("the actions table", "the action kept changing while it was being cancelled")
+        return CHANGED
+
+    outcome: Applied | Rejected = change_with_retry(cancelled, f"action {ref.id}", table="the actions table")
+    return outcome
 
 
 def _cancel_pending(
@@ -50,7 +52,7 @@ def _cancel_pending(
     at: datetime,
     expires_at: datetime,
 ) -> Applied | Rejected:
-    """Cancel a pending action; the lock of its job, which it may hold between two attempts, is freed with it."""
+    """Cancel a pending action, and free the lock of its job, which it may hold between two attempts."""
     job = ids.job_of(ref.id)
     if job is None or jobs is None:
         return store.cancel(ref, by=by, at=at, expires_at=expires_at)

@@ -1,18 +1,18 @@
-"""The order: what a caller wants scheduled, and what became of it."""
+"""The order: the arguments of `Scheduler.schedule`, and their result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from duetime import ids, instant
 from duetime.instant import When
+from duetime.jobs.tenant_context import TenantContext
 from duetime.model.action import Action
 from duetime.model.concurrency import concurrency_of
 from duetime.model.idempotency import KeyTerms, key_terms
 from duetime.model.new_action import new_action
-from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be scheduled, with the arguments of `Scheduler.schedule`."""
+    """One payload to schedule; the fields are the arguments of `Scheduler.schedule`."""
 
     payload: Payload
     at: When
@@ -31,32 +31,28 @@ class Order:
     concurrency_key: str | None = None
     concurrency_limit: int = 1
 
-    def action(
-        self,
-        *,
-        now: datetime,
-        tenant_id: ids.TenantId,
-        actor: str,
-        settings: Settings,
-        random_bytes: ids.Entropy,
-        trace: str | None = None,
-    ) -> tuple[Action, KeyTerms | None]:
-        """A fresh pending action, and the terms of its idempotency key if it has one; nothing is written yet.
+    def action(self, context: TenantContext, *, trace: str | None = None) -> tuple[Action, KeyTerms | None]:
+        """Return a new pending action, and the terms of its idempotency key if it has one; write nothing.
+
+        Args:
+            context: the tenant and actor that schedule.
+            trace: the trace header of the caller.
 
         Raises:
-            DuetimeError: as `Scheduler.schedule`.
+            DuetimeError: see `Scheduler.schedule`.
         """
+        now, settings = context.clock.now(), context.settings
         correlation_id, key = self.correlation_id, self.idempotency_key
         concurrency = concurrency_of(self.concurrency_key, self.concurrency_limit)
         action = new_action(
             self.payload,
             due_at=instant.resolve(self.at, now=now, tz=self.tz),
             now=now,
-            tenant_id=tenant_id,
-            actor=actor,
+            tenant_id=context.tenant_id,
+            actor=context.actor,
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             due_shards=settings.due_shards,
-            random_bytes=random_bytes,
+            random_bytes=context.random_bytes,
             idempotency_key=None if key is None else ids.idempotency_key(key),
             concurrency=concurrency,
             trace=trace,
@@ -66,8 +62,8 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleResult:
-    """What became of an order."""
+    """The action of an order."""
 
     action: Action
     is_new: bool
-    """False where its idempotency key was taken: then `action` is the first one, as it is now."""
+    """False if the idempotency key was taken: `action` is then the first one, in its present state."""

@@ -81,7 +81,7 @@ class Search:
             return partial(self._by_job, selection.job)
         if selection.statuses == _FAILED:
             return self._by_failure
-        if self._due_order and selection.says_when_due:
+        if self._due_order and selection.has_due_range:
             return partial(self._by_due, selection)
         return partial(self._by_age, selection)
 

@@ -39,6 +39,7 @@ from duetime.model.job import (
     attend_shard_of,
 )
 from duetime.model.run_stats import RunStats
+from duetime.model.wake_state import WakeState
 from duetime.retry import Tuning
 
 CURRENT, FORMER, SPAN = "current#", "former#", "span#"
@@ -106,7 +107,7 @@ def declared(job: Job) -> Item:
         "pauses": _packed({name: _pause(pause) for name, pause in job.pauses.items()}),
         "tuning": _packed({name: asdict(each) for name, each in job.tuning.items()}),
         "dropped_at": _instant_text(job.removed_at),
-        "wakes": job.wakes,
+        "wakes": job.wakes.text,
         "registered_by": job.registered_by,
         "registered_at": _instant_text(job.registered_at),
         "idempotency_key": job.idempotency_key or "",
@@ -189,7 +190,7 @@ def _read(state: Item, definition: Item) -> Job:
         running=_holder_of(_text(state, "running")),
         waiting=_holder_of(_text(state, "waiting")),
         tally=_to_tally(state),
-        wakes=_text(state, "wakes") or "",
+        wakes=WakeState.parse(_text(state, "wakes") or ""),
         registered_by=_text(state, "registered_by") or "",
         registered_at=_instant(_text(state, "registered_at")),
         idempotency_key=_text(state, "idempotency_key"),

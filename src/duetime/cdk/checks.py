@@ -12,7 +12,7 @@ from duetime.cdk.handlers import Handlers
 from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.console.site import ASSETS, CONFIG
 from duetime.errors import InvalidIdentifier
-from duetime.model.manifest import DEFAULT_WORKER
+from duetime.ids import DEFAULT_WORKER
 from duetime.model.permissions import Permission
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_WORKER

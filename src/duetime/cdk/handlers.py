@@ -20,7 +20,8 @@ from duetime.cdk.deployment import Deployment, shown
 from duetime.cdk.install import install
 from duetime.cdk.requirements import Requirements
 from duetime.errors import DuetimeError
-from duetime.model.manifest import DEFAULT_WORKER, Manifest
+from duetime.ids import DEFAULT_WORKER
+from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
 NOT_CODE = ignore_patterns("__pycache__", "*.pyc", ".*")

@@ -22,7 +22,7 @@ from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
 from duetime.environment import PREFIX
 from duetime.ids import EVENT_SOURCE
-from duetime.model.notification import TOLD
+from duetime.model.notification import EVENT_TYPES
 from duetime.settings import Settings
 
 _AT_ONCE = 2
@@ -105,7 +105,7 @@ class NotificationResources(Construct):
             event_pattern=events.EventPattern(
                 account=[Stack.of(self).account],
                 source=[EVENT_SOURCE],
-                detail_type=list(TOLD),
+                detail_type=list(EVENT_TYPES),
                 detail={"deployment": [self._settings.prefix]},
             ),
             targets=[targets.SqsQueue(self._queue)],

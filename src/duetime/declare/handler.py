@@ -1,4 +1,4 @@
-"""The handler: a plain function that code registered for a payload type or as a job, and how it is called."""
+"""The handler: a function that code registers for a payload type or as a job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from duetime.payload import Payload
 from duetime.retry import Duration, RetryPolicy, duration
 
 if TYPE_CHECKING:
-    from duetime.declare.job_declaration import JobOptions
+    from duetime.declare.job_options import JobOptions
     from duetime.model.job import Definition
 
 Function = Callable[..., Any]
@@ -29,7 +29,7 @@ LONGEST_RUN = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """A parameter that a resource of exactly its type fills."""
+    """A parameter that a resource of its exact type fills."""
 
     name: str
     annotation: Any
@@ -38,21 +38,21 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handler:
-    """A registered function: under which names it takes payload and run, and how it is retried."""
+    """A registered function, with its parameters and its retry policy."""
 
     name: str
-    """What rows name it by: its payload type's name, or its job's."""
+    """The name in rows: its payload type's name, or its job's."""
     function: Function
     payload: type[Payload] | None
-    """None for a job that takes none."""
+    """None for a job without payload."""
     payload_parameter: str | None
     run_parameter: str | None
     retry: RetryPolicy
     timeout: timedelta
     job: Definition | None = None
-    """What was declared of the job; None for the handler of a payload type."""
+    """The job's definition; None for the handler of a payload type."""
     options: JobOptions | None = None
-    """What the job's decorator said, for those that are stacked on it."""
+    """The options of the job's lowest decorator."""
     wants: tuple[Dependency, ...] = ()
     """The parameters that resources fill."""
 
@@ -68,23 +68,23 @@ class Handler:
 
     @property
     def is_told(self) -> bool:
-        """Whether lifecycle events may tell its payload."""
+        """Whether lifecycle events may contain its payload."""
         return self.payload is not None and self.payload.type_is_told
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """The paths of what its payload keeps as sensitive."""
+        """The paths of its payload's sensitive fields."""
         return self.payload.type_sensitive if self.payload else ()
 
     def read(self, written: str | None, version: int | None = None) -> Payload | None:
-        """The payload that a row carries, as the function takes it; None if it takes none.
+        """Parse the payload of a row; return None if the function takes none.
 
         Args:
             written: the payload as JSON.
-            version: the one that it was written in; the handler's own by default.
+            version: the payload's version; the handler's own by default.
 
         Raises:
-            InvalidPayload: its model refuses it, or there is none.
+            InvalidPayload: its model rejects it, or there is none.
         """
         if self.payload is None:
             return None
@@ -93,11 +93,11 @@ class Handler:
         return self.payload.from_json(written, version=version)
 
     def __call__(self, payload: Payload | None, run: Run, resources: Mapping[str, object] = _NOTHING) -> None:
-        """Run the function to its end, on an event loop of its own if it is async; whatever it raises passes through.
+        """Run the function, on a new event loop if it is async; its exceptions pass through.
 
         Args:
-            payload: what the action carries.
-            run: what it is told of itself.
+            payload: the action's payload.
+            run: the facts of this attempt.
             resources: by the names of its parameters.
         """
         given = dict(resources)
@@ -123,19 +123,19 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a function takes, read off its annotations."""
+    """The parameters of a function, from its annotations."""
 
     payloads: tuple[str, ...]
     runs: tuple[str, ...]
     wants: tuple[Dependency, ...]
-    """Parameters for the app's resources; whether there are such is seen when the app is complete."""
+    """Parameters for resources; the complete app checks that it has them."""
     others: tuple[str, ...]
-    """Parameters that nobody could fill."""
+    """Parameters that duetime cannot fill."""
     payload: type[Payload] | None
 
     @classmethod
-    def of(cls, function: Function) -> Signature:
-        """Read a function.
+    def from_function(cls, function: Function) -> Signature:
+        """Read the signature of a function.
 
         Raises:
             DeclarationError: an annotation cannot be resolved.
@@ -147,12 +147,14 @@ class Signature:
             if parameter.kind not in _VARIADIC
         ]
         named = [parameter for parameter in parameters if parameter.kind in _NAMED]
-        payloads = tuple(each.name for each in named if _is_a(annotations.get(each.name), Payload))
-        runs = tuple(each.name for each in named if _is_a(annotations.get(each.name), Run))
+        payloads = tuple(
+            parameter.name for parameter in named if _is_a(annotations.get(parameter.name), Payload)
+        )
+        runs = tuple(parameter.name for parameter in named if _is_a(annotations.get(parameter.name), Run))
         wants = tuple(
-            Dependency(each.name, annotations[each.name], each.default is not each.empty)
-            for each in named
-            if may_be_a_resource(annotations.get(each.name))
+            Dependency(parameter.name, annotations[parameter.name], parameter.default is not parameter.empty)
+            for parameter in named
+            if may_be_a_resource(annotations.get(parameter.name))
         )
         filled = {*payloads, *runs, *(want.name for want in wants)}
         others = tuple(
@@ -164,60 +166,60 @@ class Signature:
         return cls(payloads, runs, wants, others, annotations[payloads[0]] if payloads else None)
 
     @property
-    def are_few(self) -> bool:
-        """Whether there is at most one of each, and no other."""
+    def is_valid(self) -> bool:
+        """Whether there is at most one payload and one run, and no unknown parameter."""
         return len(self.payloads) <= 1 and len(self.runs) <= 1 and not self.others
 
     @property
-    def told(self) -> str:
-        """What is in the way, for messages."""
+    def problem(self) -> str:
+        """The unknown parameters, for messages."""
         return f"; it has {', '.join(self.others)}" if self.others else ""
 
 
 def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Handler:
-    """The handler of the payload type that a function takes.
+    """Return the handler of the payload type that a function signature.
 
     Raises:
-        DeclarationError: it does not take exactly one payload, or asks for something nobody could give it.
+        DeclarationError: it does not take exactly one payload, or has a parameter that duetime cannot fill.
     """
-    takes = Signature.of(function)
-    if takes.payload is None or not takes.are_few:
+    signature = Signature.from_function(function)
+    if signature.payload is None or not signature.is_valid:
         raise DeclarationError(
             f"{where_of(function)} must take one parameter annotated with a subclass of Payload, may take one annotated"
             " with Run, some with the types of resources, and no other without a default:"
-            f" say (payload: MyPayload, run: Run){takes.told}"
+            f" write (payload: MyPayload, run: Run){signature.problem}"
         )
     return Handler(
-        name=takes.payload.type_name,
+        name=signature.payload.type_name,
         function=function,
-        payload=takes.payload,
-        payload_parameter=takes.payloads[0],
-        run_parameter=next(iter(takes.runs), None),
+        payload=signature.payload,
+        payload_parameter=signature.payloads[0],
+        run_parameter=next(iter(signature.runs), None),
         retry=retry,
         timeout=timeout,
-        wants=takes.wants,
+        wants=signature.wants,
     )
 
 
-def timeout_of(function: Function, said: Duration) -> timedelta:
-    """How long a run of a function may take, as its decorator says.
+def timeout_of(function: Function, timeout: Duration) -> timedelta:
+    """Check and return the timeout of a function's runs.
 
     Raises:
-        DeclarationError: it is no span of time, or none that Lambda leaves it.
+        DeclarationError: it is no duration, or longer than Lambda allows.
     """
     try:
-        limit = duration("timeout", said)
+        limit = duration("timeout", timeout)
     except DeclarationError as refused:
         raise DeclarationError(f"{where_of(function)}: {refused}") from None
     if not timedelta(0) < limit <= LONGEST_RUN:
         raise DeclarationError(
-            f"{where_of(function)}: timeout is {said!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
+            f"{where_of(function)}: timeout is {timeout!r}; allowed is more than 0 s, up to {LONGEST_RUN}"
         )
     return limit
 
 
 def returned_by(function: Function) -> object:
-    """What a function says that it returns; None if it says nothing.
+    """Return a function's return annotation; None without one.
 
     Raises:
         DeclarationError: an annotation cannot be resolved.
@@ -226,7 +228,7 @@ def returned_by(function: Function) -> object:
 
 
 def may_be_a_resource(annotation: Any) -> bool:
-    """Whether an annotation can name a resource: ``str`` or ``Any`` say too little, payload and run are filled already."""
+    """Return whether an annotation can name a resource; built-in types, ``Any``, payload and run cannot."""
     return (
         isinstance(annotation, Hashable)
         and annotation not in {None, Any}
@@ -237,7 +239,7 @@ def may_be_a_resource(annotation: Any) -> bool:
 
 
 def where_of(function: Function) -> str:
-    """Where a function is defined, for messages."""
+    """Return where a function is defined, for messages."""
     named = getattr(function, "__qualname__", None)
     return f"{function.__module__}.{named}" if named else repr(function)
 
@@ -265,6 +267,6 @@ def _is_a(annotation: object, base: type | UnionType) -> bool:
 
 
 def _hints(annotation: object) -> bool:
-    """Whether it means a payload or a run in a way that is not understood: ``Payload`` itself, or one type among others."""
+    """Return whether it contains a payload or a run in an unsupported form: ``Payload`` itself, or a union."""
     parts = typing.get_args(annotation)
     return Payload in (annotation, *parts) or any(_is_a(part, Payload | Run) for part in parts)

@@ -1,4 +1,4 @@
-"""Preparing a run: its handler, the payload as that reads it, and what it is told about the attempt that it is."""
+"""Prepare a run: its handler, its parsed payload, and the facts of its attempt."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from duetime.settings import Settings
 def resolve_handler(
     action: Action, handlers: Mapping[str, Handler], settings: Settings
 ) -> tuple[Handler, Payload | None]:
-    """The handler of a claimed action, and the payload for it.
+    """Return the handler of a claimed action, and its parsed payload.
 
     Raises:
-        Fatal: nobody can run it.
-        UnknownType: none of `handlers` is for it.
-        InvalidPayload: the handler's model refuses its payload.
+        Fatal: no worker can run it.
+        UnknownType: `handlers` has no handler for its type.
+        InvalidPayload: the handler's model rejects its payload.
     """
     if action.recoveries > settings.max_recoveries:
         raise Fatal(f"its worker died {action.recoveries} times in the middle of a run")
@@ -44,7 +44,7 @@ def resolve_handler(
 def make_run(
     action: Action, handler: Handler, clock: Clock, committing: Committing, stop: threading.Event
 ) -> Run:
-    """What the handler is told; its deadline counts from now."""
+    """Return the facts of the attempt; its deadline counts from now."""
     return Run(
         id=action.id,
         type=action.type,

@@ -1,4 +1,4 @@
-"""Declaring a job: a function, its cadences and what else its decorator says become a handler with a definition."""
+"""Declare a job: make a handler with a definition from a function, its cadences and its options."""
 
 from __future__ import annotations
 
@@ -9,55 +9,39 @@ from typing import TYPE_CHECKING, Any
 
 from duetime.cadence.errors import InvalidCadence, nearest
 from duetime.declare.handler import Function, Handler, Signature, where_of
+from duetime.declare.job_options import JobOptions
 from duetime.declare.job_rules import has_times, overlap_of, read_cadences, refusals
 from duetime.errors import DeclarationError, InvalidIdentifier, InvalidPayload
 from duetime.ids import JobName, job_name
-from duetime.model.job import Definition, Precision
+from duetime.model.job import Definition
 from duetime.payload import Payload, kebab
-from duetime.retry import RetryPolicy, policy
+from duetime.retry import policy
 
 if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads no cadence
     from duetime.cadence import Cadence
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobOptions:
-    """What a decorator says of a job beside its cadences; `duetime.app.App.job` tells each."""
-
-    name: str | None = None
-    payload: Payload | None = None
-    retry: RetryPolicy | None = None
-    title: str = ""
-    category: str = ""
-    description: str = ""
-    overlap: str | None = None
-    catch_up: int = 0
-    precision: Precision = "second"
-    timeout: timedelta = timedelta(minutes=5)
-    failure_threshold: int = 3
-
-
-def options_of(function: Function, timeout: timedelta, said: Mapping[str, Any]) -> JobOptions:
-    """The options that a decorator was given.
+def options_of(function: Function, timeout: timedelta, options: Mapping[str, Any]) -> JobOptions:
+    """Return the options of a decorator.
 
     Raises:
         DeclarationError: a job has no such option.
     """
     known = [field.name for field in fields(JobOptions)]
-    for name in said:
+    for name in options:
         if name not in known:
             remedy = (
-                'say it of a cadence, as in cron(…, tz="Europe/Paris"), or of all: App(default_tz="Europe/Paris")'
+                'pass it to a cadence, as in cron(…, tz="Europe/Paris"), or to all: App(default_tz="Europe/Paris")'
                 if name in ("tz", "timezone", "default_tz")
                 else nearest(name, known) or f"its options are {', '.join(known)}"
             )
             raise DeclarationError(f"{where_of(function)}: a job takes no {name}=; {remedy}")
-    return JobOptions(timeout=timeout, **said)
+    return JobOptions(timeout=timeout, **options)
 
 
 @dataclass(frozen=True, slots=True)
 class JobDefaults:
-    """What an app gives to each job that it declares."""
+    """The app's values for each of its jobs."""
 
     worker: str
     default_tz: str | None
@@ -66,11 +50,11 @@ class JobDefaults:
 def job_handler_of(
     function: Function, cadences: Iterable[Cadence | str], options: JobOptions, home: JobDefaults
 ) -> Handler:
-    """The handler of a job, with its definition.
+    """Return the handler of a job, with its definition.
 
     Raises:
-        DeclarationError: it cannot work as it is said.
-        InvalidCadence: a cadence's text is mistyped, or says one that never fires.
+        DeclarationError: it cannot work as declared.
+        InvalidCadence: a cadence's text is mistyped, or it never fires.
     """
     takes = _takes(function)
     try:
@@ -101,32 +85,32 @@ def job_handler_of(
 
 
 def stacked_on(
-    standing: Handler, cadences: Iterable[Cadence | str], options: JobOptions, home: JobDefaults
+    lower: Handler, cadences: Iterable[Cadence | str], options: JobOptions, home: JobDefaults
 ) -> Handler:
-    """The handler of a job that one more decorator gives cadences to.
+    """Return the handler of a job with the cadences of one more decorator.
 
     Raises:
-        DeclarationError: it says more than cadences: which of two decorators would be right?
-        InvalidCadence: as above.
+        DeclarationError: it has options beside its cadences, which may contradict the other decorator.
+        InvalidCadence: see `job_handler_of`.
     """
-    if options != JobOptions() or standing.job is None or standing.options is None:
+    if options != JobOptions() or lower.job is None or lower.options is None:
         raise DeclarationError(
-            f"{standing.where} is the job {standing.name!r} already: say its options in the lowest decorator;"
-            " those above it add cadences and no more"
+            f"{lower.where} is the job {lower.name!r} already: pass its options to the lowest decorator;"
+            " those above it add cadences only"
         )
-    return job_handler_of(standing.function, (*standing.job.cadences, *cadences), standing.options, home)
+    return job_handler_of(lower.function, (*lower.job.cadences, *cadences), lower.options, home)
 
 
 def _takes(function: Function) -> Signature:
     if (function.__module__ or "").startswith("duetime.cadence"):
         raise DeclarationError(
-            f"{where_of(function)} is no job; call it to say a cadence: @app.job(manual())"
+            f"{where_of(function)} is no job; call it to make a cadence: @app.job(manual())"
         )
-    takes = Signature.of(function)
-    if not takes.are_few:
+    takes = Signature.from_function(function)
+    if not takes.is_valid:
         raise DeclarationError(
             f"{where_of(function)} may take one parameter annotated with a subclass of Payload, one annotated with Run,"
-            f" some with the types of resources, and no other without a default: say (run: Run){takes.told}"
+            f" some with the types of resources, and no other without a default: write (run: Run){takes.problem}"
         )
     return takes
 
@@ -157,28 +141,28 @@ def _definition(
 
 
 def _name_of(function: Function) -> JobName:
-    """Made of the last part of the module and the function: ``billing.nightly.cleanup_old`` is ``nightly-cleanup-old``."""
+    """Return the name from the last part of the module and the function: ``billing.nightly.cleanup_old`` is ``nightly-cleanup-old``."""
     module, name = function.__module__.rpartition(".")[2], getattr(function, "__name__", "")
     made = "-".join(part for part in kebab(f"{module}_{name}").replace("_", "-").split("-") if part)
     try:
         return job_name(made)
     except InvalidIdentifier as refused:
-        raise DeclarationError(f"{refused}; say name='billing-nightly-cleanup' or another") from None
+        raise DeclarationError(f"{refused}; pass name='billing-nightly-cleanup' or another") from None
 
 
 def _payload(takes: Signature, cadences: Sequence[Cadence], given: Payload | None) -> str | None:
-    """What its occurrences are given, as JSON."""
+    """Return the payload of its occurrences, as JSON."""
     if takes.payload is None:
         if given is not None:
             raise DeclarationError("payload= is given, but it takes none: annotate a parameter with its type")
         return None
-    wanted = takes.payload.__name__
+    type_name = takes.payload.__name__
     if given is None:
         if has_times(cadences):
             raise DeclarationError(
-                f"it takes a {wanted}, and times make it due: say payload={wanted}(…), which each run is given"
+                f"it takes a {type_name}, and its cadences have times: pass payload={type_name}(…), for each run"
             )
         return None
     if type(given) is not takes.payload:
-        raise DeclarationError(f"payload is a {type(given).__name__}, but it takes a {wanted}")
+        raise DeclarationError(f"payload is a {type(given).__name__}, but it takes a {type_name}")
     return given.to_json()

@@ -1,4 +1,4 @@
-"""The rules that a job's definition keeps, whoever declares it: code with a decorator, or a caller at run time. Pure."""
+"""The rules for a job's definition, from code or from a registration. Pure."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:  # imported where a job is declared: an app without jobs loads
     from duetime.cadence import Cadence
 
 RESERVED = "duetime-"
-"""Names that begin so are the system's own."""
+"""The prefix of the system's own names."""
 
 MOST_CADENCES = 20
 MOST_CAUGHT_UP = 100
 PAYLOAD_LIMIT = 2_048
-"""Bytes: what a row carries without an item of its own; see `duetime.model.new_action.IN_ROW_LIMIT`."""
+"""Bytes that a row stores without a separate item; see `duetime.model.new_action.IN_ROW_LIMIT`."""
 
-TOO_FINE = "precision is 'second', and this back end's timers honour minutes only; say precision='minute'"
+TOO_FINE = "precision is 'second', and this back end's timers honour minutes only; use precision='minute'"
 
 _TEXT_LIMITS = {"title": 100, "category": 50, "description": 500}
 
 
-def read_cadences(said: Iterable[Cadence | str], *, default_tz: str | None = None) -> tuple[Cadence, ...]:
-    """The cadences that were said, as they are or as texts; ``manual`` where there is no other.
+def read_cadences(cadences: Iterable[Cadence | str], *, default_tz: str | None = None) -> tuple[Cadence, ...]:
+    """Parse cadences or their texts; return ``manual`` if there is no other.
 
-    They are sorted, so that whoever says them in another order says the same. `default_tz` becomes the zone of those of
-    times that name none and have no default yet.
+    They are sorted, so that their order does not matter. `default_tz` becomes the zone of cadences that name none and
+    have no default yet.
 
     Raises:
         DeclarationError: one is neither a cadence nor a text.
-        InvalidCadence: a text says no cadence, or one that never fires.
+        InvalidCadence: a text is no cadence, or its cadence never fires.
     """
     from duetime.cadence.triggers import Manual, TriggerCadence, manual  # noqa: PLC0415 - see above
 
@@ -42,46 +42,46 @@ def read_cadences(said: Iterable[Cadence | str], *, default_tz: str | None = Non
             return cadence
         return cadence.with_default_tz(default_tz)
 
-    read = [zoned(each) for each in map(_read, said) if not isinstance(each, Manual)]
+    read = [zoned(cadence) for cadence in map(_read, cadences) if not isinstance(cadence, Manual)]
     return tuple(sorted(read, key=str)) or (manual(),)
 
 
-def _read(said: Cadence | str) -> Cadence:
+def _read(value: Cadence | str) -> Cadence:
     from duetime.cadence import Cadence, parse  # noqa: PLC0415 - see above
 
-    if isinstance(said, Cadence):
-        return said
-    if isinstance(said, str):
-        return parse(said)
+    if isinstance(value, Cadence):
+        return value
+    if isinstance(value, str):
+        return parse(value)
     raise DeclarationError(
-        f'a cadence is {said!r}; say daily("09:00") or another, or its text: "daily 09:00"'
+        f'a cadence is {value!r}; use daily("09:00") or another, or its text: "daily 09:00"'
     )
 
 
 def has_times(cadences: Iterable[Cadence]) -> bool:
-    """Whether some time makes the job due; else events do, or a person."""
+    """Return whether a cadence has times, besides events and manual runs."""
     from duetime.cadence.triggers import TriggerCadence  # noqa: PLC0415 - see above
 
     return not all(isinstance(cadence, TriggerCadence) for cadence in cadences)
 
 
-def overlap_of(said: str | None, cadences: Iterable[Cadence]) -> Overlap:
-    """The policy that was said; else ``skip``, but ``allow`` for a job that only events start: it must not lose one.
+def overlap_of(overlap: str | None, cadences: Iterable[Cadence]) -> Overlap:
+    """Return the policy; by default ``skip``, but ``allow`` for a job that only events start, so that it loses none.
 
     Raises:
         DeclarationError: there is no such policy.
     """
     from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - see above
 
-    if said is None:
+    if overlap is None:
         return Overlap.ALLOW if all(isinstance(cadence, OnEvent) for cadence in cadences) else Overlap.SKIP
-    if said not in tuple(Overlap):
-        raise DeclarationError(f"overlap is {said!r}; allowed is {', '.join(Overlap)}")
-    return Overlap(said)
+    if overlap not in tuple(Overlap):
+        raise DeclarationError(f"overlap is {overlap!r}; allowed is {', '.join(Overlap)}")
+    return Overlap(overlap)
 
 
 def refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:
-    """Everything that a definition, with its cadences as they were read, must not be: what is wrong, what would be right."""
+    """Return the problems of a definition and its parsed cadences, each with a remedy."""
     yield from _name_refusals(definition)
     yield from _cadence_refusals(definition, cadences)
     yield from _number("catch_up", definition.catch_up, 0, MOST_CAUGHT_UP)
@@ -91,13 +91,13 @@ def refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[st
     size = len((definition.payload or "").encode())
     if size > PAYLOAD_LIMIT:
         yield (
-            f"its payload has {size:,} bytes as JSON; each occurrence's row carries it, so at most {PAYLOAD_LIMIT:,}"
+            f"its payload has {size:,} bytes as JSON; each occurrence's row stores it, so at most {PAYLOAD_LIMIT:,}"
             " are allowed: store it elsewhere, and pass a reference to it"
         )
 
 
 def is_too_fine(definition: Definition, finest: Precision) -> bool:
-    """Whether it asks for more than a back end honours whose timers are no finer than this; `TOO_FINE` says so."""
+    """Return whether it needs timers of seconds, and the back end has only minutes; see `TOO_FINE`."""
     return finest == "minute" and definition.precision == "second"
 
 
@@ -108,7 +108,7 @@ def _name_refusals(definition: Definition) -> Iterator[str]:
         yield str(refused)
     else:
         if definition.name.startswith(RESERVED) and not definition.self_scheduled:
-            yield f"job {definition.name!r} begins with {RESERVED!r}, which is kept for the system's own jobs"
+            yield f"job {definition.name!r} begins with {RESERVED!r}, which is reserved for the system's own jobs"
 
 
 def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:
@@ -116,22 +116,22 @@ def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> It
         yield f"it has {len(cadences)} cadences; at most {MOST_CADENCES} are allowed"
     names = [cadence.name for cadence in cadences]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"the cadence {name} is said twice; once is enough"
-    for each in cadences:
-        yield from _loop(definition.name, each)
+        yield f"the cadence {name} occurs twice; remove one"
+    for cadence in cadences:
+        yield from _loop(definition.name, cadence)
     if definition.precision not in get_args(Precision):
         yield f"precision is {definition.precision!r}; allowed is second or minute"
     elif definition.precision == "minute":
-        for each in cadences:
-            if each.precision == "second":
+        for cadence in cadences:
+            if cadence.precision == "second":
                 yield (
-                    f"precision is 'minute', but {each.text!r} is due at seconds within a minute;"
-                    " say precision='second', or a cadence of whole minutes"
+                    f"precision is 'minute', but {cadence.text!r} is due at seconds within a minute;"
+                    " use precision='second', or a cadence of whole minutes"
                 )
 
 
 def _loop(name: str, cadence: Cadence) -> Iterator[str]:
-    """A job that a run's own events start would start itself, and so on for ever."""
+    """Return a problem if a job's own runs could start it, in an endless loop."""
     from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - see above
 
     if isinstance(cadence, OnEvent) and cadence.source == EVENT_SOURCE and cadence.type.startswith("run."):

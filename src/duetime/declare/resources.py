@@ -1,7 +1,7 @@
-"""Resources: what handlers are given beside payload and run, such as a database's client.
+"""Resources: objects that handlers need beside payload and run, such as a database's client.
 
-A resource is declared by the function that makes it, and asked for by its type. It is made once per process, at the
-first run that needs it: an import makes none, so that neither a cold start nor a check pays for what it does not use.
+A factory function declares a resource, and a parameter's type requests it. It is made once per process, at the first
+run that needs it. Imports make none, so a cold start or a check does not pay for unused resources.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from duetime.errors import DeclarationError, DuetimeError, truncate
 
 
 class ResourceFailed(DuetimeError, RuntimeError):
-    """A resource could not be made; the run that needed it may be repeated, and tries again."""
+    """A factory raised an error; a retry of the run calls it again."""
 
     code = "resource-failed"
 
@@ -31,10 +31,10 @@ class ResourceFailed(DuetimeError, RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Factory:
-    """A function that makes a resource, and the resources that it takes itself."""
+    """A function that makes a resource, and the resources that it needs."""
 
     makes: Any
-    """The annotation that asks for it: that very type, no other."""
+    """The annotation that requests it: exactly this type."""
     function: Function
     wants: tuple[Dependency, ...] = ()
 
@@ -50,10 +50,10 @@ class Factory:
 
 
 def factory_of(function: Function) -> Factory:
-    """The factory of the resource that a function says it returns.
+    """Return the factory of the resource in a function's return annotation.
 
     Raises:
-        DeclarationError: it says no type, or one too general; it is no plain function, or takes what no resource can be.
+        DeclarationError: it returns no type, or one too general; it is no plain function, or has another parameter.
     """
     bare = inspect.unwrap(function)
     if (
@@ -62,56 +62,56 @@ def factory_of(function: Function) -> Factory:
         or inspect.isasyncgenfunction(bare)
     ):
         raise DeclarationError(
-            f"{where_of(function)}: a resource is made by a plain function, neither async nor a generator: nothing"
-            " takes it down, it lives as long as the process"
+            f"{where_of(function)}: a resource needs a plain function, neither async nor a generator:"
+            " duetime does not close it, it lives as long as the process"
         )
-    takes, makes = Signature.of(function), returned_by(function)
+    signature, makes = Signature.from_function(function), returned_by(function)
     if not may_be_a_resource(makes):
         raise DeclarationError(
-            f"{where_of(function)} must say what it makes, by a type of its own: def database() -> Database;"
+            f"{where_of(function)} must return a type of its own: def database() -> Database;"
             " NewType makes one of a built-in type"
         )
-    refused = (*takes.payloads, *takes.runs, *takes.others)
-    if refused:
+    others = (*signature.payloads, *signature.runs, *signature.others)
+    if others:
         raise DeclarationError(
             f"{where_of(function)} may take other resources, and nothing else without a default; it has"
-            f" {', '.join(refused)}"
+            f" {', '.join(others)}"
         )
-    return Factory(makes, function, takes.wants)
+    return Factory(makes, function, signature.wants)
 
 
 class Factories:
-    """The factories of an app, by what they make."""
+    """The factories of an app, by type."""
 
     def __init__(self, factories: Iterable[Factory] = ()) -> None:
         self._by_type: dict[Any, Factory] = {factory.makes: factory for factory in factories}
 
     @property
     def by_type(self) -> Mapping[Any, Factory]:
-        """Each factory, by the annotation that asks for its resource."""
+        """The factories, by the annotation that requests their resource."""
         return MappingProxyType(self._by_type)
 
     def add(self, factory: Factory) -> None:
-        """Take in a factory.
+        """Add a factory.
 
         Raises:
-            DeclarationError: its type has another one, or resources would need each other in a circle.
+            DeclarationError: its type has another one, or resources would need each other in a cycle.
         """
-        standing = self._by_type.get(factory.makes)
-        if standing == factory:
+        other = self._by_type.get(factory.makes)
+        if other == factory:
             return
-        if standing is not None:
+        if other is not None:
             raise DeclarationError(
-                f"the resource {factory.name} has two factories, {standing.where} and {factory.where}; one type has"
+                f"the resource {factory.name} has two factories, {other.where} and {factory.where}; one type has"
                 " one factory, and NewType makes another type of it"
             )
         if circle := list(self._way(factory, factory.makes, set())):
-            steps = ", ".join(f"{each.where} takes {name_of(want.annotation)}" for each, want in circle)
+            steps = ", ".join(f"{factory.where} takes {name_of(want.annotation)}" for factory, want in circle)
             raise DeclarationError(f"resources need each other in a circle: {steps}")
         self._by_type[factory.makes] = factory
 
     def _way(self, factory: Factory, goal: object, seen: set[object]) -> Iterator[tuple[Factory, Dependency]]:
-        """The steps from a factory to the resource `goal`; none if it does not need that."""
+        """Return the steps from a factory to the resource `goal`; none if it does not need that."""
         for want in factory.wants:
             if want.annotation == goal:
                 yield factory, want
@@ -126,39 +126,39 @@ class Factories:
                 return
 
     def replaced(self, given: Mapping[Any, object]) -> Factories:
-        """These, with resources that are made already in place of some.
+        """Return these factories, with given resources in place of some.
 
         Raises:
             DeclarationError: none of these makes such a resource.
         """
-        for each in given:
-            if each not in self._by_type:
+        for resource in given:
+            if resource not in self._by_type:
                 known = ", ".join(sorted(map(name_of, self._by_type))) or "none"
                 raise DeclarationError(
-                    f"the app has no resource {name_of(each)} that could be replaced; it has {known}"
+                    f"the app has no resource {name_of(resource)} that could be replaced; it has {known}"
                 )
         ready = (Factory(makes, lambda made=made: made) for makes, made in given.items())
         return Factories([*self._by_type.values(), *ready])
 
-    def unmet(self, where: str, wants: Iterable[Dependency]) -> Iterator[str]:
-        """What a function asks for in vain, in a sentence each."""
+    def missing(self, where: str, wants: Iterable[Dependency]) -> Iterator[str]:
+        """Return a sentence for each parameter without a resource."""
         for want in wants:
-            asked = f"{where} takes {want.name}: {name_of(want.annotation)}"
+            parameter = f"{where} takes {want.name}: {name_of(want.annotation)}"
             if want.annotation in self._by_type:
                 continue
-            if meant := [each for each in self._by_type if each in get_args(want.annotation)]:
-                yield f"{asked}, and a resource is asked for by its very type; say {name_of(meant[0])}"
+            if near := [known for known in self._by_type if known in get_args(want.annotation)]:
+                yield f"{parameter}, and a resource needs its exact type; write {name_of(near[0])}"
             elif not want.has_default:
                 yield (
-                    f"{asked}, and the app has no such resource; declare a function that makes it with @app.resource,"
+                    f"{parameter}, and the app has no such resource; declare a function that makes it with @app.resource,"
                     " or give the parameter a default"
                 )
 
 
 class Resources:
-    """The resources of one process. Safe to use from several threads: whoever needs one first makes it for all.
+    """The resources of one process, safe to use from several threads.
 
-    A factory that raises leaves nothing behind; whoever needs its resource next calls it again.
+    The first run that needs a resource makes it for all. After a factory raises, the next run calls it again.
     """
 
     def __init__(self, factories: Mapping[Any, Factory]) -> None:
@@ -167,18 +167,18 @@ class Resources:
         self._locks = {factory: threading.Lock() for factory in self._factories}
 
     def of(self, wants: Iterable[Dependency]) -> dict[str, object]:
-        """What fills these parameters, by their names; one without a resource keeps its default.
+        """Return the resources for parameters, by their names; one without a resource has its default.
 
         Raises:
             ResourceFailed: a factory raised.
         """
         return {want.name: self._get(want.annotation) for want in wants if want.annotation in self._factories}
 
-    def _get(self, wanted: object) -> object:
-        with self._locks[wanted]:  # held while others are made for this one: there are no circles
-            if wanted not in self._made:
-                self._made[wanted] = self._make(self._factories[wanted])
-            return self._made[wanted]
+    def _get(self, annotation: object) -> object:
+        with self._locks[annotation]:  # held while others are made for this one: there are no circles
+            if annotation not in self._made:
+                self._made[annotation] = self._make(self._factories[annotation])
+            return self._made[annotation]
 
     def _make(self, factory: Factory) -> object:
         given = self.of(factory.wants)
@@ -189,7 +189,7 @@ class Resources:
 
 
 def name_of(annotation: object) -> str:
-    """A type's name, for messages."""
+    """Return a type's name, for messages."""
     if isinstance(annotation, type):
         return annotation.__qualname__
     return getattr(annotation, "__name__", None) or str(annotation)

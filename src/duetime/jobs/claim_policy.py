@@ -1,20 +1,21 @@
-"""Admission: may a job's run begin now? Pure; `admit` reads what is needed, and writes what is decided if it still holds.
+"""The claim policy: decide whether a job's run may begin. Pure; `ClaimJobRun` reads the rows and writes the decision.
 
 ===================================  ==================================================================
 the run                              is
 ===================================  ==================================================================
-processing, under a live lease       somebody else's
-an occurrence of a dropped job,      skipped, with the reason, when it was not due before that
-of a paused one, of a former version
-that a former version has run        skipped as covered
+processing, under a live lease       held by another worker
+an occurrence of a removed or paused skipped, with the reason, if it was due after that
+job, or of a previous version
+an occurrence that a previous        skipped as covered
+version has run
 claimed later than the job's grace   skipped as missed, unless its job makes up for it
 anything else of a job with overlap  run
 the only one of its job              run, under the job's lock
 beside another one                   what the job's overlap policy says
 ===================================  ==================================================================
 
-A manual run is asked for its job's lock alone. A retry, a redrive, a take-over and a run that catches up wait for the lock,
-whatever the policy; so does nothing else.
+A manual run needs its job's lock alone. Only a retry, a redrive, a take-over and a run that catches up wait for the
+lock, whatever the policy.
 """
 
 from __future__ import annotations
@@ -34,17 +35,17 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Proceed:
-    """Run it, if the job's row still admits it; the lock may be taken from `dead`."""
+    """Run it, if the job's row still permits it; the lock of a dead run may be taken over."""
 
     hold: LockRequirement
     takes_over_lock: bool = False
     catches_up: bool = False
-    """It was missed, and is made up for."""
+    """Whether it makes up for a missed occurrence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """Do not run it; say why."""
+    """Do not run it, for this reason."""
 
     reason: SkipReason
     note: str = ""
@@ -52,39 +53,39 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Look again later."""
+    """Try again later."""
 
     takes_the_place: bool = False
-    """It waits in the one place that the policy has."""
+    """Whether it takes the policy's one waiting place."""
     cancels: bool = False
-    """The holder of the lock is asked to stop."""
+    """Whether the lock's holder is requested to stop."""
 
 
 class AlreadyClaimed:
-    """This very claim was made, and its answer lost."""
+    """This claim was made already, and its response lost."""
 
 
 ClaimDecision = Proceed | Skip | Wait | LeaseHeld | AlreadyClaimed | None
-"""None: nothing to do, a wake came too early or too late."""
+"""None: nothing to do; a wake came too early or too late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimContext:
-    """What a claim of a job's run has read."""
+    """The rows that a claim of a job's run has read."""
 
     row: Action
     job: Job | None
     holder: Action | None
-    """The row of whoever holds the lock, if that is another."""
+    """The row of the run that holds the lock, if that is another run."""
     waiting: Action | None
-    """The row of whoever waits for it, if that is another."""
+    """The row of the run that waits for the lock, if that is another run."""
     previous: tuple[Action, ...] = ()
-    """What former versions, that ended not long before, have planned for the same nominal time."""
+    """The rows of recent previous versions for the same nominal time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What time it is, and how far clocks and claims may be off."""
+    """The present time, and the tolerance for clocks and claims."""
 
     now: datetime
     skew: timedelta
@@ -92,7 +93,7 @@ class Bounds:
 
 
 def decide(seen: ClaimContext, nonce: str, bounds: Bounds) -> ClaimDecision:
-    """What becomes of a claim under `nonce`."""
+    """Return the decision on a claim under `nonce`."""
     row = seen.row
     if row.status is Status.PROCESSING and row.lease_until is not None:
         if row.claim_nonce == nonce:
@@ -111,18 +112,18 @@ def decide(seen: ClaimContext, nonce: str, bounds: Bounds) -> ClaimDecision:
 
 
 def is_first(row: Action) -> bool:
-    """Whether it was never run."""
+    """Return whether it has never run."""
     return row.status is Status.PENDING and row.attempt == 0
 
 
 def _covered(previous: tuple[Action, ...]) -> Skip | None:
-    """A former version's row that was run. Its job was read before it, so no other can begin any more."""
-    ran = next((each for each in previous if each.attempt > 0), None)
+    """Return a skip if a previous version has run this time; the job was read first, so no other can begin."""
+    ran = next((other for other in previous if other.attempt > 0), None)
     return Skip(SkipReason.COVERED, f"{ran.id} ran at this time") if ran else None
 
 
 def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
-    """Why an occurrence, or an event's run, is not run at all."""
+    """Return why an occurrence, or an event's run, must not run."""
     nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
     if job.removed_at is not None and nominal > job.removed_at:
         return Skip(SkipReason.DISABLED, f"{job.name} is no longer declared")
@@ -138,32 +139,32 @@ def _refusal(row: Action, job: Job, bounds: Bounds) -> Skip | None:
 
 
 def _pause_of(row: Action, job: Job, nominal: datetime, now: datetime) -> Pause | None:
-    """The pause that holds it: the whole job's, or that of its cadence if no other one is due then."""
+    """Return the pause that applies: the job's, or its cadence's if no other cadence is due then."""
     is_named = row.cadence is not None and not _is_due_otherwise(row, job, nominal)
     names = (WHOLE_JOB, row.cadence or WHOLE_JOB) if is_named else (WHOLE_JOB,)
-    standing = (job.pauses[name] for name in names if name in job.pauses)
-    return next((each for each in standing if nominal > each.since and not each.is_over(now)), None)
+    pauses = (job.pauses[name] for name in names if name in job.pauses)
+    return next((pause for pause in pauses if nominal > pause.since and not pause.is_over(now)), None)
 
 
 def _is_due_otherwise(row: Action, job: Job, nominal: datetime) -> bool:
-    """Whether a cadence that nobody has paused made it due, too."""
+    """Return whether a cadence without a pause made it due, too."""
     if row.cadence not in job.pauses or row.trigger is Trigger.EVENT:
         return False
-    others = (each for name, each in job.stacked.by_name.items() if name not in job.pauses)
+    others = (cadence for name, cadence in job.stacked.by_name.items() if name not in job.pauses)
     return any(other.next_after(nominal - _SECOND) == nominal for other in others)
 
 
 def _is_late(row: Action, job: Job, bounds: Bounds) -> bool:
-    """Whether a fresh occurrence is past its job's grace; one that was in time and waits for the lock is not."""
+    """Return whether a new occurrence is past its job's grace; one that waits for the lock is not."""
     is_fresh = is_first(row) and row.trigger is Trigger.CADENCE
     return is_fresh and bounds.now - row.due_at > bounds.grace and job.waiting != row.ref
 
 
 def _makes_up_for(nominal: datetime, job: Job, bounds: Bounds) -> bool:
-    """Whether a nominal time is one of the latest missed ones that the job makes up for."""
-    wanted = job.definition.catch_up
+    """Return whether a nominal time is one of the latest missed ones that the job makes up for."""
+    most = job.definition.catch_up
     later = job.stacked.between(nominal, bounds.now - bounds.grace)
-    return wanted > 0 and len(list(islice(later, wanted))) < wanted
+    return most > 0 and len(list(islice(later, most))) < most
 
 
 def _by(pause: Pause) -> str:
@@ -171,7 +172,7 @@ def _by(pause: Pause) -> str:
 
 
 def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
-    """What the lock, and whoever holds it, make of a run that may otherwise begin."""
+    """Return the decision on a run that may begin apart from the lock."""
     row = seen.row
     catches_up = row.catches_up or _is_late(row, job, bounds)
     if job.definition.overlap is Overlap.ALLOW:
@@ -191,7 +192,7 @@ def _contend(seen: ClaimContext, job: Job, bounds: Bounds) -> ClaimDecision:
 
 
 def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
-    """What the policy says of a fresh run while another one holds the lock."""
+    """Return the policy's decision on a new run while another one holds the lock."""
     overlap, holder = job.definition.overlap, job.running.id if job.running else "another run"
     if overlap not in {Overlap.QUEUE_ONE, Overlap.CANCEL_RUNNING}:
         return Skip(SkipReason.OVERLAP, f"{holder} was running")
@@ -208,17 +209,17 @@ def _beside(seen: ClaimContext, job: Job) -> Skip | Wait:
 
 
 def _is_after(row: Action, waiting: Action | None) -> bool:
-    """Whether another run has waited for the lock, which is free now, and comes first."""
+    """Return whether another run waits for the free lock, and comes first."""
     return waiting is not None and waiting.status is Status.PENDING and is_first(row)
 
 
 def _place(row: Action) -> tuple[datetime, str]:
-    """Where a run stands among its job's."""
+    """Return a run's position among its job's runs."""
     return row.nominal_at, row.id
 
 
 def _is_dead(holder: Action | None, bounds: Bounds) -> bool:
-    """Whether whoever holds the lock will not free it: its row is gone or settled, or its worker died."""
+    """Return whether the holder cannot free the lock: its row is gone or settled, or its worker died."""
     if holder is None or holder.status.is_final:
         return True
     return holder.status is Status.PROCESSING and _has_ended(holder, bounds)

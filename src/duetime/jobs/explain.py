@@ -1,8 +1,8 @@
-"""*Explain*: for any window, the account of each nominal time of a job. Nothing is unexplained within the retention.
+"""*Explain*: return the status of each nominal time of a job in a window, for all times within the retention.
 
-It reads the job, its versions and its spans, and rows in pages; `timeline` finds the times, `account` says what became
-of them. Neighbours without rows that share an account are folded into one entry, so that a month's pause of a job that
-is due each second is one entry, too.
+It reads the job, its versions and its spans, and rows in pages. `timeline` finds the times, `occurrence_status`
+classifies them. Neighbours without rows that share a status are folded into one entry. A month's pause of a job of
+every second is thus one entry.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from duetime.ports.actions import ActionStore, Page
 from duetime.ports.jobs import JobStore
 
 MOST_LOOKS = 50_000
-"""So many times are looked at in one call; then it is cut, however few entries they are folded into."""
+"""The most times examined in one call, however few entries they are folded into."""
 
 _PAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Entries in order, and from where to go on if there are more; `next_start` is None at the window's end."""
+    """Entries in order, and the start of the next call; `next_start` is None at the window's end."""
 
     entries: tuple[Occurrence, ...]
     next_start: datetime | None = None
@@ -42,7 +42,7 @@ class Explanation:
 
 
 class Explain:
-    """Accounts for one job's times at a time."""
+    """Explains the times of one job."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ class Explain:
         self._retention, self._job_grace = retention, job_grace
 
     def __call__(self, ref: JobRef, start: datetime, end: datetime, *, limit: int = 500) -> Explanation:
-        """Account for each nominal time in (start, end]; of a job without times, for each run.
+        """Return the status of each nominal time in (start, end]; for a job without times, of each run.
 
         Args:
             ref: the job.
-            start: an aware instant; a time at that very instant is not included.
-            end: the last instant that is.
-            limit: entries at the most; what lies at one instant is not parted.
+            start: an aware instant, excluded.
+            end: the last instant, included.
+            limit: the most entries; those of one instant stay together.
 
         Raises:
             JobNotFound: there is no such job.
@@ -83,18 +83,18 @@ class Explain:
 
 
 def explanation(found: Iterable[Keyed], limit: int) -> Explanation:
-    """What was found, folded, up to `limit` entries or `MOST_LOOKS` times."""
+    """Return the folded occurrences, up to `limit` entries or `MOST_LOOKS` times."""
     entries: list[Occurrence] = []
     last_key = None
-    for looks, (key, each) in enumerate(found):
+    for looks, (key, occurrence) in enumerate(found):
         is_alike = bool(entries) and key == last_key
         is_full = looks >= MOST_LOOKS or (len(entries) >= limit and not is_alike)
-        if is_full and entries and each.at > entries[-1].ends_at:
+        if is_full and entries and occurrence.at > entries[-1].ends_at:
             return Explanation(tuple(entries), entries[-1].ends_at)
         if is_alike:
-            entries[-1] = _folded(entries[-1], each)
+            entries[-1] = _folded(entries[-1], occurrence)
         else:
-            entries.append(each)
+            entries.append(occurrence)
         last_key = key
     return Explanation(tuple(entries))
 
@@ -106,13 +106,13 @@ def _folded(first: Occurrence, then: Occurrence) -> Occurrence:
 
 
 class _Stored:
-    """The rows of a job, read in pages as they are asked for."""
+    """The rows of a job, read in pages on demand."""
 
     def __init__(self, actions: ActionStore, ref: JobRef) -> None:
         self._actions, self._ref = actions, ref
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
-        """See `duetime.jobs.timeline.Rows`."""
+        """See `duetime.jobs.timeline.OccurrenceRows`."""
         return _paged(
             lambda cursor: self._actions.occurrences(
                 self._ref.tenant_id,
@@ -126,7 +126,7 @@ class _Stored:
         )
 
     def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:
-        """See `duetime.jobs.timeline.Rows`. The list begins with the newest, so it is read back to `after` first."""
+        """See `duetime.jobs.timeline.OccurrenceRows`. The list is newest first, so it is read back to `after`."""
         rows = _paged(
             lambda cursor: self._actions.of_job(
                 self._ref.tenant_id, self._ref.name, limit=_PAGE, cursor=cursor, has_events=True

@@ -1,4 +1,4 @@
-"""Where times come from: those that a cadence has, and those that a calendar or a change of the clocks took. Pure."""
+"""The times of a cadence, and those that a calendar or a change of the clocks removed. Pure."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class NominalTimes(TimeSource):
     """The times that a cadence has."""
 
     def next_after(self, at: datetime) -> datetime | None:
-        """See `Source`."""
+        """See `TimeSource`."""
         found = self.cadence.next_after(at)
         return None if found is None or found > self.until else found
 
-    def told(self, at: datetime) -> tuple[str, Hashable]:
-        """What a change of the clocks did to it, and whether its calendar moved it here."""
+    def note(self, at: datetime) -> tuple[str, Hashable]:
+        """Return the effect of a change of the clocks, and whether the calendar moved the time here."""
         mark = self._mark(at)
         words = ["moved here by its calendar"] if self._was_moved(at) else []
         if mark is None or not mark.words:
@@ -37,25 +37,25 @@ class NominalTimes(TimeSource):
         return "; ".join([mark.words, *words]), (mark.mark, mark.offset, *words)
 
     def turn(self, at: datetime) -> datetime:
-        """See `Source`."""
+        """See `TimeSource`."""
         span, turns = self.span_at(at), [self.until]
         if isinstance(self.cadence, WallCadence):
             after_change, before_change = _reach(span)
             edges = (span.start, span.start + after_change, span.end - before_change, span.end)
-            turns += [each for each in map(instant_of, edges) if each >= at]
+            turns += [edge for edge in map(instant_of, edges) if edge >= at]
         if self._moving is not None:
             turns.append(self.begin_of(self.day_of(at) + 1))
         return max(at, min(turns))
 
     def _mark(self, at: datetime) -> Explained | None:
-        """What the clocks did; only near a change of them is it asked."""
+        """Return the effect of the clocks; only near a change is it computed."""
         if not isinstance(self.cadence, WallCadence):
             return None
         span, second = self.span_at(at), seconds_of(at)
         after_change, before_change = _reach(span)
         if second - span.start > after_change and span.end - second > before_change:
             return None
-        return next((each for each in explained(self.cadence, at - SECOND, at) if each.at == at), None)
+        return next((mark for mark in explained(self.cadence, at - SECOND, at) if mark.at == at), None)
 
     @cached_property
     def _moving(self) -> Cadence | None:
@@ -68,7 +68,7 @@ class NominalTimes(TimeSource):
 
 
 class CalendarExcluded(TimeSource):
-    """The times that a cadence would have without its calendar, and does not have with it."""
+    """The times that a cadence's calendar removes."""
 
     def __init__(self, cadence: Cadence, until: datetime) -> None:
         super().__init__(cadence, until)
@@ -79,7 +79,7 @@ class CalendarExcluded(TimeSource):
 
     @property
     def grid(self) -> Cadence:
-        """The cadence without its calendar: a time that it keeps is one of another source, and ends every jump."""
+        """The cadence without its calendar."""
         return self._plain
 
     @property
@@ -88,15 +88,15 @@ class CalendarExcluded(TimeSource):
         return truncate(f"calendar {self._calendar.name or calendar_text(self._calendar)}", 200)
 
     def next_after(self, at: datetime) -> datetime | None:
-        """See `Source`."""
+        """See `TimeSource`."""
         while (found := self._plain.next_after(at)) is not None and found <= self.until:
             if self._is_silent(found):
                 return found
             at = max(found, self._before_silence(found))
         return None
 
-    def told(self, at: datetime) -> tuple[str, Hashable]:
-        """Where its calendar moved it, if it moves what it silences."""
+    def note(self, at: datetime) -> tuple[str, Hashable]:
+        """Return the day to which the calendar moved the time."""
         if not self._calendar.moves:
             return "", ()
         day = self.day_of(at)
@@ -107,20 +107,23 @@ class CalendarExcluded(TimeSource):
         return "no business day to move it to within a year", ()
 
     def turn(self, at: datetime) -> datetime:
-        """See `Source`."""
+        """See `TimeSource`."""
         if not self._calendar.moves:
             return self.until
         return max(at, min(self.until, self.begin_of(self.day_of(at) + 1)))
 
     def _is_silent(self, at: datetime) -> bool:
-        """By its local date; what a gap moved across midnight had another one, and is compared."""
+        """Return whether the calendar excludes a time, by its local date.
+
+        A gap may have moved the time across midnight; then the cadences are compared.
+        """
         span = self.span_at(at)
         if span.start == seconds_of(at) and span.before < span.offset:
             return self.cadence.next_after(at - SECOND) != at
         return not self._calendar.leaves(self.day_of(at))
 
     def _before_silence(self, at: datetime) -> datetime:
-        """Up to when nothing is silenced after a time that is not: the days until the next silent one need no look."""
+        """Return the end of the days without an excluded time, which need no check."""
         day, span = self.day_of(at), self.span_at(at)
         is_shown_again = (span.end + span.after) // DAY < day
         if is_shown_again or not self._calendar.leaves(day):
@@ -131,14 +134,14 @@ class CalendarExcluded(TimeSource):
 
 
 class DstGap(TimeSource):
-    """Gaps whose times a cadence's clock rule skips."""
+    """The clock gaps whose times a cadence skips."""
 
     def __init__(self, cadence: WallCadence, until: datetime) -> None:
         super().__init__(cadence, until)
         self._wall, self._longest_moved = cadence.wall, max(0, cadence.clock.moves_up_to)
 
     def next_after(self, at: datetime) -> datetime | None:
-        """See `Source`."""
+        """See `TimeSource`."""
         span, last = self.span_at(at), seconds_of(self.until)
         while span.end <= last:
             if span.after - span.offset > self._longest_moved and self.missing(instant_of(span.end)):
@@ -146,20 +149,20 @@ class DstGap(TimeSource):
             span = self.zone.span(span.end)
         return None
 
-    def told(self, at: datetime) -> tuple[str, Hashable]:
-        """What the clocks jumped over."""
+    def note(self, at: datetime) -> tuple[str, Hashable]:
+        """Return a description of the gap."""
         return self.gap(at).words, at
 
     def turn(self, at: datetime) -> datetime:
-        """See `Source`."""
+        """See `TimeSource`."""
         return at
 
     def gap(self, at: datetime) -> Explained:
-        """The gap at the instant when the clocks jumped."""
-        return next(each for each in explained(self.cadence, at - SECOND, at) if each.mark == "skipped")
+        """Return the gap at the instant when the clocks jumped."""
+        return next(mark for mark in explained(self.cadence, at - SECOND, at) if mark.mark == "skipped")
 
     def missing(self, at: datetime) -> Sequence[int]:
-        """The local times, in seconds since 1970, that the cadence would have had in the gap."""
+        """Return the cadence's local times in the gap, in seconds since 1970."""
         span = self.span_at(at)
         found, local = [], self._wall.first_from(span.start + span.before)
         while NOTHING < local < span.start + span.offset:
@@ -169,7 +172,7 @@ class DstGap(TimeSource):
 
 
 def sources_of(cadence: Cadence, until: datetime) -> Iterator[TimeSource]:
-    """All that tells of a cadence's times up to an instant."""
+    """Return the sources of a cadence up to an instant."""
     yield NominalTimes(cadence, until)
     if cadence.scope.calendar is not None:
         yield CalendarExcluded(cadence, until)
@@ -178,10 +181,10 @@ def sources_of(cadence: Cadence, until: datetime) -> Iterator[TimeSource]:
 
 
 def without_calendar(cadence: Cadence) -> Cadence:
-    """The cadence as it would be if its calendar let everything through."""
+    """Return the cadence without its calendar."""
     return replace(cadence, scope=replace(cadence.scope, calendar=None))
 
 
 def _reach(span: OffsetPeriod) -> tuple[int, int]:
-    """For how many seconds the change before a span, and the one after it, may mark times in it."""
+    """Return for how many seconds the changes before and after a span may mark its times."""
     return abs(span.before - span.offset), abs(span.after - span.offset)

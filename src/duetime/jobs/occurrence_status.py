@@ -1,19 +1,19 @@
-"""The account of one nominal time of a job: what became of it, or why nothing did. Pure; `timeline` finds the times.
+"""The status of one nominal time of a job, and its reason. Pure; `timeline` finds the times.
 
 ==================================  =======================================================================
 a nominal time                      is
 ==================================  =======================================================================
-with a row                          what the row says, whatever anything else says; unless it was retired,
-                                    as rows are after a drop, and something else explains it
-with a row that never ran           skipped: paused, disabled, where that is what its claim would come to now
-past, under a span                  skipped or missed, as the span says
-under a pause, or after the drop    skipped: paused, disabled
+with a row                          the row's status; unless the row was retired, as after a removal,
+                                    and a line below applies
+with a row that never ran           skipped: paused, disabled, if its claim would be refused so now
+past, under a span                  skipped or missed, from the span
+under a pause, or after the removal skipped: paused, disabled
 to come                             upcoming
-up to the cursor, without a row     forgotten: it had a row, which is removed by now
-beyond the cursor                   pending within the job's grace, then missed: nobody has planned it
+up to the cursor, without a row     forgotten: its row was removed
+beyond the cursor                   pending within the job's grace, then missed: it was not planned
 ==================================  =======================================================================
 
-Of a time that several cadences have each is excused for itself; the time is, if all of them are.
+Each cadence's occurrence is classified on its own. A time of several cadences is skipped only if all of them are.
 """
 
 from __future__ import annotations
@@ -30,57 +30,57 @@ from duetime.model.job import WHOLE_JOB, Job, JobSpan, SpanKind, Version
 
 
 class OccurrenceStatus(StrEnum):
-    """What became of a nominal time; where a row has it, its status in the same word."""
+    """The status of a nominal time; a row's status has the same word."""
 
     EXECUTED = "executed"
     FAILED = "failed"
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
     MISSED = "missed"
-    """Nobody planned it, or nobody could claim it, within its job's grace; and it is not made up for."""
+    """It was not planned or not claimed within its job's grace, and its job does not make up for it."""
     PROCESSING = "processing"
     PENDING = "pending"
     UPCOMING = "upcoming"
-    """It lies ahead, and has no row yet."""
+    """It is in the future, and has no row yet."""
     CALENDAR = "calendar"
-    """No nominal time: a calendar silences it."""
+    """No nominal time: a calendar excludes it."""
     GAP = "gap"
-    """No nominal time: the clocks jumped over it, and its cadence's rule is to skip what they jump over."""
+    """No nominal time: it lies in a gap of the clocks, and its cadence skips those."""
     FORGOTTEN = "forgotten"
-    """It had a row, which is no longer kept."""
+    """Its row was removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occurrence:
-    """One nominal time and its account; or a fold of several without rows, one after the other, that share it."""
+    """One nominal time and its status; or a fold of successive ones without rows that share a status."""
 
     at: datetime
-    """The nominal time in UTC, of a fold its first; of what a gap swallowed the instant at which the clocks jumped."""
+    """The nominal time in UTC; in a fold the first; in a gap the instant at which the clocks jumped."""
     local: datetime
-    """What the wall clock of the first cadence's zone shows then, naive; in a gap, what it would have shown."""
+    """The naive local time in the first cadence's zone; in a gap, the skipped local time."""
     tz: str
     cadences: tuple[str, ...]
     version: int
     account: OccurrenceStatus
     reason: str = ""
-    """Why it was skipped or missed, as `SkipReason` says it; or which calendar silences it."""
+    """Why it was skipped or missed, a `SkipReason`; or the calendar that excludes it."""
     note: str = ""
-    """More on that: who paused it and why, what a change of the clocks did; of a fold, as of its first."""
+    """Details: the author and reason of a pause, the effect of a clock change; in a fold, those of its first."""
     action_id: ActionId | None = None
-    """Its row's."""
+    """The id of its row."""
     until: datetime | None = None
-    """Of a fold: its last nominal time."""
+    """In a fold: the last nominal time."""
     count: int | None = 1
-    """How many nominal times it stands for; None for more than were counted."""
+    """The number of its nominal times; None for more than were counted."""
 
     @property
     def ends_at(self) -> datetime:
-        """Its last, or only, nominal time."""
+        """The last, or only, nominal time."""
         return self.until or self.at
 
 
 class ExplainedStatus(NamedTuple):
-    """An account, and the words on it."""
+    """A status with its reason and note."""
 
     account: OccurrenceStatus
     reason: str = ""
@@ -89,7 +89,7 @@ class ExplainedStatus(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobHistory:
-    """What is known of a job beside its rows."""
+    """A job with its versions and spans, without its rows."""
 
     job: Job
     versions: Sequence[Version]
@@ -99,7 +99,7 @@ class JobHistory:
     retention: timedelta
 
     def of(self, row: Action | None, at: datetime, cadences: Sequence[str]) -> ExplainedStatus:
-        """The account of a nominal time of these cadences, whose row is `row`, if it has one."""
+        """Return the status of a nominal time of these cadences; `row` is its row, if it has one."""
         if row is None:
             return self._excuse(at, cadences) or self._without_row(at)
         if row.skip_reason is SkipReason.RETIRED and (excuse := self._excuse(at, cadences)):
@@ -109,15 +109,15 @@ class JobHistory:
         return verdict_of(row)
 
     def turns(self) -> Sequence[datetime]:
-        """The instants between which times without a row have one account."""
+        """Return the instants between which times without a row have one status."""
         job, found = self.job, [self.now, self.now - self.job_grace, self.now - self.retention]
         found += [job.cursor, *(end for span in self.spans for end in (span.start, span.end))]
-        found += [each for pause in job.pauses.values() for each in (pause.since, pause.until) if each]
+        found += [edge for pause in job.pauses.values() for edge in (pause.since, pause.until) if edge]
         return sorted([*found, job.removed_at] if job.removed_at else found)
 
     @property
     def _planned_until(self) -> datetime:
-        """The cursor; it goes back to the end of a pause once somebody ends that."""
+        """The cursor, or the earliest end of a pause, to which the cursor will return."""
         ends = [pause.until for pause in self.job.pauses.values() if pause.until]
         return min([self.job.cursor, *ends])
 
@@ -126,7 +126,7 @@ class JobHistory:
             return ExplainedStatus(OccurrenceStatus.UPCOMING)
         if at > self._planned_until:
             if at < self.now - self.job_grace:
-                return ExplainedStatus(OccurrenceStatus.MISSED, SkipReason.MISSED, "nobody has planned it")
+                return ExplainedStatus(OccurrenceStatus.MISSED, SkipReason.MISSED, "it was not planned")
             return ExplainedStatus(OccurrenceStatus.PENDING, "", "it is not planned yet")
         if at > self.now - self.retention:
             return ExplainedStatus(
@@ -135,35 +135,35 @@ class JobHistory:
         return ExplainedStatus(OccurrenceStatus.FORGOTTEN, "", "its row was removed after the retention")
 
     def _excuse(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
-        """Why none of these cadences made a row; None if one of them should have. That one was missed counts most."""
+        """Return why none of these cadences has a row; None if one of them should have. A missed one has precedence."""
         found = [self._excuse_of(at, cadence) for cadence in cadences]
-        excuses = [each for each in found if each is not None]
+        excuses = [excuse for excuse in found if excuse is not None]
         if not found or len(excuses) < len(found):
             return None
         return max(excuses, key=lambda excuse: excuse.account is OccurrenceStatus.MISSED)
 
     def _refusal(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
-        """Why what is planned for these cadences will not run, as things stand; None if one of them has it run."""
-        found = [self._standing(at, cadence, is_planned=True) for cadence in cadences]
+        """Return why a planned row of these cadences will not run now; None if one cadence lets it run."""
+        found = [self._current(at, cadence, is_planned=True) for cadence in cadences]
         return found[0] if found and all(found) else None
 
     def _excuse_of(self, at: datetime, cadence: str) -> ExplainedStatus | None:
-        """Why one cadence made no row; that somebody wanted it so counts more than that nobody planned."""
+        """Return why one cadence has no row; an operator's decision has precedence over a miss."""
         is_past = at <= self.now
         covering = [span for span in self.spans if is_past and _covers(span, at, cadence)]
-        span = min(covering, key=lambda each: each.kind is SpanKind.MISSED, default=None)
+        span = min(covering, key=lambda span: span.kind is SpanKind.MISSED, default=None)
         if span is not None and span.kind is not SpanKind.MISSED:
             return _skipped(SkipReason(span.kind), span.by, span.reason)
-        if standing := self._standing(at, cadence):
-            return standing
+        if current := self._current(at, cadence):
+            return current
         if span is not None:
             return ExplainedStatus(
-                OccurrenceStatus.MISSED, SkipReason.MISSED, span.reason or "nobody planned it in time"
+                OccurrenceStatus.MISSED, SkipReason.MISSED, span.reason or "it was not planned in time"
             )
         return None
 
-    def _standing(self, at: datetime, cadence: str, *, is_planned: bool = False) -> ExplainedStatus | None:
-        """The pause or the drop that one cadence's time falls under; what is planned may run once a pause is over."""
+    def _current(self, at: datetime, cadence: str, *, is_planned: bool = False) -> ExplainedStatus | None:
+        """Return the pause or removal that applies to a cadence's time; a planned row may run after a pause."""
         job = self.job
         for pause in (job.pauses[name] for name in (WHOLE_JOB, cadence) if name in job.pauses):
             is_under = pause.since < at and (pause.until is None or at <= pause.until)
@@ -177,7 +177,7 @@ class JobHistory:
 
 
 def verdict_of(row: Action) -> ExplainedStatus:
-    """What a row says for itself."""
+    """Return the status of a row."""
     is_missed = row.skip_reason is SkipReason.MISSED
     account = OccurrenceStatus.MISSED if is_missed else OccurrenceStatus(row.status.value)
     notes = [row.note, row.failure_reason, _made_up(row)]

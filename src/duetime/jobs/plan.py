@@ -1,16 +1,16 @@
-"""*Plan*: a job's next occurrences become rows, and its cursor moves on.
+"""*Plan*: write a job's next occurrences as rows, and advance its cursor.
 
-Anyone may call it, at any time and twenty times at once: a wake, a claim, a resume, a reconcile, the sweep, the catch-up. An
-occurrence's id is made from job, version and nominal time, so whoever comes second finds its row; the cursor is moved
-by compare-and-set, so whoever comes second stops::
+Any caller may plan at any time, also several at once: a wake, a claim, a resume, a reconcile, the sweep, the catch-up.
+An occurrence's id consists of job, version and nominal time, so a second planner finds the same row. The cursor
+advances by compare-and-set, so a second planner stops::
 
     ────────────┬──────────────────┬─────────┬───────────────┬──────────> nominal times
               cursor         now - grace    now          the horizon
                  └── missed ───────┴──── put as rows ────────┘
 
-Rows come first and the cursor second: a crash in between leaves rows that the next planner finds. The horizon is the
-second wake from now, so that one wake may be lost; the next occurrence is planned however far off it is. An occurrence is computed from
-the cadence alone, never from when something ran.
+Rows are written before the cursor: after a crash in between, the next planner finds them. The horizon is the second
+wake from now, so that one wake may be lost; the next occurrence is planned however far off it is. The cadence alone
+determines an occurrence, never the time at which a run took place.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ _SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What one call did."""
+    """The result of one call."""
 
     made: int = 0
-    """Rows put, those included that another planner had put before."""
+    """Rows written, including those that another planner has written before."""
     missed: bool = False
-    """Some nominal times had been missed, and are recorded as that."""
+    """Whether missed nominal times were recorded."""
 
     def plus(self, other: Planned) -> Planned:
-        """Both together."""
+        """Return the sum of both."""
         return Planned(self.made + other.made, self.missed or other.missed)
 
 
@@ -76,12 +76,12 @@ class Plan:
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, ref: JobRef) -> Planned:
-        """Plan what is due before the second next wake, and at least the next occurrence.
+        """Plan all occurrences up to the second next wake, and at least the next one.
 
-        A job that is paused, dropped or unknown, and every job while the global switch is off, is left as it is.
+        A paused, removed or unknown job is ignored; so is every job while the global switch is off.
 
         Raises:
-            BackendUnavailable: not all was planned; calling again is safe.
+            BackendUnavailable: some occurrences are not planned; call again.
         """
         done = Planned()
         job = self._jobs.get(ref) if self._settings.enabled else None
@@ -97,10 +97,7 @@ class Plan:
         return done
 
     def ahead(self, job: Job, due: DueTime) -> Action:
-        """Put the row of one nominal time beyond the cursor, which stays: whoever plans up to there finds it.
-
-        A planner that stops between its rows and the cursor leaves no more, and no less.
-        """
+        """Write the row of one nominal time beyond the cursor, and leave the cursor; a later planner finds the row."""
         row = replace(self._row(job, due, self._clock.now()), cadence=due.cadences[0])
         self._actions.put(row)
         return row
@@ -108,19 +105,19 @@ class Plan:
     def _write(self, job: Job, step: _Step) -> bool:
         for row in step.rows:
             self._actions.put(row)
-        is_moved = self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed)
-        if is_moved:
-            self._tell_missed(job, step)
-        return is_moved
+        is_advanced = self._jobs.move_cursor(job, step.cursor, step.maintain_at, missed=step.missed)
+        if is_advanced:
+            self._report_missed(job, step)
+        return is_advanced
 
-    def _tell_missed(self, job: Job, step: _Step) -> None:
+    def _report_missed(self, job: Job, step: _Step) -> None:
         for span in step.missed:
             self._meter.add(Metric.MISSED, of=Subject(job.definition.type, job.ref.tenant_id))
-            log.warning(Metric.MISSED.value, extra=_told(job, span, len(step.rows)))
+            log.warning(Metric.MISSED.value, extra=_log_fields(job, span, len(step.rows)))
 
     def _missed(self, job: Job, now: datetime) -> _Step | None:
-        """The nominal times that it is too late for, and the rows for those of them that are made up for."""
-        until = _whole(now - self._settings.job_grace)
+        """Return the span of missed nominal times, and the rows of those that the job makes up for."""
+        until = _to_second(now - self._settings.job_grace)
         first = job.stacked.next_after(job.cursor)
         if first is None or first > until:
             return None
@@ -128,16 +125,16 @@ class Plan:
         late = _latest(job, until)
         spread = self._settings.catch_up_spread
         rows = tuple(
-            self._row(job, due, now, catches_up=True, due_at=now + spread * place)
-            for place, due in enumerate(late)
+            self._row(job, due, now, catches_up=True, due_at=now + spread * index)
+            for index, due in enumerate(late)
         )
-        return _Step(rows, until, attend_at_of(job, until), (span,))
+        return _Step(rows, until, maintain_at_of(job, until), (span,))
 
     def _next(self, job: Job, now: datetime) -> _Step | None:
-        """The next rows, 100 at the most; None when enough is planned."""
+        """Return the next rows, at most 100; None when enough is planned."""
         following = job.stacked.next_after(now)
         horizon = job.stacked.planned_until(now, WAKES_AHEAD)
-        until = max((each for each in (following, horizon) if each is not None), default=None)
+        until = max((end for end in (following, horizon) if end is not None), default=None)
         if horizon is None:
             until = following or job.stacked.next_after(job.cursor)
         if until is None or until <= job.cursor:
@@ -146,7 +143,7 @@ class Plan:
         if not dues:
             return None
         rows = tuple(self._row(job, due, now) for due in dues if _cadence_of(job, due))
-        return _Step(rows, dues[-1].at, attend_at_of(job, dues[-1].at))
+        return _Step(rows, dues[-1].at, maintain_at_of(job, dues[-1].at))
 
     def _row(
         self,
@@ -174,7 +171,7 @@ class Plan:
         )
 
 
-def _told(job: Job, missed: JobSpan, made_up: int) -> dict[str, object]:
+def _log_fields(job: Job, missed: JobSpan, made_up: int) -> dict[str, object]:
     return {
         "tenant": job.ref.tenant_id,
         "type": job.definition.type,
@@ -194,13 +191,16 @@ class _Step:
 
 
 def is_behind(job: Job, now: datetime) -> bool:
-    """Whether somebody must attend to it: two wakes were lost, or something was changed."""
+    """Return whether the job needs maintenance: two wakes were lost, or it has changed."""
     return job.maintain_at <= now + LEAD
 
 
-def attend_at_of(job: Job, cursor: datetime) -> datetime:
-    """When a pause of it ends, or its next unplanned occurrence is due; now-ish while its wakes are not set."""
-    if job.wakes.startswith(STALE):
+def maintain_at_of(job: Job, cursor: datetime) -> datetime:
+    """Return when the job needs maintenance: at the end of a pause, or at its next unplanned occurrence.
+
+    While its wakes are stale, that time is its present `maintain_at`.
+    """
+    if job.wakes.is_stale:
         return job.maintain_at
     ends = [pause.until for pause in job.pauses.values() if pause.until is not None]
     is_planned = job.is_live and not job.definition.self_scheduled
@@ -208,12 +208,8 @@ def attend_at_of(job: Job, cursor: datetime) -> datetime:
     return min([*ends, following or instant.LATEST])
 
 
-STALE = "?"
-"""Begins `Job.wakes` while they are not what the job's row says."""
-
-
 def _cadence_of(job: Job, due: DueTime) -> str | None:
-    """The cadence that a nominal time is run for: the first that was not paused before it."""
+    """Return the cadence of a nominal time's run: the first one that was not paused before it."""
     return next((cadence for cadence in due.cadences if not _is_paused(job, cadence, due.at)), None)
 
 
@@ -222,18 +218,18 @@ def _is_paused(job: Job, cadence: str, at: datetime) -> bool:
 
 
 def _latest(job: Job, until: datetime) -> tuple[DueTime, ...]:
-    """As many of the latest missed nominal times as the job makes up for."""
-    wanted = job.definition.catch_up
-    if not wanted:
+    """Return the latest missed nominal times that the job makes up for."""
+    most = job.definition.catch_up
+    if not most:
         return ()
     span = _SECOND
     while True:
         start = max(job.cursor, until - span)
-        found = deque((each for each in job.stacked.between(start, until) if _cadence_of(job, each)), wanted)
-        if len(found) == wanted or start == job.cursor:
+        found = deque((due for due in job.stacked.between(start, until) if _cadence_of(job, due)), most)
+        if len(found) == most or start == job.cursor:
             return tuple(found)
         span *= 4
 
 
-def _whole(moment: datetime) -> datetime:
+def _to_second(moment: datetime) -> datetime:
     return moment.replace(microsecond=0)

@@ -1,12 +1,12 @@
-"""*Reconcile*: on each deploy the code's jobs become rows, and rows that code dropped are disabled.
+"""*Reconcile*: each deploy writes the code's jobs as rows, and disables rows whose jobs code no longer declares.
 
-Timing always follows code; what operators set survives: pauses, tuning, tallies, history. A change of what is planned is a new
-version, with a number that only grows, so that going back, and declaring again what was dropped, is a new version too::
+Timing always follows code. What operators set survives: pauses, tuning, statistics, history. A change of the plan makes
+a new version. Version numbers only grow: a return to an older definition, or to a removed job, is a new version too::
 
     version 1  ─────────────┤ its rows up to here run, those after it are retired
     version 2               ├──────────────  its cursor begins at the change
 
-Where nothing changed, nothing is written. A runtime job is left alone.
+A job without a change is not written. Runtime jobs are ignored.
 """
 
 from __future__ import annotations
@@ -18,64 +18,68 @@ from datetime import datetime
 from duetime.cadence import parse
 from duetime.clock import Clock
 from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences
-from duetime.errors import BackendUnavailable, DeclarationError
+from duetime.errors import DeclarationError
 from duetime.ids import PLANNER, SYSTEM_TENANT
+from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
 from duetime.jobs.maintain import Maintain, changed, resumed
-from duetime.jobs.plan import STALE
 from duetime.model.action import SkipReason, Status
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, SpanKind
+from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore, JobWakes
 from duetime.settings import Settings
 
-_RACES = 10
 _PAGE = 100
-_KEPT_ENDS = 20
+_MOST_ENDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What a reconcile changed, as lines to print, and how many jobs it left as they were."""
+    """The changes, as lines to print, and the number of unchanged jobs."""
 
     changes: tuple[str, ...] = ()
     unchanged: int = 0
 
 
 class Reconcile:
-    """Brings one worker's declared jobs into the jobs table and EventBridge."""
+    """Writes the jobs that one worker declares to the jobs table and EventBridge."""
 
     def __init__(
         self,
         actions: ActionStore,
         jobs: JobStore,
         wakes: JobWakes,
-        attend: Maintain,
+        maintain: Maintain,
         *,
         clock: Clock,
         settings: Settings,
     ) -> None:
-        self._actions, self._jobs, self._wakes, self._attend = actions, jobs, wakes, attend
+        self._actions, self._jobs, self._wakes, self._maintain = actions, jobs, wakes, maintain
         self._clock, self._settings = clock, settings
 
     def __call__(self, definitions: Iterable[Definition], *, worker: str) -> Reconciled:
-        """Add, change, revive and drop until the rows are what `definitions` say.
+        """Add, change, revive and remove jobs until the rows match `definitions`.
 
         Raises:
-            DeclarationError: a job asks for what this back end cannot honour; nothing was changed.
-            BackendUnavailable: not all was reconciled; doing it again is safe.
+            DeclarationError: this back end cannot honour a job; nothing was changed.
+            BackendUnavailable: some jobs were not reconciled; a repeat is safe.
         """
         declared = [self._localised(definition) for definition in definitions]
         self._refuse_precision(declared)
-        standing = {job.name: job for job in self._listed()}
-        lines = [line for each in declared if (line := self._declare(each, standing.get(each.name)))]
-        names = {each.name for each in declared}
-        dropped = [job for job in standing.values() if _is_of(job, worker) and job.name not in names]
-        lines += [line for job in dropped if (line := self._drop(job))]
+        stored = {job.name: job for job in self._listed()}
+        lines = [
+            line
+            for definition in declared
+            if (line := self._declare(definition, stored.get(definition.name)))
+        ]
+        names = {definition.name for definition in declared}
+        removed = [job for job in stored.values() if _is_of(job, worker) and job.name not in names]
+        lines += [line for job in removed if (line := self._remove(job))]
         return Reconciled(tuple(lines), len(declared) - sum(not line.startswith("dropped") for line in lines))
 
     def _localised(self, definition: Definition) -> Definition:
         read = read_cadences(definition.cadences, default_tz=self._settings.default_tz or None)
-        return replace(definition, cadences=tuple(each.text for each in read))
+        return replace(definition, cadences=tuple(cadence.text for cadence in read))
 
     def _refuse_precision(self, definitions: Iterable[Definition]) -> None:
         fine = [
@@ -93,50 +97,59 @@ class Reconcile:
             if cursor is None:
                 return
 
-    def _declare(self, definition: Definition, standing: Job | None) -> str | None:
-        """Have one job as declared; what was changed, in a line, if anything was."""
+    def _declare(self, definition: Definition, stored: Job | None) -> str | None:
+        """Write one job as declared; return a line about the change, or None without one."""
         ref = JobRef(SYSTEM_TENANT, definition.name)
-        for _ in range(_RACES):
-            now = self._clock.now()
-            if standing is None and self._jobs.add(_new(ref, definition, now)):
-                self._attend(ref)
-                return f"added {_told(definition)}"
-            job = standing or self._jobs.get(ref)
+        job = stored
+
+        def write() -> str | Retry | None:
+            nonlocal job
+            if job is None and self._jobs.add(_new(ref, definition, self._clock.now())):
+                self._maintain(ref)
+                return f"added {_described(definition)}"
+            job = job or self._jobs.get(ref)
             if job is not None and job.definition == definition and job.removed_at is None:
                 return None
             if job is not None and (line := self._redefine(job, definition)):
                 return line
-            standing = self._jobs.get(ref)
-        raise BackendUnavailable("the jobs table", f"job {definition.name} kept changing")
+            job = self._jobs.get(ref)
+            return CHANGED
+
+        return change_with_retry(write, f"job {definition.name}")
 
     def _redefine(self, job: Job, definition: Definition) -> str | None:
-        """Write the change; None if the job has changed meanwhile."""
+        """Write the change; return None if the job has changed meanwhile."""
         if not definition.plans_like(job.definition) and job.removed_at is None:
-            self._attend(job.ref)  # the old version accounts for its times up to now
+            self._maintain(job.ref)  # the old version plans its times up to now
             job = self._jobs.get(job.ref) or job
-        now = self._clock.now()  # after that: what falls due meanwhile is the old version's
+        now = self._clock.now()  # read later: what falls due meanwhile belongs to the old version
         after, spans = redefined(job, definition, now)
         if not self._jobs.change(job, after, spans=spans):
             return None
         if after.version != job.version:
             self._retire(job, now, SkipReason.RETIRED, f"version {after.version} has taken over")
-        self._attend(job.ref)
+        self._maintain(job.ref)
         word = "revived" if job.removed_at else "changed"
         version = f", version {after.version}" if after.version != job.version else ""
-        return f"{word} {_told(definition)}{version}"
+        return f"{word} {_described(definition)}{version}"
 
-    def _drop(self, job: Job) -> str | None:
-        for _ in range(_RACES):
+    def _remove(self, job: Job) -> str | None:
+        current = job
+
+        def write() -> str | Retry | None:
+            nonlocal current
             now = self._clock.now()
-            if self._jobs.change(job, replace(changed(job, now), removed_at=now)):
-                self._retire(job, now, SkipReason.DISABLED, "it is no longer declared")
-                self._attend(job.ref)
-                return f"dropped {job.name}: it is disabled, its history is kept"
-            read = self._jobs.get(job.ref)
+            if self._jobs.change(current, replace(changed(current, now), removed_at=now)):
+                self._retire(current, now, SkipReason.DISABLED, "it is no longer declared")
+                self._maintain(current.ref)
+                return f"dropped {current.name}: it is disabled, its history is kept"
+            read = self._jobs.get(current.ref)
             if read is None or read.removed_at is not None:
                 return None
-            job = read
-        raise BackendUnavailable("the jobs table", f"job {job.name} kept changing")
+            current = read
+            return CHANGED
+
+        return change_with_retry(write, f"job {job.name}")
 
     def _retire(self, job: Job, after: datetime, reason: SkipReason, note: str) -> None:
         retire(self._actions, job, after=after, reason=reason, note=note, settings=self._settings)
@@ -145,7 +158,7 @@ class Reconcile:
 def retire(
     actions: ActionStore, job: Job, *, after: datetime, reason: SkipReason, note: str, settings: Settings
 ) -> None:
-    """Skip the planned rows of a job's version whose nominal time lies after an instant. What this misses, the claim refuses."""
+    """Skip the planned rows of a job's version whose nominal time lies after an instant; the claim refuses the rest."""
     cursor = None
     while True:
         page = actions.occurrences(
@@ -168,9 +181,9 @@ def retire(
 
 
 def redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Sequence[JobSpan]]:
-    """The job as declared anew: in a new version if what is planned has changed, or if it was dropped.
+    """Return the job with another definition: in a new version if its plan changes, or if it was removed.
 
-    What was planned before the drop is retired, and would be found under the same ids.
+    A removed job needs a new version because the ids of its retired rows are taken.
     """
     over = [name for name, pause in job.pauses.items() if pause.is_over(now)]
     job, spans = resumed(job, over, now)
@@ -178,18 +191,18 @@ def redefined(job: Job, definition: Definition, now: datetime) -> tuple[Job, Seq
     if job.removed_at is None and definition.plans_like(job.definition):
         return changed(after, now), spans
     ends = {**job.ends, job.version: job.removed_at or now}
-    kept = dict(sorted(ends.items())[-_KEPT_ENDS:])
-    after = replace(after, version=job.version + 1, since=now, cursor=now, ends=kept)
+    recent_ends = dict(sorted(ends.items())[-_MOST_ENDS:])
+    after = replace(after, version=job.version + 1, since=now, cursor=now, ends=recent_ends)
     return changed(after, now), (*spans, *_passed_over(job, now))
 
 
 def _passed_over(job: Job, now: datetime) -> Iterator[JobSpan]:
-    """What explains the times of a version that end unplanned at `now`."""
+    """Return the spans that explain the unplanned times of a version that ends at `now`."""
     if job.removed_at is not None:
         by = "deploy" if job.origin is Origin.CODE else ""
         yield JobSpan(kind=SpanKind.DISABLED, start=job.removed_at, end=now, by=by)
-    whole = job.pauses.get(WHOLE_JOB)
-    until = min(each for each in (now, job.removed_at, whole and whole.since) if each)
+    pause = job.pauses.get(WHOLE_JOB)
+    until = min(end for end in (now, job.removed_at, pause and pause.since) if end)
     first = None if job.definition.self_scheduled else job.stacked.next_after(job.cursor)
     if first is not None and first <= until:
         yield JobSpan(kind=SpanKind.MISSED, start=job.cursor, end=until, by=PLANNER)
@@ -204,22 +217,22 @@ def _new(ref: JobRef, definition: Definition, now: datetime) -> Job:
         anchor=anchor_of(definition, now),
         cursor=now,
         maintain_at=now,
-        wakes=STALE,
+        wakes=WakeState(is_stale=True),
         registered_by="deploy",
     )
 
 
 def anchor_of(definition: Definition, now: datetime) -> datetime:
-    """What a job's intervals count from: the second, or the minute, in which it was first added."""
-    whole = now.replace(microsecond=0)
-    return whole.replace(second=0) if definition.precision == "minute" else whole
+    """Return the start of a job's intervals: the second, or the minute, in which it was first added."""
+    second = now.replace(microsecond=0)
+    return second.replace(second=0) if definition.precision == "minute" else second
 
 
 def _is_of(job: Job, worker: str) -> bool:
-    """Whether it is a job of this worker's code, and not dropped yet."""
+    """Return whether this worker's code declares the job."""
     return job.origin is Origin.CODE and job.definition.worker == worker and job.removed_at is None
 
 
-def _told(definition: Definition) -> str:
-    said = " and ".join(parse(cadence).describe() for cadence in definition.cadences)
-    return f"{definition.name}: {said}"
+def _described(definition: Definition) -> str:
+    cadences = " and ".join(parse(cadence).describe() for cadence in definition.cadences)
+    return f"{definition.name}: {cadences}"

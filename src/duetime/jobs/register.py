@@ -1,6 +1,6 @@
 """*Register*: a tenant declares a job of its own at run time, for a handler that code registered.
 
-It is a row like any other job's, without code behind its timing: whoever registers it replaces it and takes it back.
+Its row is like any other job's, but no code sets its timing. The tenant can replace it and unregister it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from duetime.clock import Clock
 from duetime.declare.job_rules import RESERVED, TOO_FINE, is_too_fine, overlap_of, read_cadences, refusals
 from duetime.errors import (
-    BackendUnavailable,
     DeclarationError,
     InvalidIdentifier,
     JobConflict,
@@ -22,12 +21,14 @@ from duetime.errors import (
     UnknownType,
 )
 from duetime.ids import SYSTEM_TENANT, TenantId, job_name
+from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
 from duetime.jobs.maintain import changed
-from duetime.jobs.plan import STALE, Plan
+from duetime.jobs.plan import Plan
 from duetime.jobs.reconcile import anchor_of, redefined, retire
 from duetime.model.action import Action, SkipReason
 from duetime.model.idempotency import KeyTerms, key_terms
 from duetime.model.job import Definition, Job, JobRef, Origin, Precision
+from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobPorts
 from duetime.retry import RetryPolicy, policy
@@ -38,21 +39,20 @@ if TYPE_CHECKING:
     from duetime.payload import Payload
 
 KEY_LIMIT = 128
-_RACES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A job to be registered.
+    """A job to register.
 
     Attributes:
         name: two or more kebab-case segments, such as ``acme-nightly-report``.
-        handler: the payload that each run gets, whose type has a handler; or the name of a handler that takes none.
+        handler: the payload of each run, whose type has a handler; or the name of a handler without payload.
         cadences: when it runs, as cadences or their texts; none for a job that is only triggered.
         retry: how often a run is tried; the handler's own policy by default.
-        idempotency_key: the same key again is the same registration, and changes nothing, while it holds.
-        idempotency_ttl: for how long it holds: 1 minute to 30 days, the settings' by default.
-        replace: take the place of a job of this name that was registered before.
+        idempotency_key: while the key holds, a repeat is the same registration, and changes nothing.
+        idempotency_ttl: how long it holds: 1 minute to 30 days; the settings give the default.
+        replace: replace a job of this name that was registered before.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Registration:
 
 
 class Registered(NamedTuple):
-    """A job that was registered, and the run that was triggered with it."""
+    """A registered job, and the run that was triggered with it."""
 
     job: Job
     run: Action
@@ -94,55 +94,53 @@ class Register:
         self._clock, self._settings = clock, settings
         self._plan = Plan(actions, ports.jobs, clock=clock, settings=settings)
 
-    def __call__(self, said: Registration, tenant_id: TenantId, actor: str) -> Job:
-        """Register a job, and plan it at once.
-
-        Raises:
-            DeclarationError: it cannot work as it was said, or asks for what this back end cannot honour.
-            InvalidCadence: a cadence's text is mistyped, or it never fires.
-            InvalidTime: its key's time to live is none.
-            UnknownType: no deployed worker has a handler of that name.
-            JobNameTaken: the name is code's, or this tenant's and `replace` was not said.
-        """
-        definition, now = self._definition(said, tenant_id), self._clock.now()
-        terms = key_terms(said.idempotency_key, said.idempotency_ttl, now=now, settings=self._settings)
+    def __call__(self, registration: Registration, tenant_id: TenantId, actor: str) -> Job:
+        """Register a job, and plan it at once; see `Jobs.register`."""
+        definition, now = self._definition(registration, tenant_id), self._clock.now()
+        key, ttl = registration.idempotency_key, registration.idempotency_ttl
+        terms = key_terms(key, ttl, now=now, settings=self._settings)
         ref = JobRef(tenant_id, definition.name)
         self._refuse_codes(ref)
-        fresh = _keyed(_new(ref, definition, now, actor), said.idempotency_key, terms)
-        for _ in range(_RACES):
-            job = None if self._jobs.add(fresh) else self._jobs.get(ref)
-            if job is None or self._stands(job, said, fresh) or self._redefine(job, fresh):
-                self._plan(ref)
-                return self._jobs.get(ref) or fresh
-        raise BackendUnavailable("the jobs table", f"job {ref.name} kept changing")
+        new = _keyed(_new(ref, definition, now, actor), key, terms)
 
-    def _definition(self, said: Registration, tenant_id: TenantId) -> Definition:
-        cadences = read_cadences(said.cadences, default_tz=self._settings.default_tz or None)
-        handler = said.handler if isinstance(said.handler, str) else said.handler.type_name
+        def write() -> Job | Retry:
+            job = None if self._jobs.add(new) else self._jobs.get(ref)
+            is_done = job is None or self._is_registered(job, registration, new) or self._redefine(job, new)
+            return new if is_done else CHANGED
+
+        change_with_retry(write, f"job {ref.name}")
+        self._plan(ref)
+        return self._jobs.get(ref) or new
+
+    def _definition(self, registration: Registration, tenant_id: TenantId) -> Definition:
+        cadences = read_cadences(registration.cadences, default_tz=self._settings.default_tz or None)
+        handler, payload = registration.handler, None
+        if not isinstance(handler, str):
+            payload, handler = handler, handler.type_name
         definition = Definition(
-            name=job_name(said.name),
+            name=job_name(registration.name),
             type=handler,
             cadences=tuple(cadence.text for cadence in cadences),
-            payload=None if isinstance(said.handler, str) else said.handler.to_json(),
-            payload_version=1 if isinstance(said.handler, str) else said.handler.type_version,
-            retry=None if said.retry is None else policy(said.retry).text(),
-            overlap=overlap_of(said.overlap, cadences),
-            catch_up=said.catch_up,
-            precision=said.precision,
-            failure_threshold=said.failure_threshold,
-            title=said.title,
-            category=said.category,
-            description=said.description,
+            payload=payload.to_json() if payload else None,
+            payload_version=payload.type_version if payload else 1,
+            retry=None if registration.retry is None else policy(registration.retry).text(),
+            overlap=overlap_of(registration.overlap, cadences),
+            catch_up=registration.catch_up,
+            precision=registration.precision,
+            failure_threshold=registration.failure_threshold,
+            title=registration.title,
+            category=registration.category,
+            description=registration.description,
             worker=tenant_id,
         )
         problems = [
             *refusals(definition, cadences),
             *([TOO_FINE] if is_too_fine(definition, self._precision) else []),
             *_tenant_problems(cadences),
-            *_key_problems(said),
+            *_key_problems(registration),
         ]
         if problems:
-            raise DeclarationError(f"job {said.name!r}: {'; '.join(problems)}")
+            raise DeclarationError(f"job {registration.name!r}: {'; '.join(problems)}")
         if handler.startswith(RESERVED) or self._routes.queue_for(handler) is None:
             raise UnknownType(handler, self._routes.types())
         return definition
@@ -152,77 +150,66 @@ class Register:
         if code is not None:
             raise JobNameTaken(ref.name, "a job that code declares")
 
-    def _stands(self, job: Job, said: Registration, fresh: Job) -> bool:
-        """Whether this registration was made already. One with a key of its own is kept, even if nothing else is new.
+    def _is_registered(self, job: Job, registration: Registration, new: Job) -> bool:
+        """Return whether this registration was made already; one with a new key is always written.
 
         Raises:
-            JobNameTaken: another one stands, and is not to be replaced.
+            JobNameTaken: there is another job of this name, and the registration does not replace it.
         """
         if job.removed_at is not None:
             return False
-        if job.holds_key(said.idempotency_key, self._clock.now()):
+        if job.holds_key(registration.idempotency_key, self._clock.now()):
             return True
-        if not said.replace:
-            raise JobNameTaken(job.name, "another job of this tenant; say replace to replace it")
-        return said.idempotency_key is None and job.definition == fresh.definition
+        if not registration.replace:
+            raise JobNameTaken(job.name, "another job of this tenant; set replace to replace it")
+        return registration.idempotency_key is None and job.definition == new.definition
 
-    def _redefine(self, job: Job, fresh: Job) -> bool:
-        """Take the place of a former registration; False if it has changed meanwhile."""
-        if job.is_live and not fresh.definition.plans_like(job.definition):
+    def _redefine(self, job: Job, new: Job) -> bool:
+        """Replace a previous registration; return False if it has changed meanwhile."""
+        if job.is_live and not new.definition.plans_like(job.definition):
             self._plan(job.ref)
             job = self._jobs.get(job.ref) or job
         now = self._clock.now()
-        after, spans = redefined(job, fresh.definition, now)
+        after, spans = redefined(job, new.definition, now)
         after = replace(
             after,
-            registered_by=fresh.registered_by,
-            registered_at=fresh.registered_at,
-            idempotency_key=fresh.idempotency_key,
-            idempotency_until=fresh.idempotency_until,
+            registered_by=new.registered_by,
+            registered_at=new.registered_at,
+            idempotency_key=new.idempotency_key,
+            idempotency_until=new.idempotency_until,
         )
         if not self._jobs.change(job, after, spans=spans):
             return False
         if after.version != job.version:
-            note = f"version {after.version} has taken over"
-            retire(
-                self._actions, job, after=now, reason=SkipReason.RETIRED, note=note, settings=self._settings
-            )
+            self._retire(job, now, SkipReason.RETIRED, f"version {after.version} has taken over")
         return True
 
     def unregister(self, name: str, tenant_id: TenantId) -> None:
-        """Take a registered job back: nothing of it runs any more; its history is kept.
-
-        Raises:
-            JobNotFound: this tenant has registered no such job.
-            JobConflict: code declares it.
-        """
+        """Remove a registered job; see `Jobs.unregister`."""
         try:
             ref = JobRef(tenant_id, job_name(name))
         except InvalidIdentifier:
             raise JobNotFound(name) from None
-        for _ in range(_RACES):
+
+        def remove() -> Retry | None:
             job, now = self._jobs.get(ref), self._clock.now()
             if job is None or job.removed_at is not None:
                 self._refuse_unknown(ref)
                 raise JobNotFound(name)
-            if self._jobs.change(job, replace(changed(job, now), removed_at=now)):
-                note = "it was unregistered"
-                retire(
-                    self._actions,
-                    job,
-                    after=now,
-                    reason=SkipReason.DISABLED,
-                    note=note,
-                    settings=self._settings,
-                )
-                return
-        raise BackendUnavailable("the jobs table", f"job {name} kept changing")
+            if not self._jobs.change(job, replace(changed(job, now), removed_at=now)):
+                return CHANGED
+            self._retire(job, now, SkipReason.DISABLED, "it was unregistered")
+            return None
+
+        change_with_retry(remove, f"job {name}")
+
+    def _retire(self, job: Job, after: datetime, reason: SkipReason, note: str) -> None:
+        retire(self._actions, job, after=after, reason=reason, note=note, settings=self._settings)
 
     def _refuse_unknown(self, ref: JobRef) -> None:
         if self._jobs.get(JobRef(SYSTEM_TENANT, ref.name)) is not None:
-            raise JobConflict(
-                ref.name, asked="unregister", problem="code declares it; take it out of the code"
-            )
+            problem = "code declares it; remove it from the code"
+            raise JobConflict(ref.name, operation="unregister", problem=problem)
 
 
 def _new(ref: JobRef, definition: Definition, now: datetime, actor: str) -> Job:
@@ -234,7 +221,7 @@ def _new(ref: JobRef, definition: Definition, now: datetime, actor: str) -> Job:
         anchor=anchor_of(definition, now),
         cursor=now,
         maintain_at=now,
-        wakes=STALE,
+        wakes=WakeState(is_stale=True),
         registered_by=actor,
         registered_at=now,
     )
@@ -245,19 +232,19 @@ def _keyed(job: Job, key: str | None, terms: KeyTerms | None) -> Job:
 
 
 def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
-    """A tenant's own job may be started by this tenant's events only, so its trigger says where an event names its tenant."""
-    from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - most registrations have none
+    """Return the triggers that do not name the tenant of an event: only this tenant's events may start its job."""
+    from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
 
     return [
-        f"{cadence.text}: say where the event names its tenant, as in tenant=detail.tenant_id; a registered job"
-        " is started by its own tenant's events alone"
+        f"{cadence.text}: there is no tenant; add the event's field that names it, as in tenant=detail.tenant_id:"
+        " only events of its own tenant may start a registered job"
         for cadence in cadences
         if isinstance(cadence, OnEvent) and not cadence.tenant
     ]
 
 
-def _key_problems(said: Registration) -> Sequence[str]:
-    key = said.idempotency_key
+def _key_problems(registration: Registration) -> Sequence[str]:
+    key = registration.idempotency_key
     if key is not None and not 1 <= len(key) <= KEY_LIMIT:
         return [f"idempotency_key has {len(key)} characters; 1 to {KEY_LIMIT} are allowed"]
     return []

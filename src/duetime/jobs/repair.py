@@ -1,6 +1,6 @@
-"""*Mend* strays between the jobs' rows and EventBridge, both ways: what no job wants is removed, what is missing is set.
+"""*Repair* differences between the jobs' rows and EventBridge: remove unknown wakes, set missing ones.
 
-Reconcile does it on each deploy, the catch-up every six hours. It reads names only, until it finds something.
+Reconcile does so on each deploy, the catch-up every six hours. It reads names only, until it finds a difference.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What was done."""
+    """The wakes removed and set."""
 
     removed: tuple[str, ...] = ()
-    """Names that no job wanted."""
+    """Names of wakes without a job."""
     set: tuple[str, ...] = ()
     """Jobs whose wakes were set again."""
 
 
 class Repair:
-    """Compares every job with what wakes it."""
+    """Compares every job with its wakes on EventBridge."""
 
     def __init__(
-        self, jobs: JobStore, wakes: JobWakes, attend: Maintain, *, clock: Clock, settings: Settings
+        self, jobs: JobStore, wakes: JobWakes, maintain: Maintain, *, clock: Clock, settings: Settings
     ) -> None:
-        self._jobs, self._wakes, self._attend = jobs, wakes, attend
+        self._jobs, self._wakes, self._maintain = jobs, wakes, maintain
         self._clock, self._settings = clock, settings
 
     def __call__(self, *, stop_at: datetime) -> RepairResult:
         """Compare until done, or until `stop_at`.
 
         Raises:
-            BackendUnavailable: not all was mended.
+            BackendUnavailable: some differences are left.
         """
         known = set(self._wakes.known())
         by_base = {base_of(ref, self._settings): ref for ref in self._all()}
@@ -70,23 +70,19 @@ class Repair:
                 yield kind, name
 
     def _set(self, ref: JobRef, known: set[tuple[str, str]]) -> bool:
-        """Have a job's wakes set again if one is missing, or one too many."""
+        """Set a job's wakes again if one is missing or superfluous."""
         job, now = self._jobs.get(ref), self._clock.now()
         if job is None:
             return False
-        wanted = {(each.kind, each.name) for each in wakes_of(job, now, self._settings)}
-        there = {
-            each
-            for each in known
-            if each[1] == base_of(ref, self._settings)
-            or _without_number(each[1]) == base_of(ref, self._settings)
-        }
-        if wanted == there:
+        base = base_of(ref, self._settings)
+        desired = {(wake.kind, wake.name) for wake in wakes_of(job, now, self._settings)}
+        existing = {(kind, name) for kind, name in known if base in {name, _without_number(name)}}
+        if desired == existing:
             return False
-        for kind, name in sorted(there - wanted):
+        for kind, name in sorted(existing - desired):
             self._wakes.remove(kind, name)
         if self._jobs.change(job, changed(job, now)):
-            self._attend(ref)
+            self._maintain(ref)
         return True
 
 

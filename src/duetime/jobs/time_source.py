@@ -1,4 +1,4 @@
-"""A source gives times of one kind: `job_times` has the three kinds; `timeline` walks through all at once. Pure."""
+"""The source of one kind of times of a cadence; `job_times` has the three kinds. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECOND = timedelta(seconds=1)
 
 
 class TimeSource(ABC):
-    """What gives times of one kind, of one cadence."""
+    """Gives times of one kind, of one cadence."""
 
     def __init__(self, cadence: Cadence, until: datetime) -> None:
         self.cadence, self.until = cadence, until
@@ -27,15 +27,15 @@ class TimeSource(ABC):
 
     @abstractmethod
     def next_after(self, at: datetime) -> datetime | None:
-        """The first one after an instant; None where there is none up to `until`."""
+        """Return the first time after an instant; None if there is none up to `until`."""
 
     @abstractmethod
-    def told(self, at: datetime) -> tuple[str, Hashable]:
-        """The note on one of its times, and what must be equal of two that are folded."""
+    def note(self, at: datetime) -> tuple[str, Hashable]:
+        """Return the note on one of its times, and the value by which equal neighbours are folded."""
 
     @abstractmethod
     def turn(self, at: datetime) -> datetime:
-        """The first instant from `at` on at which the note may change."""
+        """Return the first instant from `at` on at which the note may change."""
 
     def span_at(self, at: datetime) -> OffsetPeriod:
         """The span of one offset that an instant lies in."""

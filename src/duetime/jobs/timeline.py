@@ -1,8 +1,8 @@
-"""The timeline of a job: its nominal times in order, each with its account, and what calendars and gaps took. Pure.
+"""The timeline of a job: its nominal times in order with their status, and those that calendars and gaps removed. Pure.
 
-A version has times while it was in force. A cadence of every second that was paused for a month has millions of one
-account: after `MANY` of them in a row the walk jumps to the last one before anything can change, which is the next turn
-of what is known, the next row, or the next time of another source.
+A version has times while it was in force. A cadence of every second, paused for a month, has millions with one status.
+After `MANY` of them in a row the walk jumps to the last one before a change: the next turn of the history, the next
+row, or the next time of another source.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Version
 
 MANY = 10_000
-"""So many times of one account in a row are counted; of what follows only the last is looked for."""
+"""The most times of one status in a row that are counted; then the walk jumps to the last one."""
 
 Keyed = tuple[Hashable, Occurrence]
-"""Neighbours with one key may be folded."""
+"""An occurrence with its key; neighbours with one key may be folded."""
 
 _LEAST = timedelta(microseconds=1)
 
 
 class OccurrenceRows(Protocol):
-    """The rows of a job, as they are asked for."""
+    """The rows of a job, read on demand."""
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
-        """Those of a version with a nominal time in (after, until], oldest first; manual runs, too."""
+        """Return the rows of a version with a nominal time in (after, until], oldest first, with manual runs."""
         ...
 
     def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:
-        """Runs that events of (after, until] started, oldest first."""
+        """Return the runs that events of (after, until] started, oldest first."""
         ...
 
 
 def timeline(known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime) -> Iterator[Keyed]:
-    """What there is to account for in (start, end], in order.
+    """Return the occurrences in (start, end], in order.
 
-    Of a version without times, or one that runs itself, that is its runs; of any other, manual runs are left out.
+    A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
     """
     for version in known.versions:
         stacked = CadenceSet.of(version.definition.cadences, known.job.anchor)
@@ -62,7 +62,7 @@ def timeline(known: JobHistory, rows: OccurrenceRows, start: datetime, end: date
 def _runs(
     version: Version, stacked: CadenceSet, rows: OccurrenceRows, start: datetime, end: datetime
 ) -> Iterator[Action]:
-    """A version's runs. Their ids tell whole seconds: one of the second in which it began seems to lie before it."""
+    """Return a version's runs; their ids contain seconds only, so the version's first second is included."""
     planned = rows.of_version(version.number, start, end)
     if not stacked.triggers:
         return planned
@@ -73,7 +73,7 @@ def _runs(
 
 
 def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
-    """A row by itself: a run that no time made due, or one whose cadence does not have its time any more."""
+    """Return a row by itself: a run without a nominal time, or one whose cadence no longer has its time."""
     at, verdict = ids.nominal_at(row.id), verdict_of(row)
     tz = stacked.by_name.get(row.cadence or "", stacked.cadences[0]).tz
     by = f"triggered by {row.created_by}" if row.trigger is Trigger.MANUAL else ""
@@ -91,7 +91,7 @@ def _run(row: Action, version: Version, stacked: CadenceSet) -> Keyed:
 
 
 class _Walk:
-    """Through all sources of a version's cadences at once, up to the version's end or the window's."""
+    """Walks through all sources of a version's cadences, up to the end of the version or the window."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class _Walk:
         self._alike = 0
 
     def after(self, start: datetime) -> Iterator[Keyed]:
-        """From an instant on."""
+        """Return the occurrences after an instant."""
         sources = [
             source for cadence in self._stacked.cadences for source in sources_of(cadence, self._until)
         ]
@@ -137,47 +137,52 @@ class _Walk:
         yield from self._strays(self._until + _LEAST)
 
     def _found(self, at: datetime, here: Sequence[TimeSource]) -> Iterator[Keyed]:
-        """What there is to account for at an instant: one entry, and one more for what a gap swallowed there."""
-        swallowed = [each for each in here if isinstance(each, DstGap)]
-        nominal = [each for each in here if isinstance(each, NominalTimes)]
-        silenced = [each for each in here if isinstance(each, CalendarExcluded)]
-        if swallowed:
-            yield self._gap(at, swallowed)
+        """Return the entries at an instant: one, and one more for the times in a gap."""
+        gaps = [source for source in here if isinstance(source, DstGap)]
+        nominal = [source for source in here if isinstance(source, NominalTimes)]
+        excluded = [source for source in here if isinstance(source, CalendarExcluded)]
+        if gaps:
+            yield self._gap(at, gaps)
         row = self._row_at(at)
         if nominal:
-            yield self._nominal(at, nominal, silenced, row)
+            yield self._nominal(at, nominal, excluded, row)
         elif row is not None:
             yield _run(row, self._version, self._stacked)
-        elif silenced:
-            yield self._silenced(at, silenced)
+        elif excluded:
+            yield self._excluded(at, excluded)
 
     def _nominal(
         self,
         at: datetime,
         here: Sequence[TimeSource],
-        silenced: Sequence[CalendarExcluded],
+        excluded: Sequence[CalendarExcluded],
         row: Action | None,
     ) -> Keyed:
-        names = tuple(each.name for each in here)
+        names = tuple(source.name for source in here)
         verdict = self._known.of(row, at, names)
-        told = [each.told(at) for each in here]
-        notes = [*(note for note, _ in told), *(f"{each.name} is silent: {each.reason}" for each in silenced)]
+        noted = [source.note(at) for source in here]
+        notes = [
+            *(note for note, _ in noted),
+            *(f"{source.name} is silent: {source.reason}" for source in excluded),
+        ]
         entry = self._entry(at, here, verdict.account, verdict.reason, _joined(verdict.note, *notes))
         if row is not None:
             return row.id, replace(entry, action_id=row.id)
-        likeness = tuple(likeness for _, likeness in told)
+        likeness = tuple(likeness for _, likeness in noted)
         return (self._version.number, verdict, names, likeness, tuple(notes[len(here) :])), entry
 
-    def _silenced(self, at: datetime, here: Sequence[CalendarExcluded]) -> Keyed:
-        told = [each.told(at) for each in here]
-        reason = _joined(*(each.reason for each in here))
-        entry = self._entry(at, here, OccurrenceStatus.CALENDAR, reason, _joined(*(note for note, _ in told)))
+    def _excluded(self, at: datetime, here: Sequence[CalendarExcluded]) -> Keyed:
+        noted = [source.note(at) for source in here]
+        reason = _joined(*(source.reason for source in here))
+        entry = self._entry(
+            at, here, OccurrenceStatus.CALENDAR, reason, _joined(*(note for note, _ in noted))
+        )
         return (self._version.number, reason, entry.cadences, entry.note), entry
 
     def _gap(self, at: datetime, here: Sequence[DstGap]) -> Keyed:
-        note = _joined(*(each.told(at)[0] for each in here))
+        note = _joined(*(source.note(at)[0] for source in here))
         entry = self._entry(at, here, OccurrenceStatus.GAP, "", note)
-        missing = sum(len(each.missing(at)) for each in here)
+        missing = sum(len(source.missing(at)) for source in here)
         return ("gap", at), replace(entry, local=here[0].gap(at).local, count=missing)
 
     def _entry(
@@ -188,7 +193,7 @@ class _Walk:
             at=at,
             local=local_of(at, tz),
             tz=tz,
-            cadences=tuple(each.name for each in here),
+            cadences=tuple(source.name for source in here),
             version=self._version.number,
             account=account,
             reason=str(reason),
@@ -196,7 +201,7 @@ class _Walk:
         )
 
     def _rest(self, found: Sequence[Keyed], here: Sequence[TimeSource], following: datetime) -> Keyed | None:
-        """All later times that are certain to share the present one's account, where too many have done so already."""
+        """Return a fold of the later times that share the present status, after too many of them."""
         if len(found) != 1 or found[0][0] != self._last:
             self._last, self._alike = found[-1][0] if found else None, 0
         self._alike += 1
@@ -218,7 +223,7 @@ class _Walk:
         return row
 
     def _strays(self, before: datetime) -> Iterator[Keyed]:
-        """Rows of times that the cadences do not have, as when a zone's rules were changed after they were planned."""
+        """Return rows of times that the cadences no longer have, as after a change of a zone's rules."""
         while (row := self._row) is not None and ids.nominal_at(row.id) < before:
             self._row = next(self._rows, None)
             if row.skip_reason is not SkipReason.RETIRED:

@@ -1,4 +1,4 @@
-"""When a job will run next, as far as it is known now: without what a pause, or somebody, has skipped. Pure."""
+"""The next nominal times of a job, without those under a pause. Pure."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _SECOND = timedelta(seconds=1)
 
 
 def upcoming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[DueTime]:
-    """The nominal times after `now` that no pause covers, soonest first; endless where the cadences are.
+    """Return the nominal times after `now` without a pause, soonest first; endless if the cadences are.
 
-    Of one cadence those that a run is made for: not those that an earlier one of the job's has, too.
+    With `cadence`, return those of its own runs: a time that an earlier cadence shares belongs to that one.
     """
     if job.removed_at is not None:
         return
@@ -27,29 +27,29 @@ def upcoming(job: Job, now: datetime, cadence: str = WHOLE_JOB) -> Iterator[DueT
     times = [
         CadenceSet((cadence,)).after(start)
         for cadence in job.stacked.cadences
-        if (start := _silent_until(job, cadence, now)) is not None
+        if (start := _paused_until(job, cadence, now)) is not None
     ]
-    for at, alike in groupby(merge(*times, key=lambda due: due.at), key=lambda due: due.at):
-        yield DueTime(at, tuple(name for each in alike for name in each.cadences))
+    for at, same in groupby(merge(*times, key=lambda due: due.at), key=lambda due: due.at):
+        yield DueTime(at, tuple(name for due in same for name in due.cadences))
 
 
 def _of_one(job: Job, name: str, now: datetime) -> Iterator[DueTime]:
     cadences = job.stacked.cadences
-    place = next((place for place, cadence in enumerate(cadences) if cadence.name == name), None)
-    if place is None or (start := _silent_until(job, cadences[place], now)) is None:
+    index = next((index for index, cadence in enumerate(cadences) if cadence.name == name), None)
+    if index is None or (start := _paused_until(job, cadences[index], now)) is None:
         return
-    for due in CadenceSet((cadences[place],)).after(start):
-        if not any(_has(job, cadence, due.at, now) for cadence in cadences[:place]):
+    for due in CadenceSet((cadences[index],)).after(start):
+        if not any(_has(job, cadence, due.at, now) for cadence in cadences[:index]):
             yield due
 
 
 def _has(job: Job, cadence: Cadence, at: datetime, now: datetime) -> bool:
-    start = _silent_until(job, cadence, now)
+    start = _paused_until(job, cadence, now)
     return start is not None and at > start and cadence.next_after(at - _SECOND) == at
 
 
-def _silent_until(job: Job, cadence: Cadence, now: datetime) -> datetime | None:
-    """The end of the pauses that cover a cadence; `now` if there are none, None if one has no end."""
+def _paused_until(job: Job, cadence: Cadence, now: datetime) -> datetime | None:
+    """Return the end of a cadence's pauses; `now` without one, None if a pause has no end."""
     until = now
     for name in {WHOLE_JOB, cadence.name} & job.pauses.keys():
         ends_at = job.pauses[name].until

@@ -12,7 +12,7 @@ from typing import Final
 from duetime.aws import clients
 from duetime.ids import EVENT_SOURCE
 from duetime.local.addresses import queue_arn, queue_name
-from duetime.model.notification import TOLD
+from duetime.model.notification import EVENT_TYPES
 from duetime.notifications.mail import templates
 from duetime.settings import Settings
 
@@ -58,7 +58,7 @@ class Channels:
         bus = settings.event_bus
         pattern = {
             "source": [EVENT_SOURCE],
-            "detail-type": list(TOLD),
+            "detail-type": list(EVENT_TYPES),
             "detail": {"deployment": [settings.prefix]},
         }
         self._events.put_rule(Name=self._name, EventBusName=bus, EventPattern=json.dumps(pattern))

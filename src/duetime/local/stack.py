@@ -14,12 +14,12 @@ from datetime import timedelta
 from duetime.app import App
 from duetime.aws import clients, tables
 from duetime.clock import Clock
+from duetime.ids import DEFAULT_WORKER
 from duetime.jobs.reconcile import Reconciled
 from duetime.lambdas.rollout import Rollout
 from duetime.local.addresses import ResourceNames, dead_queue_of, queue_arn
 from duetime.local.channels import Channels
 from duetime.local.handlers import NOTIFY_TIMEOUT, SALVAGE_TIMEOUT
-from duetime.model.manifest import DEFAULT_WORKER
 from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from duetime.wakeups.system_jobs import SYSTEM_WORKER

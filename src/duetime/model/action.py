@@ -1,10 +1,10 @@
-"""The action: one piece of work at one instant. Facts only; who may change them is told in `ports`.
+"""The action: one piece of work at one instant. Facts only; `duetime.ports.actions` defines its changes.
 
 ::
 
     schedule ──> pending ──claim──> processing ──settle──> executed
                  ^  │ │             │   │  └─────────────> failed ──redrive──> pending
-                 │  │ └─> skipped   │   └────────────────> cancelled (the handler stopped when asked)
+                 │  │ └─> skipped   │   └────────────────> cancelled (the handler stopped on request)
                  │  └───> cancelled │
                  └──────retry───────┘
 """
@@ -22,7 +22,7 @@ from duetime.ids import ActionId, JobName, TenantId
 
 
 class Status(StrEnum):
-    """Where an action stands; the same words in rows, JSON, the command line and metrics."""
+    """The state of an action; rows, JSON, the command line and metrics use the same words."""
 
     PENDING = "pending"
     PROCESSING = "processing"
@@ -33,7 +33,7 @@ class Status(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more happens by itself."""
+        """Whether the action stays in this status unless a caller changes it."""
         return self not in {Status.PENDING, Status.PROCESSING}
 
 
@@ -47,11 +47,11 @@ TRANSITIONS: Mapping[Status, frozenset[Status]] = MappingProxyType(
         Status.SKIPPED: frozenset(),
     }
 )
-"""The legal changes of status. A reschedule leaves an action pending, a take-over leaves it processing."""
+"""The legal changes of status. A rescheduled action stays pending; a taken-over action stays processing."""
 
 
 class Ending(StrEnum):
-    """How one attempt ended."""
+    """The result of one attempt."""
 
     EXECUTED = "executed"
     FAILED = "failed"
@@ -60,7 +60,7 @@ class Ending(StrEnum):
 
 
 class SkipReason(StrEnum):
-    """Why an occurrence was not run."""
+    """The reason why an occurrence was not run."""
 
     OVERLAP = "overlap"
     """Another run of its job held the lock."""
@@ -68,51 +68,51 @@ class SkipReason(StrEnum):
     DISABLED = "disabled"
     """Its job is no longer declared, or was unregistered."""
     MISSED = "missed"
-    """It could be claimed only when its job's grace was over."""
+    """It was claimed only after its job's grace."""
     RETIRED = "retired"
-    """Its job's schedule changed before it was due; the new version has occurrences of its own."""
+    """Its job's schedule changed before it was due; the new version has its own occurrences."""
     COVERED = "covered"
-    """The version before had run this very time, in the moment in which it ended."""
+    """The previous version ran this nominal time just before it ended."""
     ASKED = "asked"
-    """Somebody had it skipped."""
+    """An operator skipped it."""
     REFUSED = "refused"
-    """The event that would have started it names no tenant, and its trigger asks for one."""
+    """Its event names no tenant, and its trigger requires one."""
 
 
 class Trigger(StrEnum):
-    """What made an action due."""
+    """The cause that made an action due."""
 
     SCHEDULED = "scheduled"
-    """Somebody scheduled it for an instant."""
+    """A caller scheduled it for an instant."""
     CADENCE = "cadence"
     CATCH_UP = "catch-up"
-    """An occurrence that its job missed, and makes up for."""
+    """A missed occurrence that its job makes up for."""
     EVENT = "event"
     MANUAL = "manual"
 
 
 KEPT_ATTEMPTS = 20
-"""A row keeps this many attempts, the latest; their numbers go on counting."""
+"""The number of latest attempts that a row stores; their numbers still grow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run. Without `finished_at` it is running, or, when another follows, its worker died ("lost")."""
+    """One run. Without `finished_at` it is running; if another attempt follows, its worker died ("lost")."""
 
     queued_at: datetime
-    """When the message that led to it could first be received."""
+    """When its queue message could first be received."""
     started_at: datetime
     instance: str
-    """Which worker process ran it."""
+    """The worker process that ran it."""
     finished_at: datetime | None = None
     ending: Ending | None = None
     message: str | None = None
-    """Why it did not succeed, in at most 500 characters."""
+    """The reason of a failure, in at most 500 characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionRef:
-    """What leads to an action's row."""
+    """The key of an action's row."""
 
     tenant_id: TenantId
     id: ActionId
@@ -120,7 +120,7 @@ class ActionRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """An action as its row tells it. All instants are in UTC."""
+    """The contents of an action's row. All instants are in UTC."""
 
     tenant_id: TenantId
     id: ActionId
@@ -135,31 +135,31 @@ class Action:
     """The payload is an item of its own, so that claim and settle do not pay for it."""
     correlation_id: str | None = None
     idempotency_key: str | None = None
-    """What it was scheduled under: while the key holds, a repeat of it gets this action."""
+    """The key under which it was scheduled: while the key holds, a repeat returns this action."""
     concurrency_key: str | None = None
-    """Of the actions of a tenant that share it, only so many run at once."""
+    """A limited number of a tenant's actions with one key run at once."""
     concurrency_limit: int = 1
-    """How many: it begins while fewer hold a slot of its concurrency key."""
+    """That number: the action begins while fewer hold a slot of its concurrency key."""
     trace: str | None = None
-    """The trace context of who scheduled it, as a W3C ``traceparent``; its runs continue that trace."""
+    """The caller's trace context, as a W3C ``traceparent``; its runs continue that trace."""
     status: Status = Status.PENDING
     generation: int = 1
-    """Counts how often the action became pending with a due time: each has its own wake."""
+    """Counts the due times with which the action was pending: each has its own wake."""
     fence: int = 0
-    """Counts claims; who holds an older one holds nothing."""
+    """Counts claims; a write under an older fence is rejected."""
     attempt: int = 0
-    """Runs that counted towards the retry policy; a run lost with its worker is repeated under the same number."""
+    """Runs that count towards the retry policy; a run whose worker died is repeated under the same number."""
     redriven_after: int = 0
-    """Runs that lay before the last redrive: the retry policy counts from there."""
+    """Runs before the last redrive, which the retry policy does not count."""
     recoveries: int = 0
-    """How often a run was taken over from a dead worker."""
+    """The number of runs taken over from a dead worker."""
     first_due_at: datetime | None = None
-    """The due time before retries moved it; None while they have not."""
+    """The due time before retries changed it; None if they have not."""
     attempts: tuple[Attempt, ...] = ()
     lease_until: datetime | None = None
     claim_nonce: str | None = None
     retry: str | None = None
-    """The retry policy's text form, as it was at the first claim."""
+    """The text form of the retry policy at the first claim."""
     cancel_requested_at: datetime | None = None
     cancel_requested_by: str | None = None
     changed_at: datetime | None = None
@@ -170,29 +170,29 @@ class Action:
     cadence: str | None = None
     """Of an occurrence: the name of the cadence that made it due; of an event run, of its trigger."""
     job_tenant: TenantId | None = None
-    """Whose the job is, where an event started a run of it for another tenant."""
+    """The job's tenant, if an event started a run of it for another tenant."""
     planned_at: datetime | None = None
-    """Of a job's run: when its row was made."""
+    """Of a job's run: when its row was written."""
     catches_up: bool = False
     """An occurrence that was missed; it waits for its job's lock instead of being skipped."""
     skip_reason: SkipReason | None = None
-    """Why a skipped row was not run."""
+    """Why a skipped row did not run."""
     note: str | None = None
-    """More on that, in at most 500 characters."""
+    """Details of that, in at most 500 characters."""
 
     @property
     def ref(self) -> ActionRef:
-        """What leads to this row."""
+        """The key of this row."""
         return ActionRef(self.tenant_id, self.id)
 
     @property
     def nominal_at(self) -> datetime:
-        """The instant it was scheduled for; retries and redrives do not move it."""
+        """The instant that the cadence or the caller named; retries and redrives do not change it."""
         return self.first_due_at or self.due_at
 
     @property
     def created_at(self) -> datetime:
-        """When it was scheduled, to the millisecond: its id carries it; or when its job's run was planned."""
+        """When it was scheduled, to the millisecond, read from its id; or when its job's run was planned."""
         return self.planned_at or ids.created_at(self.id)
 
     @property
@@ -202,7 +202,7 @@ class Action:
 
     @property
     def trigger(self) -> Trigger:
-        """What made it due."""
+        """The cause that made it due."""
         if ids.is_one_shot(self.id):
             return Trigger.SCHEDULED
         if ids.is_event_run(self.id):
@@ -213,12 +213,12 @@ class Action:
 
     @property
     def modified_at(self) -> datetime:
-        """When the row last changed in a way worth telling: a change by somebody, a start or an end of a run."""
+        """When a caller last changed the row, or a run of it started or ended."""
         return max(instant for instant in (self.created_at, self.changed_at, self._last_ran_at) if instant)
 
     @property
     def modified_by(self) -> str:
-        """Who made that change: the worker's instance where it was a run."""
+        """The author of that change; the worker's instance, if it was a run."""
         if self._last_ran_at and self._last_ran_at >= (self.changed_at or self.created_at):
             return self.attempts[-1].instance
         return self.changed_by or self.created_by
@@ -248,7 +248,7 @@ class Action:
 
     @property
     def pending_since(self) -> datetime:
-        """When it last became pending: where it was armed from."""
+        """When it last became pending."""
         return self.modified_at
 
     @property
@@ -256,14 +256,14 @@ class Action:
         return (self.attempts[-1].finished_at or self.attempts[-1].started_at) if self.attempts else None
 
     def numbered_attempts(self) -> tuple[tuple[int, Attempt], ...]:
-        """The attempts kept, each with its number: a lost run and the one that took it over share theirs."""
+        """Return the stored attempts with their numbers; a lost run and its take-over share one number."""
         number, numbered = self.attempt, []
-        for place in range(len(self.attempts) - 1, -1, -1):
-            numbered.append((number, self.attempts[place]))
-            if place and self.attempts[place - 1].finished_at is not None:
+        for index in range(len(self.attempts) - 1, -1, -1):
+            numbered.append((number, self.attempts[index]))
+            if index and self.attempts[index - 1].finished_at is not None:
                 number -= 1
         return tuple(reversed(numbered))
 
     def without_payload(self) -> Action:
-        """The same row without its payload: what a list shows."""
+        """Return the row without its payload, as in a list."""
         return replace(self, payload=None)

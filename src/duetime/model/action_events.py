@@ -1,4 +1,4 @@
-"""Action events: what a change of a row tells. Facts only; which of it is told is said in `lifecycle`."""
+"""Lifecycle events of actions. Facts only; `lifecycle` decides which are published."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from duetime.model.redaction import WHOLE, Redacted, redacted
 
 
 def of_action(change: Change, at: datetime) -> Iterator[LifecycleEvent]:
-    """What a change of a row tells; of a removal, nothing.
+    """Return the events of a change of a row; a removal has none.
 
     Args:
         change: the row before and after.
-        at: when it was written, for what the row itself has no instant of.
+        at: when it was written, for transitions whose instant the row does not store.
     """
     if change.new is None:
         return
-    told = _began(change.new) if change.old is None else _went_on(change.old, change.new)
-    for word, by, when in told:
+    transitions = _first(change.new) if change.old is None else _next(change.old, change.new)
+    for word, by, when in transitions:
         yield _of_row(change.new, word, by, when or at)
 
 
 _Transition = tuple[EventName, str | None, datetime | None]
 
 
-def _began(new: Action) -> Iterator[_Transition]:
+def _first(new: Action) -> Iterator[_Transition]:
     if new.job is None:
         yield EventName.SCHEDULED, new.created_by, new.created_at
     elif new.trigger in {Trigger.MANUAL, Trigger.EVENT} and new.status is not Status.SKIPPED:
@@ -44,7 +44,7 @@ def _began(new: Action) -> Iterator[_Transition]:
         yield from _ended(new)
 
 
-def _went_on(old: Action, new: Action) -> Iterator[_Transition]:
+def _next(old: Action, new: Action) -> Iterator[_Transition]:
     if new.cancel_requested_at is not None and old.cancel_requested_at is None:
         yield EventName.CANCEL_REQUESTED, new.cancel_requested_by, new.cancel_requested_at
     match old.status, new.status:
@@ -63,7 +63,7 @@ def _went_on(old: Action, new: Action) -> Iterator[_Transition]:
 
 
 def _ended(new: Action) -> Iterator[_Transition]:
-    """What its last status says, where that is final."""
+    """Return the event of a final status."""
     ran_until = new.attempts[-1].finished_at if new.attempts else None
     match new.status:
         case Status.EXECUTED:
@@ -71,7 +71,7 @@ def _ended(new: Action) -> Iterator[_Transition]:
         case Status.FAILED:
             yield EventName.FAILED, None, ran_until
         case Status.CANCELLED:
-            ended = max((each for each in (ran_until, new.changed_at) if each), default=None)
+            ended = max((end for end in (ran_until, new.changed_at) if end), default=None)
             yield EventName.CANCELLED, new.cancelled_by, ended
         case Status.SKIPPED if new.skip_reason is SkipReason.MISSED:
             yield EventName.MISSED, None, new.changed_at
@@ -88,12 +88,12 @@ def _of_row(row: Action, word: EventName, by: str | None, at: datetime) -> Lifec
         tenant_id=row.tenant_id,
         name=row.id,
         by=by,
-        about=told_of_row(row),
+        about=public_fields(row),
     )
 
 
-def told_of_row(row: Action) -> dict[str, Any]:
-    """What outsiders are told of an action: never its payload (see `with_payload`)."""
+def public_fields(row: Action) -> dict[str, Any]:
+    """Return the public fields of an action, without its payload; see `with_payload`."""
     last = row.attempts[-1] if row.attempts else None
     is_its_end = last is not None and (row.status is not Status.CANCELLED or last.ending is Ending.CANCELLED)
     message = last.message if last and is_its_end else None
@@ -117,19 +117,19 @@ def told_of_row(row: Action) -> dict[str, Any]:
 
 
 def with_payload(event: LifecycleEvent, row: Action, route: WorkerRoute) -> LifecycleEvent:
-    """The event with the payload of its action, where the row carries it: one set apart stays apart.
+    """Return the event with the payload of its action, unless the payload is an item of its own.
 
-    What is sensitive is told to nobody here. Which fields that are is known of the version in force alone, and nobody
-    here can upcast: of another version nothing is told, if anything is sensitive.
+    Sensitive fields are redacted. Their paths are known for the payload version in force alone, and this function
+    cannot upcast. If a type has sensitive fields, a payload of another version is thus redacted entirely.
     """
     if row.payload is None or row.payload_offloaded:
         return event
-    told = _told(row.payload, row.payload_version, route)
-    about = {**event.about, "payload": told.payload}
-    return replace(event, about={**about, "redacted": list(told.paths)} if told.paths else about)
+    public = _public(row.payload, row.payload_version, route)
+    about = {**event.about, "payload": public.payload}
+    return replace(event, about={**about, "redacted": list(public.paths)} if public.paths else about)
 
 
-def _told(written: str, version: int, route: WorkerRoute) -> Redacted:
+def _public(written: str, version: int, route: WorkerRoute) -> Redacted:
     if version > route.version or (route.sensitive and version != route.version):
         return WHOLE
     return redacted(json.loads(written), route.sensitive)

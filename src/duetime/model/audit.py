@@ -1,4 +1,4 @@
-"""The audit entry: one change that somebody asked for over the API. Facts only."""
+"""The audit entry: one change that a caller requested over the API. Facts only."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from duetime.ids import TenantId, is_action_id, is_one_shot
 
 
 class AuditKind(StrEnum):
-    """What a change is about."""
+    """The kind of a change's target."""
 
     ACTION = "action"
     JOB = "job"
     GRANT = "grant"
     MANY = "many"
-    """Actions that a selection means."""
+    """All actions of a selection."""
     UNDELIVERED = "undelivered"
     NOTIFICATION = "notification"
-    """One of a list, by its id; or all that are unread."""
+    """One notification by its id, or all unread ones."""
     PREFERENCES = "preferences"
-    """Who is notified of what."""
+    """The recipients of notifications."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditTarget:
-    """What a change is about: an action by its id, a job by its name, a grant by its role; many by nothing."""
+    """The target of a change: an action's id, a job's name, a grant's role; no name for many."""
 
     kind: AuditKind
     name: str = ""
@@ -39,7 +39,7 @@ class AuditTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """A change that was asked for, and, once it ended, what came of it."""
+    """A requested change, and its result once it has ended."""
 
     id: str
     """A UUIDv7: entries sort by when they were begun."""
@@ -50,24 +50,24 @@ class AuditEntry:
     by: str
     roles: tuple[str, ...]
     address: str | None
-    """Where the request came from, as API Gateway saw it."""
+    """The caller's address, from API Gateway."""
     asked_at: datetime
     asked: Mapping[str, Any]
-    """What was asked for beside that; never a payload."""
+    """The other fields of the request; never a payload."""
     status: int | None = None
-    """How it was answered; None while nobody knows whether it was done."""
+    """The response's status; None while the result is unknown."""
     result: Mapping[str, Any] | None = None
-    """What the target became, or why the change was refused."""
+    """The target after the change, or the reason of a rejection."""
 
     def named(self, name: str) -> AuditEntry:
-        """The entry of a change that made something new, with what that is called."""
+        """Return the entry with the name of a new target."""
         return self if self.target.name else replace(self, target=replace(self.target, name=name))
 
     def ended(self, status: int, result: Mapping[str, Any]) -> AuditEntry:
-        """The entry with what came of it."""
+        """Return the entry with its result."""
         return replace(self, status=status, result=result)
 
 
 def is_entry_id(text: str) -> bool:
-    """Whether `text` could be an entry's id."""
+    """Return whether `text` has the form of an entry's id."""
     return is_action_id(text) and is_one_shot(text)

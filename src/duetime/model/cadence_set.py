@@ -1,4 +1,4 @@
-"""Stacked cadences, read as one: when is the job next due, by which of them, and what wakes its planner?"""
+"""The cadences of one job: its next due time, their names, and the wakes of its planner."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ class CadenceSet:
 
     @classmethod
     def of(cls, texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
-        """Read their texts; an interval that names no start begins at `anchor`.
+        """Parse their texts; an interval without a start begins at `anchor`.
 
         Raises:
-            InvalidCadence: a text says no cadence.
+            InvalidCadence: a text is no cadence.
         """
         return _read(texts, anchor)
 
     @cached_property
     def by_name(self) -> dict[str, Cadence]:
-        """Each by its name."""
+        """The cadences, by name."""
         return {cadence.name: cadence for cadence in self.cadences}
 
     @cached_property
     def triggers(self) -> tuple[OnEvent, ...]:
-        """Those that an event starts."""
+        """The cadences that an event starts."""
         from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - most jobs have none
 
         return tuple(cadence for cadence in self.cadences if isinstance(cadence, OnEvent))
@@ -63,19 +63,19 @@ class CadenceSet:
     def after(self, instant: datetime) -> Iterator[DueTime]:
         """The nominal times strictly after `instant`, soonest first; endless where the cadences are."""
         heap = [
-            (at, place)
-            for place, cadence in enumerate(self.cadences)
+            (at, index)
+            for index, cadence in enumerate(self.cadences)
             if (at := cadence.next_after(instant)) is not None
         ]
         heapify(heap)
         while heap:
             at, names = heap[0][0], []
             while heap and heap[0][0] == at:
-                place = heappop(heap)[1]
-                names.append(self.cadences[place].name)
-                following = self.cadences[place].next_after(at)
+                index = heappop(heap)[1]
+                names.append(self.cadences[index].name)
+                following = self.cadences[index].next_after(at)
                 if following is not None:
-                    heappush(heap, (following, place))
+                    heappush(heap, (following, index))
             yield DueTime(at, tuple(names))
 
     def between(self, start: datetime, end: datetime) -> Iterator[DueTime]:

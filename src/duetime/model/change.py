@@ -1,4 +1,4 @@
-"""The change: what the table's stream tells of a row. Facts only."""
+"""The change of a row, as a record of the table's stream. Facts only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from duetime.model.action import Action, Status
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What happened to a row: None stands for no row."""
+    """A row before and after a write; None stands for no row."""
 
     old: Action | None
     new: Action | None

@@ -1,9 +1,9 @@
-"""Event patterns: which events an event source lets through, as Lambda's filters and EventBridge's rules read them.
+"""Event patterns: match events as Lambda's filters and EventBridge's rules do.
 
-A pattern has the form of the event. Each of its leaves is a list of what the event may have there: a literal, or one of
+A pattern has the form of the event. Each of its leaves is a list of allowed values: a literal, or one of
 ``{"prefix": …}``, ``{"suffix": …}``, ``{"anything-but": …}``, ``{"exists": …}``, ``{"numeric": ["<", 5]}``. Lists are
-alternatives, fields must all match, and where the event has a list, one of its elements must. What is not known here is
-refused: a filter that silently let too little through would look like a lost event.
+alternatives; all fields must match; if the event has a list, one of its elements must match. An unknown rule is
+rejected, since a filter that silently drops events would look like lost events.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 class UnknownPattern(ValueError):
-    """A pattern that AWS would refuse, or that the local cloud does not know."""
+    """A pattern that AWS rejects, or that the local cloud does not know."""
 
     def __init__(self, rule: object) -> None:
         super().__init__(f"{rule!r} is no event pattern that the local cloud knows")
 
 
 def matches(pattern: Pattern, event: Mapping[str, Any]) -> bool:
-    """Whether `event` has everything that `pattern` asks for.
+    """Return whether `event` matches `pattern`.
 
     Raises:
-        UnknownPattern: the pattern holds something else than lists, objects and the rules above.
+        UnknownPattern: the pattern contains anything but lists, objects and the rules above.
     """
-    return all(_field_matches(wanted, event.get(name, _ABSENT)) for name, wanted in pattern.items())
+    return all(_field_matches(required, event.get(name, _ABSENT)) for name, required in pattern.items())
 
 
-def _field_matches(wanted: Any, found: Any) -> bool:
-    if isinstance(wanted, Mapping):
-        return matches(wanted, found if isinstance(found, Mapping) else {})
-    if not isinstance(wanted, list | tuple):
-        raise UnknownPattern(wanted)
+def _field_matches(required: Any, found: Any) -> bool:
+    if isinstance(required, Mapping):
+        return matches(required, found if isinstance(found, Mapping) else {})
+    if not isinstance(required, list | tuple):
+        raise UnknownPattern(required)
     candidates = found if isinstance(found, list | tuple) else [found]
-    return any(_rule_matches(rule, candidate) for rule in wanted for candidate in candidates)
+    return any(_rule_matches(rule, candidate) for rule in required for candidate in candidates)
 
 
 def _rule_matches(rule: Any, found: Any) -> bool:
@@ -73,6 +73,6 @@ _RULES: Mapping[str, Callable[[Any, Any], bool]] = {
     "prefix": lambda start, found: isinstance(found, str) and found.startswith(start),
     "suffix": lambda end, found: isinstance(found, str) and found.endswith(end),
     "anything-but": _anything_but,
-    "exists": lambda wanted, found: (found is not _ABSENT) == wanted,
+    "exists": lambda required, found: (found is not _ABSENT) == required,
     "numeric": _numeric,
 }

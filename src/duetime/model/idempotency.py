@@ -1,4 +1,4 @@
-"""Idempotency keys: for how long one holds, and what a repeat of it gets. Facts only; who takes a key is told in `ports`.
+"""Idempotency keys: how long one holds, and what a repeat returns. Facts only; `duetime.ports.actions` takes keys.
 
 ::
 
@@ -21,62 +21,62 @@ _DIGITS = 32
 
 @dataclass(frozen=True, slots=True)
 class KeyTerms:
-    """What is asked for when an action is scheduled under a key."""
+    """How long a new key holds."""
 
     now: datetime
     until: datetime
-    """The key holds at least so long, and at least until its action is final."""
+    """The key holds until then, and at least until its action is final."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldKey:
-    """A key as an action has it."""
+    """A key that an action holds."""
 
     action_id: ActionId
     content: str
-    """What tells the action's type and payload from others."""
+    """A hash of the action's type and payload."""
     until: datetime
 
     @classmethod
     def of(cls, action: Action, until: datetime) -> HeldKey:
-        """The key as `action` takes it."""
+        """Return the key as `action` takes it."""
         return cls(action.id, content_of(action), until)
 
-    def first(self, asked: Action, row: Action | None, now: datetime) -> Action | None:
-        """What a repeat gets: `row`, the action that has the key. None if `asked` may take the key over.
+    def first(self, repeat: Action, row: Action | None, now: datetime) -> Action | None:
+        """Return `row`, the action that holds the key; None if `repeat` may take the key.
 
         Raises:
-            IdempotencyConflict: the key holds, and `asked` has another type or payload.
+            IdempotencyConflict: the key holds, and `repeat` has another type or payload.
         """
         if row is None or (row.status.is_final and self.until <= now):
             return None
-        if self.content != content_of(asked):
-            raise IdempotencyConflict(asked.idempotency_key or "", self.action_id)
+        if self.content != content_of(repeat):
+            raise IdempotencyConflict(repeat.idempotency_key or "", self.action_id)
         return row
 
 
 def content_of(action: Action) -> str:
-    """A hash of its type and payload; the due time is not compared."""
+    """Return a hash of its type and payload, without the due time."""
     return sha256(f"{action.type}\n{action.payload or ''}".encode()).hexdigest()[:_DIGITS]
 
 
 def key_terms(
     key: str | None, ttl: timedelta | None, *, now: datetime, settings: Settings
 ) -> KeyTerms | None:
-    """The terms of a key, for the deployment's time to live unless another is given; None without a key.
+    """Return the terms of a key; None without a key. The settings give the default time to live.
 
     Raises:
-        InvalidTime: the time to live is none that a key can have.
+        InvalidTime: the time to live is out of range, or there is no key.
     """
     if key is None:
         if ttl is not None:
-            raise InvalidTime(ttl, "is the time to live of no key; say idempotency_key as well")
+            raise InvalidTime(ttl, "is a time to live without a key; pass idempotency_key as well")
         return None
     span = settings.idempotency_ttl if ttl is None else ttl
     longest = min(LONGEST_KEY_TTL, settings.retention)
     if not _is_within(span, longest):
-        told = f"allowed is a timedelta of {SHORTEST_KEY_TTL} to {longest}"
-        raise InvalidTime(span, f"is no time to live of an idempotency key; {told}")
+        allowed = f"allowed is a timedelta of {SHORTEST_KEY_TTL} to {longest}"
+        raise InvalidTime(span, f"is no time to live of an idempotency key; {allowed}")
     return KeyTerms(now, now + span)
 
 

@@ -1,8 +1,8 @@
-"""The job: a factory of actions. Facts only; how its occurrences are planned is told in `plan`, who may run in `admit`.
+"""The job: a factory of actions. Facts only; `duetime.jobs.plan` plans occurrences, `duetime.jobs.claim_policy` runs them.
 
-A job has one **definition** at a time, which code or a runtime registration says, and a **version** that counts the changes of
-what is planned. Its **cursor** is the instant up to which every nominal time is accounted for: as a row, or by a span.
-Its **lock** is the run that keeps other occurrences waiting or skipped. What operators set survives every deploy.
+A job has one **definition** at a time, from code or a runtime registration. Its **version** counts the changes of its
+plan. Its **cursor** is the instant up to which every nominal time is recorded, in a row or a span. Its **lock** is the
+run for which other occurrences wait or are skipped. Every deploy retains what operators set.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from types import MappingProxyType
 from typing import Literal, Self
 
 from duetime import ids
-from duetime.ids import JobName, TenantId
+from duetime.ids import DEFAULT_WORKER, JobName, TenantId
 from duetime.model.action import ActionRef
 from duetime.model.cadence_set import CadenceSet
-from duetime.model.manifest import DEFAULT_WORKER
 from duetime.model.run_stats import RunStats
+from duetime.model.wake_state import WakeState
 from duetime.retry import RetryPolicy, Tuning
 
 Precision = Literal["second", "minute"]
 
 WHOLE_JOB = ""
-"""Stands for all cadences of a job where one of them could be named."""
+"""In place of a cadence's name: all cadences of a job."""
 
 
 class Overlap(StrEnum):
-    """What becomes of an occurrence that is due while another run of its job has not ended."""
+    """The policy for an occurrence that is due while another run of its job has not ended."""
 
     SKIP = "skip"
     """It is recorded as skipped."""
@@ -39,11 +39,11 @@ class Overlap(StrEnum):
     ALLOW = "allow"
     """They run side by side; the job has no lock."""
     CANCEL_RUNNING = "cancel_running"
-    """The running one is asked to stop; of those that wait for it the latest runs."""
+    """The running one is requested to stop; of the waiting ones, the latest runs."""
 
 
 class Origin(StrEnum):
-    """Who declared a job."""
+    """The place where a job is declared."""
 
     CODE = "code"
     RUNTIME = "runtime"
@@ -51,7 +51,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JobRef:
-    """What leads to a job."""
+    """The key of a job."""
 
     tenant_id: TenantId
     name: JobName
@@ -59,34 +59,34 @@ class JobRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """What a job is, as code or a registration says it."""
+    """The declaration of a job, by code or a registration."""
 
     name: JobName
     type: str
     """The registered name of the handler that runs it."""
     cadences: tuple[str, ...]
-    """Their texts, as `duetime.cadence.parse` reads them; ``manual`` where there is no other."""
+    """Their texts, as `duetime.cadence.parse` reads them; ``manual`` if there is no other."""
     payload: str | None = None
-    """What each run is given, as JSON; at most 2 KB, since each occurrence's row carries it."""
+    """The payload of each run, as JSON; at most 2 KB, since each occurrence's row contains it."""
     payload_version: int = 1
     retry: str | None = None
-    """A policy's text form; without it the handler's own applies."""
+    """A retry policy's text form; without it the handler's own applies."""
     overlap: Overlap = Overlap.SKIP
     catch_up: int = 0
-    """How many of the latest missed occurrences are made up for."""
+    """The number of latest missed occurrences that the job makes up for."""
     precision: Precision = "second"
     failure_threshold: int = 3
-    """Failures in a row after which somebody should be told."""
+    """Failures in a row after which a notification is sent."""
     title: str = ""
     category: str = ""
     description: str = ""
     worker: str = DEFAULT_WORKER
-    """Whose manifest declares it."""
+    """The worker whose manifest declares it."""
     self_scheduled: bool = False
-    """It has a wake of its own, as the sweep has: nothing is planned, each run records itself."""
+    """It has its own wake, as the sweep has: its runs are not planned, each records itself."""
 
     def plans_like(self, other: Definition) -> bool:
-        """Whether occurrences planned for the one are right for the other."""
+        """Return whether both definitions have the same plan."""
         return self._planned == other._planned
 
     @property
@@ -94,28 +94,28 @@ class Definition:
         return (self.type, self.cadences, self.payload, self.payload_version, self.self_scheduled)
 
     def to_json(self) -> str:
-        """A text form; what has its default is left out."""
-        said = {name: value for name, value in asdict(self).items() if value != _DEFAULTS.get(name)}
-        return json.dumps(said, sort_keys=True, separators=(",", ":"))
+        """Return a JSON form without the default values."""
+        fields = {name: value for name, value in asdict(self).items() if value != _DEFAULTS.get(name)}
+        return json.dumps(fields, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, written: str) -> Self:
-        """Read what `to_json` wrote; a field that a later version wrote is passed by."""
-        said = {name: value for name, value in json.loads(written).items() if name in cls.__slots__}
+        """Read the result of `to_json`; unknown fields of a later version are ignored."""
+        fields = {name: value for name, value in json.loads(written).items() if name in cls.__slots__}
         return cls(
-            **said
-            | {"cadences": tuple(said["cadences"]), "overlap": Overlap(said.get("overlap", Overlap.SKIP))}
+            **fields
+            | {"cadences": tuple(fields["cadences"]), "overlap": Overlap(fields.get("overlap", Overlap.SKIP))}
         )
 
 
 _DEFAULTS: Mapping[str, object] = {
-    name: each.default for name, each in Definition.__dataclass_fields__.items()
+    name: field.default for name, field in Definition.__dataclass_fields__.items()
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
-    """Somebody has paused a job, or one of its cadences."""
+    """A pause of a job, or of one of its cadences."""
 
     since: datetime
     by: str
@@ -124,22 +124,22 @@ class Pause:
     """When it ends by itself."""
 
     def is_over(self, now: datetime) -> bool:
-        """Whether it has ended by itself."""
+        """Return whether it has ended by itself."""
         return self.until is not None and self.until <= now
 
 
 class SpanKind(StrEnum):
-    """Why nothing was planned for a while."""
+    """The reason why a job planned no rows for a time."""
 
     PAUSED = "paused"
     DISABLED = "disabled"
     MISSED = "missed"
-    """Nobody planned: an outage, or the global switch."""
+    """Planning did not take place, because of an outage or the global switch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobSpan:
-    """A part of a job's time, (start, end], for which no rows were made: it explains thousands of nominal times in one item."""
+    """A time, (start, end], in which a job has no rows: one item explains thousands of nominal times."""
 
     kind: SpanKind
     start: datetime
@@ -162,7 +162,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A job as its rows tell it."""
+    """The contents of a job's rows."""
 
     ref: JobRef
     definition: Definition
@@ -175,24 +175,24 @@ class Job:
     cursor: datetime
     """Every nominal time up to here is a row, or lies in a span, a pause or a time before this version."""
     revision: int = 1
-    """Counts what reconcile and operators change; whoever changes from an older one changes nothing."""
+    """Counts the changes by reconcile and operators; a change from an older revision is rejected."""
     maintain_at: datetime
-    """When somebody must look after it at the latest; see `duetime.jobs.maintain`."""
+    """The latest time of its next maintenance; see `duetime.jobs.maintain`."""
     ends: Mapping[int, datetime] = field(default_factory=lambda: MappingProxyType({}))
-    """When recent versions ended: what is planned for them and later is retired."""
+    """When recent versions ended: their later rows are retired."""
     pauses: Mapping[str, Pause] = field(default_factory=lambda: MappingProxyType({}))
     """By cadence, or under `WHOLE_JOB`."""
     removed_at: datetime | None = None
-    """Since when code, or the registration, is gone."""
+    """When code, or the registration, stopped declaring it."""
     tuning: Mapping[str, Tuning] = field(default_factory=lambda: MappingProxyType({}))
     """By cadence, or under `WHOLE_JOB`."""
     running: ActionRef | None = None
-    """Who holds the lock."""
+    """The run that holds the lock."""
     waiting: ActionRef | None = None
-    """Who waits for it, where the policy lets one wait."""
+    """The run that waits for the lock, if the policy allows that."""
     tally: RunStats = field(default_factory=RunStats)
-    wakes: str = ""
-    """What `duetime.jobs.maintain` last set on EventBridge for it, in short."""
+    wakes: WakeState = field(default_factory=WakeState)
+    """What `duetime.jobs.maintain` last set on EventBridge for it."""
     registered_by: str = ""
     registered_at: datetime | None = None
     """Of a runtime job: when its last registration was made."""
@@ -208,7 +208,7 @@ class Job:
 
     @property
     def stacked(self) -> CadenceSet:
-        """Its cadences, read as one."""
+        """Its parsed cadences."""
         return CadenceSet.of(self.definition.cadences, self.anchor)
 
     @property
@@ -222,30 +222,30 @@ class Job:
         return not self.is_paused and self.removed_at is None
 
     def holds_key(self, key: str | None, now: datetime) -> bool:
-        """Whether `key` is that of its last registration, and its time has not passed."""
+        """Return whether `key` is that of its last registration, and still holds."""
         until = self.idempotency_until
         return key is not None and key == self.idempotency_key and until is not None and now < until
 
     def pause_of(self, cadence: str | None) -> Pause | None:
-        """The pause that holds a cadence, its own or the whole job's."""
+        """Return the pause of a cadence: its own or the job's."""
         return self.pauses.get(WHOLE_JOB) or (self.pauses.get(cadence) if cadence else None)
 
     def policy_for(self, cadence: str | None, handlers: RetryPolicy) -> RetryPolicy:
-        """The retry policy of a run: its cadence's tuning over the job's, over the definition's or the handler's."""
-        said = self.definition.retry
-        policy = handlers if said is None else RetryPolicy.parse(said)
+        """Return the retry policy of a run: the cadence's tuning, then the job's, the definition's, the handler's."""
+        retry = self.definition.retry
+        policy = handlers if retry is None else RetryPolicy.parse(retry)
         for name in (WHOLE_JOB, cadence or WHOLE_JOB):
             if name in self.tuning:
                 policy = self.tuning[name].applied(policy)
         return policy
 
     def end_of(self, version: int) -> datetime | None:
-        """When a version ended; None for the one in force. One so old that it is not kept ended before this one began."""
+        """Return when a version ended; None for the one in force. One too old to be stored ended before this one."""
         return None if version == self.version else self.ends.get(version, self.since)
 
 
 def attend_shard_of(ref: JobRef) -> str:
-    """Which partition of the index of jobs to attend to it is in."""
+    """Return the job's partition in the index by `maintain_at`."""
     return ids.SHARDS[sum(ref.name.encode()) % ATTEND_SHARDS]
 
 

@@ -1,4 +1,4 @@
-"""Job events: what a change of a job's state, and a part of its time without rows, tell. Facts only."""
+"""Lifecycle events of jobs: of a change of a job, and of missed times. Facts only."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from duetime.model.lifecycle import EventName, LifecycleEvent
 
 @dataclass(frozen=True, slots=True)
 class JobChange:
-    """What happened to a job's state: None stands for no job."""
+    """A job before and after a write; None stands for no job."""
 
     old: Job | None
     new: Job
     is_redefined: bool = False
-    """Its definition was written anew: retries, titles and the like make no new version."""
+    """Its definition has changed; a change of retries or titles makes no new version."""
 
     @property
     def may_tell(self) -> bool:
-        """Whether its definition is worth reading: most writes of a state only move a cursor or a lock."""
+        """Whether it may have an event; most writes change only a cursor or a lock."""
         old, new = self.old, self.new
         return (
             old is None
@@ -38,14 +38,14 @@ class JobChange:
 
 @dataclass(frozen=True, slots=True)
 class SpanKept:
-    """A part of a job's time was recorded as one for which nothing was planned."""
+    """A recorded span of a job's time without rows."""
 
     ref: JobRef
     span: JobSpan
 
 
 def of_job(change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
-    """What a change of a job's state tells. Both sides need the definition that is in force.
+    """Return the events of a change. Both sides need the definition in force.
 
     Args:
         change: the job before and after.
@@ -69,15 +69,17 @@ def of_job(change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
 def _pauses(old: Job, new: Job, number: str, at: datetime) -> Iterator[LifecycleEvent]:
     for cadence, pause in new.pauses.items():
         if old.pauses.get(cadence) != pause:
-            told = {"cadence": cadence or None, "reason": pause.reason or None}
+            fields = {"cadence": cadence or None, "reason": pause.reason or None}
             until = instant.text(pause.until) if pause.until else None
-            yield _of_job(new, EventName.PAUSED, _with(number, cadence), at, by=pause.by, **told, until=until)
+            yield _of_job(
+                new, EventName.PAUSED, _with(number, cadence), at, by=pause.by, **fields, until=until
+            )
     for cadence in old.pauses.keys() - new.pauses.keys():
         yield _of_job(new, EventName.RESUMED, _with(number, cadence), at, cadence=cadence or None)
 
 
 def _streak(old: Job, new: Job, at: datetime) -> Iterator[LifecycleEvent]:
-    """Once when its failures in a row reach the threshold, and once when a run succeeds after that."""
+    """Return an event when failures in a row reach the threshold, and when a run then succeeds."""
     threshold = new.definition.failure_threshold
     number = f"{new.tally.last_id or ''}.{new.tally.failed}"  # a run that is redriven may end two streaks
     before, after = old.tally.consecutive_failures, new.tally.consecutive_failures
@@ -87,9 +89,9 @@ def _streak(old: Job, new: Job, at: datetime) -> Iterator[LifecycleEvent]:
         yield _of_job(new, EventName.SUCCEEDING, number, at)
 
 
-def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
-    """A part of a job's time that nobody planned; a pause is told of when it begins and ends."""
-    span = kept.span
+def of_span(recorded: SpanKept) -> Iterator[LifecycleEvent]:
+    """Return the event of a missed span; a pause has events at its begin and end."""
+    span = recorded.span
     if span.kind is SpanKind.MISSED:
         start, end = instant.text(span.start), instant.text(span.end)
         yield LifecycleEvent(
@@ -97,11 +99,11 @@ def of_span(kept: SpanKept) -> Iterator[LifecycleEvent]:
             word=EventName.MISSED,
             number=f"{start}_{end}",
             at=span.end,
-            tenant_id=kept.ref.tenant_id,
-            name=kept.ref.name,
+            tenant_id=recorded.ref.tenant_id,
+            name=recorded.ref.name,
             by=span.by or None,
             about={
-                "name": kept.ref.name,
+                "name": recorded.ref.name,
                 "from": start,
                 "until": end,
                 "cadence": span.cadence or None,

@@ -1,7 +1,7 @@
-"""The lease: what a claim asks for, what comes of it, and how a run ends it. Facts only.
+"""The lease: the terms and results of a claim, and how a run ends it. Facts only.
 
-A claim is decided by one conditional write on the row. Who gets it holds a lease with a fence; every later write of
-that run is conditional on the fence, so a run that was taken over changes nothing.
+A claim is one conditional write on the row. Its winner holds a lease with a fence. Every later write of that run is
+conditional on the fence, so a run that was taken over changes nothing.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from duetime.model.action import Action, Ending, Status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimTerms:
-    """What a worker asks for when it claims."""
+    """The terms of a worker's claim."""
 
     now: datetime
     lease_until: datetime
     skew: timedelta
     """A lease counts as ended only this long after its end: machines' clocks differ."""
     nonce: str
-    """Fresh for each claim: a claim whose answer was lost is recognised by it."""
+    """Unique to each claim: it identifies a claim whose response was lost."""
     instance: str
     queued_at: datetime
     retry: str
-    """The handler's retry policy; kept in the row unless an earlier claim has."""
+    """The handler's retry policy; the first claim stores it in the row."""
 
     def may_take_over(self, row: Action) -> bool:
-        """Whether a row that is processing was left by its worker: its lease ended longer ago than the skew."""
+        """Return whether the lease of a processing row ended longer ago than the skew: its worker died."""
         return row.lease_until is not None and row.lease_until + self.skew < self.now
 
 
@@ -50,39 +50,39 @@ class LeaseHeld:
 
 @dataclass(frozen=True, slots=True)
 class NeedsSlot:
-    """The row has a concurrency key: whoever claims it takes a slot of that key with it."""
+    """The row has a concurrency key: its claim must also take a slot of that key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A guarded change happened (now, or by an earlier try whose answer was lost); `action` is the row after it."""
+    """A guarded change happened, now or in an earlier try with a lost response; `action` is the row after it."""
 
     action: Action
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A guarded change did not happen; `action` is the row that stood in its way, None if there is no row."""
+    """A guarded change did not happen; `action` is the present row, None if there is no row."""
 
     action: Action | None
     taken_by: ActionId | None = None
-    """Of a redrive: the action that has the row's idempotency key by now."""
+    """Of a redrive: the action that now holds the row's idempotency key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Renewed:
-    """The lease is this run's still; `cancel_requested` tells whether somebody wants it to stop."""
+    """This run still holds the lease; `cancel_requested` is True after a request to stop."""
 
     cancel_requested: bool
 
 
 class SettleResult(Enum):
-    """What became of a settle."""
+    """The result of a settle."""
 
     SETTLED = "settled"
-    """By this call, or by its first try whose answer was lost."""
+    """By this call, or by an earlier try whose response was lost."""
     CANCEL_REQUESTED = "cancel requested"
-    """It would have run again, but somebody asked to cancel it meanwhile; nothing was changed."""
+    """A retry was due, but a cancel was requested meanwhile; nothing was changed."""
     LEASE_LOST = "lease lost"
     """Another run has taken it over, or has settled it; nothing was changed."""
 
@@ -101,7 +101,7 @@ class Settlement:
     """For a final status: when the row may be removed."""
 
     def has_ended(self, claimed: Action, row: Action | None) -> bool:
-        """Whether the row stands as this very settlement of the run `claimed` has left it, and no other of its tries."""
+        """Return whether the row is in the state that this settlement of the run `claimed` writes."""
         if row is None or (row.fence, row.status) != (claimed.fence, self.status):
             return False
         return row.attempts[-1].finished_at == self.finished_at

@@ -1,19 +1,19 @@
-"""Lifecycle: what others are told of an action, a job, or of what is undelivered. Facts only.
+"""Lifecycle events: of actions, of jobs, and of undelivered inputs. Facts only.
 
-An event speaks of one transition of one row, and its id is made of that row's counters: whoever publishes it twice
-publishes the same event. A job's run is told of as ``run.…``, a one-shot as ``action.…``; that is all the difference.
+An event describes one transition of one row. Its id consists of that row's counters, so a second publication has the
+same id. A job's run has types such as ``run.failed``, a one-shot such as ``action.failed``.
 
-What is told is a choice of the deployment:
+The deployment's settings choose the published events:
 
 ==========  ==============================================================================================
-``events``  tells
+``events``  published
 ==========  ==============================================================================================
-standard    all of jobs and their runs; of one-shots: failures, cancels, and what somebody or a crash changed
+standard    all of jobs and their runs; of one-shots: failures, cancels, changes by callers and by crashes
 all         also that each one-shot was scheduled, started, and executed or will run again
-off         nothing
+off         none
 ==========  ==============================================================================================
 
-Of the system's own passes, which run each minute, only failures are told.
+Of the system's own passes, which run each minute, only failures are published.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from duetime.model.audit import AuditEntry
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 
 VERSION = 1
-"""Of the events' schema: it grows by fields; a number more means that a field is gone, or means something else."""
+"""The version of the events' schema. New fields do not change it; removed or changed fields do."""
 
 Events = Literal["off", "standard", "all"]
 
 
 class EventName(StrEnum):
-    """What happened: the second half of an event's type."""
+    """The transition: the second half of an event's type."""
 
     SCHEDULED = "scheduled"
     PLANNED = "planned"
-    """A job's cadence, or its catch-up, made a row."""
+    """A job's cadence, or its catch-up, planned a row."""
     TRIGGERED = "triggered"
-    """Somebody, or an event, started a run of a job."""
+    """A caller, or an event, started a run of a job."""
     RESCHEDULED = "rescheduled"
     STARTED = "started"
     RECOVERED = "recovered"
@@ -74,28 +74,28 @@ class EventName(StrEnum):
     """A run succeeded, and such a streak has ended."""
 
     KEPT = "kept"
-    """Something is undelivered, and waits for a redrive."""
+    """An undelivered input was stored, and waits for a redrive."""
 
     RECORDED = "recorded"
-    """Somebody asked for a change over the API, or it is known what came of that."""
+    """A caller requested a change over the API, or its result was recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleEvent:
-    """One transition, as others are told of it."""
+    """One transition, as published."""
 
     subject: Literal["action", "run", "job", "undelivered", "audit"]
     word: EventName
     number: str
-    """Which transition of its subject: with tenant, subject and word it is the event's id."""
+    """The transition's number: with tenant, subject and word it is the event's id."""
     at: datetime
     tenant_id: TenantId
     name: str
-    """The id of an action, of what is undelivered or of an entry of the trail; the name of a job."""
+    """The id of an action, an undelivered input or an audit entry; the name of a job."""
     by: str | None = None
-    """Who did it, where somebody did."""
+    """The actor, if there is one."""
     about: Mapping[str, Any]
-    """What is told of the subject, as JSON has it."""
+    """The fields of the subject, as JSON."""
 
     @property
     def type(self) -> str:
@@ -104,11 +104,11 @@ class LifecycleEvent:
 
     @property
     def id(self) -> str:
-        """The same for each publication of this transition, and for no other."""
+        """The same for each publication of this transition, and different from all others."""
         return f"{self.tenant_id}/{self.name}/{self.word}/{self.number}"
 
     def detail(self, deployment: str) -> dict[str, Any]:
-        """The event's detail on the bus; `deployment` is its prefix, since several may share a bus."""
+        """Return the event's detail on the bus; `deployment` is the prefix, since several may share a bus."""
         what = "action" if self.subject == "run" else self.subject
         return {
             "version": VERSION,
@@ -122,17 +122,17 @@ class LifecycleEvent:
         }
 
     def to_json(self) -> str:
-        """A text form, for an event that waits."""
-        said = {name: getattr(self, name) for name in _TEXTS}
-        return json.dumps({**said, "at": instant.text(self.at), "about": dict(self.about)})
+        """Return a JSON form, for an event in a queue."""
+        fields = {name: getattr(self, name) for name in _TEXTS}
+        return json.dumps({**fields, "at": instant.text(self.at), "about": dict(self.about)})
 
     @classmethod
     def from_json(cls, written: str) -> Self:
-        """Read what `to_json` wrote."""
-        said = json.loads(written)
+        """Read the result of `to_json`."""
+        fields = json.loads(written)
         return cls(
-            **{name: said[name] for name in _TEXTS}
-            | {"word": EventName(said["word"]), "at": instant.parse(said["at"]), "about": said["about"]}
+            **{name: fields[name] for name in _TEXTS}
+            | {"word": EventName(fields["word"]), "at": instant.parse(fields["at"]), "about": fields["about"]}
         )
 
 
@@ -149,11 +149,17 @@ _ALWAYS = frozenset(
         EventName.RECOVERED,
     }
 )
-"""Of one-shots, what is told unless nothing is: all of it is rare."""
+"""The rare events of one-shots, published unless ``events`` is off."""
 
 
 def is_told(event: LifecycleEvent, events: Events, *, is_pass: bool) -> bool:
-    """Whether a deployment tells of it; `is_pass` says that its subject is a run of one of the system's own passes."""
+    """Return whether a deployment publishes an event.
+
+    Args:
+        event: the event.
+        events: the deployment's choice.
+        is_pass: whether its subject is a run of one of the system's own passes.
+    """
     if events == "off":
         return False
     if is_pass:
@@ -162,14 +168,17 @@ def is_told(event: LifecycleEvent, events: Events, *, is_pass: bool) -> bool:
 
 
 def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
-    """Something was given up, and kept. Of one of these events, or a notification, none is published: it would be next."""
+    """Return the event of an undelivered input.
+
+    An undelivered lifecycle event or notification has none, since that event would fail next.
+    """
     if thing.kind not in {UndeliveredKind.LIFECYCLE, UndeliveredKind.NOTIFICATION} and not _is_of_our_own(
         thing
     ):
         yield LifecycleEvent(
             subject="undelivered",
             word=EventName.KEPT,
-            number=f"{thing.count}.{instant.text(thing.last_at)}",  # forgotten and kept anew, it counts from 1
+            number=f"{thing.count}.{instant.text(thing.last_at)}",  # after its removal, the count restarts at 1
             at=thing.last_at,
             tenant_id=SYSTEM_TENANT,
             name=thing.id,
@@ -186,16 +195,16 @@ def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
 
 
 def _is_of_our_own(thing: Undelivered) -> bool:
-    """Whether it is an event of duetime's that could not start a job."""
+    """Return whether it is an event of duetime's own that could not start a job."""
     try:
-        told = json.loads(thing.body) if thing.kind is UndeliveredKind.EVENT else {}
-        return bool(told.get("event", {}).get("source") == EVENT_SOURCE)
+        body = json.loads(thing.body) if thing.kind is UndeliveredKind.EVENT else {}
+        return bool(body.get("event", {}).get("source") == EVENT_SOURCE)
     except (ValueError, AttributeError):
         return False
 
 
 def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
-    """An entry of the audit trail: once when it was begun, and once when it has ended."""
+    """Return the event of an audit entry: one when it begins, one when it ends."""
     yield LifecycleEvent(
         subject="audit",
         word=EventName.RECORDED,

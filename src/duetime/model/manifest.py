@@ -1,4 +1,4 @@
-"""The manifest: what a worker runs. A deploy publishes its types, by which `arm` and the sweeps route, and reconciles its jobs."""
+"""The manifest: the types and jobs of a worker. A deploy publishes the types for routing, and reconciles the jobs."""
 
 from __future__ import annotations
 
@@ -11,70 +11,73 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 if TYPE_CHECKING:
     from duetime.model.job import Definition
 
-DEFAULT_WORKER = "default"
-
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One worker's types, each with the newest payload version that it reads, and its jobs, whose names are types too."""
+    """One worker's types, each with the newest payload version that it reads, and its jobs.
+
+    The names of its jobs are types too.
+    """
 
     worker: str
     types: Mapping[str, int]
     jobs: tuple[Definition, ...] = ()
     in_events: frozenset[str] = frozenset()
-    """The types whose payloads lifecycle events may tell."""
+    """The types whose payloads lifecycle events may contain."""
     sensitive: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of those types, the paths of what they keep as sensitive."""
+    """The paths of sensitive fields, by type."""
 
     @property
     def hash(self) -> str:
-        """Changes when, and only when, the content does."""
+        """A hash of the content."""
         return hashlib.sha256(f"{self.to_json()}\n{self.jobs_json()}".encode()).hexdigest()
 
     def to_json(self) -> str:
-        """Worker and types, which a deploy publishes; the same content gives the same text."""
-        said: dict[str, object] = {"worker": self.worker, "types": dict(self.types)}
+        """Return worker and types, which a deploy publishes; the same content gives the same text."""
+        fields: dict[str, object] = {"worker": self.worker, "types": dict(self.types)}
         if self.in_events:
-            said["in_events"] = sorted(self.in_events)
+            fields["in_events"] = sorted(self.in_events)
         if self.sensitive:
-            said["sensitive"] = {name: list(paths) for name, paths in self.sensitive.items()}
-        return json.dumps(said, sort_keys=True)
+            fields["sensitive"] = {name: list(paths) for name, paths in self.sensitive.items()}
+        return json.dumps(fields, sort_keys=True)
 
     def jobs_json(self) -> str:
-        """The jobs' definitions, by name: too much for one item. The same content gives the same text."""
+        """Return the jobs' definitions, sorted by name, too large for one item; the same content gives the same text."""
         return f"[{','.join(each.to_json() for each in sorted(self.jobs, key=lambda job: job.name))}]"
 
     @classmethod
     def from_json(cls, written: str, jobs: str = "[]") -> Self:
-        """Read what `to_json` and `jobs_json` wrote."""
-        from duetime.model.job import Definition  # noqa: PLC0415 - a job names its manifest's worker; and routing needs none
+        """Read the results of `to_json` and `jobs_json`."""
+        from duetime.model.job import Definition  # noqa: PLC0415 - routing needs no definitions
 
         definitions = tuple(Definition.from_json(json.dumps(load)) for load in json.loads(jobs))
-        said = json.loads(written)
-        in_events = frozenset(said.get("in_events", ()))
-        sensitive = {name: tuple(paths) for name, paths in said.get("sensitive", {}).items()}
-        return cls(said["worker"], said["types"], jobs=definitions, in_events=in_events, sensitive=sensitive)
+        fields = json.loads(written)
+        in_events = frozenset(fields.get("in_events", ()))
+        sensitive = {name: tuple(paths) for name, paths in fields.get("sensitive", {}).items()}
+        return cls(
+            fields["worker"], fields["types"], jobs=definitions, in_events=in_events, sensitive=sensitive
+        )
 
 
 class WorkerRoute(NamedTuple):
-    """Where a type is run: the newest payload version that any worker reads of it, and that worker."""
+    """The worker of a type: the one that reads the newest payload version."""
 
     version: int
     worker: str
     is_told: bool = False
-    """Whether lifecycle events may tell its payload."""
+    """Whether lifecycle events may contain its payload."""
     sensitive: tuple[str, ...] = ()
-    """Without what these paths lead to."""
+    """The paths to redact in that payload."""
 
 
 def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, WorkerRoute]:
-    """The route of each type. One that moves is in two manifests for the time of a roll-over: either may run it."""
+    """Return the route of each type. During a roll-over two manifests may have a type, and either may run it."""
     found = dict[str, WorkerRoute]()
     for manifest in manifests:
         for type_name, version in manifest.types.items():
             sensitive = manifest.sensitive.get(type_name, ())
             route = WorkerRoute(version, manifest.worker, type_name in manifest.in_events, sensitive)
-            standing = found.get(type_name, route)
-            both = tuple(dict.fromkeys((*standing.sensitive, *sensitive)))
-            found[type_name] = max(standing, route)._replace(sensitive=both)
+            other = found.get(type_name, route)
+            both = tuple(dict.fromkeys((*other.sensitive, *sensitive)))
+            found[type_name] = max(other, route)._replace(sensitive=both)
     return found

@@ -1,4 +1,4 @@
-"""The metrics: what is counted and measured, by name and unit. Facts only; `meter` is what steps tell them to."""
+"""The metrics, by name and unit. Facts only; `duetime.ports.meter` records them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 NAMESPACE = "duetime"
-"""Where CloudWatch keeps them."""
+"""Their namespace in CloudWatch."""
 
 
 class Unit(StrEnum):
@@ -19,17 +19,17 @@ class Unit(StrEnum):
 
 
 class Metric(StrEnum):
-    """What is counted, then what is measured."""
+    """The counters, then the measured values."""
 
     SCHEDULED = "scheduled"
     """An action was put, an occurrence was planned."""
     RESCHEDULED = "rescheduled"
     """A pending action got another due time."""
     REDRIVEN = "redriven"
-    """A failed action is pending again, because somebody asked for it."""
+    """A failed action is pending again, after a redrive."""
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
-    """An occurrence will not run, for whatever reason."""
+    """An occurrence will not run."""
     MISSED = "missed"
     """An occurrence could not be claimed within its job's grace; or a span of nominal times could not be planned within
     it, which counts as one."""
@@ -42,25 +42,25 @@ class Metric(StrEnum):
     CATCH_UP_SENT = "catch_up_sent"
     """The catch-up sent an action again."""
     UNDELIVERED = "undelivered"
-    """Salvage kept something that was given up."""
+    """An undelivered input was stored."""
 
     LATENESS = "lateness"
     """From an attempt's due time to its start, never negative."""
     RUN_TIME = "run_time"
     """From an attempt's start to its end."""
     ATTEMPTS = "attempts"
-    """How many attempts an action that a run settled has had."""
+    """The number of attempts of a settled action."""
     OLDEST_DUE_AGE = "oldest_due_age"
-    """How overdue the oldest row is that a pass found overdue and not running; 0 if it found none."""
+    """The age of the oldest overdue row that a pass found not running; 0 without one."""
 
     @property
     def unit(self) -> Unit:
-        """What its values are numbers of."""
+        """The unit of its values."""
         return _MEASURED.get(self, Unit.COUNT)
 
     @property
     def is_counter(self) -> bool:
-        """Whether its values are added up; of the others each tells by itself."""
+        """Whether its values are summed."""
         return self not in _MEASURED
 
 

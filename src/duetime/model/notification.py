@@ -1,9 +1,9 @@
-"""Notifications: what people are told when something needs them. Facts only; who asked for what is in `preferences`.
+"""Notifications: messages for people about failures. Facts only; `preferences` has the recipients.
 
 =============================  ============================  ===================================================
 notification                   made of                       goes to
 =============================  ============================  ===================================================
-scheduling.action_failed       action.failed                 whom the tenant's preferences name, if they ask for it
+scheduling.action_failed       action.failed                 the addresses in the tenant's preferences, if enabled
 jobs.recurring_failing         job.failing, once a streak    the same
 jobs.recurring_succeeding      job.succeeding                the same
 scheduling.dead_lettered       action.failed, run.failed     the tenant's admins
@@ -28,11 +28,11 @@ from duetime.ids import TenantId
 _ENTRY_ID = re.compile(r"n\.\d{8}T\d{12}Z\.[0-9a-f]{16}", re.ASCII)
 _ENTRY_TIME = "n.%Y%m%dT%H%M%S%fZ"
 _NAMES_SHOWN = 50
-_ASKED = "digest"
+_REQUEST = "digest"
 
 
 class UnreadableEvent(DuetimeError, ValueError):
-    """An event under duetime's name that duetime did not write."""
+    """An event under duetime's name that duetime did not publish."""
 
     code = "unreadable-event"
 
@@ -43,7 +43,7 @@ class UnreadableEvent(DuetimeError, ValueError):
 
 
 class DeliveryRejected(DuetimeError, RuntimeError):
-    """A channel will never take this message: its address is not accepted, or what it says."""
+    """A channel that permanently rejects a message: because of its address or its content."""
 
     code = "delivery-refused"
 
@@ -53,7 +53,7 @@ class DeliveryRejected(DuetimeError, RuntimeError):
 
 
 class NotificationKind(StrEnum):
-    """What a notification says; the names that preferences opt in to."""
+    """The kinds of notifications; preferences opt in by these names."""
 
     ACTION_FAILED = "scheduling.action_failed"
     DEAD_LETTERED = "scheduling.dead_lettered"
@@ -63,17 +63,17 @@ class NotificationKind(StrEnum):
 
     @property
     def severity(self) -> Severity:
-        """How bad it is."""
+        """The severity."""
         return _SEVERITIES[self]
 
     @property
     def is_for_admins(self) -> bool:
-        """Whether it goes to the tenant's admins, unless they say otherwise, instead of to who asked for it."""
+        """Whether it goes to the tenant's admins by default, without an opt-in."""
         return self in {NotificationKind.DEAD_LETTERED, NotificationKind.UNDELIVERED}
 
 
 class Severity(StrEnum):
-    """How bad it is."""
+    """The severity."""
 
     INFO = "info"
     WARNING = "warning"
@@ -90,7 +90,7 @@ _SEVERITIES: Mapping[NotificationKind, Severity] = {
 
 
 class Channel(StrEnum):
-    """How it reaches somebody."""
+    """A way to reach a recipient."""
 
     EMAIL = "email"
     SNS = "sns"
@@ -101,38 +101,38 @@ class Channel(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """One thing that somebody should know."""
+    """One notification."""
 
     id: str
-    """Of the lifecycle event that it was made of, and its kind: a doubled event makes the same."""
+    """Made of its lifecycle event's id and its kind: a duplicate event makes the same id."""
     kind: NotificationKind
     tenant_id: TenantId
     at: datetime
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What it tells: the fields of the event's subject; of a digest, see `Digest.facts`."""
+    """The fields of the event's subject; for a digest, see `Digest.facts`."""
     is_digest: bool = False
-    """It stands for many of its kind."""
+    """Whether it summarises many of its kind."""
 
     @property
     def about(self) -> str:
-        """What it is about, in a word or two: a job's name, an action's type, where something undelivered comes from."""
+        """The subject: a job's name, an action's type, or the source of an undelivered input."""
         named = (self.facts.get(name) for name in ("job", "name", "type", "source"))
-        return next((str(each) for each in named if each), "")
+        return next((str(name) for name in named if name), "")
 
     @property
     def entry_id(self) -> str:
-        """What names it in its tenant's list: safe in a URL, and sorts by its time."""
+        """The key in its tenant's list: safe in a URL, and sorted by time."""
         written = self.at.astimezone(UTC).strftime(_ENTRY_TIME)
         return f"{written}.{sha256(self.id.encode()).hexdigest()[:16]}"
 
 
 def is_entry_id(text: str) -> bool:
-    """Whether `text` could name an entry of a list; what could not is simply not found."""
+    """Return whether `text` has the form of an entry's key."""
     return _ENTRY_ID.fullmatch(text) is not None
 
 
-TOLD = ("action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept")
-"""The detail-types that notifications are made of."""
+EVENT_TYPES = ("action.failed", "run.failed", "job.failing", "job.succeeding", "undelivered.kept")
+"""The detail-types of events that make notifications."""
 
 _KINDS: Mapping[str, tuple[NotificationKind, ...]] = {
     "action.failed": (NotificationKind.ACTION_FAILED, NotificationKind.DEAD_LETTERED),
@@ -144,13 +144,13 @@ _KINDS: Mapping[str, tuple[NotificationKind, ...]] = {
 
 
 def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
-    """The notifications that a lifecycle event makes; none, for most.
+    """Return the notifications of a lifecycle event; most have none.
 
     Args:
         detail: the event's detail, as `duetime.model.lifecycle.LifecycleEvent.detail` writes it.
 
     Raises:
-        UnreadableEvent: it is none that duetime wrote.
+        UnreadableEvent: duetime did not publish it.
     """
     try:
         for kind in _KINDS.get(detail["type"], ()):
@@ -168,7 +168,7 @@ def of_event(detail: Mapping[str, Any]) -> Iterator[Notification]:
 
 @dataclass(frozen=True, slots=True)
 class DigestWindow:
-    """A while within which a tenant's notifications of a kind are counted."""
+    """A time in which a tenant's notifications of a kind are counted."""
 
     tenant_id: TenantId
     kind: NotificationKind
@@ -177,9 +177,9 @@ class DigestWindow:
 
     @property
     def request(self) -> Mapping[str, Any]:
-        """The message that asks for its digest."""
+        """The message that requests its digest."""
         return {
-            _ASKED: {
+            _REQUEST: {
                 "tenant_id": self.tenant_id,
                 "kind": self.kind.value,
                 "since": instant.text(self.since),
@@ -188,18 +188,18 @@ class DigestWindow:
         }
 
 
-def requested_in(told: Mapping[str, Any]) -> DigestWindow | None:
-    """The window whose digest is asked for; None if `told` is no such message.
+def requested_in(message: Mapping[str, Any]) -> DigestWindow | None:
+    """Return the window of a requested digest; None if `message` is no such request.
 
     Raises:
-        UnreadableEvent: it asks for a digest that there cannot be.
+        UnreadableEvent: the request is malformed.
     """
-    if _ASKED not in told:
+    if _REQUEST not in message:
         return None
     try:
-        asked = told[_ASKED]
-        since, until = (instant.parse(asked[name]) for name in ("since", "until"))
-        return DigestWindow(_tenant(asked["tenant_id"]), NotificationKind(asked["kind"]), since, until)
+        fields = message[_REQUEST]
+        since, until = (instant.parse(fields[name]) for name in ("since", "until"))
+        return DigestWindow(_tenant(fields["tenant_id"]), NotificationKind(fields["kind"]), since, until)
     except (LookupError, TypeError, ValueError) as error:
         raise UnreadableEvent(error) from error
 
@@ -210,19 +210,19 @@ def _tenant(value: object) -> TenantId:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
-    """What came of a kind for a tenant within a while, beyond what was told one by one."""
+    """The notifications of a kind for a tenant in a window, beyond those sent one by one."""
 
     tenant_id: TenantId
     kind: NotificationKind
     since: datetime
     until: datetime
     total: int
-    """All of them, those told one by one included."""
+    """All of them, including those sent one by one."""
     by_name: Mapping[str, int] = field(default_factory=dict)
     """How many of each action type or job."""
 
     def notification(self) -> Notification:
-        """The one notification that stands for all."""
+        """Return the notification that summarises all."""
         return Notification(
             id=f"{self.tenant_id}/{self.kind}/{instant.text(self.since)}",
             kind=self.kind,
@@ -234,7 +234,7 @@ class Digest:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What a digest tells: the names that came most often, and how many there were of `others`."""
+        """The most frequent names, and the number of `others`."""
         ranked = sorted(self.by_name.items(), key=lambda named: (-named[1], named[0]))
         return {
             "total": self.total,

@@ -1,4 +1,4 @@
-"""The outcome: what came of a handler's run, and how the action is settled for it. Pure; the precedence is here alone.
+"""The outcome: the result of a handler's run, and the settlement of its action. Pure; only this module sets precedence.
 
 ========================  =====================================================
 the handler               the action
@@ -7,11 +7,11 @@ returns                   executed
 raises ``Fatal``          failed
 raises ``Retry(after)``   pending after `after`, while the policy has attempts left
 raises anything else      pending after the policy's back-off, while it has attempts left
-stops as it was asked to  cancelled
+stops on request          cancelled
 ========================  =====================================================
 
-A run that another worker must make is put off: whatever the policy says, it is pending again.
-An action whose cancel was asked for is not run again. No attempt starts later than the policy's ``give_up_after``: an action that would is failed.
+A run for another worker is put off: it is pending again, whatever the policy. After a requested cancel, an action is
+not run again. No attempt starts later than the policy's ``give_up_after``; the action fails instead.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ from duetime.retry import Fatal, Retry, RetryPolicy
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one run ended: the ending, why, and whether another attempt makes sense."""
+    """The end of one run, the reason, and whether a retry is useful."""
 
     ending: Ending
     message: str | None = None
     may_retry: bool = False
     retry_after: timedelta | None = None
     is_put_off: bool = False
-    """It never began: no policy ends it."""
+    """It did not begin, so no policy ends it."""
 
 
 SUCCEEDED = Outcome(Ending.EXECUTED)
-CANCELLED = Outcome(Ending.CANCELLED, "the handler stopped as it was asked to")
+CANCELLED = Outcome(Ending.CANCELLED, "the handler stopped as requested")
 
 
 def of_error(error: BaseException) -> Outcome:
-    """The outcome of a run that raised."""
+    """Return the outcome of a run that raised."""
     match error:
         case RunCancelled():
             return CANCELLED
         case Fatal():
-            return Outcome(Ending.FAILED, _told(error))
+            return Outcome(Ending.FAILED, _message(error))
         case Retry():
             return Outcome(Ending.RETRY, truncate(error), may_retry=True, retry_after=error.after)
         case _:
-            return Outcome(Ending.FAILED, _told(error), may_retry=True)
+            return Outcome(Ending.FAILED, _message(error), may_retry=True)
 
 
 def put_off(after: timedelta, reason: str) -> Outcome:
-    """The outcome of a run that is not for this worker, and waits for one whose it is."""
+    """Return the outcome of a run that waits for another worker."""
     return Outcome(Ending.RETRY, truncate(reason), may_retry=True, retry_after=after, is_put_off=True)
 
 
@@ -69,7 +69,7 @@ def settlement(
     retention: timedelta,
     jitter_draw: float,
 ) -> Settlement:
-    """How to settle `action` (as claimed) after `outcome`; `jitter_draw` in [0, 1) draws the jitter."""
+    """Return the settlement of `action` (as claimed); `jitter_draw` in [0, 1) draws the jitter."""
     again_at = _next_attempt_at(outcome, action, policy, now, jitter_draw)
     return Settlement(
         status=Status.PENDING if again_at else _FINAL[outcome.ending],
@@ -82,7 +82,7 @@ def settlement(
 
 
 def final_instead(retry: Settlement, *, retention: timedelta) -> Settlement:
-    """The settlement for a run that would have been repeated, had nobody asked to cancel it."""
+    """Return the final settlement in place of a retry, after a requested cancel."""
     return replace(retry, status=_FINAL[retry.ending], due_at=None, expires_at=retry.finished_at + retention)
 
 
@@ -109,11 +109,11 @@ def _next_attempt_at(
 
 
 def _first_due(action: Action) -> datetime:
-    """The policy's clock starts at the first due time, and anew with a redrive."""
+    """Return the start of the policy's ``give_up_after``: the first due time, or the last redrive."""
     if action.redriven_after and action.changed_at:
         return action.changed_at
     return action.nominal_at
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return truncate(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)

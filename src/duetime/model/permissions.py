@@ -7,16 +7,17 @@ permission         allows
 ``actions:manage`` schedule, cancel, reschedule and redrive them
 ``jobs:read``      see jobs, their runs and occurrences
 ``jobs:manage``    pause, trigger, set, register and unregister them
-``payloads:read``  see what payloads keep as sensitive
-``audit:read``     see who asked for which change
-``grants:manage``  grant the tenant's roles the first five, and take that back
-``tenant:admin``   all of these, and what is for the tenant's admins
-``system``         all this for code's jobs, and for what queues gave up, too
+``payloads:read``  see the sensitive fields of payloads
+``audit:read``     see the audit trail
+``grants:manage``  grant the tenant's roles the first five, and revoke them
+``tenant:admin``   all of these, and the notifications for the tenant's admins
+``system``         the same for code's jobs, and for undelivered inputs
 ``admin``          everything: of the caller's tenant, and of the deployment
 =================  =============================================================
 
-Whoever may manage may read. ``system`` and ``admin`` reach beyond the caller's tenant: code's jobs run for all tenants, and
-what is undelivered is everybody's. Where tenants are strangers to one another, their admins are ``tenant:admin``. A grant at run time gives none but the first five: whoever grants rules one tenant alone.
+A permission to manage includes the one to read. ``system`` and ``admin`` reach beyond the caller's tenant: code's jobs
+run for all tenants, and undelivered inputs belong to the deployment. If tenants must not see each other's data, give
+their admins ``tenant:admin``. A grant at run time can contain the first five only, and applies to one tenant.
 """
 
 from __future__ import annotations
@@ -61,11 +62,11 @@ _IMPLIED: Mapping[Permission, frozenset[Permission]] = {
 }
 
 
-def permissions_of(said: Iterable[str]) -> frozenset[Permission]:
-    """The permissions of that many words, and what they imply.
+def permissions_of(names: Iterable[str]) -> frozenset[Permission]:
+    """Return the named permissions, and those that they imply.
 
     Raises:
-        ValueError: a word is no permission.
+        ValueError: a name is no permission.
     """
-    named = frozenset(map(Permission, said))
-    return named.union(*(_IMPLIED.get(each, frozenset()) for each in named))
+    named = frozenset(map(Permission, names))
+    return named.union(*(_IMPLIED.get(permission, frozenset()) for permission in named))

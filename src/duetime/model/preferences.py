@@ -1,7 +1,7 @@
-"""Preferences: which notifications a tenant wants, in which channels, in which language, and to whom. Facts only.
+"""Preferences: a tenant's notifications, their channels, language and recipients. Facts only.
 
-Nothing is sent that nobody asked for; but what is for the tenant's admins is in their list, and in their mail where the
-preferences name them, until they say otherwise.
+A kind of notification is sent only after an opt-in. Notifications for the tenant's admins need none: by default they
+are in the admins' list, and in their mail if the preferences contain admin addresses.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from duetime.ids import TenantId
 from duetime.model.notification import Channel, NotificationKind
 
 ADDRESSES_LIMIT = 20
-"""Each gets a mail of its own."""
+"""The most addresses; each gets its own mail."""
 _ADDRESS = re.compile(
     r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}",
     re.ASCII,
@@ -26,7 +26,7 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?", re.ASCII)
 
 
 class InvalidPreferences(DuetimeError, ValueError):
-    """Preferences that could not be followed; every problem is named at once."""
+    """Malformed preferences; the message lists every problem."""
 
     code = "invalid-preferences"
 
@@ -37,32 +37,32 @@ class InvalidPreferences(DuetimeError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
-    """What one tenant has chosen.
+    """The choices of one tenant.
 
     Raises:
-        InvalidPreferences: an address or a language is none, or there are too many addresses.
+        InvalidPreferences: an address or a language is malformed, or there are too many addresses.
     """
 
     tenant_id: TenantId
     language: str = "en"
-    """A language tag such as ``fr``; one that there are no words in is told in English."""
+    """A language tag such as ``fr``; a language without translation falls back to English."""
     channels: Mapping[NotificationKind, frozenset[Channel]] = field(default_factory=dict)
-    """What was opted in to, or out of, by kind."""
+    """The chosen channels, by kind."""
     addresses: tuple[str, ...] = ()
-    """Who gets mails."""
+    """The recipients of mails."""
     admin_addresses: tuple[str, ...] = ()
-    """Who gets the mails that are for admins."""
+    """The recipients of mails for admins."""
     revision: int = 0
-    """Counts changes; 0 where nobody ever chose."""
+    """Counts changes; 0 for the defaults."""
     changed_at: datetime | None = None
     changed_by: str | None = None
 
     def __post_init__(self) -> None:
         problems = [
-            f"{name}: {each!r} is no mail address; write it as in ada@example.com"
+            f"{name}: {address!r} is no mail address; write it as in ada@example.com"
             for name in ("addresses", "admin_addresses")
-            for each in getattr(self, name)
-            if len(each) > _ADDRESS_LIMIT or not _ADDRESS.fullmatch(each)
+            for address in getattr(self, name)
+            if len(address) > _ADDRESS_LIMIT or not _ADDRESS.fullmatch(address)
         ]
         problems += [
             f"{name}: {len(getattr(self, name))} are too many; at most {ADDRESSES_LIMIT} are allowed"
@@ -75,7 +75,7 @@ class Preferences:
             raise InvalidPreferences(problems)
 
     def channels_for(self, kind: NotificationKind) -> frozenset[Channel]:
-        """Where a notification of that kind goes."""
+        """Return the channels of a kind."""
         chosen = self.channels.get(kind)
         if chosen is not None:
             return chosen
@@ -84,5 +84,5 @@ class Preferences:
         return frozenset({Channel.IN_APP, Channel.EMAIL} if self.admin_addresses else {Channel.IN_APP})
 
     def addresses_for(self, kind: NotificationKind) -> tuple[str, ...]:
-        """Who gets a mail of that kind."""
+        """Return the mail recipients of a kind."""
         return self.admin_addresses if kind.is_for_admins else self.addresses

@@ -1,7 +1,7 @@
-"""Sensitive: what of a payload is told only to those who may read all of it. Pure: paths, and the JSON without what they lead to.
+"""Redact the sensitive fields of a payload's JSON, by their paths. Pure.
 
-A path names fields, ``card.number``, and goes through lists and dicts as if they were not there: of a list of cards it
-leads to the number of each. Where JSON leaves open what a path means, more is redacted rather than less.
+A path names fields, such as ``card.number``, and passes through lists and dicts: in a list of cards it selects the
+number of each. If JSON leaves the meaning of a path open, more is redacted rather than less.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 REDACTED = "[redacted]"
-"""What stands in the place of a value that is not told."""
+"""In place of a redacted value."""
 
 EVERYTHING = "*"
-"""The path of a payload of which nothing is told."""
+"""The path of an entirely redacted payload."""
 
 
 class Redacted(NamedTuple):
-    """A payload, or what is told of it."""
+    """A payload after its redaction."""
 
     payload: Any
-    """As JSON has it."""
+    """The JSON value."""
     paths: tuple[str, ...] = ()
-    """Those that something was redacted by."""
+    """The paths that redacted a value."""
 
 
 WHOLE = Redacted(None, (EVERYTHING,))
-"""A payload of which nothing is told."""
+"""An entirely redacted payload."""
 
 
 def redacted(payload: Any, paths: Sequence[str]) -> Redacted:
-    """A payload's JSON without what the paths lead to; nothing of it, if a field is not where its path begins."""
+    """Return a payload's JSON without the fields at `paths`; `WHOLE`, if a path's first field is missing."""
     by: list[str] = []
     for path in paths:
         first, *rest = path.split(".")
@@ -44,25 +44,25 @@ def redacted(payload: Any, paths: Sequence[str]) -> Redacted:
 
 
 def _without(value: Any, parts: Sequence[str]) -> Any:
-    """A value without what `parts` lead to from it: all of it, where they lead nowhere."""
+    """Return a value without the fields at `parts`; all of it is redacted if there is no such field."""
     if value is None:
         return None
     if parts and isinstance(value, list):
-        return [_without(each, parts) for each in value]
+        return [_without(item, parts) for item in value]
     if not parts or not isinstance(value, dict):
         return REDACTED
     if parts[0] in value:
         return _without_found(value, parts)
-    return {name: _without(each, parts) for name, each in value.items()}
+    return {name: _without(field, parts) for name, field in value.items()}
 
 
 def _without_found(value: Any, parts: Sequence[str]) -> Any:
-    """A value without what `parts` lead to wherever they begin; what stands beside is a model's own, or a dict's entry."""
+    """Return a value without the fields at `parts`, at any depth: a dict's entry may have a field's name."""
     if isinstance(value, list):
-        return [_without_found(each, parts) for each in value]
+        return [_without_found(item, parts) for item in value]
     if not isinstance(value, dict):
         return value
     return {
-        name: _without(each, parts[1:]) if name == parts[0] else _without_found(each, parts)
-        for name, each in value.items()
+        name: _without(field, parts[1:]) if name == parts[0] else _without_found(field, parts)
+        for name, field in value.items()
     }

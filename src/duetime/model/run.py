@@ -1,4 +1,4 @@
-"""The run: what a handler is told about the attempt that it is, and how it learns that it should stop."""
+"""The run: the facts that a handler receives about its attempt, and the request to stop."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class RunTimedOut(Exception):
 
 
 class Committing(Protocol):
-    """What `Run.commit` commits with."""
+    """Commits for `Run.commit`."""
 
     @property
     def entries(self) -> Sequence[Entry] | None:
-        """What was committed; None while nothing is."""
+        """The committed entries; None before a commit."""
         ...
 
     def __call__(self, entries: Sequence[Entry]) -> None:
@@ -52,21 +52,21 @@ class Committing(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One attempt at an action, as its handler sees it. All instants are in UTC."""
+    """One attempt at an action, for its handler. All instants are in UTC."""
 
     id: ActionId
     type: str
     """The name of its payload's type; of a job's run, the job's."""
     tenant_id: TenantId
     actor: str
-    """Who scheduled it: the identity that the run acts for."""
+    """The identity that scheduled it, for which the run acts."""
     correlation_id: str | None
     attempt: int
     """1 for the first; a run repeated because its worker died keeps its number."""
     fence: int
     """Grows with each claim: pass it to a resource that can refuse an older one."""
     nominal_at: datetime
-    """The instant it was scheduled for; retries do not move it."""
+    """The instant that the cadence or the caller named; retries do not change it."""
     due_at: datetime
     """When this attempt was due."""
     deadline: datetime
@@ -75,35 +75,35 @@ class Run:
     log: logging.LoggerAdapter[logging.Logger]
     """Writes with the action's id on each line."""
     committing: Committing = field(repr=False, compare=False)
-    """What `commit` commits with."""
+    """Commits for `commit`."""
     job: JobName | None = None
     """The job whose run it is; None for a one-shot."""
     cadence: str | None = None
-    """The name of the job's cadence, or of its trigger, that made it due; None where none did."""
+    """The name of the job's cadence or trigger that made it due; None without one."""
     trigger: Trigger = Trigger.SCHEDULED
-    """What made it due: it was scheduled, or a cadence did, an event, a person, or its job makes up for a miss."""
+    """The cause that made it due: a schedule call, a cadence, an event, a person, or a miss that its job makes up for."""
     stop: threading.Event = field(default_factory=threading.Event)
-    """Set from outside when the cancel was asked for, or the lease was lost."""
+    """Set by the worker after a request to cancel, or after the lease was lost."""
 
     @property
     def idempotency_key(self) -> str:
-        """The same for every attempt at this action, and for nothing else: hand it to services that deduplicate."""
+        """A key shared by all attempts at this action only; pass it to services that deduplicate."""
         return self.id
 
     def now(self) -> datetime:
-        """This instant, by the clock that the scheduler goes by."""
+        """Return the present time of the scheduler's clock."""
         return self.clock.now()
 
     @property
     def cancelled(self) -> bool:
-        """Whether this run should stop: somebody asked for it, or another worker has taken it over."""
+        """Whether this run should stop: a cancel was requested, or another worker has taken it over."""
         return self.stop.is_set()
 
     def raise_if_cancelled(self) -> None:
-        """Stop here if asked to: a long handler calls this between its steps.
+        """Stop here after a request to stop; a long handler calls this between its steps.
 
         Raises:
-            RunCancelled: a cancel was asked for, or the lease was lost; let it pass through.
+            RunCancelled: a cancel was requested, or the lease was lost; let it pass through.
             RunTimedOut: the deadline has passed.
         """
         if self.cancelled:
@@ -114,8 +114,8 @@ class Run:
     def commit(self, entries: Iterable[Entry]) -> None:
         """Write the handler's own entries and settle its action as executed in one transaction: exactly once.
 
-        When this returns, the action is executed and the run is over: return. Whatever the handler does or raises after
-        that changes nothing in the action. A cancel that was asked for does not stop a commit.
+        After this call the action is executed and the run is over; return from the handler. What the handler does or
+        raises after that does not change the action. A requested cancel does not stop a commit.
 
         Args:
             entries: of ``TransactItems`` for a low-level DynamoDB client, at most 98, none for the action's own row; an
@@ -125,11 +125,11 @@ class Run:
             CommitRefused: the condition of an entry did not hold; nothing was written, and the run goes on: catch it and
                 do something else, or let it pass and fail.
             RunCancelled: another worker has taken this run over; nothing was written. Let it pass through.
-            BackendUnavailable: nobody knows whether it was written. Let it pass: the action is left as it is, and is
-                repeated after its lease if nothing was.
+            BackendUnavailable: the entries may or may not be written. Let it pass: the action is unchanged, and if
+                nothing was written it is repeated after its lease.
             BackendMisconfigured: DynamoDB refuses the entries as they are, or the worker's role may not write them.
             Unsupported: this back end cannot write the entries.
-            InvalidCommit: these are no such entries.
+            InvalidCommit: an entry is malformed, or there are too many.
             AlreadyCommitted: this run has committed.
         """
         self.committing(_checked(entries))
@@ -147,7 +147,7 @@ def _checked(entries: Iterable[Any]) -> Sequence[Entry]:
     given = tuple(entries)
     if len(given) > MOST_ENTRIES:
         raise InvalidCommit(f"{len(given)} entries; beside the settle there is room for {MOST_ENTRIES}")
-    for place, entry in enumerate(given):
+    for index, entry in enumerate(given):
         if not isinstance(entry, Mapping) or len(entry) != 1 or not {*entry} <= {*_KINDS}:
-            raise InvalidCommit(f"entry {place} is {entry!r}; it must be one of {', '.join(_KINDS)}")
+            raise InvalidCommit(f"entry {index} is {entry!r}; it must be one of {', '.join(_KINDS)}")
     return given

@@ -1,4 +1,4 @@
-"""The tally of a job: what its row tells of its runs, so that nobody need count them."""
+"""The run statistics that a job's row stores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStats:
-    """What a job's row tells of its runs."""
+    """The counts of a job's runs, and its last run."""
 
     executed: int = 0
     failed: int = 0
@@ -20,22 +20,22 @@ class RunStats:
     last_error: str | None = None
     """In at most 500 characters; stays until the next failure."""
     triggered_by: str | None = None
-    """Who triggered a run last."""
+    """The actor of the last manual run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedRun:
-    """How a run ended, for its job's tally."""
+    """The end of a run, for its job's statistics."""
 
     id: str
     status: str
     started_at: datetime
     error: str | None = None
     triggered_by: str | None = None
-    """Of a manual run: who triggered it."""
+    """The actor of a manual run."""
 
     def counted(self, tally: RunStats) -> RunStats:
-        """The tally with this run in it."""
+        """Return the statistics with this run included."""
         is_failure, is_success = self.status == "failed", self.status == "executed"
         return replace(
             tally,

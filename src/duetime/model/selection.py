@@ -1,4 +1,4 @@
-"""The selection: which actions are meant, by what is said of them. Facts only; `search` finds them."""
+"""The selection: filters that actions or runs must meet. Facts only; `duetime.actions.search` finds them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from duetime.payload import Payload
 
 LARGEST_PAGE = 200
-"""As many as a page holds at most."""
+"""The most rows of a page."""
 
 
 class Filters(TypedDict, total=False):
-    """What may be said of the actions that are meant; all of it must hold.
+    """The filters for actions; an action must meet all of them.
 
-    A bound is an aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours ago, as of each call.
+    A bound is an aware datetime, or a span from now: ``-timedelta(hours=2)`` is two hours before each call.
     """
 
     status: Status | str | Collection[Status | str] | None
-    """A status, or several of which it must have one."""
+    """One status, or several."""
     type: str | type[Payload] | None
     """A payload type, or its name."""
     correlation_id: str | None
@@ -40,7 +40,7 @@ class Filters(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Actions that meet all that is said: of a span, what lies after its start, and at or before its end."""
+    """Checked filters for actions. A range excludes its start and includes its end."""
 
     statuses: frozenset[Status] = frozenset(Status)
     type: str | None = None
@@ -52,22 +52,22 @@ class Selection:
     created_until: datetime | None = None
 
     @classmethod
-    def of(cls, said: Filters, now: datetime) -> Self:
-        """Check what a caller says; a filter that is None says nothing.
+    def parse(cls, filters: Filters, now: datetime) -> Self:
+        """Check a caller's filters; a filter that is None is ignored.
 
         Raises:
-            InvalidSelection: there is no such filter, or nothing can meet them.
-            InvalidIdentifier: the correlation id or the job's name is none.
+            InvalidSelection: there is no such filter, or no action can meet them.
+            InvalidIdentifier: the correlation id or the job's name is malformed.
             InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
-        if unknown := said.keys() - Filters.__annotations__.keys():
+        if unknown := filters.keys() - Filters.__annotations__.keys():
             known = ", ".join(Filters.__annotations__)
             raise InvalidSelection(f"there is no filter {truncate(min(unknown), 40)!r}; there are {known}")
-        job, correlation_id = said.get("job"), said.get("correlation_id")
-        bounds: dict[str, When] = {name: when for name in _BOUNDS if (when := said.get(name)) is not None}  # type: ignore[misc]
+        job, correlation_id = filters.get("job"), filters.get("correlation_id")
+        bounds: dict[str, When] = {name: when for name in _BOUNDS if (when := filters.get(name)) is not None}  # type: ignore[misc]
         return cls(
-            statuses=_statuses(said.get("status")),
-            type=_type_name(said.get("type")),
+            statuses=_statuses(filters.get("status")),
+            type=_type_name(filters.get("type")),
             correlation_id=None if correlation_id is None else ids.correlation_id(correlation_id),
             job=None if job is None else ids.job_name(job),
             **{name: instant.resolve(when, now=now) for name, when in bounds.items()},
@@ -80,17 +80,17 @@ class Selection:
                 raise InvalidSelection(f"{after} must lie before {until}")
 
     @property
-    def says_nothing(self) -> bool:
-        """Whether every action is meant."""
+    def is_unrestricted(self) -> bool:
+        """Whether it includes every action."""
         return self == Selection()
 
     @property
-    def says_when_due(self) -> bool:
-        """Whether a due range is said, of one end at least."""
+    def has_due_range(self) -> bool:
+        """Whether it has a bound on the due time."""
         return self.due_after is not None or self.due_until is not None
 
     def admits(self, row: Action) -> bool:
-        """Whether a row is one of those meant."""
+        """Return whether a row meets all filters."""
         return (
             row.status in self.statuses
             and all(getattr(self, name) in {None, getattr(row, name)} for name in _EQUAL)
@@ -101,24 +101,24 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSelection:
-    """Runs of one job that meet all that is said; their span is one of nominal times."""
+    """Checked filters for the runs of one job; their range is one of nominal times."""
 
     statuses: frozenset[Status] = frozenset(Status)
     nominal_after: datetime | None = None
     nominal_until: datetime | None = None
 
     @classmethod
-    def of(
+    def parse(
         cls,
         status: Status | str | Collection[Status | str] | None,
         nominal_after: When | None,
         nominal_until: When | None,
         now: datetime,
     ) -> Self:
-        """Check what a caller says; what is None says nothing.
+        """Check a caller's filters; a filter that is None is ignored.
 
         Raises:
-            InvalidSelection: there is no such status, or the span ends before it begins.
+            InvalidSelection: there is no such status, or the range ends before it begins.
             InvalidTime: a bound is naive, or lies outside the years 1970 to 2199.
         """
         return cls(
@@ -133,15 +133,15 @@ class RunSelection:
             raise InvalidSelection("the span of nominal times must begin before it ends")
 
     def admits(self, row: Action) -> bool:
-        """Whether a run is one of those meant."""
+        """Return whether a run meets all filters."""
         return row.status in self.statuses and _lies(row.nominal_at, self.nominal_after, self.nominal_until)
 
 
 def check_limit(limit: object, most: int = LARGEST_PAGE) -> None:
-    """Refuse a page of no size that there is.
+    """Reject a page size out of range.
 
     Raises:
-        InvalidSelection: `limit` is no whole number from 1 to `most`.
+        InvalidSelection: `limit` is not an integer from 1 to `most`.
     """
     if not isinstance(limit, int) or not 1 <= limit <= most:
         raise InvalidSelection(f"limit is {limit!r}; allowed is 1 to {most}")
@@ -156,23 +156,23 @@ def _lies(at: datetime, after: datetime | None, until: datetime | None) -> bool:
     return (after is None or at > after) and (until is None or at <= until)
 
 
-def _type_name(said: str | type[Payload] | None) -> str | None:
-    name: object = getattr(said, "type_name", said)
+def _type_name(value: str | type[Payload] | None) -> str | None:
+    name: object = getattr(value, "type_name", value)
     if name is not None and not (isinstance(name, str) and name):
         raise InvalidSelection(
-            f"type {truncate(said, 60)!r} is none; say a payload's class, or its type's name"
+            f"type {truncate(value, 60)!r} is not a payload type; use a payload's class, or its type's name"
         )
     return name
 
 
-def _statuses(said: Status | str | Collection[Status | str] | None) -> frozenset[Status]:
-    if said is None:
+def _statuses(value: Status | str | Collection[Status | str] | None) -> frozenset[Status]:
+    if value is None:
         return frozenset(Status)
     try:
-        found = frozenset(Status(each) for each in ([said] if isinstance(said, str) else said))
+        found = frozenset(Status(name) for name in ([value] if isinstance(value, str) else value))
     except (ValueError, TypeError):
         raise InvalidSelection(
-            f"status {truncate(said, 60)!r} is none; there are {', '.join(Status)}"
+            f"status {truncate(value, 60)!r} is unknown; there are {', '.join(Status)}"
         ) from None
     if not found:
         raise InvalidSelection("status is empty; leave it out for all of them")

@@ -1,4 +1,4 @@
-"""Sensitive fields: the paths that a payload's class says, held against its fields. What they redact is told in `sensitive`."""
+"""Sensitive fields: check the declared paths of a payload class against its fields; `redaction` applies them."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from pydantic import BaseModel, RootModel
 from duetime.errors import DeclarationError
 
 
-def paths_of(said: object, inherited: Sequence[str], where: str) -> tuple[str, ...]:
-    """The paths that a class says, behind those of its base.
+def paths_of(paths: object, inherited: Sequence[str], where: str) -> tuple[str, ...]:
+    """Return the paths of a class, after those of its base.
 
     Raises:
-        DeclarationError: they are no paths.
+        DeclarationError: a path is malformed.
     """
-    if isinstance(said, str) or not isinstance(said, Collection):
+    if isinstance(paths, str) or not isinstance(paths, Collection):
         raise DeclarationError(
-            f'{where}: sensitive is {said!r}; say the fields, such as ("email", "card.number")'
+            f'{where}: sensitive is {paths!r}; list the fields, as in ("email", "card.number")'
         )
-    for each in said:
-        if not isinstance(each, str) or not all(part.isidentifier() for part in each.split(".")):
+    for path in paths:
+        if not isinstance(path, str) or not all(part.isidentifier() for part in path.split(".")):
             raise DeclarationError(
-                f"{where}: sensitive has {each!r}; a path is a field's name, or several with dots"
+                f"{where}: sensitive has {path!r}; a path is a field's name, or several with dots"
             )
-    return tuple(dict.fromkeys((*inherited, *said)))
+    return tuple(dict.fromkeys((*inherited, *paths)))
 
 
 def check(model: type[BaseModel], paths: Sequence[str]) -> None:
-    """Refuse paths that lead nowhere, as far as annotations tell; one that is not yet defined tells nothing.
+    """Reject paths without a field, if annotations show that; an annotation that is not yet defined is accepted.
 
     Raises:
-        DeclarationError: with the part that is no field.
+        DeclarationError: a part of a path is no field.
     """
     for path in paths:
         first, *rest = path.split(".")
@@ -51,7 +51,7 @@ def check(model: type[BaseModel], paths: Sequence[str]) -> None:
         for part in rest:
             if not all(map(_is_known, reached)):
                 break
-            reached = [found for each in reached for found in _fields(each, part)]
+            reached = [found for model_type in reached for found in _fields(model_type, part)]
             if not reached:
                 raise DeclarationError(
                     f"{model.__qualname__}: sensitive has {path!r}, but nothing there has {part!r}"
@@ -62,25 +62,25 @@ _PLAIN = (str, bytes, int, float, Decimal, UUID, date, time, timedelta, Enum, ty
 
 
 def _reached(annotation: Any) -> Iterator[Any]:
-    """The types that an annotation stands for: those of a union, of a list's elements, of a dict's values."""
-    origin, said = typing.get_origin(annotation), typing.get_args(annotation)
+    """Return the types of an annotation: of a union, of a list's elements, of a dict's values."""
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is typing.Annotated:
-        yield from _reached(said[0])
+        yield from _reached(arguments[0])
     elif origin in {typing.Union, types.UnionType}:
-        for each in said:
-            yield from _reached(each)
+        for argument in arguments:
+            yield from _reached(argument)
     elif isinstance(origin, type) and issubclass(origin, Mapping):
-        yield from _reached(said[-1])
+        yield from _reached(arguments[-1])
     elif isinstance(origin, type) and issubclass(origin, Collection):
-        for each in said:
-            if each is not Ellipsis:
-                yield from _reached(each)
+        for argument in arguments:
+            if argument is not Ellipsis:
+                yield from _reached(argument)
     else:
         yield annotation
 
 
 def _is_known(reached: Any) -> bool:
-    """Whether its fields, or that it has none, can be told."""
+    """Return whether the fields of a type are known."""
     if not isinstance(reached, type):
         return False
     if not issubclass(reached, BaseModel):

@@ -1,4 +1,4 @@
-"""Transitions: what a row becomes. Pure; whether it may is the condition of the write, told in `ports` and `job_ports`."""
+"""Transitions: the row after a change. Pure; the ports define the condition of each write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duetime.model.lease import ClaimTerms, Settlement
 
 
 def started(row: Action, terms: ClaimTerms) -> Action:
-    """The row under a fresh lease. One that was processing is taken over: it repeats the attempt that was lost."""
+    """Return the row under a new lease. A processing row is taken over, and repeats the lost attempt."""
     is_take_over = row.status is Status.PROCESSING
     attempt = Attempt(queued_at=terms.queued_at, started_at=terms.now, instance=terms.instance)
     return replace(
@@ -27,12 +27,12 @@ def started(row: Action, terms: ClaimTerms) -> Action:
 
 
 def fenced_off(row: Action) -> Action:
-    """A run that died, once what it held is another's: should it wake, or hear of its claim only then, it holds nothing."""
+    """Return the row of a dead run under a new fence: any later write of that run is rejected."""
     return replace(row, fence=row.fence + 1, claim_nonce=None)
 
 
 def settled(row: Action, settlement: Settlement) -> Action:
-    """The row after its run: final, or pending again."""
+    """Return the row after its run: final, or pending again."""
     ended = replace(
         row.attempts[-1],
         finished_at=settlement.finished_at,
@@ -57,7 +57,7 @@ def settled(row: Action, settlement: Settlement) -> Action:
 def skipped(
     row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
 ) -> Action:
-    """A pending row that will not run."""
+    """Return a pending row as skipped."""
     return replace(
         row,
         status=Status.SKIPPED,
@@ -70,5 +70,5 @@ def skipped(
 
 
 def cancelled(row: Action, *, by: str, at: datetime, expires_at: datetime) -> Action:
-    """A pending row that somebody called off."""
+    """Return a pending row as cancelled."""
     return replace(row, status=Status.CANCELLED, changed_by=by, changed_at=at, expires_at=expires_at)

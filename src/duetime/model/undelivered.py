@@ -1,7 +1,7 @@
-"""The undelivered: what a queue, a stream or EventBridge gave up on, as it is kept. Facts only.
+"""Undelivered inputs of queues, streams and EventBridge, as stored. Facts only.
 
-What becomes of it is told in `salvage`. An id names the thing itself, and not the message that told of it, wherever the
-thing has a name: what is given up twice is kept once, and counted.
+`duetime.undelivered` handles them. If an input has a name, its id names the input, not the message about it. A second
+failure of the same input is thus counted, and not stored twice.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from duetime.model.action import ActionRef
 UndeliveredId = NewType("UndeliveredId", str)
 
 BODY_LIMIT = 350_000
-"""Bytes of a body that are kept: more than any event of 256 KB, and with all else within a DynamoDB item of 400 KB."""
+"""Bytes of a body that are stored: more than any event of 256 KB, and with all else within a DynamoDB item of 400 KB."""
 
 _ID = re.compile(r"u\.\d{8}T\d{6}Z\.[0-9a-f]{16}", re.ASCII)
-_ASKED = "redrive"
+_REQUEST = "redrive"
 
 
 class UndeliveredKind(StrEnum):
-    """What was given up."""
+    """The kind of an undelivered input."""
 
     MESSAGE = "message"
-    """A message of a worker's queue, or one of the failure queue that nobody could read."""
+    """A message of a worker's queue, or an unreadable one of the failure queue."""
     RECORD = "record"
-    """A record of the actions table's stream, or a batch of them that is no longer there."""
+    """A record of the actions table's stream, or a batch of them that the stream no longer has."""
     WAKE = "wake"
-    """What a timer or a job's schedule told dispatch."""
+    """The wake that a timer or a job's schedule sent to dispatch."""
     EVENT = "event"
     """An event that starts a job's run."""
     PASS = "pass"  # noqa: S105 - no password
@@ -48,40 +48,40 @@ class UndeliveredKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undelivered:
-    """One thing that was given up."""
+    """One undelivered input."""
 
     id: UndeliveredId
     kind: UndeliveredKind
     source: str
-    """Who gave it up: a queue's or a function's name, without the prefix: ``due-default``, ``dispatch``."""
+    """The sender: a queue's or a function's name, without the prefix: ``due-default``, ``dispatch``."""
     reason: str
-    """Why, as far as it is known; of what was redriven in vain, why that failed."""
+    """The reason, if known; after a failed redrive, the reason of that failure."""
     body: str
     is_cut: bool = False
-    """Whether the body is only its beginning: then it cannot be done again."""
+    """Whether the body is truncated, and cannot be redriven."""
     first_at: datetime
     last_at: datetime
-    """When it was kept for the first time, and for the last."""
+    """The first and the last time it was stored."""
     count: int = 1
-    """How often it was kept: given up, or redriven in vain. A delivery that comes twice may count twice."""
+    """How often it was undelivered, or redriven without success. A duplicate delivery may count twice."""
     action: ActionRef | None = None
-    """Whose it is, where that is known."""
+    """Its action, if known."""
 
 
 def undelivered_id(at: datetime, *parts: str) -> UndeliveredId:
-    """The id of the thing that `parts` name; `at` is its own time, to the second, by which ids sort."""
+    """Return the id of the input that `parts` name; ids sort by `at`, to the second."""
     digest = sha256("\n".join(parts).encode(errors="replace")).hexdigest()[:16]
     sorted_by = max(instant.EARLIEST, min(at, instant.LATEST))
     return UndeliveredId(f"u.{sorted_by.astimezone(UTC):%Y%m%dT%H%M%SZ}.{digest}")
 
 
 def is_undelivered_id(text: object) -> bool:
-    """Whether `text` could name something undelivered; what could not is simply not found."""
+    """Return whether `text` has the form of an id."""
     return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 
 def bounded(body: str) -> tuple[str, bool]:
-    """A text as far as it is kept, and whether that is not all of it; what UTF-8 cannot say becomes a question mark."""
+    """Return the stored part of a text, and whether it is truncated; invalid UTF-8 becomes question marks."""
     written = body.encode(errors="replace")
     if len(written) <= BODY_LIMIT:
         return written.decode(), False
@@ -89,10 +89,11 @@ def bounded(body: str) -> tuple[str, bool]:
 
 
 def request_for(undelivered_id: str) -> str:
-    """The message by which somebody asks for a redrive."""
-    return json.dumps({_ASKED: undelivered_id})
+    """Return the message that requests a redrive."""
+    return json.dumps({_REQUEST: undelivered_id})
 
 
-def requested_in(told: Mapping[str, Any]) -> str | None:
-    """The id that such a message names; None for any other."""
-    return told[_ASKED] if told.keys() == {_ASKED} and is_undelivered_id(told[_ASKED]) else None
+def requested_in(message: Mapping[str, Any]) -> str | None:
+    """Return the id in a request for a redrive; None for any other message."""
+    is_request = message.keys() == {_REQUEST} and is_undelivered_id(message[_REQUEST])
+    return message[_REQUEST] if is_request else None

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from duetime.clock import Clock
+from duetime.ids import DEFAULT_WORKER
 from duetime.model.action import Action
-from duetime.model.manifest import DEFAULT_WORKER
 from duetime.ports.wakeups import LONGEST_DELAY, DueMessage, DueQueues, Routes, Send
 
 _GROUP = 10

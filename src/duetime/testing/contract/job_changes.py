@@ -11,6 +11,7 @@ import pytest
 
 from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, Origin, Overlap, Pause, SpanKind, Version
 from duetime.model.run_stats import EndedRun, RunStats
+from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
@@ -77,7 +78,7 @@ class JobChangeContract(JobsContract):
         job = added(jobs)
         for number in range(3):
             job = standing_job(jobs, job.ref)
-            assert jobs.change(job, replace(job, wakes=f"{number} schedules"))
+            assert jobs.change(job, replace(job, wakes=WakeState(number, 0, "0a")))
         assert standing_job(jobs, job.ref).revision == 4
 
     def test_a_change_of_an_older_revision_changes_nothing(self, jobs: JobStore) -> None:
@@ -93,7 +94,7 @@ class JobChangeContract(JobsContract):
 
     def test_nothing_is_changed_where_there_is_no_job(self, jobs: JobStore) -> None:
         job = nightly()
-        assert not jobs.change(job, replace(job, wakes="1 schedule"))
+        assert not jobs.change(job, replace(job, wakes=WakeState(1, 0, "0a")))
         assert jobs.get(job.ref) is None
 
     def test_a_repeated_change_tells_what_its_first_try_did(self, jobs: JobStore) -> None:
@@ -134,10 +135,10 @@ class JobChangeContract(JobsContract):
         first, second = taken(store, jobs, old), occurrence(store, NOON + DAY)
         assert jobs.wait(old, second.ref)
         jobs.count(old.ref, EndedRun(id="one", status="failed", started_at=NOON, error="no ledger"))
-        meant = replace(old, wakes="1 schedule", running=None, waiting=None, tally=RunStats())
+        meant = replace(old, wakes=WakeState(1, 0, "0a"), running=None, waiting=None, tally=RunStats())
         assert jobs.change(old, meant)
         job = standing_job(jobs, old.ref)
-        assert (job.running, job.waiting, job.wakes) == (first.ref, second.ref, "1 schedule")
+        assert (job.running, job.waiting, job.wakes) == (first.ref, second.ref, WakeState(1, 0, "0a"))
         assert (job.tally.failed, job.tally.last_error) == (1, "no ledger")
 
     def test_a_change_leaves_origin_and_anchor_alone(self, jobs: JobStore) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from duetime.model.action import Status
 from duetime.model.job import WHOLE_JOB, JobRef
 from duetime.model.run_stats import EndedRun, RunStats
+from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
 from duetime.testing.contract.job_specimens import (
@@ -100,7 +101,7 @@ class CountContract(JobsContract):
         job = added(jobs, **OPERATED)
         jobs.count(job.ref, EndedRun(id="run-1", status="executed", started_at=NOON))
         assert replace(standing_job(jobs, job.ref), tally=RunStats()) == job
-        assert jobs.change(job, replace(job, wakes=""))
+        assert jobs.change(job, replace(job, wakes=WakeState()))
 
     def test_counting_for_a_job_that_never_was_makes_none(self, jobs: JobStore) -> None:
         ref = JobRef(ACME, NIGHTLY)
