@@ -19,7 +19,7 @@ CONSOLE_KNOWS = {
     "SIGN_IN_ISSUER": "https://pool.example.com",
     "SIGN_IN_CLIENT": "4h1c",
 }
-STEPS = ("arm", "catch_up", "deploy", "dispatch", "salvage", "sweep")
+STEPS = ("arm", "catch_up", "deploy", "dispatch", "sweep", "undelivered")
 
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "eu-west-1",

@@ -157,7 +157,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     notify_all(function("notify"), with_jobs)
     ask_all(function("api"), codes_job="billing-clean-up")
     about = sample("deploy-jobs")["ResourceProperties"]
-    salvage_all(function("salvage"), with_jobs)
+    salvage_all(function("undelivered"), with_jobs)
     deploy("Update", Jobs=without(about["Jobs"], "billing-clean-up"))
     deploy("Delete")
     assert recorder.calls.keys() == synthesised.functions().keys() - {"console"}  # which calls nothing of AWS
