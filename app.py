@@ -1,4 +1,4 @@
-"""The app of ``cdk deploy``. cdk.json has the settings; ``-c duetime:<setting>=…`` changes one for a command."""
+"""The app of ``cdk deploy``. Settings are in cdk.json; ``-c duetime:<setting>=…`` overrides one."""
 
 import sys
 

@@ -26,8 +26,8 @@ class DuetimeStack(Stack):
             deployment=deployment,
             handlers=[
                 Handlers.from_settings(settings, deployment),
-                # Each line adds a worker with its own role, queue and concurrency, such as that of App(worker="reports"):
-                # Handlers(app="reports.handlers:app", worker="reports", concurrency=2),
+                # Each line adds a worker with its own role, queue and concurrency. App(worker="reports") needs
+                # `Handlers(app="reports.handlers:app", worker="reports", concurrency=2),`.
             ],
         )
         self._add_outputs()

@@ -1,4 +1,4 @@
-"""duetime as CDK constructs: one for each concern, and `Duetime`, which connects them. Needs the extra ``cdk``.
+"""duetime as CDK constructs: one for each concern, and `Duetime` for all. Needs the extra ``cdk``.
 
 ::
 

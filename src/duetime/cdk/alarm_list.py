@@ -22,9 +22,9 @@ _THROTTLED = 10
 _SERVER_ERRORS = 5
 """Responses of 5xx in a quarter of an hour: callers retry, and a function may be interrupted once."""
 _OVERDUE = timedelta(minutes=10)
-"""By then the sweep has resent a row once, without success: it resends rows that are 5, 10, 20 … minutes late."""
+"""By then the sweep has resent a row once: it resends rows that are 5, 10, 20 … minutes late."""
 _LAG = {"arm": timedelta(minutes=1), "publish": timedelta(minutes=5)}
-"""The maximum age of a change when its function gets it: late arming delays actions, late publishing does not."""
+"""The maximum age of a change when its function gets it; only late arming delays actions."""
 _SALVAGE_TIME = timedelta(minutes=5)
 """Salvage normally takes seconds."""
 _LONGEST_DELAY = timedelta(minutes=15)
@@ -49,7 +49,7 @@ class Alarm:
     """The alarm is raised by too few events, also by none."""
 
     def description(self, *, runbook: str, console: str) -> str:
-        """Return the alarm's description: the section of the runbook, the meaning, and the console's address."""
+        """Return the description: the section of the runbook, the meaning, and the console's address."""
         look = f" (console: {console}/)" if console else ""
         return f"{runbook}#{self.page}: {self.means}{look}"
 
@@ -120,7 +120,7 @@ def _of_passes(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
     )
     yield Alarm(
         name="sweep-silent",
-        means="the sweep did not run: lost wakes are not replaced, and with the wheel far actions do not wake",
+        means="the sweep did not run: lost wakes are not replaced; with the wheel, far actions do not wake",
         page="the-sweep-or-the-catch-up-lags",
         watches=series.of_function(monitored.function("sweep"), "Invocations"),
         period=max(_FIVE_MINUTES, 2 * deployment.sweep_rate),
@@ -151,7 +151,7 @@ def _of_queue(monitored: Monitored, queue: str, hidden: timedelta) -> Alarm:
 
 
 def _of_last_queue(monitored: Monitored, queue: str) -> Iterator[Alarm]:
-    """Yield two alarms: SQS reports no age after three receives, and counts unreceived messages as visible."""
+    """Yield two alarms: SQS reports no age after three receives, and unreceived messages are not held."""
     page = "messages-stay-in-a-dead-letter-queue-or-among-the-failures"
     yield Alarm(
         name=f"{monitored.short(queue)}-age",

@@ -1,6 +1,7 @@
-"""The admin API: the function that serves it, and two REST APIs, since API Gateway allows one authorizer a method.
+"""The admin API: its function and two REST APIs, since API Gateway allows one authorizer for each method.
 
-People send an ID token of the user pool. Services sign their requests; the setting `identities` maps them to tenants.
+People send an ID token of the user pool. Services sign their requests; the setting `identities` maps them to
+tenants.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from duetime.cdk.functions import DuetimeFunction
 
 
 class StreamSource(Construct):
-    """The event source between a table's stream and a function. A batch that keeps failing delays no other."""
+    """The event source between a table's stream and a function. A failing batch delays no other."""
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ _GROUP = re.compile(r"[^\s,\[\]]{1,128}")
 _POOL = re.compile(r"[a-z0-9-]+_[A-Za-z0-9]+")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _PAGES = re.compile(r"https://[a-z0-9.-]+")
+_EXAMPLE_PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
 _CONSOLE_PATHS = {path.strip("/") for path in (ASSETS, CONFIG)}
 _RESERVED = ("aws", "amazon", "cognito")
 """Words that Cognito reserves."""
@@ -53,9 +54,9 @@ def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
     if deployment.api:
         yield from _wrong_api(settings, deployment)
     if not _BUS.fullmatch(settings.event_bus):
-        yield f"event_bus is {settings.event_bus!r}; allowed is the name, not the ARN, of a bus of this account"
+        yield f"event_bus is {settings.event_bus!r}; allowed is the name (no ARN) of a bus of this account"
     if deployment.own_bus and settings.event_bus == DEFAULT_BUS:
-        yield "own_bus is True, but event_bus is 'default', which exists in every account; name the bus to create"
+        yield "own_bus is True, but event_bus is 'default', which always exists; name the bus to create"
 
 
 def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
@@ -85,19 +86,19 @@ def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
             f" without {', '.join(_RESERVED)}"
         )
     if domain and pool:
-        yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool with sign-in pages of its own; remove one"
+        yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool with its own pages; remove one"
     if domain and not (settings.console_url or deployment.console):
         yield (
-            f"sign_in_domain is {domain!r}, but console is False and console_url is empty, so signing in would lead"
-            " nowhere; set one of them"
+            f"sign_in_domain is {domain!r}, but console is False and console_url is empty, so signing in"
+            " would lead nowhere; set one of them"
         )
     if pool and deployment.console and not url:
         yield (
             f"user_pool_id is {pool!r}, but sign_in_url is empty; set it to the pool's sign-in pages, such as"
-            " https://acme.auth.eu-west-1.amazoncognito.com, or set console=false"
+            f" {_EXAMPLE_PAGES}, or set console=false"
         )
     if url and not _PAGES.fullmatch(url):
-        yield f"sign_in_url is {url!r}; allowed is an origin, such as https://acme.auth.eu-west-1.amazoncognito.com"
+        yield f"sign_in_url is {url!r}; allowed is an origin, such as {_EXAMPLE_PAGES}"
     if url and not pool:
         yield (
             f"sign_in_url is {url!r}, but user_pool_id is empty; the pages of the stack's own pool are at"
@@ -123,7 +124,7 @@ def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[
     """Yield the problems of the workers."""
     names = Counter(handler.worker for handler in handlers)
     if DEFAULT_WORKER not in names:
-        yield f"workers are {sorted(names)}; one must be {DEFAULT_WORKER!r}, which fails actions of unknown types"
+        yield f"workers are {sorted(names)}; one must be {DEFAULT_WORKER!r}, which fails unknown types"
     yield from (
         f"worker {name!r} is declared {count} times; declare it once"
         for name, count in names.items()
@@ -132,12 +133,14 @@ def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[
     if SYSTEM_WORKER in names:
         yield f"worker {SYSTEM_WORKER!r} is reserved for duetime's own jobs; choose another name"
     for handler in handlers:
-        if not _WORKER.fullmatch(handler.worker):
-            yield f"worker is {handler.worker!r}; allowed are lower-case letters and digits, in words joined by -"
-        if len(name := f"{settings.prefix}work-{handler.worker}") > LONGEST_NAME:
-            yield f"worker is {handler.worker!r}, which makes the name {name!r}; allowed are {LONGEST_NAME} characters"
-        if handler.concurrency not in CONCURRENCY:
+        name, concurrency = handler.worker, handler.concurrency
+        if not _WORKER.fullmatch(name):
+            yield f"worker is {name!r}; allowed are lower-case letters and digits, in words joined by -"
+        if len(function := f"{settings.prefix}work-{name}") > LONGEST_NAME:
+            yield f"worker is {name!r}, which makes {function!r}; allowed are {LONGEST_NAME} characters"
+        if concurrency not in CONCURRENCY:
             yield (
-                f"concurrency of worker {handler.worker!r} is {handler.concurrency}; allowed is {CONCURRENCY.start} to"
-                f" {CONCURRENCY.stop - 1}, the range of SQS event sources. To run one at a time, use a concurrency key"
+                f"concurrency of worker {name!r} is {concurrency}; allowed is {CONCURRENCY.start} to"
+                f" {CONCURRENCY.stop - 1}, the range of SQS event sources. To run one at a time, use a"
+                " concurrency key"
             )

@@ -28,7 +28,7 @@ class ConsoleNotBuilt(DuetimeError, RuntimeError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the console's page is not built; run `make console`, or set console=false to leave the console out"
+            "the console's page is not built; run `make console`, or set console=false to omit the console"
         )
 
 

@@ -1,4 +1,4 @@
-"""Settings from the CDK context: ``"duetime:lease": 60`` in cdk.json, or ``-c duetime:lease=60`` for one command.
+"""Read settings from the CDK context: ``"duetime:lease": 60`` in cdk.json, or ``-c duetime:lease=60``.
 
 An unknown name is rejected like a wrong value, so that a misspelt setting never becomes its default silently.
 """

@@ -19,9 +19,10 @@ from duetime.model.metric import Metric
 _FIVE_MINUTES, _HOUR = 300, 3_600
 _GRAPH, _TEXT, _STATUSES = 6, 4, 5
 _HOW_TO_READ = """## {name}
-Each title is a question, each row a subject: from effects on users, at the top, to costs. **Start with the alarms**. \
-The section of {runbook} that an alarm's description names explains it. `duetime doctor` checks what metrics do not \
-cover. A graph without data means that nothing happened. Counts cover five minutes unless the title has another period."""
+Each title is a question, each row a subject: from effects on users, at the top, to costs. \
+**Start with the alarms**. What each means is in {runbook}, in the section that its description names. \
+`duetime doctor` checks what metrics do not cover. A graph without data means that nothing happened. \
+Counts cover five minutes unless the title has another period."""
 
 
 class Dashboard(Construct):

@@ -127,8 +127,8 @@ class Deployment:
     api_log_role: bool = field(
         default=True,
         metadata=_about(
-            "Sets the role in which API Gateway writes logs, one for all of the account's APIs in the region. Off:"
-            " the account has one already."
+            "Sets the role in which API Gateway writes logs, one for all of the account's APIs in the region."
+            " Off: the account has one already."
         ),
     )
     user_pool_id: str = field(
@@ -144,8 +144,8 @@ class Deployment:
     sign_in_domain: str = field(
         default="",
         metadata=_about(
-            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: one made from the stack's"
-            " id; none with console=false."
+            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: one made from the"
+            " stack's id; none with console=false."
         ),
     )
     sign_in_url: str = field(
@@ -168,8 +168,8 @@ class Deployment:
     runbook: str = field(
         default=_RUNBOOK,
         metadata=_about(
-            "The runbook's address in alarms, the dashboard and `duetime doctor`. Use one that operators can open,"
-            " such as that of the site from `make docs`, or of your copy."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Use one that operators can"
+            " open, such as that of the site from `make docs`, or of your copy."
         ),
     )
     failed_alarm: int = field(
@@ -199,8 +199,8 @@ class Deployment:
     budget_by_tag: bool = field(
         default=False,
         metadata=_about(
-            "The budget counts only this stack, by the tag aws:cloudformation:stack-name. Activate it as a cost"
-            " allocation tag first: until then the budget counts nothing. Off: it counts the whole account."
+            "The budget counts only this stack, by the tag aws:cloudformation:stack-name. Activate it as a"
+            " cost allocation tag first: until then the budget counts nothing. Off: it counts the account."
         ),
     )
     log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
@@ -253,8 +253,8 @@ class Deployment:
             )
         if self.alarm_email and not (self.alarms or self.budget):
             yield (
-                f"alarm_email is {self.alarm_email!r}, but alarms is False and budget is 0, so no mail would be"
-                " sent; set one of them"
+                f"alarm_email is {self.alarm_email!r}, but alarms is False and budget is 0, so no mail would"
+                " be sent; set one of them"
             )
         if self.budget_by_tag and not self.budget:
             yield "budget_by_tag is True, but budget is 0; set a budget"

@@ -1,4 +1,4 @@
-"""Check the size of a function's environment at synthesis: Lambda allows 4 KB, and a deploy would fail midway."""
+"""Check the size of a function's environment at synthesis. Lambda allows 4 KB; a deploy would fail midway."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _message(function: str, size: int, environment: Mapping[str, str], urls: Map
     listed = ", ".join(f"{names[name]} ({sizes[name]:,})" for name in largest)
     remedies = "; ".join(_REMEDIES[name] for name in names.values() if name in _REMEDIES)
     return (
-        f"the environment of {function} is {size:,} bytes; Lambda allows {LARGEST:,}. The largest settings in it are"
-        f" {listed}; {remedies or 'shorten them'}"
+        f"the environment of {function} is {size:,} bytes; Lambda allows {LARGEST:,}. The largest settings in"
+        f" it are {listed}; {remedies or 'shorten them'}"
     )
 
 

@@ -31,7 +31,7 @@ class FunctionSpec:
     rights: Sequence[iam.PolicyStatement]
     environment: Mapping[str, str] = field(default_factory=dict)
     sends_to_own_queue: bool = False
-    """The function sends messages to the queue that feeds it; Lambda would stop that as a loop after 16 rounds."""
+    """It sends messages to the queue that feeds it. Lambda would stop that as a loop after 16 rounds."""
 
 
 class DuetimeFunction(Construct):

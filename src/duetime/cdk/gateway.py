@@ -71,7 +71,7 @@ class Gateway(Construct):
         self._purpose = purpose
         self.api = self._rest_api(deployment)
         self.address = _address(self.api)
-        """The stage's address, without a slash at the end. It depends on no method, so a function may refer to it."""
+        """The stage's address, without a slash at the end. It depends on no method: functions may use it."""
         self._serve(function)
         refuse(self.api, purpose.origin)
         self.url = f"{self.api.url_for_path('/')}{purpose.prefix.removeprefix('/')}"
@@ -153,5 +153,5 @@ def _accept_open(method: apigateway.Method, reason: str) -> None:
 
 _ACCEPTED = {
     "AwsSolutions-APIG3": "A firewall is billed by rule; users can attach one to the stage.",
-    "AwsSolutions-APIG6": "Such logs contain query strings and headers; the access log has a line for each request without them.",
+    "AwsSolutions-APIG6": "Such logs contain query strings and headers; the access log has none of them.",
 }

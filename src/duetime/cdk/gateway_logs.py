@@ -13,7 +13,7 @@ _POLICY = "service-role/AmazonAPIGatewayPushToCloudWatchLogs"
 
 
 class GatewayLogs(Construct):
-    """The role, and the account's setting. Both remain when the stack is deleted, since other APIs may use them.
+    """The role, and the account's setting. Both remain after the stack, since other APIs may use them.
 
     AWS requires these rights. Narrower ones would stop the logs of other APIs.
     """

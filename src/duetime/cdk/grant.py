@@ -1,4 +1,4 @@
-"""The rights of a caller's own function to schedule actions or manage jobs: exactly those of the SDK's calls."""
+"""The rights of a caller's own function to schedule actions or manage jobs: those of the SDK's calls."""
 
 from __future__ import annotations
 

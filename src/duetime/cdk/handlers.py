@@ -1,7 +1,7 @@
 """A worker's handlers: the location of their code, and the manifest of the app.
 
-Synthesis imports the code once, in a process of its own, from a copy of the bundled files. Code that cannot work in
-Lambda fails there, with its own traceback. The manifest lists the types and jobs that the app registers.
+Synthesis imports the code once, in its own process, from a copy of the bundled files. Code that cannot work
+in Lambda fails there, with its own traceback. The manifest lists the types and jobs that the app registers.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Handlers:
         code = self.code
         if (directory / code.stem).exists() or (directory / code.name).exists():
             raise HandlersRejected(
-                f"app is {self.app!r}, but a library of the bundle has the name {code.stem!r} too; rename yours"
+                f"app is {self.app!r}, but a bundled library has the name {code.stem!r} too; rename yours"
             )
         if code.is_dir():
             copytree(code, directory / code.name, ignore=NOT_CODE)
@@ -115,8 +115,8 @@ class Handlers:
             )
         if timedelta(seconds=read["longest"]) > at_most:
             raise HandlersRejected(
-                f"worker_timeout is {shown(at_most)}, but {read['slowest']} has a time-out of {read['longest']:g} s;"
-                " raise worker_timeout or lower the handler's"
+                f"worker_timeout is {shown(at_most)}, but {read['slowest']} has a time-out of"
+                f" {read['longest']:g} s; raise worker_timeout or lower the handler's"
             )
         return manifest
 
@@ -127,7 +127,9 @@ def _read(app: str, path: list[Path]) -> dict[str, Any]:
         # -P: modules beside the reader must not shadow the user's own
         command = [sys.executable, "-P", str(_READER), str(found), app, *map(str, path)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)  # noqa: S603
+            done = subprocess.run(  # noqa: S603
+                command, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            )
         except subprocess.TimeoutExpired:
             raise HandlersRejected(f"{app} did not import within {_PATIENCE} s") from None
         if done.returncode:

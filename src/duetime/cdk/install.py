@@ -43,7 +43,7 @@ class InstallTarget:
 
     @property
     def glibc(self) -> tuple[int, ...]:
-        """The minor versions of glibc of usable wheels. Lambda's Python 3.11 runs on the older Amazon Linux."""
+        """The minor versions of glibc of usable wheels; Lambda's Python 3.11 has an older Amazon Linux."""
         return (17,) if self.python == "3.11" else (17, 28, 34)
 
     def for_uv(self) -> list[str]:

@@ -54,8 +54,8 @@ def let_reconcile(actions: str, jobs: str) -> list[iam.PolicyStatement]:
 def let_manage(actions: str, jobs: str, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
     """Allow the calls of `Scheduler.jobs`: on all jobs, or on the own jobs of some tenants.
 
-    These tenants may read code's jobs, since theirs must not share a name with them. They cannot change those jobs
-    or see their runs.
+    These tenants may read code's jobs, since theirs must not share a name with them. They cannot change
+    those jobs or see their runs.
     """
     runs = ("dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query")
     reads = ("dynamodb:Query", "dynamodb:BatchGetItem")

@@ -12,7 +12,8 @@ from duetime.settings import Settings
 class MailTemplates(Construct):
     """All templates; none if `mail_from` is empty.
 
-    SES creates one template a second, and CloudFormation would request all at once. So each depends on the one before.
+    SES creates one template a second, and CloudFormation would request all at once. So each depends on the
+    previous one.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:

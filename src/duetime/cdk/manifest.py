@@ -35,8 +35,8 @@ _PATIENCE = Duration.minutes(6)
 class Deploy(Construct):
     """The function that a deploy calls, and its first call: the check of the tables' format.
 
-    It refers to the tables, dispatch and the groups of schedules by name only. All other parts depend on `check`,
-    the tables too. So a deploy over tables of another format fails before it changes any.
+    It refers to the tables, dispatch and the groups of schedules by name only. All other parts depend on
+    `check`, the tables too. So a deploy over tables of another format fails before it changes any.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Deploy(Construct):
         super().__init__(scope, construct_id)
         spec = FunctionSpec(
             name=f"{settings.prefix}deploy",
-            about="checks the tables' format, publishes manifests and reconciles jobs when the stack is deployed",
+            about="checks the tables' format, publishes manifests and reconciles jobs at each deploy",
             entry="deploy",
             timeout=_TIMEOUT,
             environment=replace(wakes.settings, app="").to_env(),
@@ -67,7 +67,7 @@ class Deploy(Construct):
         self.check = self._call("Format", FORMAT_RESOURCE, {"Format": str(FORMAT)})
 
     def publish(self, construct_id: str, manifest: Manifest) -> CustomResource:
-        """Publish a worker's manifest when it changes; withdraw it, with its jobs, when the worker is removed."""
+        """Publish a worker's manifest when it changes; remove it and its jobs when the worker is removed."""
         properties = {
             "Worker": manifest.worker,
             "Manifest": manifest.to_json(),

@@ -1,4 +1,4 @@
-"""Notifications: the queue between the event bus and the notify function, the topic, and the mails' templates."""
+"""Notifications: the rule on the event bus, the notify function, the topic, and the mails' templates."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ class NotificationResources(Construct):
     def _let_mail(self) -> Iterator[iam.PolicyStatement]:
         """Allow to send mails of these templates, from this address alone.
 
-        SES chooses the identity that it checks: the address', its domain's or a parent domain's. In the sandbox it
-        also checks the recipient's.
+        SES chooses the identity that it checks: the address', its domain's or a parent domain's. In the
+        sandbox it also checks the recipient's.
         """
         if sender := self._settings.mail_from:
             from_sender: dict[str, object] = {"ses:FromAddress": sender}

@@ -40,7 +40,7 @@ class Requirements:
 
     @classmethod
     def for_duetime(cls, *, without: frozenset[str]) -> Requirements:
-        """Return the libraries of duetime, pinned with their dependencies to the versions of this environment."""
+        """Return the libraries of duetime. All versions are pinned to those of this environment."""
         names = [name for name in _required_by("duetime") if name not in without]
         return cls(tuple(sorted(names)), pinned=tuple(sorted(_pins(names))))
 

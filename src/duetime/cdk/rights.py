@@ -1,6 +1,6 @@
 """All rights that roles get. docs/security.md lists which function gets which.
 
-Items other than actions have their own partitions, ``system#…``, so that a role can be restricted to them by key.
+Items other than actions have their own partitions, ``system#…``: a role can be restricted to them by key.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ class Duetime(Construct):
         """Let a function schedule, look up and change actions with `duetime.Scheduler.from_env`.
 
         Args:
-            function: gets the rights and the environment. A role, or a function that is imported with its role,
+            function: gets the rights and the environment. A role, or a function imported with its role,
                 gets only the rights: set `caller_environment` where the function is defined.
             tenants: whose actions; by default every tenant's.
 
@@ -117,7 +117,7 @@ class Duetime(Construct):
         return dict(caller_settings(self.settings).to_env())
 
     def grant_manage_jobs(self, function: iam.IGrantable, *, tenants: Sequence[str] | None = None) -> None:
-        """Let a function manage jobs with `duetime.Scheduler.from_env(…).jobs`. It needs no right on EventBridge.
+        """Let a function manage jobs with `Scheduler.from_env(…).jobs`, without rights on EventBridge.
 
         Args:
             function: gets the rights and the environment.
@@ -130,7 +130,7 @@ class Duetime(Construct):
         grant_manage_jobs(function, self.tables, self.settings, tenants)
 
     def grant_redrive(self, function: lambda_.Function) -> None:
-        """Let a function list and redrive undelivered inputs, with `duetime.Scheduler.from_env(…).undelivered`.
+        """Let a function list and redrive undelivered inputs with `Scheduler.from_env(…).undelivered`.
 
         Args:
             function: gets the rights and the environment. It sees the undelivered inputs of all tenants.
@@ -138,7 +138,7 @@ class Duetime(Construct):
         grant_redrive(function, self.tables, self.failures, self.settings)
 
     def grant_call_api(self, grantee: iam.IGrantable) -> None:
-        """Let a function or a role sign requests to the admin API. The setting `identities` maps its ARN to a tenant.
+        """Let a function or a role sign requests to the admin API. The setting `identities` has its tenant.
 
         Raises:
             SettingsError: the deployment has no API.
@@ -211,7 +211,7 @@ class Duetime(Construct):
         return published
 
     def _worker(self, handlers: Handlers) -> Worker:
-        """Add a worker after its manifest: a worker without a published type postpones the type's messages."""
+        """Add a worker after its manifest: messages of an unpublished type would be postponed."""
         manifest = Manifest(handlers.worker, {})
         if Stack.of(self).bundling_required:
             manifest = handlers.manifest(at_most=self.deployment.worker_timeout)

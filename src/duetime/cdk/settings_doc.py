@@ -1,4 +1,7 @@
-"""Write docs/settings.md from the settings' metadata: ``python -m duetime.cdk.settings_doc docs/settings.md``."""
+"""Write docs/settings.md from the settings' metadata.
+
+``python -m duetime.cdk.settings_doc docs/settings.md``
+"""
 
 from __future__ import annotations
 
@@ -17,22 +20,26 @@ from duetime.settings import Settings
 
 _HEAD = f"""# Settings
 
-<!-- Made by `python -m duetime.cdk.settings_doc docs/settings.md`; change the settings' own texts instead. -->
+<!-- Made by `python -m duetime.cdk.settings_doc docs/settings.md`; change the settings' texts instead. -->
 
-A deployment's settings are in `cdk.json`, under `context`, each with `{KEY}` before its name. `-c` changes one for one command:
+A deployment's settings are in `cdk.json`, under `context`, each with `{KEY}` before its name.
+`-c` changes one for one command:
 
 ```sh
 npx cdk deploy -c {KEY}lease=120 -c {KEY}heartbeat=30
 ```
 
-Durations are in seconds. Synthesis rejects contradictions, values outside AWS' limits and unknown names. The message has the name, the value and the allowed values.
+Durations are in seconds. Synthesis rejects contradictions, values outside AWS' limits and unknown names.
+The message has the name, the value and the allowed values.
 
-In your own CDK app the same settings are the fields of `duetime.settings.Settings` and `duetime.cdk.Deployment`. Durations are `timedelta` there.
+In your own CDK app the same settings are the fields of `duetime.settings.Settings` and
+`duetime.cdk.Deployment`. Durations are `timedelta` there.
 """
 
 _FUNCTION_SETTINGS = f"""## What the functions read
 
-The stack passes these to its functions as environment variables: `{PREFIX}LEASE` and so on. Defaults are omitted.
+The stack passes these to its functions as environment variables, such as `{PREFIX}LEASE`.
+Defaults are omitted.
 """
 
 _DEPLOYMENT_SETTINGS = """## What only the deployment knows
@@ -42,7 +49,8 @@ _DERIVED_SETTINGS = f"""## Settings that the stack derives
 
 You cannot choose these. The functions read them from their environment, with `{PREFIX}` before the name.
 
-- A script that only schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`). It needs `{PREFIX}DUE_SHARDS` and `{PREFIX}DUE_ORDER` if they differ from the defaults.
+- A script that only schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`).
+  It needs `{PREFIX}DUE_SHARDS` and `{PREFIX}DUE_ORDER` if they differ from the defaults.
 - A script that redrives undelivered inputs needs `{PREFIX}FAILURE_QUEUE`.
 """
 

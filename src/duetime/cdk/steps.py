@@ -73,7 +73,7 @@ class StepFunctions(Construct):
         return sweep
 
     def _catch_up(self) -> DuetimeFunction:
-        """Create the catch-up. It is also the worker of the system's jobs: of triggered sweeps and catch-ups."""
+        """Create the catch-up. It is also the worker of the system's jobs: triggered sweeps and catch-ups."""
         about = "sends all overdue rows again, however late, and repairs schedules and rules on EventBridge"
         queue = self._resources.due[SYSTEM_WORKER].queue
         settings = replace(self._settings_to_wake, queue_visibility=visibility_of(CATCH_UP_TIMEOUT))

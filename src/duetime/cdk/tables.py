@@ -1,4 +1,4 @@
-"""The two tables: on demand, encrypted, with point-in-time recovery, and retained when the stack is deleted."""
+"""The two tables: on demand, encrypted, with point-in-time recovery, and retained without the stack."""
 
 from __future__ import annotations
 

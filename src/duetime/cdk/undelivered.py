@@ -1,4 +1,4 @@
-"""The salvage function: it redrives or keeps the inputs that the dead-letter queues and the failure queue hold."""
+"""The salvage function: it redrives or keeps the inputs in the dead-letter queues and the failure queue."""
 
 from __future__ import annotations
 

@@ -99,15 +99,15 @@ class Users(Construct):
         return domain.base_url()
 
     def add_client(self, name: str, *, addresses: Sequence[str]) -> cognito.UserPoolClient:
-        """Add a client without a secret: a code is redeemed with its proof (PKCE), only at the console's addresses.
+        """Add a client without a secret: codes need a proof (PKCE), and the console's addresses.
 
-        A user may change only the e-mail address, which must then be verified, and never the tenant. The only scope is
-        ``openid``: an ID token then contains all attributes that the client may read. With a second scope it contains
-        only that scope's attributes, which never include the tenant.
+        A user may change only the e-mail address, which must then be verified, and never the tenant. The only
+        scope is ``openid``: an ID token then contains all attributes that the client may read. With a second
+        scope it contains only that scope's attributes, which never include the tenant.
 
         Args:
             name: the client's.
-            addresses: the pages after signing in and out; without any, the client does not sign in through pages.
+            addresses: the pages after signing in and out; without any, there is no sign-in through pages.
         """
         signs_in = cognito.OAuthSettings(
             flows=cognito.OAuthFlows(authorization_code_grant=True),

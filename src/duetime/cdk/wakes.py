@@ -52,9 +52,9 @@ class WakeRole(Construct):
 
 
 class Wakes(Construct):
-    """The role in which timers and schedules wake dispatch, and the rights to set timers, schedules and rules.
+    """The role in which timers and schedules wake dispatch, and the rights to set all wakes.
 
-    With ``timers="wheel"`` no function sets or clears timers. Timers that exist still fire; their messages are
+    With ``timers="wheel"`` no function sets or clears timers. Existing timers still fire; their messages are
     duplicates. Jobs' schedules and rules are the same in both modes.
     """
 

@@ -53,7 +53,7 @@ def graph(
 
 
 def by_type(title: str, deployment: str, metric: Series, stat: str, *, region: str) -> Widget:
-    """Return a graph with a line for each type; CloudWatch searches the types when the dashboard is opened."""
+    """Return a graph with a line for each type, which CloudWatch searches when the dashboard is opened."""
     query = f'{{{metric.namespace},deployment,type}} MetricName="{metric.metric}" deployment="{deployment}"'
     search = {
         "expression": f"SEARCH('{query}', '{stat}', 300)",
