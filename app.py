@@ -1,4 +1,4 @@
-"""What ``cdk deploy`` deploys. The settings are in cdk.json; ``-c duetime:<setting>=…`` changes one for a command."""
+"""The app of ``cdk deploy``. Settings are in cdk.json; ``-c duetime:<setting>=…`` overrides one."""
 
 import sys
 
@@ -14,5 +14,5 @@ try:
     name = f"{settings.prefix}scheduler".replace("_", "-")
     DuetimeStack(app, name, settings=settings, deployment=deployment)
 except DuetimeError as error:
-    sys.exit(f"{type(error).__name__}: {error}")  # what is wrong, without CDK's frames around it
+    sys.exit(f"{type(error).__name__}: {error}")  # the message, without CDK's traceback
 app.synth()

@@ -1,4 +1,4 @@
-"""The entry point of the API: it validates payloads with the models of the apps that ``DUETIME_APP`` names."""
+"""The entry point of the API. It validates payloads with the models of the apps in ``DUETIME_APP``."""
 
 from duetime.lambdas.cold_start import cold_start
 

@@ -1,4 +1,4 @@
-"""The entry point of the console: it loads neither libraries nor AWS' own."""
+"""The entry point of the console. It loads no libraries."""
 
 from duetime.lambdas.cold_start import cold_start
 

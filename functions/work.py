@@ -1,4 +1,4 @@
-"""The entry point of a worker: it hosts the handlers of the app that ``DUETIME_APP`` names."""
+"""The entry point of a worker. It runs the handlers of the app in ``DUETIME_APP``."""
 
 from duetime.lambdas.cold_start import cold_start
 

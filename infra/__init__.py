@@ -1,1 +1,1 @@
-"""This deployment: what is in the stack. What each part is, is in `duetime.cdk`."""
+"""The stack of this deployment. Its parts are in `duetime.cdk`."""

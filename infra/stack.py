@@ -1,4 +1,4 @@
-"""The stack: a scheduler, its workers, its API, and what others must know of it."""
+"""The stack: a scheduler, its workers, its API, and its outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duetime.settings import Settings
 
 
 class DuetimeStack(Stack):
-    """duetime with the handlers that the settings name."""
+    """duetime with the handlers of the settings."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, settings: Settings, deployment: Deployment, **stack: Any
@@ -26,13 +26,13 @@ class DuetimeStack(Stack):
             deployment=deployment,
             handlers=[
                 Handlers.from_settings(settings, deployment),
-                # One line more is one worker more, with a role, a queue and a concurrency of its own, such as
-                # that of App(worker="reports"): Handlers(app="reports.handlers:app", worker="reports", concurrency=2),
+                # Each line adds a worker with its own role, queue and concurrency. App(worker="reports") needs
+                # `Handlers(app="reports.handlers:app", worker="reports", concurrency=2),`.
             ],
         )
-        self._tell()
+        self._add_outputs()
 
-    def _tell(self) -> None:
+    def _add_outputs(self) -> None:
         scheduler = self.scheduler
         CfnOutput(self, "ActionsTable", value=scheduler.tables.actions.table_name)
         CfnOutput(self, "JobsTable", value=scheduler.tables.jobs.table_name)
@@ -44,9 +44,9 @@ class DuetimeStack(Stack):
         if scheduler.notifications is not None and scheduler.notifications.topic is not None:
             CfnOutput(self, "Notifications", value=scheduler.notifications.topic.topic_arn)
         if scheduler.api is not None:
-            self._tell_of(scheduler.api)
+            self._add_api_outputs(scheduler.api)
 
-    def _tell_of(self, api: Api) -> None:
+    def _add_api_outputs(self, api: Api) -> None:
         CfnOutput(self, "Api", value=api.people.url, description="for people: with an ID token")
         CfnOutput(self, "SignedApi", value=api.services.url, description="for services: with a signature")
         CfnOutput(self, "UserPool", value=api.users.pool.user_pool_id)

@@ -19,12 +19,15 @@ EVERY = [(notification, language) for notification in samples() for language in 
 each_mail = pytest.mark.parametrize(
     ("notification", "language"),
     EVERY,
-    ids=[f"{each.kind}{'.digest' * each.is_digest}-{language}" for each, language in EVERY],
+    ids=[
+        f"{notification.kind}{'.digest' * notification.is_digest}-{language}"
+        for notification, language in EVERY
+    ],
 )
 
 
 def arrived(notification, language="en", settings=PLAIN):
-    """The mail as it arrives."""
+    """Return the mail as it arrives."""
     mail = mail_of(notification, address="ada@acme.example", language=language, settings=settings)
     [template] = [template for template in templates(settings.prefix) if template.name == mail.template]
     return rendered(template, mail.data)
@@ -35,7 +38,7 @@ def with_facts(notification=FAILED, **facts):
 
 
 class Page(HTMLParser):
-    """What a reader of HTML sees: its elements, and its words."""
+    """The elements, attributes and words of an HTML page."""
 
     def __init__(self, html):
         super().__init__()

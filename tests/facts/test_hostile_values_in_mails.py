@@ -1,4 +1,4 @@
-"""Whatever the facts hold, a mail says it as it is, and nothing of the mail changes."""
+"""Hostile facts appear in a mail unchanged, and change nothing else in it."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class TestHostileValues:
     @example("x" * 10_000)
     @example("\ud800")
     @example("&lt;b&gt;")
-    def test_a_value_is_told_as_it_is_on_one_line_and_changes_nothing_else(self, value):
+    def test_a_value_appears_on_one_line_and_changes_nothing_else(self, value):
         hostile = with_facts(reason=value, type=value, correlation_id=value)
         made, usual = arrived(hostile), arrived(FAILED)
         mail = mail_of(hostile, address="ada@acme.example", language="en", settings=PLAIN)
@@ -44,7 +44,7 @@ class TestHostileValues:
         json.dumps(dict(mail.data)).encode()
         made.text.encode()
 
-    def test_what_a_value_holds_in_braces_is_not_rendered(self):
+    def test_braces_in_a_value_are_not_rendered(self):
         made = arrived(with_facts(reason="{{tenant}} {{id_html}}"))
         assert "Reason: {{tenant}} {{id_html}}" in made.text
         assert "{{tenant}} {{id_html}}" in made.html
@@ -53,7 +53,7 @@ class TestHostileValues:
         assert "&lt;script&gt;" in arrived(with_facts(reason="<script>")).html
 
     @each_mail
-    def test_a_subject_is_short_and_keeps_its_words_whatever_it_names(self, notification, language):
+    def test_a_subject_is_short_and_keeps_its_words(self, notification, language):
         facts = dict.fromkeys(notification.facts, "x" * 600) | {"by_name": {"x" * 600: 1}, "total": 1_000}
         long = replace(notification, tenant_id="t" * 600, facts=facts)
         subject = arrived(long, language).subject

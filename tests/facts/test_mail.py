@@ -1,4 +1,4 @@
-"""What mails say, and where they lead."""
+"""The content of mails, and their links."""
 
 import re
 import shlex
@@ -38,31 +38,31 @@ from tests.facts.mails import FAILED, NOON, PLAIN, WITH_CONSOLE, Page, arrived, 
 
 class TestAMail:
     @each_mail
-    def test_says_all_that_it_has_as_text_and_as_html(self, notification, language):
+    def test_has_the_same_content_as_text_and_as_html(self, notification, language):
         made = arrived(notification, language, WITH_CONSOLE)
         data = mail_of(
             notification, address="ada@acme.example", language=language, settings=WITH_CONSOLE
         ).data
         known, seen = words.words_in(language), Page(made.html)
-        told = shape(notification.kind, is_digest=notification.is_digest)
+        mail = shape(notification.kind, is_digest=notification.is_digest)
         assert made.subject
-        for row in told.rows:
+        for row in mail.rows:
             label = known[f"labels.{row}"]
             assert label in made.text
             assert label in seen.words
             assert data[row]
             assert data[row] in made.text
             assert data[row].replace("\n", "") in seen.words
-        for step in told.steps:
+        for step in mail.steps:
             assert f"  {data[step]}\n" in made.text
             assert data[step] in seen.words
-        for each in (
+        for expected in (
             "ada@acme.example",
             str(notification.kind),
             known[f"severity.{notification.kind.severity}"],
         ):
-            assert each in made.text
-            assert each in seen.words
+            assert expected in made.text
+            assert expected in seen.words
         assert seen.attributes["html"] == [{"lang": language, "dir": "ltr"}]
         assert "{{" not in made.subject + made.text + made.html
         assert not {"table", "script", "img"} & set(seen.elements)
@@ -86,22 +86,22 @@ class TestAMail:
         below = Settings(console_url="https://a1b2.execute-api.eu-west-1.amazonaws.com/prod")
         assert f"{below.console_url}/#/actions/" in arrived(FAILED, "en", below).text
 
-    @pytest.mark.parametrize("notification", samples(), ids=lambda each: each.id)
-    def test_tells_commands_that_the_command_line_takes(self, notification):
+    @pytest.mark.parametrize("notification", samples(), ids=lambda notification: notification.id)
+    def test_has_commands_that_the_command_line_accepts(self, notification):
         for command in steps_of(notification).values():
             program, *arguments = shlex.split(command)
             assert program == "duetime"
             assert callable(parser().parse_args(arguments).run)
 
     @pytest.mark.parametrize("language", languages())
-    def test_tells_how_to_stop_such_mails_as_the_command_line_takes_it(self, language):
+    def test_shows_the_command_that_stops_such_mails(self, language):
         command, option = re.findall("`([^`]+)`", words.words_in(language)["layout.stop"])
         program, *arguments = command.split()
         assert program == "duetime"
         assert parser().parse_args([*arguments, option]).system
         assert command in arrived(FAILED, language).text
 
-    def test_tells_times_in_utc_as_people_read_them(self):
+    def test_shows_times_in_utc(self):
         assert "When: 2027-06-01 07:00:04 UTC" in arrived(FAILED).text
 
     def test_goes_to_the_address_by_the_template_of_its_kind_and_language(self):
@@ -114,38 +114,45 @@ class TestAMail:
         mail = mail_of(digest, address="ada@acme.example", language="en", settings=Settings(prefix="a-"))
         assert mail.template == "a-jobs-recurring-failing-digest-en"
 
-    def test_of_which_a_variable_is_missing_is_refused_before_it_is_sent(self):
+    def test_without_a_variable_of_its_template_is_rejected(self):
         [template, *_] = templates("")
         data = dict.fromkeys(template.variables - {"reason_html", "tenant"}, "")
         with pytest.raises(TemplateVariableMissing, match=r"lacks: reason_html, tenant$") as refused:
             rendered(template, data)
         assert refused.value.variables == ("reason_html", "tenant")
 
-    def test_whose_data_lacks_a_variable_of_its_layout_is_never_made(self, monkeypatch):
+    def test_a_layout_with_a_variable_that_no_mail_carries_makes_no_templates(self, monkeypatch):
         monkeypatch.setattr(layout, "text", lambda *_, **__: "{{surprise}}")
         with pytest.raises(
             TemplateVariableMissing, match=r"action-failed-en needs what the mail lacks: surprise$"
         ):
-            mail_of(FAILED, address="ada@acme.example", language="en", settings=PLAIN)
+            templates("")
 
     @each_mail
-    def test_says_in_words_what_is_not_known(self, notification, language):
+    def test_carries_the_data_that_its_template_was_checked_against(self, notification, language):
+        mail = mail_of(notification, address="ada@acme.example", language=language, settings=WITH_CONSOLE)
+        assert mail.data.keys() == shape(notification.kind, is_digest=notification.is_digest).data_names
+
+    @each_mail
+    def test_has_words_for_unknown_facts(self, notification, language):
         known = words.words_in(language)
         bare = replace(notification, facts=dict.fromkeys(notification.facts))
-        for each in (bare, replace(notification, facts={})):
-            data = mail_of(each, address="ada@acme.example", language=language, settings=WITH_CONSOLE).data
-            told = shape(notification.kind, is_digest=notification.is_digest)
-            for row in set(told.rows) - {"tenant", "when"}:
+        for incomplete in (bare, replace(notification, facts={})):
+            data = mail_of(
+                incomplete, address="ada@acme.example", language=language, settings=WITH_CONSOLE
+            ).data
+            mail = shape(notification.kind, is_digest=notification.is_digest)
+            for row in set(mail.rows) - {"tenant", "when"}:
                 assert data[row] in {
                     text for name, text in known.texts.items() if name.startswith("missing.")
                 }
-            assert "None" not in arrived(each, language, WITH_CONSOLE).text
+            assert "None" not in arrived(incomplete, language, WITH_CONSOLE).text
 
     def test_without_a_reason_says_no_message(self):
         assert "Reason: no message" in arrived(with_facts(reason=None)).text
         assert "Motif\u00a0: aucun message" in arrived(with_facts(reason=" \n"), "fr").text
 
-    def test_of_many_tells_the_most_frequent_first_and_counts_the_rest(self):
+    def test_of_many_lists_the_most_frequent_first_and_counts_the_rest(self):
         digest = Digest(
             tenant_id="acme",
             kind=NotificationKind.ACTION_FAILED,
@@ -165,7 +172,7 @@ class TestAMail:
         assert "preferences" not in text
 
 
-def test_the_facts_that_mails_tell_are_those_of_lifecycle_events():
+def test_the_facts_of_mails_are_those_of_lifecycle_events():
     definition = Definition(name="billing-nightly", type="billing-nightly", cadences=("daily 03:15",))
     old = Job(
         ref=JobRef("system", "billing-nightly"),
@@ -181,8 +188,14 @@ def test_the_facts_that_mails_tell_are_those_of_lifecycle_events():
         tenant_id="acme", id="x", type="ping", due_at=NOON, due_shard="0", created_by="ada", payload="{}"
     )
     thing = Undelivered(
-        id=undelivered_id(NOON, "x"), kind=UndeliveredKind.MESSAGE, source="due", reason="x", body="", first_at=NOON, last_at=NOON
-    )  # fmt: skip
+        id=undelivered_id(NOON, "x"),
+        kind=UndeliveredKind.MESSAGE,
+        source="due",
+        reason="x",
+        body="",
+        first_at=NOON,
+        last_at=NOON,
+    )
     [of_the_job], [of_the_thing] = of_job(JobChange(old, new), NOON), of_undelivered(thing)
     facts = {
         NotificationKind.ACTION_FAILED: public_fields(row),
@@ -199,18 +212,33 @@ def test_the_facts_that_mails_tell_are_those_of_lifecycle_events():
 
 def test_the_variables_are_those_of_the_page():
     page = (Path(__file__).parents[2] / "docs/mails.md").read_text()
-    told = {
+    listed = {
         kind: set(re.findall(r"`(\w+)`", variables))
         for kind, variables in re.findall(r"^\| `([a-z._]+)` \| (.*) \|$", page, re.MULTILINE)
     }
     singles = {str(kind): set(shape(kind, is_digest=False).variables) for kind in NotificationKind}
-    assert told == {**singles, "digest": set(shape(NotificationKind.UNDELIVERED, is_digest=True).variables)}
+    assert listed == {**singles, "digest": set(shape(NotificationKind.UNDELIVERED, is_digest=True).variables)}
 
 
-def test_mails_need_neither_pydantic_nor_boto3_nor_cdk():
+def test_templates_need_neither_pydantic_nor_boto3_nor_cdk():
     code = "import sys, duetime.notifications.mail as m; m.templates(''); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     assert not {"pydantic", "boto3", "aws_cdk"} & set(done.stdout.split())
+
+
+def test_a_function_that_sends_mails_does_not_load_jinja():
+    code = (
+        "import sys\n"
+        "from duetime.notifications.mail import mail_of, words_of\n"
+        "from duetime.notifications.mail.samples import samples\n"
+        "from duetime.settings import Settings\n"
+        "for notification in samples():\n"
+        "    mail_of(notification, address='a@b.example', language='fr', settings=Settings())\n"
+        "    words_of(notification, language='fr')\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert not {"jinja2", "markupsafe"} & set(done.stdout.split())
 
 
 def test_each_mail_can_be_looked_at(tmp_path):
@@ -223,4 +251,4 @@ def test_each_mail_can_be_looked_at(tmp_path):
 
 
 def test_every_public_name_is_there():
-    assert all(hasattr(mails, each) for each in mails.__all__)
+    assert all(hasattr(mails, name) for name in mails.__all__)

@@ -1,4 +1,4 @@
-"""The languages of mails: each is one file, and is refused where it is not what mails need."""
+"""The languages of mails: one checked file for each."""
 
 import re
 from pathlib import Path
@@ -14,17 +14,17 @@ class TestLanguages:
     def test_there_are_english_and_french(self):
         assert languages() == ("en", "fr")
 
-    def test_of_a_country_its_language_is_used(self):
+    def test_a_country_uses_its_language(self):
         assert arrived(FAILED, "fr-CA") == arrived(FAILED, "fr")
         assert arrived(FAILED, "en-GB") == arrived(FAILED, "en")
 
-    @pytest.mark.parametrize("asked", ["de", "de-AT", "../fr", "", "<b>"])
-    def test_another_falls_back_to_english_and_says_so(self, asked):
-        told = f"There are no words in '{asked}' yet; this is English."
-        made = arrived(FAILED, asked)
+    @pytest.mark.parametrize("requested", ["de", "de-AT", "../fr", "", "<b>"])
+    def test_another_falls_back_to_english_and_says_so(self, requested):
+        line = f"There are no words in '{requested}' yet; this is English."
+        made = arrived(FAILED, requested)
         assert made.subject == arrived(FAILED, "en").subject
-        assert made.text == f"{arrived(FAILED, 'en').text.rstrip()}\n{told}\n\n"
-        assert told in Page(made.html).words
+        assert made.text == f"{arrived(FAILED, 'en').text.rstrip()}\n{line}\n\n"
+        assert line in Page(made.html).words
 
     def test_french_says_everything_in_other_words_than_english(self):
         english, french = words.words_in("en").texts, words.words_in("fr").texts
@@ -48,40 +48,66 @@ class TestLanguages:
         assert 'lang="de"' in arrived(FAILED, "de").html
 
     @pytest.mark.parametrize(
-        ("written", "instead", "told"),
+        ("written", "instead", "problem"),
         [
-            ('tenant = "Tenant"\n', "", "labels.tenant is missing; say it as en.toml does"),
-            ('tenant = "Tenant"\n', 'tenant = "T"\ntenannt = "T"\n', "labels.tenannt is no word of a mail; labels.tenant is one"),
-            ('tenant = "Tenant"\n', 'tenant = "T"\nqqqqqq = "T"\n', "labels.qqqqqq is no word of a mail; remove it"),
-            ('tenant = "Tenant"\n', 'tenant = ""\n', "labels.tenant is ''; say it in words"),
-            ('tenant = "Tenant"\n', "tenant = 7\n", "labels.tenant is 7; say it in words"),
-            ('tenant = "Tenant"\n', 'tenant = "{Tenant"\n', "labels.tenant has a brace, a backslash or a line break"),
-            ('tenant = "Tenant"\n', 'tenant = "A\\nB"\n', "labels.tenant has a brace, a backslash or a line break"),
-            ('tenant = "Tenant"\n', 'tenant = "{{tenant}}"\n', r"labels.tenant uses {{tenant}}; it may use no variable"),
-            ('{{type}} failed"', '{{job}} failed"', "scheduling.action_failed.subject uses {{job}}; it may use {{attempts}}, "),
-            ('direction = "ltr"', 'direction = "up"', "layout.direction is 'up'; say 'ltr' or 'rtl'"),
+            ('tenant = "Tenant"\n', "", "labels.tenant is missing; add it as en.toml has it"),
+            (
+                'tenant = "Tenant"\n',
+                'tenant = "T"\ntenannt = "T"\n',
+                "labels.tenannt is not a word of mails; use labels.tenant",
+            ),
+            (
+                'tenant = "Tenant"\n',
+                'tenant = "T"\nqqqqqq = "T"\n',
+                "labels.qqqqqq is not a word of mails; remove it",
+            ),
+            ('tenant = "Tenant"\n', 'tenant = ""\n', "labels.tenant is ''; write it in words"),
+            ('tenant = "Tenant"\n', "tenant = 7\n", "labels.tenant is 7; write it in words"),
+            (
+                'tenant = "Tenant"\n',
+                'tenant = "{Tenant"\n',
+                "labels.tenant has a brace, a backslash or a line break",
+            ),
+            (
+                'tenant = "Tenant"\n',
+                'tenant = "A\\nB"\n',
+                "labels.tenant has a brace, a backslash or a line break",
+            ),
+            (
+                'tenant = "Tenant"\n',
+                'tenant = "{{tenant}}"\n',
+                r"labels.tenant uses {{tenant}}; it may use no variable",
+            ),
+            (
+                '{{type}} failed"',
+                '{{job}} failed"',
+                "scheduling.action_failed.subject uses {{job}}; it may use {{attempts}}, ",
+            ),
+            ('direction = "ltr"', 'direction = "up"', "layout.direction is 'up'; write 'ltr' or 'rtl'"),
             ('direction = "ltr"', "direction", "is no TOML in UTF-8"),
-            ('{{total}} actions failed"', '{{type}} actions failed"', "scheduling.action_failed.digest.subject uses {{type}}; it may"),
+            (
+                '{{total}} actions failed"',
+                '{{type}} actions failed"',
+                "scheduling.action_failed.digest.subject uses {{type}}; it may",
+            ),
         ],
-    )  # fmt: skip
-    def test_a_file_that_is_not_what_mails_need_is_refused_with_what_would_be_right(
-        self, with_german, written, instead, told
-    ):
+    )
+    def test_a_wrong_file_is_rejected_with_the_correction(self, with_german, written, instead, problem):
         english = (words.DIRECTORY / "en.toml").read_text()
         assert written in english
         without_fallback = re.sub("^fallback = .*\n", "", english, flags=re.MULTILINE)
         with_german(without_fallback.replace(written, instead, 1))
-        with pytest.raises(LanguageRejected) as refused:
+        with pytest.raises(LanguageRejected) as rejected:
             templates("")
-        assert str(refused.value).startswith("de.toml: ")
-        assert told in str(refused.value)
+        assert str(rejected.value).startswith("de.toml: ")
+        assert problem in str(rejected.value)
 
-    def test_only_english_says_that_it_stands_in(self, with_german):
+    def test_only_english_has_a_fallback_line(self, with_german):
         with_german((words.DIRECTORY / "en.toml").read_text())
-        with pytest.raises(LanguageRejected, match=r"de\.toml: layout\.fallback is no word of a mail"):
+        with pytest.raises(LanguageRejected, match=r"de\.toml: layout\.fallback is not a word of mails"):
             mail_of(FAILED, address="ada@acme.example", language="de", settings=PLAIN)
 
-    def test_a_subject_of_too_many_words_is_cut(self, with_german):
+    def test_a_long_subject_is_truncated(self, with_german):
         with_german((words.DIRECTORY / "fr.toml").read_text().replace("échec de {{type}}", "scheitern " * 20))
         subject = arrived(FAILED, "de").subject
         assert len(subject) == 100
@@ -95,7 +121,7 @@ class TestLanguages:
 
     @pytest.fixture
     def with_german(self, tmp_path, monkeypatch):
-        """Puts a file of German beside the others."""
+        """Put a German file beside the others."""
 
         def put(text):
             for file in words.DIRECTORY.glob("*.toml"):

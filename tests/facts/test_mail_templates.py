@@ -24,9 +24,9 @@ class TestTemplates:
     def test_their_names_are_within_limits_and_differ_whatever_the_prefix(self, prefix):
         named = [name(prefix, kind, "deu", is_digest=is_digest) for kind, is_digest in every()]
         assert len(set(named)) == len(named)
-        for each in named:
-            assert each.startswith(prefix)
-            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", each)
+        for template in named:
+            assert template.startswith(prefix)
+            assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", template)
 
     def test_their_styles_hold_nothing_that_looks_like_a_variable(self):
         for template in templates(""):
@@ -42,20 +42,20 @@ class TestTemplates:
                 for found in re.findall(r"\{\{(\w+)\}\}", template.text + template.subject)
             )
 
-    @pytest.mark.parametrize("tones", [LIGHT, DARK], ids=["light", "dark"])
-    def test_letters_stand_out_from_what_is_behind_them_as_wcag_aa_asks(self, tones):
-        assert tones.keys() >= {str(each) for each in Severity}
-        for tone in tones.values():
-            assert contrast(tone.ink, tone.ground) >= 4.5
+    @pytest.mark.parametrize("palettes", [LIGHT, DARK], ids=["light", "dark"])
+    def test_colours_have_the_contrast_that_wcag_aa_requires(self, palettes):
+        assert palettes.keys() >= {str(severity) for severity in Severity}
+        for palette in palettes.values():
+            assert contrast(palette.ink, palette.ground) >= 4.5
 
 
 def contrast(one, other):
-    """The contrast ratio of two colours, as WCAG 2 defines it."""
+    """Return the contrast ratio of two colours, as WCAG 2 defines it."""
 
     def luminance(colour):
         parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
         linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
     dark, light = sorted((luminance(one), luminance(other)))
     return (light + 0.05) / (dark + 0.05)

@@ -21,7 +21,7 @@ def scheduler(deployed):
 @pytest.fixture
 def salvage(function):
     """Hand salvage a message; returns its answer."""
-    handler = function("salvage")
+    handler = function("undelivered")
     return lambda event: handler(event, Context())
 
 

@@ -135,7 +135,7 @@ class TestTheFunction:
         event["Records"][0]["body"] = event["Records"][0]["body"].replace(
             json.loads(event["Records"][0]["body"])["id"], action.id
         )
-        function("salvage")(event, Context())
+        function("undelivered")(event, Context())
         assert metered() == {"undelivered": {("duetime",): [1]}}
 
     def test_dispatch_counts_what_a_job_has_missed(self, function, with_jobs, deploy, metered, monkeypatch):

@@ -50,7 +50,7 @@ def publish(function):
 
 @pytest.fixture
 def salvage(function):
-    handler = function("salvage")
+    handler = function("undelivered")
     return lambda event: handler(event, Context())
 
 

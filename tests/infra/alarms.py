@@ -1,4 +1,4 @@
-"""The alarms of a deployment, and the topic at which they are told."""
+"""The alarms of a deployment, and the topic of operators."""
 
 from datetime import timedelta
 
@@ -12,15 +12,15 @@ REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=
 
 
 def alarms_of(template):
-    return {each["AlarmName"]: each for each in template.of_type("AWS::CloudWatch::Alarm")}
+    return {alarm["AlarmName"]: alarm for alarm in template.of_type("AWS::CloudWatch::Alarm")}
 
 
 def dimensions(alarm):
-    return {each["Name"]: each["Value"] for each in alarm["Dimensions"]}
+    return {dimension["Name"]: dimension["Value"] for dimension in alarm["Dimensions"]}
 
 
 def topic_of(template):
-    """The resource's name of the topic that operators are told at, if there is one."""
+    """Return the logical id of the operators' topic, if there is one."""
     return next(
         (
             name
@@ -33,9 +33,9 @@ def topic_of(template):
 
 def statements_of_the_topic(template):
     [policy] = [
-        each
-        for each in template.of_type("AWS::SNS::TopicPolicy")
-        if each["Topics"] == [{"Ref": topic_of(template)}]
+        policy
+        for policy in template.of_type("AWS::SNS::TopicPolicy")
+        if policy["Topics"] == [{"Ref": topic_of(template)}]
     ]
     return policy["PolicyDocument"]["Statement"]
 

@@ -1,4 +1,4 @@
-"""Every route of the API, asked as an admin does, so that one hears what it calls."""
+"""Every route of the API, called as an admin, to record the calls of AWS."""
 
 import json
 from datetime import timedelta
@@ -23,8 +23,8 @@ class Admin:
         self._client = Client(handler)
 
     def __call__(self, method, path, body=None, **query):
-        asked = {"claims": ADMIN, "httpMethod": method, "path": f"/api/v1{path}", "query": query}
-        event = sample_event("schedule", body=body, **asked)
+        request = {"claims": ADMIN, "httpMethod": method, "path": f"/api/v1{path}", "query": query}
+        event = sample_event("schedule", body=body, **request)
         event["requestContext"]["path"] = f"/prod{event['path']}"
         answer = self._client.send(event)
         assert answer.status < 300, (method, path, answer.text)
@@ -52,7 +52,7 @@ def ask_all(handler, *, codes_job):
     ask("GET", "/grants")
     ask("DELETE", "/grants/helpers")
     ask("GET", "/audit", job="acme-receipts")
-    assert {each["operation"] for each in ask("GET", "/audit")["items"]} >= {"grant", "revoke", "cancel"}
+    assert {entry["operation"] for entry in ask("GET", "/audit")["items"]} >= {"grant", "revoke", "cancel"}
 
 
 def _ask_about_actions(ask):
@@ -69,14 +69,14 @@ def _ask_about_actions(ask):
 
 
 def _ask_about_notifications(ask):
-    told = sample(NotificationKind.DEAD_LETTERED, is_digest=False)
+    notification = sample(NotificationKind.DEAD_LETTERED, is_digest=False)
     inbox = DynamoInbox(boto3.client("dynamodb"), Settings.from_env().jobs_table)
-    inbox.add(told, expires_at=told.at + timedelta(days=10_000))
+    inbox.add(notification, expires_at=notification.at + timedelta(days=10_000))
     for scope in ("tenant", "system"):
         ask("GET", "/notifications", scope=scope)
         ask("GET", "/notifications/preferences", scope=scope)
-    ask("GET", f"/notifications/{told.entry_id}")
-    ask("POST", f"/notifications/{told.entry_id}/read")
+    ask("GET", f"/notifications/{notification.entry_id}")
+    ask("POST", f"/notifications/{notification.entry_id}/read")
     ask("POST", "/notifications/read")
     ask("PUT", "/notifications/preferences", {"language": "fr"})
 

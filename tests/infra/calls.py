@@ -80,12 +80,12 @@ def calls_of(service: str, operation: str, params: Mapping[str, Any]) -> Iterato
 def _of_dynamodb(operation: str, params: Mapping[str, Any]) -> Iterator[Call]:
     match operation:
         case "TransactWriteItems":
-            for kind, each in (pair for entry in params["TransactItems"] for pair in entry.items()):
+            for kind, item in (pair for entry in params["TransactItems"] for pair in entry.items()):
                 action = "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item"
-                yield _on_item(action, each)
+                yield _on_item(action, item)
         case "BatchGetItem":
-            for table, asked in params["RequestItems"].items():
-                for key in asked["Keys"]:
+            for table, keys in params["RequestItems"].items():
+                for key in keys["Keys"]:
                     yield Call("dynamodb:BatchGetItem", _table(table), key["pk"]["S"])
         case "BatchWriteItem":
             for table, requests in params["RequestItems"].items():
@@ -135,4 +135,6 @@ def allows(statement: Mapping[str, Any], resources: list[str], call: Call) -> bo
     bound = statement.get("Condition", {}).get("ForAllValues:StringLike")
     if bound is None:
         return True
-    return call.key is not None and any(fnmatchcase(call.key, each) for each in bound["dynamodb:LeadingKeys"])
+    return call.key is not None and any(
+        fnmatchcase(call.key, pattern) for pattern in bound["dynamodb:LeadingKeys"]
+    )

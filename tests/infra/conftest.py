@@ -17,11 +17,11 @@ def page(tmp_path_factory):
 def bundled():
     """The deployment with its defaults, bundles and all."""
     made, _ = stack(is_bundled=True)
-    return Synthesised.of(made)
+    return Synthesised.from_stack(made)
 
 
 @pytest.fixture(scope="session")
 def synthesised():
     """The deployment with its defaults, without bundles."""
     made, _ = stack()
-    return Synthesised.of(made)
+    return Synthesised.from_stack(made)

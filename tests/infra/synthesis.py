@@ -1,4 +1,4 @@
-"""Synthesis for the tests: a template as properties that can be asked for, never by logical ids."""
+"""Synthesis for the tests: a template as properties to query, never by logical ids."""
 
 import atexit
 import re
@@ -41,7 +41,7 @@ def stack(
 
 
 def caller(made: cdk.Stack, name: str = "Caller") -> lambda_.Function:
-    """A function of somebody who schedules."""
+    """Return the function of a caller."""
     return lambda_.Function(
         made,
         name,
@@ -67,7 +67,7 @@ class Synthesised:
         }
 
     @classmethod
-    def of(cls, made: cdk.Stack) -> "Synthesised":
+    def from_stack(cls, made: cdk.Stack) -> "Synthesised":
         return cls(Template.from_stack(made).to_json()["Resources"], Path(cdk.App.of(made).outdir))
 
     def of_type(self, kind: str) -> list[dict]:
@@ -77,9 +77,9 @@ class Synthesised:
     def one(self, kind: str, **properties: object) -> dict:
         """The properties of the one resource of a type that has these."""
         found = [
-            each
-            for each in self.of_type(kind)
-            if all(each.get(name) == value for name, value in properties.items())
+            candidate
+            for candidate in self.of_type(kind)
+            if all(candidate.get(name) == value for name, value in properties.items())
         ]
         assert len(found) == 1, f"{len(found)} of {kind} with {properties}"
         return found[0]
@@ -87,9 +87,9 @@ class Synthesised:
     def functions(self) -> dict[str, dict]:
         """Each function's properties, by its name without the prefix."""
         return {
-            each["FunctionName"].removeprefix("duetime-"): each
-            for each in self.of_type("AWS::Lambda::Function")
-            if "FunctionName" in each
+            function["FunctionName"].removeprefix("duetime-"): function
+            for function in self.of_type("AWS::Lambda::Function")
+            if "FunctionName" in function
         }
 
     def role_statements(self, role: dict) -> Iterator[dict]:
@@ -104,10 +104,10 @@ class Synthesised:
 
     def all_statements(self) -> Iterator[dict]:
         """Every statement of every role and policy that allows something to one of our roles."""
-        for each in self.of_type("AWS::IAM::Role"):
-            yield from self.role_statements(each)
-        for each in self.of_type("AWS::IAM::Policy"):
-            yield from each["PolicyDocument"]["Statement"]
+        for role in self.of_type("AWS::IAM::Role"):
+            yield from self.role_statements(role)
+        for policy in self.of_type("AWS::IAM::Policy"):
+            yield from policy["PolicyDocument"]["Statement"]
 
     def environment(self, function: str) -> dict:
         return self.functions()[function]["Environment"]["Variables"]
@@ -127,9 +127,9 @@ class Synthesised:
 def made_with(
     settings: Settings | None = None, handlers: Sequence[Handlers] = (BILLING,), **deployment: object
 ) -> Synthesised:
-    """A deployment of these settings, without bundles; what is named beside them is chosen of `Deployment`."""
+    """Return a deployment with these settings, without bundles; keywords set fields of `Deployment`."""
     made, _ = stack(settings=settings, deployment=Deployment(**deployment), handlers=handlers)
-    return Synthesised.of(made)
+    return Synthesised.from_stack(made)
 
 
 def listed(value: object) -> list:
@@ -154,15 +154,15 @@ KINDS = {"": "", "table": "", "schedule": "schedules/", "rule": "rules/", "event
 
 def named(synthesised, resource):
     """A resource in the words of docs/security.md."""
-    whole = text(resource)
-    if found := re.fullmatch(r"<(\w+)\.?(\w*)>(.*)", whole):
+    name_or_arn = text(resource)
+    if found := re.fullmatch(r"<(\w+)\.?(\w*)>(.*)", name_or_arn):
         properties = synthesised.resources[found[1]]["Properties"]
         names = (properties.get(name) for name in ("TableName", "QueueName", "FunctionName", "TopicName"))
         name = next((name.removeprefix("duetime-") for name in names if name), "wakes")
         stream = "/stream" if found[2] == "StreamArn" else ""
         stream = "/topic" if "TopicName" in properties else stream
         return f"{name}{stream}{found[3].replace('/index', '')}"
-    *kind, rest = whole.rpartition(":")[2].split("/", 1)
+    *kind, rest = name_or_arn.rpartition(":")[2].split("/", 1)
     return KINDS["".join(kind)] + rest.removeprefix("duetime-").replace("/index", "")
 
 
@@ -174,8 +174,8 @@ def _mentioned(value: object) -> Iterator[str]:
             yield name
         case dict():
             yield from listed(value.get("DependsOn", []))
-            for each in value.values():
-                yield from _mentioned(each)
+            for nested in value.values():
+                yield from _mentioned(nested)
         case list():
-            for each in value:
-                yield from _mentioned(each)
+            for nested in value:
+                yield from _mentioned(nested)

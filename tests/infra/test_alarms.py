@@ -1,4 +1,4 @@
-"""The alarms: each watches something that is there, by bounds that can be, and is told."""
+"""The alarms: each reads an existing metric, has a valid bound, and is published."""
 
 from datetime import timedelta
 
@@ -20,20 +20,20 @@ AWS_METRICS = {
 PERIODS_THAT_CLOUDWATCH_TAKES = 60
 HOUR = timedelta(hours=1).total_seconds()
 LONGEST_RANGE, LONGEST_OF_HOURS = timedelta(days=1).total_seconds(), timedelta(days=7).total_seconds()
-"""Of periods that are shorter than an hour, and of others: CloudWatch's API reference, PutMetricAlarm, Period."""
+"""The limits of short and long periods: CloudWatch's API reference, PutMetricAlarm, Period."""
 MOST_RESOURCES = 500
 ROOM_FOR_ONES_OWN = 200
 
 
 def test_each_alarm_is_told_when_it_begins_and_when_it_is_over(synthesised, alarms):
-    told = [{"Ref": topic_of(synthesised)}]
+    topic = [{"Ref": topic_of(synthesised)}]
     for alarm in alarms.values():
-        assert alarm["AlarmActions"] == alarm["OKActions"] == told
+        assert alarm["AlarmActions"] == alarm["OKActions"] == topic
 
 
 def test_alarms_are_named_by_the_prefix_and_no_two_alike(another):
     named = another.of_type("AWS::CloudWatch::Alarm")
-    assert all(each["AlarmName"].startswith("billing-") for each in named)
+    assert all(alarm["AlarmName"].startswith("billing-") for alarm in named)
     assert len(alarms_of(another)) == len(named)
 
 
@@ -41,15 +41,15 @@ def test_alarms_are_named_by_the_prefix_and_no_two_alike(another):
 def test_each_alarm_watches_a_metric_of_something_that_is_there(template, request):
     template = request.getfixturevalue(template)
     there = {
-        "FunctionName": {each["FunctionName"] for each in template.of_type("AWS::Lambda::Function")},
-        "QueueName": {each["QueueName"] for each in template.of_type("AWS::SQS::Queue")},
-        "TableName": {each["TableName"] for each in template.of_type("AWS::DynamoDB::Table")},
-        "ApiName": {each["Name"] for each in template.of_type("AWS::ApiGateway::RestApi")},
-        "Stage": {each["StageName"] for each in template.of_type("AWS::ApiGateway::Stage")},
+        "FunctionName": {function["FunctionName"] for function in template.of_type("AWS::Lambda::Function")},
+        "QueueName": {queue["QueueName"] for queue in template.of_type("AWS::SQS::Queue")},
+        "TableName": {table["TableName"] for table in template.of_type("AWS::DynamoDB::Table")},
+        "ApiName": {api["Name"] for api in template.of_type("AWS::ApiGateway::RestApi")},
+        "Stage": {stage["StageName"] for stage in template.of_type("AWS::ApiGateway::Stage")},
         "GlobalSecondaryIndexName": {
             index["IndexName"]
-            for each in template.of_type("AWS::DynamoDB::Table")
-            for index in each["GlobalSecondaryIndexes"]
+            for table in template.of_type("AWS::DynamoDB::Table")
+            for index in table["GlobalSecondaryIndexes"]
         },
     }
     for name, alarm in alarms_of(template).items():
@@ -63,33 +63,33 @@ def test_each_alarm_watches_a_metric_of_something_that_is_there(template, reques
 
 
 def test_duetimes_own_metrics_are_watched_as_the_functions_tell_them(another):
-    ours = [each for each in another.of_type("AWS::CloudWatch::Alarm") if each["Namespace"] == NAMESPACE]
+    ours = [alarm for alarm in another.of_type("AWS::CloudWatch::Alarm") if alarm["Namespace"] == NAMESPACE]
     assert {our["MetricName"] for our in ours} >= {"failed", "lateness", "oldest_due_age", "undelivered"}
-    for each in ours:
-        assert dimensions(each) == {"deployment": deployment_of(Settings(prefix="billing-"))}
+    for alarm in ours:
+        assert dimensions(alarm) == {"deployment": deployment_of(Settings(prefix="billing-"))}
 
 
 def watched(template, namespace, dimension, metric):
     return {
-        dimensions(each)[dimension]
-        for each in template.of_type("AWS::CloudWatch::Alarm")
-        if (each["Namespace"], each["MetricName"]) == (namespace, metric)
+        dimensions(alarm)[dimension]
+        for alarm in template.of_type("AWS::CloudWatch::Alarm")
+        if (alarm["Namespace"], alarm["MetricName"]) == (namespace, metric)
     }
 
 
 @pytest.mark.parametrize("template", ["synthesised", "another"])
 def test_no_function_queue_table_or_api_goes_unwatched(template, request):
     template = request.getfixturevalue(template)
-    functions = {each["FunctionName"] for each in template.of_type("AWS::Lambda::Function")}
+    functions = {function["FunctionName"] for function in template.of_type("AWS::Lambda::Function")}
     called_by_cloudformation = {function for function in functions if function.endswith("-deploy")}
     for metric in ("Errors", "Throttles"):
         assert watched(template, "AWS/Lambda", "FunctionName", metric) == functions - called_by_cloudformation
-    queues = {each["QueueName"] for each in template.of_type("AWS::SQS::Queue")}
+    queues = {queue["QueueName"] for queue in template.of_type("AWS::SQS::Queue")}
     assert watched(template, "AWS/SQS", "QueueName", "ApproximateAgeOfOldestMessage") == queues
-    tables = {each["TableName"] for each in template.of_type("AWS::DynamoDB::Table")}
+    tables = {table["TableName"] for table in template.of_type("AWS::DynamoDB::Table")}
     for metric in ("ReadThrottleEvents", "WriteThrottleEvents"):
         assert watched(template, "AWS/DynamoDB", "TableName", metric) == tables
-    apis = {each["Name"] for each in template.of_type("AWS::ApiGateway::RestApi")}
+    apis = {api["Name"] for api in template.of_type("AWS::ApiGateway::RestApi")}
     assert watched(template, "AWS/ApiGateway", "ApiName", "5XXError") == apis
 
 
@@ -108,9 +108,9 @@ def test_each_index_is_watched_for_writes_that_hold_up_its_tables(synthesised):
         for index in table["GlobalSecondaryIndexes"]
     }
     seen = {
-        (dimensions(each)["TableName"], dimensions(each)["GlobalSecondaryIndexName"])
-        for each in synthesised.of_type("AWS::CloudWatch::Alarm")
-        if "GlobalSecondaryIndexName" in dimensions(each)
+        (dimensions(alarm)["TableName"], dimensions(alarm)["GlobalSecondaryIndexName"])
+        for alarm in synthesised.of_type("AWS::CloudWatch::Alarm")
+        if "GlobalSecondaryIndexName" in dimensions(alarm)
     }
     assert seen == there
 

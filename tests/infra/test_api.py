@@ -1,4 +1,4 @@
-"""The two REST APIs: who may call what, and what is told of a call."""
+"""The two REST APIs: who may call what, and the log of a call."""
 
 import json
 
@@ -17,7 +17,7 @@ def with_console():
     made, _ = stack(
         settings=Settings(console_url=CONSOLE), deployment=Deployment(sign_in_domain="acme-duetime")
     )
-    return Synthesised.of(made)
+    return Synthesised.from_stack(made)
 
 
 def apis(synthesised):
@@ -42,9 +42,9 @@ def path_of(synthesised, method):
 def methods(synthesised, api):
     """Method and path to how it is guarded."""
     return {
-        (each["HttpMethod"], path_of(synthesised, each)): each["AuthorizationType"]
-        for each in synthesised.of_type("AWS::ApiGateway::Method")
-        if each["RestApiId"] == {"Ref": apis(synthesised)[api]}
+        (method["HttpMethod"], path_of(synthesised, method)): method["AuthorizationType"]
+        for method in synthesised.of_type("AWS::ApiGateway::Method")
+        if method["RestApiId"] == {"Ref": apis(synthesised)[api]}
     }
 
 
@@ -64,9 +64,9 @@ def test_both_urls_guard_all_but_what_tells_nothing_of_any_tenant(synthesised):
 
 def test_all_methods_but_those_of_the_consoles_files_are_served_by_the_one_function(synthesised):
     served = {}
-    for each in synthesised.of_type("AWS::ApiGateway::Method"):
-        function = text(each["Integration"]["Uri"]).rpartition("<")[2].partition(".")[0]
-        served.setdefault(synthesised.function_names[function], set()).add(path_of(synthesised, each))
+    for method in synthesised.of_type("AWS::ApiGateway::Method"):
+        function = text(method["Integration"]["Uri"]).rpartition("<")[2].partition(".")[0]
+        served.setdefault(synthesised.function_names[function], set()).add(path_of(synthesised, method))
     assert served == {
         "duetime-api": {"/api/v1/health", "/api/v1/openapi.json", "/api/v1/{proxy+}"},
         "duetime-console": {path for _, path in FILES},
@@ -82,16 +82,16 @@ def test_a_token_is_of_the_stacks_own_pool_and_verified_each_time(synthesised):
 
 def test_the_routes_begin_with_the_prefix_that_is_set():
     made, _ = stack(settings=Settings(api_prefix="/admin"), deployment=Deployment(console=False))
-    told = methods(Synthesised.of(made), "duetime-api-people")
-    assert {path for _, path in told} == {"/admin/health", "/admin/openapi.json", "/admin/{proxy+}"}
+    served = methods(Synthesised.from_stack(made), "duetime-api-people")
+    assert {path for _, path in served} == {"/admin/health", "/admin/openapi.json", "/admin/{proxy+}"}
 
 
 def test_only_the_two_apis_may_call_the_function_and_only_the_peoples_the_consoles(synthesised):
     callers = {}
-    for each in synthesised.of_type("AWS::Lambda::Permission"):
-        if each["Principal"] == "apigateway.amazonaws.com":
-            called = synthesised.function_names[each["FunctionName"]["Fn::GetAtt"][0]]
-            caller_ = text(each["SourceArn"]).partition(":execute-api:")[2]
+    for permission in synthesised.of_type("AWS::Lambda::Permission"):
+        if permission["Principal"] == "apigateway.amazonaws.com":
+            called = synthesised.function_names[permission["FunctionName"]["Fn::GetAtt"][0]]
+            caller_ = text(permission["SourceArn"]).partition(":execute-api:")[2]
             callers.setdefault(called, set()).add(caller_)
     place, ids = "<AWS::Region>:<AWS::AccountId>", apis(synthesised)
     assert callers == {
@@ -112,7 +112,7 @@ def test_each_stage_is_throttled_and_traces_nothing(synthesised):
 
 def test_rate_and_burst_are_settings():
     made, _ = stack(deployment=Deployment(api_rate=7, api_burst=9))
-    for stage in Synthesised.of(made).of_type("AWS::ApiGateway::Stage"):
+    for stage in Synthesised.from_stack(made).of_type("AWS::ApiGateway::Stage"):
         [of_all] = stage["MethodSettings"]
         assert (of_all["ThrottlingRateLimit"], of_all["ThrottlingBurstLimit"]) == (7, 9)
 
@@ -135,17 +135,17 @@ def test_the_accounts_role_for_logs_outlives_the_stack_and_comes_before_the_stag
         n for n, resource in synthesised.resources.items() if resource["Type"] == "AWS::ApiGateway::Account"
     ]
     role = synthesised.resources[account]["Properties"]["CloudWatchRoleArn"]["Fn::GetAtt"][0]
-    assert all(synthesised.resources[each]["DeletionPolicy"] == "Retain" for each in (account, role))
-    for name, each in synthesised.resources.items():
-        if each["Type"] == "AWS::ApiGateway::Stage":
+    assert all(synthesised.resources[name]["DeletionPolicy"] == "Retain" for name in (account, role))
+    for name, resource in synthesised.resources.items():
+        if resource["Type"] == "AWS::ApiGateway::Stage":
             assert account in synthesised.depends_on(name)
 
 
 def test_an_account_that_has_such_a_role_keeps_it():
     made, _ = stack(deployment=Deployment(api_log_role=False))
-    there = Synthesised.of(made)
+    there = Synthesised.from_stack(made)
     assert not there.of_type("AWS::ApiGateway::Account")
-    assert not any("ManagedPolicyArns" in each for each in there.of_type("AWS::IAM::Role"))
+    assert not any("ManagedPolicyArns" in role for role in there.of_type("AWS::IAM::Role"))
 
 
 def test_where_the_console_is_served_here_alone_no_page_of_elsewhere_may_call(synthesised):
@@ -156,16 +156,20 @@ def test_where_the_console_is_served_here_alone_no_page_of_elsewhere_may_call(sy
 
 
 def test_pages_of_the_console_alone_may_call_and_only_with_tokens(with_console):
-    asked = [
-        each for each in with_console.of_type("AWS::ApiGateway::Method") if each["HttpMethod"] == "OPTIONS"
+    preflights = [
+        preflight
+        for preflight in with_console.of_type("AWS::ApiGateway::Method")
+        if preflight["HttpMethod"] == "OPTIONS"
     ]
-    assert {each["RestApiId"]["Ref"] for each in asked} == {apis(with_console)["duetime-api-people"]}
-    assert {path_of(with_console, each) for each in asked} == {
+    assert {preflight["RestApiId"]["Ref"] for preflight in preflights} == {
+        apis(with_console)["duetime-api-people"]
+    }
+    assert {path_of(with_console, preflight) for preflight in preflights} == {
         path for _, path in [*OPEN, ("", "/api/v1/{proxy+}")]
     }
-    for each in asked:
-        [told] = each["Integration"]["IntegrationResponses"]
-        headers = told["ResponseParameters"]
+    for preflight in preflights:
+        [response] = preflight["Integration"]["IntegrationResponses"]
+        headers = response["ResponseParameters"]
         assert headers["method.response.header.Access-Control-Allow-Origin"] == f"'{CONSOLE}'"
         assert "Authorization" in headers["method.response.header.Access-Control-Allow-Headers"]
     assert with_console.environment("api")["DUETIME_CONSOLE_URL"] == CONSOLE
@@ -174,15 +178,15 @@ def test_pages_of_the_console_alone_may_call_and_only_with_tokens(with_console):
 def test_what_api_gateway_refuses_itself_is_a_problem_that_the_console_may_read(with_console):
     people = {"Ref": apis(with_console)["duetime-api-people"]}
     refusals = {
-        each["ResponseType"]: each
-        for each in with_console.of_type("AWS::ApiGateway::GatewayResponse")
-        if each["RestApiId"] == people
+        refusal["ResponseType"]: refusal
+        for refusal in with_console.of_type("AWS::ApiGateway::GatewayResponse")
+        if refusal["RestApiId"] == people
     }
     assert {"UNAUTHORIZED", "ACCESS_DENIED", "THROTTLED", "REQUEST_TOO_LARGE"} <= refusals.keys()
     for refusal in refusals.values():
-        told = json.loads(refusal["ResponseTemplates"]["application/json"])
-        assert told.keys() == {"type", "title", "status", "detail"}
-        assert str(told["status"]) == refusal["StatusCode"]
+        problem = json.loads(refusal["ResponseTemplates"]["application/json"])
+        assert problem.keys() == {"type", "title", "status", "detail"}
+        assert str(problem["status"]) == refusal["StatusCode"]
         headers = refusal["ResponseParameters"]
         assert headers["gatewayresponse.header.Content-Type"] == "'application/problem+json'"
         assert headers["gatewayresponse.header.Access-Control-Allow-Origin"] == f"'{CONSOLE}'"
@@ -205,14 +209,17 @@ def test_the_trail_is_added_to_and_read_and_never_changed(synthesised):
 
 def test_the_api_has_no_right_on_eventbridge_and_of_queues_on_failures_alone(synthesised):
     used = {action for right in synthesised.rights("api") for action in listed(right["Action"])}
-    assert {each.partition(":")[0] for each in used} == {"dynamodb", "logs", "sqs"}
-    assert {each for each in used if each.startswith("sqs:")} == {"sqs:SendMessage", "sqs:GetQueueAttributes"}
+    assert {action.partition(":")[0] for action in used} == {"dynamodb", "logs", "sqs"}
+    assert {action for action in used if action.startswith("sqs:")} == {
+        "sqs:SendMessage",
+        "sqs:GetQueueAttributes",
+    }
 
 
 def test_who_may_sign_may_call_the_signed_api_alone():
     made, scheduler = stack()
     scheduler.grant_call_api(caller(made))
-    there = Synthesised.of(made)
+    there = Synthesised.from_stack(made)
     [policy] = there.of_type("AWS::IAM::Policy")
     [statement] = policy["PolicyDocument"]["Statement"]
     assert statement["Action"] == "execute-api:Invoke"
@@ -222,15 +229,15 @@ def test_who_may_sign_may_call_the_signed_api_alone():
 
 def test_without_the_api_there_is_no_pool_and_nobody_to_call():
     made, scheduler = stack(deployment=Deployment(api=False))
-    kinds = {resource["Type"] for resource in Synthesised.of(made).resources.values()}
+    kinds = {resource["Type"] for resource in Synthesised.from_stack(made).resources.values()}
     assert not any(kind.startswith(("AWS::ApiGateway", "AWS::Cognito")) for kind in kinds)
-    assert not {"api", "console"} & Synthesised.of(made).functions().keys()
+    assert not {"api", "console"} & Synthesised.from_stack(made).functions().keys()
     with pytest.raises(SettingsError, match="api is False"):
         scheduler.grant_call_api(caller(made))
 
 
 @pytest.mark.parametrize(
-    ("settings", "deployment", "told"),
+    ("settings", "deployment", "problem"),
     [
         ({"roles": {"the boss": "admin"}}, {}, "roles names 'the boss', which cannot be a Cognito group"),
         ({"api_prefix": "/~ops"}, {}, "api_prefix is '/~ops'; API Gateway's paths allow no ~"),
@@ -243,23 +250,23 @@ def test_without_the_api_there_is_no_pool_and_nobody_to_call():
         (
             {},
             {"sign_in_domain": "acme", "console": False},
-            "console is False and console_url empty: nobody could come back",
+            "console is False and console_url is empty",
         ),
-        ({}, {"user_pool_id": "eu-west-1_aB3"}, r"sign_in_url=https://.*, or .* console=false"),
-        ({}, {"sign_in_url": "https://a.example.com"}, "user_pool_id is empty: the pages of the stack's own"),
+        ({}, {"user_pool_id": "eu-west-1_aB3"}, r"sign_in_url is empty; .*https://.*, or .* console=false"),
+        ({}, {"sign_in_url": "https://a.example.com"}, "user_pool_id is empty; the pages of the stack's own"),
         (
             {},
             {"user_pool_id": "eu-west-1_aB3", "sign_in_url": "https://a.example.com/"},
             "sign_in_url is 'https://a.example.com/'; allowed is an origin",
         ),
-        ({"api_prefix": "/assets/v1"}, {}, "api_prefix is '/assets/v1', but /assets is the console's"),
+        ({"api_prefix": "/assets/v1"}, {}, "api_prefix is '/assets/v1', but the console uses /assets"),
         (
             {"console_url": CONSOLE},
             {"sign_in_domain": "acme", "user_pool_id": "eu-west-1_aB3"},
-            "sign-in pages are its owner's",
+            "names a pool with its own pages",
         ),
     ],
 )
-def test_settings_of_the_api_that_contradict_each_other_or_aws_are_refused(settings, deployment, told):
-    with pytest.raises(SettingsError, match=told):
+def test_settings_of_the_api_that_contradict_each_other_or_aws_are_refused(settings, deployment, problem):
+    with pytest.raises(SettingsError, match=problem):
         stack(settings=Settings(**settings), deployment=Deployment(**deployment))

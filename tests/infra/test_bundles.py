@@ -7,7 +7,7 @@ from shutil import copytree, ignore_patterns
 import pytest
 
 from duetime.cdk.bundle import Bundle, entry_points
-from duetime.cdk.handlers import Handlers, HandlersRefused
+from duetime.cdk.handlers import Handlers, HandlersRejected
 from duetime.cdk.install import InstallTarget, NotInstalled, install
 from duetime.cdk.requirements import LAMBDA_HAS, Requirements
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
@@ -19,7 +19,7 @@ CONSOLE_KNOWS = {
     "SIGN_IN_ISSUER": "https://pool.example.com",
     "SIGN_IN_CLIENT": "4h1c",
 }
-STEPS = ("arm", "catch_up", "deploy", "dispatch", "salvage", "sweep")
+STEPS = ("arm", "catch_up", "deploy", "dispatch", "sweep", "undelivered")
 
 ENVIRONMENT = {
     "AWS_DEFAULT_REGION": "eu-west-1",
@@ -139,7 +139,7 @@ def test_the_same_code_makes_the_same_bundle(worker, tmp_path):
 
 def test_an_asset_is_named_by_its_content_so_nothing_changes_where_nothing_changed(bundled):
     made, _ = stack(is_bundled=True)
-    again = Synthesised.of(made)
+    again = Synthesised.from_stack(made)
     assert {name: function["Code"] for name, function in again.functions().items()} == {
         name: function["Code"] for name, function in bundled.functions().items()
     }
@@ -171,7 +171,7 @@ def test_handlers_requirements_are_bundled_beside_duetimes_own(tmp_path):
 
 def test_handlers_named_like_a_library_are_refused(tmp_path):
     (tmp_path / "pydantic.py").write_text("app = None\n")
-    with pytest.raises(HandlersRefused, match="a library of the bundle is named 'pydantic' too"):
+    with pytest.raises(HandlersRejected, match="a bundled library has the name 'pydantic' too"):
         Bundle(HERE, (Handlers(app="pydantic:app", source=tmp_path),)).make(tmp_path / "made")
 
 
@@ -182,15 +182,15 @@ def test_nothing_that_may_hold_secrets_beside_the_code_is_bundled(tmp_path):
         (mine / name).write_text("")
     (tmp_path / "copied").mkdir()
     Handlers(app="mine:app", source=tmp_path).copy_to(tmp_path / "copied")
-    assert [each.name for each in (tmp_path / "copied/mine").iterdir()] == ["__init__.py"]
+    assert [file.name for file in (tmp_path / "copied/mine").iterdir()] == ["__init__.py"]
 
 
 def test_a_version_that_the_handlers_name_is_not_pinned_by_duetime(tmp_path):
     needed = tmp_path / "requirements.txt"
     needed.write_text("Pydantic_Core>=2\n")
-    whole = Requirements.of_duetime(without=LAMBDA_HAS)
-    assert any(each.startswith("pydantic-core==") for each in whole.pinned)
-    assert not any(each.startswith("pydantic-core==") for each in whole.and_file(needed).pinned)
+    pinned = Requirements.for_duetime(without=LAMBDA_HAS)
+    assert any(pin.startswith("pydantic-core==") for pin in pinned.pinned)
+    assert not any(pin.startswith("pydantic-core==") for pin in pinned.and_file(needed).pinned)
 
 
 def test_a_library_that_no_index_has_is_told_of_in_the_installers_words(tmp_path):
@@ -207,11 +207,11 @@ def test_wheels_are_for_the_glibc_of_that_pythons_lambda(python, glibc):
 
 
 def test_pip_does_where_there_is_no_uv_and_makes_the_same(tmp_path, monkeypatch):
-    wanted = Requirements(("six==1.17.0",))
-    install(wanted, tmp_path / "uv", HERE)
+    six = Requirements(("six==1.17.0",))
+    install(six, tmp_path / "uv", HERE)
     monkeypatch.setattr("duetime.cdk.install._uv", lambda: None)
     monkeypatch.setattr("duetime.cdk.install._WHEELS", tmp_path / "wheels")
-    install(wanted, tmp_path / "pip", HERE)
+    install(six, tmp_path / "pip", HERE)
     assert contents(tmp_path / "pip") == contents(tmp_path / "uv")
 
 

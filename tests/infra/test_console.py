@@ -21,8 +21,8 @@ def page_is_missing(tmp_path, monkeypatch):
 
 def resource_of(there, kind, **properties):
     """The logical id of a resource."""
-    wanted = there.one(kind, **properties)
-    return next(name for name, resource in there.resources.items() if resource["Properties"] is wanted)
+    expected = there.one(kind, **properties)
+    return next(name for name, resource in there.resources.items() if resource["Properties"] is expected)
 
 
 def people_of(there):
@@ -35,16 +35,16 @@ def test_it_may_write_its_log_and_nothing_else(synthesised):
 
 
 def test_it_knows_where_the_api_and_the_sign_in_are_and_nothing_else(synthesised):
-    told = {name: text(value) for name, value in synthesised.environment("console").items()}
-    place = ConsoleEnvironment.from_env(told)
-    assert place.to_env().keys() == told.keys()
-    assert place.api_prefix == "/api/v1"
+    variables = {name: text(value) for name, value in synthesised.environment("console").items()}
+    environment = ConsoleEnvironment.from_env(variables)
+    assert environment.to_env().keys() == variables.keys()
+    assert environment.api_prefix == "/api/v1"
     domain = resource_of(synthesised, "AWS::Cognito::UserPoolDomain")
     client = resource_of(synthesised, "AWS::Cognito::UserPoolClient")
-    assert place.sign_in_url == f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
-    assert place.sign_in_client == f"<{client}>"
+    assert environment.sign_in_url == f"https://<{domain}>.auth.<AWS::Region>.amazoncognito.com"
+    assert environment.sign_in_client == f"<{client}>"
     pool = resource_of(synthesised, "AWS::Cognito::UserPool")
-    assert place.sign_in_issuer == f"https://cognito-idp.<AWS::Region>.amazonaws.com/<{pool}>"
+    assert environment.sign_in_issuer == f"https://cognito-idp.<AWS::Region>.amazonaws.com/<{pool}>"
 
 
 def test_with_a_pool_of_somebodys_own_it_leads_to_that_pools_pages():
@@ -65,26 +65,26 @@ def test_mails_lead_where_the_settings_say_that_people_reach_it():
 
 def test_pages_of_the_origin_may_call_whatever_the_path_at_which_it_is():
     there = made_with(Settings(console_url=f"{CONSOLE}/ops"))
-    told = json.dumps(there.of_type("AWS::ApiGateway::Method"))
-    assert f"'{CONSOLE}'" in told
-    assert "/ops" not in told
+    methods = json.dumps(there.of_type("AWS::ApiGateway::Method"))
+    assert f"'{CONSOLE}'" in methods
+    assert "/ops" not in methods
 
 
 def test_answers_of_the_apis_that_browsers_call_are_compressed(synthesised):
     sizes = {
-        each["Name"]: each.get("MinimumCompressionSize")
-        for each in synthesised.of_type("AWS::ApiGateway::RestApi")
+        api["Name"]: api.get("MinimumCompressionSize")
+        for api in synthesised.of_type("AWS::ApiGateway::RestApi")
     }
     assert sizes == {"duetime-api-people": 1_024, "duetime-api-services": None}
 
 
 def test_a_page_that_is_not_built_fails_the_synthesis_with_the_command_that_builds_it(page_is_missing):
-    with pytest.raises(ConsoleNotBuilt, match="`make console` builds it"):
+    with pytest.raises(ConsoleNotBuilt, match="run `make console`"):
         stack(is_bundled=True)
 
 
 def test_without_the_console_nothing_is_to_be_built_and_mails_have_no_links(page_is_missing):
     made, _ = stack(deployment=Deployment(console=False), is_bundled=True)
-    there = Synthesised.of(made)
+    there = Synthesised.from_stack(made)
     assert "console" not in there.functions()
     assert "DUETIME_CONSOLE_URL" not in there.environment("notify")

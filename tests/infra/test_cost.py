@@ -13,7 +13,7 @@ REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=
 @pytest.mark.parametrize("handlers", [[BILLING], [BILLING, REPORTS]], ids=["one worker", "two workers"])
 def test_the_queues_that_are_polled_are_those_of_the_stack(handlers):
     made, _ = stack(handlers=handlers)
-    sources = Synthesised.of(made).of_type("AWS::Lambda::EventSourceMapping")
+    sources = Synthesised.from_stack(made).of_type("AWS::Lambda::EventSourceMapping")
     polled = [source for source in sources if "BatchSize" in source and "StartingPosition" not in source]
     assert len(polled) == queues_of(len(handlers))
 

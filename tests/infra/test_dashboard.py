@@ -56,11 +56,11 @@ def test_the_dashboard_is_named_by_the_prefix(another):
 def test_each_line_is_of_a_metric_of_something_that_is_there(template, request):
     template = request.getfixturevalue(template)
     there = {
-        "FunctionName": {each["FunctionName"] for each in template.of_type("AWS::Lambda::Function")},
-        "QueueName": {each["QueueName"] for each in template.of_type("AWS::SQS::Queue")},
-        "TableName": {each["TableName"] for each in template.of_type("AWS::DynamoDB::Table")},
-        "ApiName": {each["Name"] for each in template.of_type("AWS::ApiGateway::RestApi")},
-        "Stage": {each["StageName"] for each in template.of_type("AWS::ApiGateway::Stage")},
+        "FunctionName": {function["FunctionName"] for function in template.of_type("AWS::Lambda::Function")},
+        "QueueName": {queue["QueueName"] for queue in template.of_type("AWS::SQS::Queue")},
+        "TableName": {table["TableName"] for table in template.of_type("AWS::DynamoDB::Table")},
+        "ApiName": {api["Name"] for api in template.of_type("AWS::ApiGateway::RestApi")},
+        "Stage": {stage["StageName"] for stage in template.of_type("AWS::ApiGateway::Stage")},
     }
     drawn = list(lines(template))
     assert drawn
@@ -78,9 +78,9 @@ def test_all_functions_and_queues_are_drawn(synthesised):
     def drawn(namespace, dimension):
         return {dimensions[dimension] for space, _, dimensions in lines(synthesised) if space == namespace}
 
-    functions = {each["FunctionName"] for each in synthesised.of_type("AWS::Lambda::Function")}
+    functions = {function["FunctionName"] for function in synthesised.of_type("AWS::Lambda::Function")}
     assert drawn("AWS/Lambda", "FunctionName") == functions - {"duetime-deploy"}
-    queues = {each["QueueName"] for each in synthesised.of_type("AWS::SQS::Queue")}
+    queues = {queue["QueueName"] for queue in synthesised.of_type("AWS::SQS::Queue")}
     assert drawn("AWS/SQS", "QueueName") == queues
 
 
@@ -91,13 +91,13 @@ def test_types_are_searched_for_among_this_deployments(synthesised):
         for metric, *_ in widget["properties"].get("metrics", [])
         if isinstance(metric, dict)
     ]
-    for each in found:
+    for search in found:
         [(schema, metric, deployment)] = re.findall(
-            r"SEARCH\('\{(.+)\} MetricName=\"(\w+)\" deployment=\"(.+)\"'", each
+            r"SEARCH\('\{(.+)\} MetricName=\"(\w+)\" deployment=\"(.+)\"'", search
         )
         assert (schema, deployment) == (f"{NAMESPACE},deployment,type", "duetime")
         assert metric in set(Metric)
-    assert {re.findall(r'MetricName="(\w+)"', each)[0] for each in found} == {
+    assert {re.findall(r'MetricName="(\w+)"', search)[0] for search in found} == {
         "executed",
         "failed",
         "lateness",
@@ -127,28 +127,28 @@ def test_each_graph_asks_a_question(synthesised):
 
 
 def test_words_at_the_top_say_how_to_read_it_and_where_to_read_on(synthesised):
-    [said] = [widget for widget in widgets(synthesised) if widget["type"] == "text"]
-    assert said["y"] == 0
-    assert "docs/runbook.md" in said["properties"]["markdown"]
+    [text_widget] = [widget for widget in widgets(synthesised) if widget["type"] == "text"]
+    assert text_widget["y"] == 0
+    assert "docs/runbook.md" in text_widget["properties"]["markdown"]
 
 
 def test_the_alarms_that_are_there_stand_above_all_graphs(synthesised):
     [status] = [widget for widget in widgets(synthesised) if widget["type"] == "alarm"]
     assert status["y"] < min(widget["y"] for widget in widgets(synthesised) if widget["type"] == "metric")
-    shown = {each.rpartition(":")[2] for each in status["properties"]["alarms"]}
-    assert shown == {each["AlarmName"] for each in synthesised.of_type("AWS::CloudWatch::Alarm")}
+    shown = {arn.rpartition(":")[2] for arn in status["properties"]["alarms"]}
+    assert shown == {alarm["AlarmName"] for alarm in synthesised.of_type("AWS::CloudWatch::Alarm")}
     assert len(shown) <= MOST_ALARMS
 
 
 def test_without_alarms_or_an_api_there_is_nothing_of_them(another):
     template = made_with(alarms=False)
     assert not [widget for widget in widgets(template) if widget["type"] == "alarm"]
-    assert not [each for each in titled(another) if "API" in each]
+    assert not [title for title in titled(another) if "API" in title]
 
 
 def test_the_line_across_lateness_is_where_the_alarm_is(synthesised):
     [late] = [
-        each for title, each in titled(synthesised).items() if title.startswith("Do runs begin on time?")
+        widget for title, widget in titled(synthesised).items() if title.startswith("Do runs begin on time?")
     ]
     [across] = late["annotations"]["horizontal"]
     alarm = synthesised.one("AWS::CloudWatch::Alarm", AlarmName="duetime-late")

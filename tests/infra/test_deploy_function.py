@@ -1,4 +1,4 @@
-"""The function that CloudFormation calls, on moto's tables, with its answers caught by a server of the test's own."""
+"""The function that CloudFormation calls, on moto's tables. A server in the test receives its responses."""
 
 import json
 import threading
@@ -49,7 +49,7 @@ def answers():
             self.end_headers()
 
         def log_message(self, *_about):
-            """Nothing is told."""
+            """Log nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Catch)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))

@@ -23,13 +23,13 @@ LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 
 def documented():
-    """(action, resource, keys) of each role, as the page tells."""
+    """Return (action, resource, keys) of each role on the page."""
     sections = re.split(r"^### (\S+)$", (ROOT / "docs/security.md").read_text(), flags=re.MULTILINE)[1:]
-    told = {}
+    listed_rights = {}
     for name, section in zip(sections[::2], sections[1::2], strict=True):
         rows = re.findall(r"^\| `([^`]+)` \| `([^`]+)` \| (?:`([^`]+)`)? ?\|", section, re.MULTILINE)
-        told[name] = set(rows)
-    return told
+        listed_rights[name] = set(rows)
+    return listed_rights
 
 
 def given(synthesised, statements):
@@ -56,7 +56,7 @@ CALLERS = {
 def granted(grant, tenants):
     made, scheduler = stack()
     grant(scheduler, caller(made), tenants=tenants)
-    synthesised = Synthesised.of(made)
+    synthesised = Synthesised.from_stack(made)
     [policy] = synthesised.of_type("AWS::IAM::Policy")
     return given(synthesised, policy["PolicyDocument"]["Statement"])
 

@@ -24,8 +24,10 @@ def workers(count):
 
 def deployed(variables):
     """The environment as Lambda measures it, with the longest names of a region."""
-    told = {name: text(value).replace("<AWS::Region>", "ap-southeast-1") for name, value in variables.items()}
-    return len(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
+    deployed = {
+        name: text(value).replace("<AWS::Region>", "ap-southeast-1") for name, value in variables.items()
+    }
+    return len(json.dumps(deployed, ensure_ascii=False, separators=(",", ":")))
 
 
 def test_the_usual_environment_is_a_small_part_of_what_lambda_takes(synthesised):
@@ -38,7 +40,7 @@ def test_identities_that_no_environment_holds_are_refused_with_their_size_and_a_
         stack(settings=Settings(identities=identities(80)))
     [problem] = refused.value.problems
     assert problem.startswith("the environment of duetime-deploy is ")
-    assert "bytes; Lambda takes 4,096" in problem
+    assert "bytes; Lambda allows 4,096" in problem
     assert "The largest settings in it are identities (" in problem
     assert "share one IAM role" in problem
 
@@ -61,7 +63,7 @@ def test_what_just_fits_is_not_refused():
         except SettingsError:
             continue
         break
-    synthesised = Synthesised.of(made)
+    synthesised = Synthesised.from_stack(made)
     largest = max(deployed(synthesised.environment(name)) for name in synthesised.functions())
     entry = len(json.dumps(identities(1))) + 8
     assert LARGEST - 250 - entry < largest <= LARGEST

@@ -1,4 +1,4 @@
-"""The event bus, its rules, and the mails and topics by which people are told."""
+"""The event bus, its rules, and the mails and topics that notify people."""
 
 import pytest
 
@@ -53,30 +53,32 @@ def test_rules_of_jobs_may_call_dispatch_and_leave_what_fails_in_the_failure_que
 
 def test_rules_of_another_bus_are_named_with_it():
     made, _ = stack(settings=Settings(event_bus="orders"))
-    there = Synthesised.of(made)
+    there = Synthesised.from_stack(made)
     assert text(there.one("AWS::Lambda::Permission", Principal="events.amazonaws.com")["SourceArn"]).endswith(
         ":rule/orders/duetime-*"
     )
     put = [right for right in there.rights("deploy") if "events:PutRule" in right["Action"]]
-    assert [text(each["Resource"]).rpartition(":")[2] for each in put] == ["rule/orders/duetime-*"]
+    assert [text(permission["Resource"]).rpartition(":")[2] for permission in put] == [
+        "rule/orders/duetime-*"
+    ]
 
 
 def test_with_events_off_nothing_is_published_and_nobody_told():
     made, scheduler = stack(settings=Settings(events="off"))
-    assert not {"publish", "notify"} & Synthesised.of(made).functions().keys()
+    assert not {"publish", "notify"} & Synthesised.from_stack(made).functions().keys()
     assert scheduler.notifications is None
 
 
 def test_a_bus_of_its_own_is_made_where_that_is_chosen():
     made, _ = stack(settings=Settings(event_bus="orders"), deployment=Deployment(own_bus=True))
-    assert Synthesised.of(made).one("AWS::Events::EventBus")["Name"] == "orders"
+    assert Synthesised.from_stack(made).one("AWS::Events::EventBus")["Name"] == "orders"
     with pytest.raises(SettingsError, match="own_bus"):
         stack(deployment=Deployment(own_bus=True))
 
 
 def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone():
     made, _ = stack(settings=Settings(mail_from="duetime@example.com"))
-    synthesised = Synthesised.of(made)
+    synthesised = Synthesised.from_stack(made)
     [mails] = [right for right in synthesised.rights("notify") if "ses:SendTemplatedEmail" in right["Action"]]
     assert [text(mail).rpartition(":")[2] for mail in mails["Resource"]] == [
         "identity/*",
@@ -87,8 +89,8 @@ def test_mails_are_sent_from_one_address_and_by_this_deployments_templates_alone
 
 
 def test_the_api_knows_the_topic_that_is_made(synthesised):
-    told = [text(synthesised.environment(name)["DUETIME_TOPIC_ARN"]) for name in ("api", "notify")]
-    assert told[0] == told[1]
+    topics = [text(synthesised.environment(name)["DUETIME_TOPIC_ARN"]) for name in ("api", "notify")]
+    assert topics[0] == topics[1]
 
 
 def test_a_mail_service_that_is_away_for_hours_needs_no_redrive(synthesised):
@@ -101,7 +103,7 @@ def test_a_mail_service_that_is_away_for_hours_needs_no_redrive(synthesised):
 def test_a_topic_of_somebody_elses_is_not_made():
     arn = "arn:aws:sns:eu-west-1:123456789012:ops"
     made, _ = stack(settings=Settings(topic_arn=arn))
-    synthesised = Synthesised.of(made)
-    assert [each["TopicName"] for each in synthesised.of_type("AWS::SNS::Topic")] == ["duetime-alarms"]
+    synthesised = Synthesised.from_stack(made)
+    assert [topic["TopicName"] for topic in synthesised.of_type("AWS::SNS::Topic")] == ["duetime-alarms"]
     [publish] = [right for right in synthesised.rights("notify") if "sns:Publish" in right["Action"]]
     assert publish["Resource"] == arn

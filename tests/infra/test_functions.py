@@ -1,4 +1,4 @@
-"""The functions: one for each step, what feeds it, and the settings that it is given."""
+"""The functions: one for each step, its event sources, and its settings."""
 
 import json
 from datetime import timedelta
@@ -35,38 +35,40 @@ def test_machines_python_memory_and_logs_are_settings():
     made, _ = stack(
         deployment=Deployment(architecture="x86_64", python="3.12", worker_memory=1024, log_days=7)
     )
-    chosen = Synthesised.of(made)
+    chosen = Synthesised.from_stack(made)
     work = chosen.functions()["work-default"]
     assert (work["Architectures"], work["Runtime"], work["MemorySize"]) == (["x86_64"], "python3.12", 1024)
-    assert {each["RetentionInDays"] for each in chosen.of_type("AWS::Logs::LogGroup")} == {7}
+    assert {group["RetentionInDays"] for group in chosen.of_type("AWS::Logs::LogGroup")} == {7}
 
 
 def test_the_functions_read_the_settings_that_the_deployment_was_given():
     settings = Settings(prefix="x-", lease=timedelta(minutes=2), enabled=False, due_shards=32)
     made, _ = stack(settings=settings)
-    chosen = Synthesised.of(made)
-    for name in {each["FunctionName"] for each in chosen.of_type("AWS::Lambda::Function")} - {"x-console"}:
-        told = chosen.one("AWS::Lambda::Function", FunctionName=name)["Environment"]["Variables"]
-        assert told["DUETIME_PREFIX"] == "x-"
-        assert told["DUETIME_LEASE"] == "120"
-        assert told["DUETIME_ENABLED"] == "false"
-        assert told["DUETIME_DUE_SHARDS"] == "32"
+    chosen = Synthesised.from_stack(made)
+    for name in {function["FunctionName"] for function in chosen.of_type("AWS::Lambda::Function")} - {
+        "x-console"
+    }:
+        variables = chosen.one("AWS::Lambda::Function", FunctionName=name)["Environment"]["Variables"]
+        assert variables["DUETIME_PREFIX"] == "x-"
+        assert variables["DUETIME_LEASE"] == "120"
+        assert variables["DUETIME_ENABLED"] == "false"
+        assert variables["DUETIME_DUE_SHARDS"] == "32"
 
 
 @pytest.mark.parametrize("name", ["dispatch", "arm", "sweep", "catch-up", "salvage"])
 def test_each_step_knows_every_workers_queue(name):
     other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
     made, _ = stack(handlers=[BILLING, other])
-    told = text(Synthesised.of(made).environment(name)["DUETIME_QUEUES"])
-    assert json.loads(told).keys() == {"default", "reports", "system"}
+    queues = text(Synthesised.from_stack(made).environment(name)["DUETIME_QUEUES"])
+    assert json.loads(queues).keys() == {"default", "reports", "system"}
 
 
 @pytest.mark.parametrize("name", ["arm", "sweep", "catch-up", "deploy", "salvage"])
 def test_whoever_sets_wakes_knows_what_they_call_and_how(synthesised, name):
-    told = synthesised.environment(name)
-    assert text(told["DUETIME_DISPATCH_ARN"]).endswith(":function:duetime-dispatch")
-    assert text(told["DUETIME_TIMER_DLQ_ARN"]).endswith(":duetime-failures")
-    role = synthesised.resources[told["DUETIME_TIMER_ROLE_ARN"]["Fn::GetAtt"][0]]["Properties"]
+    variables = synthesised.environment(name)
+    assert text(variables["DUETIME_DISPATCH_ARN"]).endswith(":function:duetime-dispatch")
+    assert text(variables["DUETIME_TIMER_DLQ_ARN"]).endswith(":duetime-failures")
+    role = synthesised.resources[variables["DUETIME_TIMER_ROLE_ARN"]["Fn::GetAtt"][0]]["Properties"]
     assert role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"] == {
         "Service": "scheduler.amazonaws.com"
     }
@@ -75,11 +77,11 @@ def test_whoever_sets_wakes_knows_what_they_call_and_how(synthesised, name):
 def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
     other = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=ROOT, concurrency=2)
     made, scheduler = stack(handlers=[BILLING, other])
-    two = Synthesised.of(made)
+    two = Synthesised.from_stack(made)
     bounds = {
-        two.function_names[each["FunctionName"]["Ref"]]: each["ScalingConfig"]["MaximumConcurrency"]
-        for each in two.of_type("AWS::Lambda::EventSourceMapping")
-        if "ScalingConfig" in each
+        two.function_names[source["FunctionName"]["Ref"]]: source["ScalingConfig"]["MaximumConcurrency"]
+        for source in two.of_type("AWS::Lambda::EventSourceMapping")
+        if "ScalingConfig" in source
     }
     assert bounds == {
         "duetime-work-default": 10, "duetime-work-reports": 2, "duetime-catch-up": 2, "duetime-salvage": 2,
@@ -93,7 +95,9 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
 
 def test_whoever_is_fed_by_a_queue_takes_one_message_at_a_time_and_answers_for_each(synthesised):
     sources = [
-        each for each in synthesised.of_type("AWS::Lambda::EventSourceMapping") if "ScalingConfig" in each
+        source
+        for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if "ScalingConfig" in source
     ]
     assert len(sources) == 7
     for source in sources:
@@ -103,9 +107,9 @@ def test_whoever_is_fed_by_a_queue_takes_one_message_at_a_time_and_answers_for_e
 
 def test_salvage_is_fed_by_every_queue_in_which_something_was_given_up(synthesised):
     fed = [
-        synthesised.resources[each["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
-        for each in synthesised.of_type("AWS::Lambda::EventSourceMapping")
-        if synthesised.function_names[each["FunctionName"]["Ref"]] == "duetime-salvage"
+        synthesised.resources[source["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
+        for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if synthesised.function_names[source["FunctionName"]["Ref"]] == "duetime-salvage"
     ]
     given_up = {
         "duetime-failures",
@@ -113,24 +117,24 @@ def test_salvage_is_fed_by_every_queue_in_which_something_was_given_up(synthesis
         "duetime-due-system-dead",
         "duetime-notifications-dead",
     }
-    assert {each["QueueName"] for each in fed} == given_up
+    assert {queue["QueueName"] for queue in fed} == given_up
     assert len(fed) == len(given_up)
     timeout = synthesised.functions()["salvage"]["Timeout"]
-    assert all(each["VisibilityTimeout"] > timeout for each in fed)
-    assert not any("RedrivePolicy" in each for each in fed)
+    assert all(queue["VisibilityTimeout"] > timeout for queue in fed)
+    assert not any("RedrivePolicy" in queue for queue in fed)
     assert "DUETIME_FAILURE_QUEUE" in synthesised.environment("salvage")
 
 
 def test_the_catch_up_serves_the_queue_of_triggered_passes(synthesised):
     [queue] = [
-        synthesised.resources[each["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
-        for each in synthesised.of_type("AWS::Lambda::EventSourceMapping")
-        if synthesised.function_names[each["FunctionName"]["Ref"]] == "duetime-catch-up"
+        synthesised.resources[source["EventSourceArn"]["Fn::GetAtt"][0]]["Properties"]
+        for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if synthesised.function_names[source["FunctionName"]["Ref"]] == "duetime-catch-up"
     ]
     assert queue["QueueName"] == "duetime-due-system"
     assert queue["VisibilityTimeout"] > synthesised.functions()["catch-up"]["Timeout"]
-    told = synthesised.environment("catch-up")["DUETIME_QUEUE_VISIBILITY"]
-    assert told == str(queue["VisibilityTimeout"])
+    visibility = synthesised.environment("catch-up")["DUETIME_QUEUE_VISIBILITY"]
+    assert visibility == str(queue["VisibilityTimeout"])
 
 
 @pytest.mark.parametrize("name", ["work-default", "catch-up"])
@@ -141,36 +145,37 @@ def test_a_worker_may_put_off_a_message_more_often_than_lambda_takes_for_a_loop(
 def test_a_deploy_is_given_up_only_when_its_function_cannot_answer_any_more(synthesised):
     timeout = synthesised.functions()["deploy"]["Timeout"]
     for kind in ("Custom::DuetimeFormat", "Custom::DuetimeManifest"):
-        for each in synthesised.of_type(kind):
-            assert int(each["ServiceTimeout"]) > timeout
+        for call in synthesised.of_type(kind):
+            assert int(call["ServiceTimeout"]) > timeout
 
 
 def test_what_is_called_asynchronously_is_retried_within_bounds_and_then_told_of(synthesised):
     bounded = synthesised.of_type("AWS::Lambda::EventInvokeConfig")
-    names = {synthesised.function_names[each["FunctionName"]["Ref"]] for each in bounded}
+    names = {synthesised.function_names[config["FunctionName"]["Ref"]] for config in bounded}
     assert names == {"duetime-dispatch", "duetime-sweep", "duetime-catch-up"}
-    for each in bounded:
-        assert each["MaximumRetryAttempts"] <= 2
-        assert each["MaximumEventAgeInSeconds"] <= 3_600
-        assert "Destination" in each["DestinationConfig"]["OnFailure"]
+    for config in bounded:
+        assert config["MaximumRetryAttempts"] <= 2
+        assert config["MaximumEventAgeInSeconds"] <= 3_600
+        assert "Destination" in config["DestinationConfig"]["OnFailure"]
 
 
 def test_the_sweep_comes_each_minute_and_the_catch_up_every_six_hours(synthesised):
-    passes = {each["Name"]: each for each in synthesised.of_type("AWS::Scheduler::Schedule")}
+    passes = {schedule["Name"]: schedule for schedule in synthesised.of_type("AWS::Scheduler::Schedule")}
     assert passes["sweep"]["ScheduleExpression"] == "rate(1 minute)"
     assert passes["catch-up"]["ScheduleExpression"] == "rate(6 hours)"
-    for name, each in passes.items():
-        woken = synthesised.resources[each["Target"]["Arn"]["Fn::GetAtt"][0]]["Properties"]
+    for name, schedule in passes.items():
+        woken = synthesised.resources[schedule["Target"]["Arn"]["Fn::GetAtt"][0]]["Properties"]
         assert woken["FunctionName"] == f"duetime-{name}"
-        assert each["GroupName"] == "duetime-passes"
-        assert each["FlexibleTimeWindow"] == {"Mode": "OFF"}
-        assert "DeadLetterConfig" in each["Target"]
+        assert schedule["GroupName"] == "duetime-passes"
+        assert schedule["FlexibleTimeWindow"] == {"Mode": "OFF"}
+        assert "DeadLetterConfig" in schedule["Target"]
 
 
 def test_the_rates_of_the_passes_are_settings():
     made, _ = stack(deployment=Deployment(sweep_rate=timedelta(minutes=2), catch_up_rate=timedelta(days=1)))
     expressions = {
-        each["ScheduleExpression"] for each in Synthesised.of(made).of_type("AWS::Scheduler::Schedule")
+        schedule["ScheduleExpression"]
+        for schedule in Synthesised.from_stack(made).of_type("AWS::Scheduler::Schedule")
     }
     assert expressions == {"rate(2 minutes)", "rate(1 day)"}
 

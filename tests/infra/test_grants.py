@@ -21,12 +21,12 @@ def granted(grant=Duetime.grant_schedule, *, due_order=False, **given):
     made, scheduler = stack(settings=settings)
     function = caller(made)
     grant(scheduler, function, **given)
-    synthesised = Synthesised.of(made)
+    synthesised = Synthesised.from_stack(made)
     [policy] = synthesised.of_type("AWS::IAM::Policy")
     environment = next(
-        each["Environment"]["Variables"]
-        for each in synthesised.of_type("AWS::Lambda::Function")
-        if "FunctionName" not in each
+        function["Environment"]["Variables"]
+        for function in synthesised.of_type("AWS::Lambda::Function")
+        if "FunctionName" not in function
     )
     return policy["PolicyDocument"]["Statement"], environment
 
@@ -78,7 +78,7 @@ def test_who_manages_jobs_may_do_so_in_the_tables_alone():
 def test_who_manages_some_tenants_jobs_sees_codes_and_changes_none_of_them():
     statements, _ = granted(Duetime.grant_manage_jobs, tenants=["acme"])
     for action in ("dynamodb:UpdateItem", "dynamodb:PutItem", "dynamodb:GetItem"):
-        assert {each.partition("#")[0] for each in keys_of(statements, action, "<Arn>")} == {"acme"}
+        assert {key.partition("#")[0] for key in keys_of(statements, action, "<Arn>")} == {"acme"}
     seen = keys_of(statements, "dynamodb:BatchGetItem", "<Arn>")
     assert seen == {"acme#*-*", "system#*-*"}
     assert keys_of(statements, "dynamodb:Query", "<Arn>/index/jobs") == {"acme", "system"}
@@ -91,9 +91,9 @@ def test_who_redrives_sees_what_is_undelivered_and_asks_for_it_in_the_failure_qu
     assert actions(statements) == {"dynamodb:Query", "dynamodb:GetItem", "sqs:SendMessage"}
     for action in ("dynamodb:Query", "dynamodb:GetItem"):
         assert keys_of(statements, action, "<Arn>") == {UNDELIVERED} == {PARTITION}
-    told = Settings.from_env({name: text(value) for name, value in environment.items()})
-    assert told.jobs_table == "b-jobs"
-    assert told.failure_queue
+    settings = Settings.from_env({name: text(value) for name, value in environment.items()})
+    assert settings.jobs_table == "b-jobs"
+    assert settings.failure_queue
 
 
 GRANTS = (Duetime.grant_schedule, Duetime.grant_manage_jobs)
@@ -101,7 +101,7 @@ GRANTS = (Duetime.grant_schedule, Duetime.grant_manage_jobs)
 
 @pytest.fixture(scope="module")
 def made():
-    """A scheduler, and a function more each time."""
+    """A scheduler, and functions with different names."""
     into, scheduler = stack()
     names = (f"Caller{place}" for place in count())
     return lambda: (scheduler, caller(into, next(names)))
@@ -122,8 +122,8 @@ def test_a_grant_for_no_tenant_at_all_is_refused(made, grant):
 
 def test_a_grant_tells_the_function_where_the_table_is():
     _, environment = granted()
-    told = {name: text(value) for name, value in environment.items()}
-    settings = Settings.from_env(told)
+    variables = {name: text(value) for name, value in environment.items()}
+    settings = Settings.from_env(variables)
     assert settings.actions_table == "b-actions"
     assert settings.due_shards == 32
 
@@ -132,11 +132,11 @@ def test_a_function_that_another_stack_made_is_granted_by_its_role_and_told_what
     made, scheduler = stack(settings=Settings(prefix="b-", due_shards=32))
     role = iam.Role.from_role_arn(made, "Theirs", "arn:aws:iam::123456789012:role/shop-checkout")
     scheduler.grant_schedule(role, tenants=["acme"])
-    [policy] = Synthesised.of(made).of_type("AWS::IAM::Policy")
+    [policy] = Synthesised.from_stack(made).of_type("AWS::IAM::Policy")
     assert policy["Roles"] == ["shop-checkout"]
     assert len(policy["PolicyDocument"]["Statement"]) == 3
-    told = Settings.from_env(scheduler.caller_environment)
-    assert (told.actions_table, told.due_shards) == ("b-actions", 32)
+    callers = Settings.from_env(scheduler.caller_environment)
+    assert (callers.actions_table, callers.due_shards) == ("b-actions", 32)
 
 
 def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order():
@@ -146,14 +146,14 @@ def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order():
         function = caller(made, f"Caller{place}")
         for grant in order:
             grant(scheduler, function)
-    functions = Synthesised.of(made).of_type("AWS::Lambda::Function")
+    functions = Synthesised.from_stack(made).of_type("AWS::Lambda::Function")
     environments = [
         function["Environment"]["Variables"] for function in functions if "FunctionName" not in function
     ]
     assert len(environments) == len(orders)
     for environment in environments:
-        told = Settings.from_env({name: text(value) for name, value in environment.items()})
-        assert (told.actions_table, told.jobs_table) == ("b-actions", "b-jobs")
+        granted = Settings.from_env({name: text(value) for name, value in environment.items()})
+        assert (granted.actions_table, granted.jobs_table) == ("b-actions", "b-jobs")
 
 
 def test_a_worker_that_is_not_there_is_told_with_those_that_are():

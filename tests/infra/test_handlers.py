@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from duetime.cdk.handlers import Handlers, HandlersRefused
+from duetime.cdk.handlers import Handlers, HandlersRejected
 from duetime.cdk.requirements import RequirementsMissing
 
 LIMIT = timedelta(minutes=10)
@@ -44,7 +44,7 @@ def test_what_an_app_prints_when_it_is_imported_does_no_harm(handlers):
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "problem"),
     [
         ("import requests_that_nobody_has", r"mine\.py.*ModuleNotFoundError: No module named 'requests_that"),
         ("def broken(:", r"SyntaxError"),
@@ -54,45 +54,45 @@ def test_what_an_app_prints_when_it_is_imported_does_no_harm(handlers):
         ("from duetime import App\napp = App()", r"mine:app registers no handler"),
     ],
 )
-def test_a_module_that_cannot_work_is_refused_with_its_own_traceback(handlers, code, told):
+def test_a_module_that_cannot_work_is_refused_with_its_own_traceback(handlers, code, problem):
     with pytest.raises(
-        HandlersRefused, match=rf"(?s)app is 'mine:app', and importing it fails:.*Traceback.*{told}"
+        HandlersRejected, match=rf"(?s)app is 'mine:app', and importing it fails:.*Traceback.*{problem}"
     ):
         handlers(code).manifest(at_most=LIMIT)
 
 
 def test_a_module_of_the_deploying_program_is_not_taken_for_one_of_the_bundle(handlers):
-    with pytest.raises(HandlersRefused, match="No module named 'worker'"):
+    with pytest.raises(HandlersRejected, match="No module named 'worker'"):
         handlers("import worker\n" + good()).manifest(at_most=LIMIT)
 
 
 def test_a_module_that_is_not_there_is_refused_by_name(tmp_path):
-    with pytest.raises(HandlersRefused, match=r"app is 'mine.sub:app'; allowed is module:name, .* in .*"):
+    with pytest.raises(HandlersRejected, match=r"app is 'mine.sub:app'; allowed is module:name, .* in .*"):
         Handlers(app="mine.sub:app", source=tmp_path).manifest(at_most=LIMIT)
 
 
 @pytest.mark.parametrize("app", ["", ":app", ".mine:app"])
 def test_a_text_that_names_no_module_is_refused(tmp_path, app):
-    with pytest.raises(HandlersRefused, match="allowed is module:name"):
+    with pytest.raises(HandlersRejected, match="allowed is module:name"):
         Handlers(app=app, source=tmp_path).manifest(at_most=LIMIT)
 
 
 def test_an_app_of_another_worker_is_refused(handlers):
     with pytest.raises(
-        HandlersRefused, match=r"App\(worker='reports'\), but the stack gives it to the worker 'default'"
+        HandlersRejected, match=r"App\(worker='reports'\), but the stack assigns it to the worker 'default'"
     ):
         handlers(good('worker="reports"')).manifest(at_most=LIMIT)
 
 
 def test_a_handler_that_may_run_longer_than_its_worker_is_refused(handlers):
     with pytest.raises(
-        HandlersRefused, match=r"worker_timeout is 60 s, but mine.ping has a time-out of 61 s"
+        HandlersRejected, match=r"worker_timeout is 60 s, but mine.ping has a time-out of 61 s"
     ):
         handlers(good(seconds=61)).manifest(at_most=timedelta(minutes=1))
 
 
 def test_a_requirements_file_that_is_not_there_is_refused(handlers, tmp_path):
-    with pytest.raises(RequirementsMissing, match="allowed is a file that pip reads"):
+    with pytest.raises(RequirementsMissing, match="allowed is a requirements file"):
         handlers(good(), requirements=tmp_path / "none.txt").manifest(at_most=LIMIT)
 
 

@@ -24,7 +24,7 @@ def resources(settings):
     """The resources of a stack with nothing but the mails' templates."""
     made = cdk.Stack(cdk.App(), "mails")
     MailTemplates(made, "Mails", settings=settings)
-    return Synthesised.of(made).resources
+    return Synthesised.from_stack(made).resources
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +34,8 @@ def made():
 
 def parts(made):
     return {
-        each["Properties"]["Template"]["TemplateName"]: each["Properties"]["Template"]
-        for each in made.values()
+        template["Properties"]["Template"]["TemplateName"]: template["Properties"]["Template"]
+        for template in made.values()
     }
 
 
@@ -45,7 +45,7 @@ def test_a_deployment_without_a_sender_has_no_templates():
 
 
 def test_each_template_is_there_in_each_language_just_as_the_mails_have_it(made):
-    assert {each["Type"] for each in made.values()} == {"AWS::SES::Template"}
+    assert {template["Type"] for template in made.values()} == {"AWS::SES::Template"}
     assert parts(made) == {
         template.name: {
             "TemplateName": template.name,
@@ -68,7 +68,7 @@ def test_a_notification_of_each_kind_finds_its_template_and_all_its_variables(ma
 
 
 def test_the_templates_are_made_one_after_another(made):
-    waits = {name: set(each.get("DependsOn", ())) for name, each in made.items()}
+    waits = {name: set(template.get("DependsOn", ())) for name, template in made.items()}
     done: set[str] = set()
     while ready := [name for name, before in waits.items() if name not in done and before <= done]:
         assert len(ready) == 1
@@ -98,8 +98,8 @@ def test_the_mail_service_makes_of_them_what_rendered_says(made):
             )["RenderedTemplate"]
             ours = rendered(known[mail.template], mail.data)
             assert f"Subject: {ours.subject}\n" in answer.replace("\r\n", "\n")
-            parts_of_it = [each for each in message_from_string(answer).walk() if not each.is_multipart()]
-            assert [each.get_payload(decode=True).decode() for each in parts_of_it] == [ours.text, ours.html]
+            parts_of_it = [part for part in message_from_string(answer).walk() if not part.is_multipart()]
+            assert [part.get_payload(decode=True).decode() for part in parts_of_it] == [ours.text, ours.html]
 
 
 def test_the_words_are_in_the_bundle(tmp_path):

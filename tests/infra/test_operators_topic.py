@@ -1,4 +1,4 @@
-"""The topic at which operators are told: who may publish to it, who hears of it, and the budget that is told there."""
+"""The topic of operators: who may publish to it, its subscribers, and the budget that is published there."""
 
 from tests.infra.alarms import statements_of_the_topic, topic_of
 from tests.infra.synthesis import made_with, text
@@ -40,15 +40,17 @@ def test_a_budget_of_a_day_is_told_at_the_topic_even_without_alarms():
         "TimeUnit": "DAILY",
         "BudgetLimit": {"Amount": 20, "Unit": "USD"},
     }
-    [told] = budget["NotificationsWithSubscribers"]
-    assert told["Notification"] == {
+    [notification] = budget["NotificationsWithSubscribers"]
+    assert notification["Notification"] == {
         "NotificationType": "ACTUAL",
         "ComparisonOperator": "GREATER_THAN",
         "Threshold": 100,
         "ThresholdType": "PERCENTAGE",
     }
-    assert told["Subscribers"] == [{"SubscriptionType": "SNS", "Address": {"Ref": topic_of(template)}}]
-    services = [each["Principal"] for each in statements_of_the_topic(template)]
+    assert notification["Subscribers"] == [
+        {"SubscriptionType": "SNS", "Address": {"Ref": topic_of(template)}}
+    ]
+    services = [statement["Principal"] for statement in statements_of_the_topic(template)]
     assert {"Service": "budgets.amazonaws.com"} in services
 
 

@@ -101,8 +101,8 @@ def test_jobs_are_reconciled_when_all_that_wakes_them_is_there(bundled):
 def test_a_setting_that_decides_on_jobs_has_them_reconciled(synthesised, changed):
     made, _ = stack(settings=Settings(**changed))
     before, after = (
-        {each["Worker"]: each for each in template.of_type("Custom::DuetimeManifest")}
-        for template in (synthesised, Synthesised.of(made))
+        {manifest["Worker"]: manifest for manifest in template.of_type("Custom::DuetimeManifest")}
+        for template in (synthesised, Synthesised.from_stack(made))
     )
     assert all(before[worker] != after[worker] for worker in ("default", "system"))
 
@@ -115,10 +115,10 @@ def test_the_systems_types_are_published_after_the_function_that_runs_them(bundl
 
 
 def test_the_manifests_are_what_the_apps_register(bundled):
-    published = {each["Worker"]: each for each in bundled.of_type("Custom::DuetimeManifest")}
+    published = {manifest["Worker"]: manifest for manifest in bundled.of_type("Custom::DuetimeManifest")}
     app = Handlers(app="examples.billing:app", source=ROOT).manifest(at_most=timedelta(minutes=10))
     read = {
-        name: Manifest.from_json(each["Manifest"], unpacked(each["Jobs"])).hash
-        for name, each in published.items()
+        name: Manifest.from_json(manifest["Manifest"], unpacked(manifest["Jobs"])).hash
+        for name, manifest in published.items()
     }
     assert read == {"default": app.hash, "system": system_jobs.manifest().hash}

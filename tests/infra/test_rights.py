@@ -1,4 +1,4 @@
-"""What the deployment's own functions may do, and that nobody may do more."""
+"""The rights of the deployment's own functions, and that no other role has more."""
 
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -52,7 +52,7 @@ def test_only_who_attends_to_jobs_may_change_what_wakes_them(synthesised):
 
 def test_salvage_reads_what_rules_say_and_sets_no_more_than_arm(synthesised):
     arm, salvage = (
-        {each for each in allowed(synthesised.rights(name)) if each[0].startswith(EVENTBRIDGE)}
+        {right for right in allowed(synthesised.rights(name)) if right[0].startswith(EVENTBRIDGE)}
         for name in ("arm", "salvage")
     )
     assert {action for action, _ in salvage - arm} == {"events:ListTargetsByRule", "events:PutEvents"}
@@ -65,7 +65,7 @@ def test_schedules_of_jobs_are_set_in_their_group_and_rules_with_the_prefix_only
     rules = {resource for action, resource in rights if action.startswith("events:") and "List" not in action}
     assert [rule.rpartition(":")[2] for rule in rules] == ["rule/duetime-*"]
     updated = {resource for action, resource in rights if action == "scheduler:UpdateSchedule"}
-    assert [each.rpartition(":")[2] for each in updated] == ["schedule/duetime-jobs/*"]
+    assert [arn.rpartition(":")[2] for arn in updated] == ["schedule/duetime-jobs/*"]
 
 
 @pytest.mark.parametrize("name", ["dispatch", "sweep", "catch-up", "deploy", "salvage", "work-default"])
@@ -90,7 +90,7 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
     theirs = [JobRef("my-tenant", job), JobRef(ids.SYSTEM_TENANT, job)]
     keys = [job_key(their, "")["pk"]["S"] for their in theirs]
     keys += [
-        row_key(ActionRef("acme", each))["pk"]["S"] for each in (job + ".000001.20260601T000000Z", event_run)
+        row_key(ActionRef("acme", run))["pk"]["S"] for run in (job + ".000001.20260601T000000Z", event_run)
     ]
     assert all(fnmatchcase(key, JOBS[0]) for key in keys)
     one_shot = ActionRef("my-tenant", ids.new_action_id(datetime(2026, 6, 1, tzinfo=UTC)))
@@ -101,7 +101,7 @@ def test_the_pattern_of_jobs_matches_jobs_and_their_runs_and_nothing_else():
 
 
 def test_no_managed_policy_is_attached_but_what_api_gateway_needs_for_all_apis_of_an_account(synthesised):
-    managed = [each for each in synthesised.of_type("AWS::IAM::Role") if "ManagedPolicyArns" in each]
+    managed = [role for role in synthesised.of_type("AWS::IAM::Role") if "ManagedPolicyArns" in role]
     [role] = managed
     [trusted] = role["AssumeRolePolicyDocument"]["Statement"]
     assert trusted["Principal"] == {"Service": "apigateway.amazonaws.com"}
@@ -141,7 +141,7 @@ def test_whoever_is_bound_to_keys_must_name_one(synthesised):
         if "ForAllValues" in str(statement.get("Condition"))
     ]
     assert bound
-    assert all(each["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"} for each in bound)
+    assert all(statement["Condition"]["Null"] == {"dynamodb:LeadingKeys": "false"} for statement in bound)
 
 
 def test_arm_may_set_timers_in_their_group_only_and_hand_over_one_role_to_the_scheduler_only(synthesised):
@@ -155,15 +155,15 @@ def test_arm_may_set_timers_in_their_group_only_and_hand_over_one_role_to_the_sc
 
 def test_with_the_wheel_nobody_may_set_timers():
     made, _ = stack(settings=Settings(timers="wheel"))
-    wheel = Synthesised.of(made)
-    assert not any("schedule/duetime-actions/" in each for _, each in allowed(wheel.all_statements()))
+    wheel = Synthesised.from_stack(made)
+    assert not any("schedule/duetime-actions/" in arn for _, arn in allowed(wheel.all_statements()))
     assert not any(action.startswith(EVENTBRIDGE) for action in actions(wheel.rights("arm")))
 
 
 def groups(role):
     """The groups whose schedules may act in a role."""
     trust = role["AssumeRolePolicyDocument"]["Statement"][0]["Condition"]["ArnEquals"]["aws:SourceArn"]
-    return tuple(text(each).rpartition("/")[2] for each in listed(trust))
+    return tuple(text(service).rpartition("/")[2] for service in listed(trust))
 
 
 def called_by(synthesised, role):
@@ -209,7 +209,7 @@ def test_a_function_writes_to_its_own_log_only(synthesised):
 
 def test_the_api_may_read_the_due_order_that_the_deployment_has():
     made, _ = stack(settings=Settings(due_order=True))
-    synthesised = Synthesised.of(made)
+    synthesised = Synthesised.from_stack(made)
     readers = {
         name
         for name in synthesised.functions()

@@ -1,4 +1,4 @@
-"""Each role allows what its function calls: the functions run on moto, and what they call is held against the template."""
+"""Each role allows the calls of its function. The functions run on moto."""
 
 import json
 from dataclasses import replace
@@ -51,7 +51,7 @@ def function(load, recorder):
 
     def loaded(entry):
         handler = load(entry)
-        name = {"work": "work-default"}.get(entry, entry.replace("_", "-"))
+        name = {"work": "work-default", "undelivered": "salvage"}.get(entry, entry.replace("_", "-"))
 
         def heard(event, context):
             with recorder.acting(name):
@@ -68,7 +68,11 @@ def refused(synthesised, statements, calls):
         (statement, [named(synthesised, arn) for arn in listed(statement["Resource"])])
         for statement in statements
     ]
-    return {call for call in calls if not any(allows(each, resources, call) for each, resources in words)}
+    return {
+        call
+        for call in calls
+        if not any(allows(statement, resources, call) for statement, resources in words)
+    }
 
 
 def message_for(action, entry="work"):
@@ -86,7 +90,7 @@ def deploy_all(deploy):
 
 
 def without(jobs, dropped):
-    return packed(json.dumps([each for each in json.loads(jobs) if each["name"] != dropped]))
+    return packed(json.dumps([job for job in json.loads(jobs) if job["name"] != dropped]))
 
 
 def salvage_all(salvage, settings):
@@ -113,9 +117,9 @@ def salvage_all(salvage, settings):
             meanwhile.setattr(f"duetime.{name}", lambda *_about: 1 // 0)
         for event in events:
             assert salvage(event, Context()) == {"batchItemFailures": []}
-    kept = list(scheduler.undelivered.list(limit=200))
-    assert {each.kind for each in kept} == set(UndeliveredKind)
-    for thing in kept:
+    undelivered = list(scheduler.undelivered.list(limit=200))
+    assert {thing.kind for thing in undelivered} == set(UndeliveredKind)
+    for thing in undelivered:
         request = with_body(sample("salvage-redrive"), request_for(thing.id))
         assert salvage(request, Context()) == {"batchItemFailures": []}
     assert len(scheduler.undelivered.list()) == 0
@@ -124,8 +128,8 @@ def salvage_all(salvage, settings):
 def notify_all(notify, settings):
     """A failure in each channel but mails, which this deployment has none of; and a digest."""
     backends = AwsBackends(settings, SystemClock())
-    failed, told = NotificationKind.ACTION_FAILED, frozenset({Channel.IN_APP, Channel.SNS})
-    backends.preferences.put(Preferences(tenant_id="acme", channels={failed: told}))
+    failed, channels = NotificationKind.ACTION_FAILED, frozenset({Channel.IN_APP, Channel.SNS})
+    backends.preferences.put(Preferences(tenant_id="acme", channels={failed: channels}))
     for name in ("notify", "notify", "notify-digest"):
         assert notify(sample(name), Context()) == {"batchItemFailures": []}
 
@@ -139,7 +143,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     large["event"]["detail"]["text"] = "x" * 50_000
     started = function("dispatch")(large, Context())
     work = function("work")
-    runs = [next(each for each in jobs.history("billing-book-payment") if each.id == started["id"])]
+    runs = [next(run for run in jobs.history("billing-book-payment") if run.id == started["id"])]
     runs += [jobs.trigger(name) for name in ("billing-write-report", "billing-clean-up")]
     runs.append(jobs.skip_next("billing-watch-payments"))
     runs.append(Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0)))
@@ -157,7 +161,7 @@ def test_the_functions_may_do_what_they_call(function, deploy, with_jobs, record
     notify_all(function("notify"), with_jobs)
     ask_all(function("api"), codes_job="billing-clean-up")
     about = sample("deploy-jobs")["ResourceProperties"]
-    salvage_all(function("salvage"), with_jobs)
+    salvage_all(function("undelivered"), with_jobs)
     deploy("Update", Jobs=without(about["Jobs"], "billing-clean-up"))
     deploy("Delete")
     assert recorder.calls.keys() == synthesised.functions().keys() - {"console"}  # which calls nothing of AWS
@@ -233,7 +237,7 @@ def test_who_schedules_may_do_what_the_sdk_calls(deployed, recorder, tenants):
         assert scheduler.get(second.id).status == "pending"
     made, duetime = stack()
     Duetime.grant_schedule(duetime, caller(made), tenants=tenants)
-    template = Synthesised.of(made)
+    template = Synthesised.from_stack(made)
     [policy] = template.of_type("AWS::IAM::Policy")
     assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["caller"]) == set()
 
@@ -248,13 +252,13 @@ def test_who_redrives_may_do_what_the_sdk_calls(deployed, recorder):
         assert len(undelivered.redrive_many()) == 1
     made, duetime = stack()
     duetime.grant_redrive(caller(made))
-    template = Synthesised.of(made)
+    template = Synthesised.from_stack(made)
     [policy] = template.of_type("AWS::IAM::Policy")
     assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["caller"]) == set()
 
 
 def fail(store, ref, at):
-    """Play a worker whose run fails; nobody hears it."""
+    """Fail a run like a worker, without recording its calls."""
     claimed = store.claim(ref, terms_at(at)).action
     end = {"status": Status.FAILED, "ending": Ending.FAILED, "expires_at": at + timedelta(days=30)}
     store.settle(claimed, Settlement(finished_at=at, **end))
@@ -295,6 +299,6 @@ def test_who_manages_jobs_may_do_what_the_sdk_calls(deploy, with_jobs, recorder,
         jobs.unregister("acme-receipts")
     made, scheduler = stack()
     Duetime.grant_manage_jobs(scheduler, caller(made), tenants=tenants)
-    template = Synthesised.of(made)
+    template = Synthesised.from_stack(made)
     [policy] = template.of_type("AWS::IAM::Policy")
     assert refused(template, policy["PolicyDocument"]["Statement"], recorder.calls["operator"]) == set()

@@ -58,4 +58,4 @@ def test_cloudformations_own_rules_pass(synthesised_twice):
     scheduler.grant_call_api(caller(made, "Calling"))
     template = Path(cdk.App.of(made).synth().directory, "test.template.json").read_text()
     found = lint(template, config=ManualArgs(ignore_checks=list(NOT_OURS), regions=["eu-west-1"]))
-    assert [str(each) for each in found] == []
+    assert [str(finding) for finding in found] == []

@@ -12,7 +12,7 @@ THERE = "https://wiki.example.com/duetime"
 @pytest.fixture(scope="module")
 def told():
     made, _ = stack(deployment=Deployment(runbook=THERE))
-    synthesised = Synthesised.of(made)
+    synthesised = Synthesised.from_stack(made)
     return {name: synthesised.environment(name) for name in synthesised.functions()}
 
 

@@ -19,15 +19,20 @@ NAMED = (
 def names(synthesised):
     """Each name that AWS would refuse a second time, with its kind."""
     resources = [(resource["Type"], resource["Properties"]) for resource in synthesised.resources.values()]
-    told = {
-        (kind, said[name]) for kind, said in resources for name in NAMED if isinstance(said.get(name), str)
+    names = {
+        (kind, properties[name])
+        for kind, properties in resources
+        for name in NAMED
+        if isinstance(properties.get(name), str)
     }
-    return told | {(kind, said["Name"]) for kind, said in resources if kind.endswith("::ScheduleGroup")}
+    return names | {
+        (kind, properties["Name"]) for kind, properties in resources if kind.endswith("::ScheduleGroup")
+    }
 
 
 def test_deployments_of_different_prefixes_share_no_name(synthesised):
     made, _ = stack(settings=Settings(prefix="green-"))
-    blue, green = names(synthesised), names(Synthesised.of(made))
+    blue, green = names(synthesised), names(Synthesised.from_stack(made))
     assert blue.isdisjoint(green)
     assert len(blue) == len(green)
     assert {kind for kind, _ in blue} >= {

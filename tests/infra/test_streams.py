@@ -10,16 +10,16 @@ from duetime.settings import Settings
 from tests.infra.synthesis import Synthesised, stack
 
 MOST_FILTERS = 5
-"""Of an event source, unless AWS is asked for more."""
+"""The default of an event source."""
 
 
 def readers(synthesised, name):
     """The event sources between a stream and a function."""
     return [
-        each
-        for each in synthesised.of_type("AWS::Lambda::EventSourceMapping")
-        if "FilterCriteria" in each
-        and synthesised.function_names[each["FunctionName"]["Ref"]] == f"duetime-{name}"
+        source
+        for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
+        if "FilterCriteria" in source
+        and synthesised.function_names[source["FunctionName"]["Ref"]] == f"duetime-{name}"
     ]
 
 
@@ -27,9 +27,11 @@ def readers(synthesised, name):
 def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salvage(events, audits):
     settings = Settings(events=events, audit_events=audits)
     made, _ = stack(settings=settings)
-    synthesised = Synthesised.of(made)
+    synthesised = Synthesised.from_stack(made)
     sources = readers(synthesised, "publish")
-    filters = [[json.loads(each["Pattern"]) for each in one["FilterCriteria"]["Filters"]] for one in sources]
+    filters = [
+        [json.loads(pattern["Pattern"]) for pattern in one["FilterCriteria"]["Filters"]] for one in sources
+    ]
     assert sorted(filters, key=str) == sorted(
         [list(action_filters(settings)), list(job_filters(settings))], key=str
     )
@@ -43,7 +45,9 @@ def test_publish_reads_both_tables_for_six_hours_and_then_leaves_a_batch_to_salv
 
 def test_arm_gets_only_the_changes_it_needs_and_a_bad_batch_does_not_stop_it(synthesised):
     [source] = readers(synthesised, "arm")
-    assert [json.loads(each["Pattern"]) for each in source["FilterCriteria"]["Filters"]] == list(FILTERS)
+    assert [json.loads(pattern["Pattern"]) for pattern in source["FilterCriteria"]["Filters"]] == list(
+        FILTERS
+    )
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert source["BisectBatchOnFunctionError"]
     assert 0 < source["MaximumRetryAttempts"] <= 10

@@ -17,21 +17,21 @@ def table(synthesised, shape):
 
 def test_the_actions_table_has_the_due_order_where_it_is_chosen():
     made, _ = stack(settings=Settings(due_order=True))
-    indexes = table(Synthesised.of(made), ACTIONS)["GlobalSecondaryIndexes"]
-    wanted = create_table_request(actions_shape(due_order=True), "duetime-actions")
-    assert indexes == wanted["GlobalSecondaryIndexes"]
+    indexes = table(Synthesised.from_stack(made), ACTIONS)["GlobalSecondaryIndexes"]
+    expected = create_table_request(actions_shape(due_order=True), "duetime-actions")
+    assert indexes == expected["GlobalSecondaryIndexes"]
     assert {index["IndexName"] for index in indexes} >= {"tenant_due"}
 
 
 def test_a_table_has_the_shape_that_the_back_end_was_written_for(synthesised, shape):
-    deployed, wanted = table(synthesised, shape), create_table_request(shape, f"duetime-{shape.name}")
+    deployed, expected = table(synthesised, shape), create_table_request(shape, f"duetime-{shape.name}")
     for name in ("KeySchema", "BillingMode"):
-        assert deployed[name] == wanted[name]
-    assert deployed.get("GlobalSecondaryIndexes", []) == wanted.get("GlobalSecondaryIndexes", [])
+        assert deployed[name] == expected[name]
+    assert deployed.get("GlobalSecondaryIndexes", []) == expected.get("GlobalSecondaryIndexes", [])
     assert sorted(deployed["AttributeDefinitions"], key=str) == sorted(
-        wanted["AttributeDefinitions"], key=str
+        expected["AttributeDefinitions"], key=str
     )
-    stream = wanted.get("StreamSpecification", {}).get("StreamViewType")
+    stream = expected.get("StreamSpecification", {}).get("StreamViewType")
     assert deployed.get("StreamSpecification", {}).get("StreamViewType") == stream
 
 
@@ -47,15 +47,17 @@ def policies(synthesised):
     tables = [
         resource for resource in synthesised.resources.values() if resource["Type"] == "AWS::DynamoDB::Table"
     ]
-    return {(each["DeletionPolicy"], each["UpdateReplacePolicy"]) for each in tables}
+    return {(table["DeletionPolicy"], table["UpdateReplacePolicy"]) for table in tables}
 
 
 def test_tables_outlive_the_stack_unless_a_test_says_otherwise(synthesised):
     assert policies(synthesised) == {("Retain", "Retain")}
     made, _ = stack(deployment=Deployment(keep_data=False))
-    thrown_away = Synthesised.of(made)
+    thrown_away = Synthesised.from_stack(made)
     assert policies(thrown_away) == {("Delete", "Delete")}
-    assert not any(each["DeletionProtectionEnabled"] for each in thrown_away.of_type("AWS::DynamoDB::Table"))
+    assert not any(
+        table["DeletionProtectionEnabled"] for table in thrown_away.of_type("AWS::DynamoDB::Table")
+    )
 
 
 def test_a_due_queue_hides_a_message_longer_than_its_worker_may_run(synthesised):
@@ -90,10 +92,15 @@ def test_every_queue_is_encrypted_kept_for_two_weeks_and_reached_by_tls_only(syn
 
 def test_everything_is_named_by_the_prefix():
     made, _ = stack(settings=Settings(prefix="eu_"))
-    named = Synthesised.of(made)
-    assert {each["TableName"] for each in named.of_type("AWS::DynamoDB::Table")} == {"eu_actions", "eu_jobs"}
-    assert all(each["FunctionName"].startswith("eu_") for each in named.of_type("AWS::Lambda::Function"))
-    assert {each["Name"] for each in named.of_type("AWS::Scheduler::ScheduleGroup")} == {
+    named = Synthesised.from_stack(made)
+    assert {table["TableName"] for table in named.of_type("AWS::DynamoDB::Table")} == {
+        "eu_actions",
+        "eu_jobs",
+    }
+    assert all(
+        function["FunctionName"].startswith("eu_") for function in named.of_type("AWS::Lambda::Function")
+    )
+    assert {group["Name"] for group in named.of_type("AWS::Scheduler::ScheduleGroup")} == {
         "eu_actions",
         "eu_jobs",
         "eu_passes",

@@ -35,7 +35,7 @@ def test_passwords_are_long_and_a_second_factor_is_a_users_choice(synthesised):
 
 def test_a_user_reads_the_own_tenant_and_cannot_change_it(synthesised):
     pool, client = synthesised.one("AWS::Cognito::UserPool"), synthesised.one("AWS::Cognito::UserPoolClient")
-    [tenant] = [each for each in pool["Schema"] if each["Name"] == "tenant_id"]
+    [tenant] = [attribute for attribute in pool["Schema"] if attribute["Name"] == "tenant_id"]
     assert (tenant["AttributeDataType"], tenant["StringAttributeConstraints"]["MaxLength"]) == (
         "String",
         "64",
@@ -46,11 +46,14 @@ def test_a_user_reads_the_own_tenant_and_cannot_change_it(synthesised):
 
 def test_the_groups_are_the_roles_of_the_settings():
     own = made_with(Settings(roles={"staff": "admin", "everyone": "actions:read"}, required_role="duetime"))
-    assert {each["GroupName"] for each in own.of_type("AWS::Cognito::UserPoolGroup")} == {"staff", "duetime"}
+    assert {group["GroupName"] for group in own.of_type("AWS::Cognito::UserPoolGroup")} == {
+        "staff",
+        "duetime",
+    }
 
 
 def test_the_usual_groups_are_viewers_members_operators_and_admins(synthesised):
-    groups = {each["GroupName"] for each in synthesised.of_type("AWS::Cognito::UserPoolGroup")}
+    groups = {group["GroupName"] for group in synthesised.of_type("AWS::Cognito::UserPoolGroup")}
     assert groups == {"viewers", "members", "operators", "admins"}
 
 
@@ -58,7 +61,7 @@ def test_the_client_has_no_secret_and_redeems_codes_at_the_console_alone(with_co
     client = with_console.one("AWS::Cognito::UserPoolClient")
     assert client["GenerateSecret"] is False
     assert client["AllowedOAuthFlows"] == ["code"]
-    addresses = [text(each) for each in client["CallbackURLs"]]
+    addresses = [text(url) for url in client["CallbackURLs"]]
     assert re.sub(r"<\w+Api\w+>", "<Api>", addresses[0]) == f"https://<Api>.{PLACE}/prod/"
     assert addresses[1:] == [f"{CONSOLE}/"]
     assert client["LogoutURLs"] == client["CallbackURLs"]
@@ -117,11 +120,11 @@ def test_a_pool_that_is_given_gets_a_client_and_nothing_else(console):
 
 
 def test_the_pool_outlives_the_stack_where_the_data_does(synthesised):
-    def kept(there):
+    def retention(there):
         [pool] = [
             resource for resource in there.resources.values() if resource["Type"] == "AWS::Cognito::UserPool"
         ]
         return pool["DeletionPolicy"], pool["Properties"]["DeletionProtection"]
 
-    assert kept(synthesised) == ("Retain", "ACTIVE")
-    assert kept(made_with(keep_data=False)) == ("Delete", "INACTIVE")
+    assert retention(synthesised) == ("Retain", "ACTIVE")
+    assert retention(made_with(keep_data=False)) == ("Delete", "INACTIVE")

@@ -4,7 +4,7 @@ import pytest
 
 from duetime.cdk import Handlers
 from duetime.cdk.bundle import Bundle
-from duetime.cdk.handlers import HandlersRefused
+from duetime.cdk.handlers import HandlersRejected
 from duetime.cdk.install import NotInstalled
 from tests.infra.synthesis import BILLING, ROOT, Synthesised, stack
 from tests.infra.test_bundles import HERE, imported
@@ -15,7 +15,7 @@ REPORTS = Handlers(app="tests.infra.apps.reports:app", worker="reports", source=
 
 def test_the_api_comes_after_every_manifest_so_what_it_lets_be_scheduled_has_a_route():
     made, _ = stack(handlers=[BILLING, REPORTS])
-    two = Synthesised.of(made)
+    two = Synthesised.from_stack(made)
     manifests = {n for n, resource in two.resources.items() if resource["Type"] == "Custom::DuetimeManifest"}
     [api] = [n for n, name in two.function_names.items() if name == "duetime-api"]
     assert len(manifests) == 3
@@ -24,7 +24,7 @@ def test_the_api_comes_after_every_manifest_so_what_it_lets_be_scheduled_has_a_r
 
 def test_the_api_reads_the_payloads_of_all_workers(what_lambda_has, tmp_path):
     made, _ = stack(handlers=[BILLING, REPORTS])
-    named = Synthesised.of(made).environment("api")["DUETIME_APP"]
+    named = Synthesised.from_stack(made).environment("api")["DUETIME_APP"]
     assert named == "examples.billing:app tests.infra.apps.reports:app"
     Bundle(HERE, (BILLING, REPORTS), has_api=True).make(tmp_path)
     loaded = imported(tmp_path, what_lambda_has, "api", app=named)
@@ -40,7 +40,7 @@ def test_workers_of_one_package_are_bundled_once(tmp_path):
 def test_two_packages_of_one_name_cannot_serve_one_api(tmp_path):
     (tmp_path / "examples.py").write_text("app = None\n")
     other = Handlers(app="examples:app", worker="others", source=tmp_path)
-    with pytest.raises(HandlersRefused, match="named 'examples' too"):
+    with pytest.raises(HandlersRejected, match="the name 'examples' too"):
         Bundle(HERE, (BILLING, other), has_api=True).make(tmp_path / "made")
 
 

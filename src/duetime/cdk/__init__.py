@@ -1,4 +1,4 @@
-"""duetime as CDK constructs: one per concern, and `Duetime`, which wires them. Needs the extra ``cdk``.
+"""duetime as CDK constructs: one for each concern, and `Duetime` for all. Needs the extra ``cdk``.
 
 ::
 
@@ -8,7 +8,7 @@
                      └── manifests, with their jobs ── workers, the API with its user pool
                             └── alarms and the dashboard of all of it
 
-Everything waits for the check of the tables' format, so that a deploy over another format changes nothing.
+Everything depends on the check of the tables' format, so that a deploy over another format changes nothing.
 """
 
 from __future__ import annotations

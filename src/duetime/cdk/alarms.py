@@ -1,4 +1,4 @@
-"""The alarms as resources, the topic that tells of them, and the budget: what wakes an operator."""
+"""The alarms as resources, their topic, and the budget."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from duetime.cdk.deployment import Deployment
 from duetime.cdk.monitored import Monitored
 
 STACK_TAG = "aws:cloudformation:stack-name"
-"""CloudFormation tags all that it makes with it; costs are known by it once somebody activates it."""
+"""CloudFormation sets this tag on all resources; costs can be filtered by it once it is activated."""
 
 
 class Alarms(Construct):
-    """All alarms of a scheduler, where the deployment wants them, and its budget; each is told at `topic`."""
+    """All alarms of a scheduler and its budget, as the deployment chooses. They are published on `topic`."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        watched: Monitored,
+        monitored: Monitored,
         *,
         deployment: Deployment,
         console_url: str = "",
     ) -> None:
         super().__init__(scope, construct_id)
         self._console_url = console_url
-        self._prefix, self._deployment = watched.prefix, deployment
-        wanted = list(alarms_of(watched, deployment)) if deployment.alarms else []
-        self.names = [watched.prefix + each.name for each in wanted]
+        self._prefix, self._deployment = monitored.prefix, deployment
+        alarms = list(alarms_of(monitored, deployment)) if deployment.alarms else []
+        self.names = [monitored.prefix + alarm.name for alarm in alarms]
         """The alarms' names, in the order of the list."""
-        self.topic = self._topic() if wanted or deployment.budget else None
+        self.topic = self._topic() if alarms or deployment.budget else None
         if self.topic is not None:
-            for each in wanted:
-                self._make(each, self.topic)
+            for alarm in alarms:
+                self._make(alarm, self.topic)
             if deployment.budget:
                 self._budget(self.topic)
 
     def arn(self, name: str) -> str:
-        """An alarm's ARN, by its name."""
+        """Return an alarm's ARN."""
         return Stack.of(self).format_arn(
             service="cloudwatch",
             resource="alarm",
@@ -54,7 +54,10 @@ class Alarms(Construct):
         )
 
     def _topic(self) -> sns.Topic:
-        """Not encrypted with a key: AWS' own lets no alarm publish, and what is told has no payload, only names and numbers."""
+        """Create the topic, without encryption: AWS' own key does not allow alarms to publish.
+
+        Messages have names and numbers, but no payloads.
+        """
         topic = sns.Topic(
             self,
             "Topic",
@@ -78,7 +81,7 @@ class Alarms(Construct):
         return topic
 
     def _make(self, alarm: Alarm, topic: sns.Topic) -> None:
-        of_hundred = alarm.statistic.startswith("p")
+        is_percentile = alarm.statistic.startswith("p")
         cloudwatch.CfnAlarm(
             self,
             alarm.name,
@@ -90,8 +93,8 @@ class Alarms(Construct):
                 cloudwatch.CfnAlarm.DimensionProperty(name=name, value=value)
                 for name, value in alarm.watches.dimensions.items()
             ],
-            statistic=None if of_hundred else alarm.statistic,
-            extended_statistic=alarm.statistic if of_hundred else None,
+            statistic=None if is_percentile else alarm.statistic,
+            extended_statistic=alarm.statistic if is_percentile else None,
             period=int(alarm.period.total_seconds()),
             evaluation_periods=1,
             threshold=alarm.bound,
@@ -102,7 +105,7 @@ class Alarms(Construct):
         )
 
     def _budget(self, topic: sns.Topic) -> None:
-        """Of a day; the topic must let it publish before it is made."""
+        """Create a daily budget. The topic must allow it to publish before it is created."""
         stack = Stack.of(self).stack_name
         budget = budgets.CfnBudget(
             self,

@@ -1,4 +1,4 @@
-"""Rights of the API's function: every tenant's actions and jobs, since only the caller says whose are meant."""
+"""The rights of the API's function: every tenant's actions and jobs, since the request selects the tenant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INBOXES = "*#inbox"
 
 
 def let_serve(tables: Tables, failures: str) -> list[iam.PolicyStatement]:
-    """All that the routes call: of queues and EventBridge, which follow the tables, no more than to ask for a redrive and count what waits."""
+    """Allow the calls of the routes. Of queues they only request redrives and count waiting failures."""
     jobs = tables.jobs.table_arn
     return [
         *_let_serve_actions(tables),
@@ -50,16 +50,16 @@ def _let_serve_jobs(jobs: str) -> list[iam.PolicyStatement]:
 
 
 def _let_show_notifications(jobs: str) -> list[iam.PolicyStatement]:
-    """Lists are read, and their entries marked as read; preferences are replaced under a condition. Nothing is removed."""
-    marked = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
+    """Allow to read lists, to mark entries as read, and to replace preferences. Nothing may be deleted."""
+    calls = ("dynamodb:Query", "dynamodb:GetItem", "dynamodb:UpdateItem")
     return [
         may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[PREFERENCES]),
-        may_by_key(*marked, on=jobs, keys=[INBOXES]),
+        may_by_key(*calls, on=jobs, keys=[INBOXES]),
     ]
 
 
 def _let_know_callers(jobs: str) -> list[iam.PolicyStatement]:
-    """Grants are put and taken back. An entry of the trail is put, and ended by a put that is conditional: never removed."""
+    """Allow to put and delete grants, and to put audit entries. Entries may never be deleted."""
     return [
         may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:DeleteItem", on=jobs, keys=[GRANTS]),
         may_by_key("dynamodb:Query", "dynamodb:BatchGetItem", "dynamodb:PutItem", on=jobs, keys=[ENTRIES]),

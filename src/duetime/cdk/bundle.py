@@ -1,6 +1,6 @@
-"""A function's code: duetime itself, its libraries, in a worker the handlers, in the API all workers'. Made without Docker.
+"""A function's code: duetime, its libraries, and handlers: a worker's own, in the API those of all workers.
 
-An asset is named by its content: where nothing changed, a deploy changes nothing.
+A bundle is made without Docker. An asset is named by its content: without changes, a deploy changes nothing.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from duetime.cdk.requirements import LAMBDA_HAS, ONLY_HANDLERS_NEED, Requirement
 PACKAGE = Path(__file__).parents[1]
 _NOT_IN_LAMBDA = frozenset({"cdk", "local", "cli", "testing", "memory", "functions", "cost"})
 _API, _CONSOLE = "api", "console"
-"""Packages and entry points that one function alone needs: where the page changes, the console alone does."""
+"""Packages and entry points that only one function needs: a new page changes only the console's bundle."""
 
 
 def entry_points() -> Path:
-    """Where the functions' entry points are: inside the installed package, or in a checkout beside it."""
+    """Return the directory of the entry points: inside the installed package, or in a checkout beside it."""
     inside = PACKAGE / "functions"
     return inside if inside.is_dir() else PACKAGE.parents[1] / "functions"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """What one asset holds; the same for all of duetime's own functions."""
+    """The content of one asset; all of duetime's own functions share one."""
 
     target: InstallTarget
     handlers: tuple[Handlers, ...] = ()
@@ -43,61 +43,61 @@ class Bundle:
     has_console: bool = False
 
     @classmethod
-    def of(
+    def for_deployment(
         cls, deployment: Deployment, *handlers: Handlers, has_api: bool = False, has_console: bool = False
     ) -> Bundle:
-        """The bundle for a deployment's machines."""
+        """Return the bundle for a deployment's machines."""
         machine = "aarch64" if deployment.architecture == "arm64" else deployment.architecture
         return cls(InstallTarget(machine, deployment.python), handlers, has_api, has_console)
 
     @property
     def requirements(self) -> Requirements:
-        """The libraries; pydantic, which makes cold starts slow, only where handlers are."""
+        """The libraries. pydantic slows cold starts, so it is only included with handlers."""
         if not self.handlers:
-            return Requirements.of_duetime(without=LAMBDA_HAS | ONLY_HANDLERS_NEED)
-        whole = Requirements.of_duetime(without=LAMBDA_HAS)
+            return Requirements.for_duetime(without=LAMBDA_HAS | ONLY_HANDLERS_NEED)
+        requirements = Requirements.for_duetime(without=LAMBDA_HAS)
         for handler in self.handlers:
-            whole = whole.and_file(handler.requirements)
-        return whole
+            requirements = requirements.and_file(handler.requirements)
+        return requirements
 
     def make(self, directory: Path) -> None:
         """Fill an empty directory.
 
         Raises:
-            HandlersRefused: handlers are named like a library, or like those of another directory.
-            NotInstalled: the libraries cannot be had, or not together.
+            HandlersRejected: handlers have the name of a library, or of handlers from another directory.
+            NotInstalled: the libraries are not available, or not compatible.
         """
         install(self.requirements, directory, self.target)
-        # over what a requirements file that names duetime itself brought: this environment's is the one that was tested
+        # a requirements file may have installed another duetime: replace it by the tested one
         copytree(PACKAGE, directory / "duetime", ignore=self._unneeded, dirs_exist_ok=True)
         entries = directory / "duetime" / "functions"
         copytree(entry_points(), entries, ignore=self._unneeded_entries, dirs_exist_ok=True)
-        for each in {handlers.code.resolve(): handlers for handlers in self.handlers}.values():
-            each.copy_to(directory)
+        for handlers in {handlers.code.resolve(): handlers for handlers in self.handlers}.values():
+            handlers.copy_to(directory)
 
     def _unneeded(self, directory: str, names: list[str]) -> set[str]:
-        """What `copytree` leaves out: whole parts of the package, and what Python compiled."""
+        """Return the names that `copytree` skips: parts of the package, and compiled files."""
         unneeded = set(NOT_CODE(directory, names))
         if Path(directory) == PACKAGE:
-            unneeded |= _NOT_IN_LAMBDA | self._of_others
+            unneeded |= _NOT_IN_LAMBDA | self._of_other_functions
         return unneeded
 
     def _unneeded_entries(self, directory: str, names: list[str]) -> set[str]:
-        return set(NOT_CODE(directory, names)) | {f"{of_other}.py" for of_other in self._of_others}
+        return set(NOT_CODE(directory, names)) | {f"{of_other}.py" for of_other in self._of_other_functions}
 
     @property
-    def _of_others(self) -> set[str]:
-        """What other functions alone need."""
+    def _of_other_functions(self) -> set[str]:
+        """The packages and entry points that only other functions need."""
         needed = {_API: self.has_api, _CONSOLE: self.has_console}
         return {name for name, is_needed in needed.items() if not is_needed}
 
     def code(self) -> lambda_.Code:
-        """The bundle as an asset, made when the stack that uses it is."""
+        """Return the bundle as an asset; it is made when the stack is synthesised."""
         return lambda_.Code.from_asset(
             str(PACKAGE),
             asset_hash_type=AssetHashType.OUTPUT,
             bundling=BundlingOptions(
-                image=DockerImage.from_registry("none"),  # asked for, and never used
+                image=DockerImage.from_registry("none"),  # required, but never used
                 local=_LocalBundling(self),
                 environment={"BUNDLE": self._key},
             ),
@@ -105,18 +105,18 @@ class Bundle:
 
     @property
     def _key(self) -> str:
-        """Tells bundles apart: what has the same options is made only once in a synthesis."""
+        """The identity of the bundle: CDK makes bundles with the same options only once."""
         return sha256(json.dumps([repr(self)]).encode()).hexdigest()
 
 
 @jsii.implements(ILocalBundling)
 class _LocalBundling:
-    """How CDK asks for a bundle."""
+    """The interface through which CDK makes a bundle."""
 
     def __init__(self, bundle: Bundle) -> None:
         self._bundle = bundle
 
     def try_bundle(self, output_dir: str, *_options: Any, **_named: Any) -> bool:
-        """Make it; what goes wrong is raised, since False would send CDK to Docker."""
+        """Make the bundle. Errors are raised, since False would make CDK use Docker."""
         self._bundle.make(Path(output_dir))
         return True

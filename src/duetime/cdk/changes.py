@@ -1,4 +1,4 @@
-"""The tables' changes, as they are given to arm and to publish: filtered, retried within bounds, and never stuck."""
+"""The event sources that feed arm and publish from the tables' streams: filtered, with limited retries."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from aws_cdk import Duration
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-from duetime.cdk.destination import ToQueue
+from duetime.cdk.destination import QueueDestination
 from duetime.cdk.functions import DuetimeFunction
 
 
 class StreamSource(Construct):
-    """The event source between a table's stream and a function. A batch that fails for long holds up no other."""
+    """The event source between a table's stream and a function. A failing batch delays no other."""
 
     def __init__(
         self,
@@ -31,18 +31,18 @@ class StreamSource(Construct):
         retries: int | None = None,
         gather: timedelta | None = None,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            scope: see CDK, as the next one.
-            construct_id: the construct's name.
-            function: what is fed.
+            scope: as in CDK.
+            construct_id: as in CDK.
+            function: receives the records.
             stream: its ARN.
-            filters: a record that matches one of them is let through.
-            failures: the ARN of the queue that is told of batches given up.
-            longest: how old a record may get.
-            retries: how often a batch is tried again; as often as `longest` allows, without.
-            gather: for how long records may be gathered before the function is called.
+            filters: a record must match one of them.
+            failures: the ARN of the queue that gets the batches given up.
+            longest: the maximum age of a record.
+            retries: the maximum retries of a batch; by default only `longest` limits them.
+            gather: how long records are collected before the function is called.
         """
         super().__init__(scope, construct_id)
         lambda_.EventSourceMapping(
@@ -58,5 +58,5 @@ class StreamSource(Construct):
             max_record_age=Duration.seconds(longest.total_seconds()),
             max_batching_window=None if gather is None else Duration.seconds(gather.total_seconds()),
             filters=[{"pattern": json.dumps(filter_)} for filter_ in filters],
-            on_failure=ToQueue(failures),
+            on_failure=QueueDestination(failures),
         )

@@ -1,4 +1,4 @@
-"""What contradicts itself between settings, deployment and workers: found at synthesis, all of it at once."""
+"""Find contradictions between settings, deployment and workers at synthesis, all of them at once."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 LONGEST_NAME = 64
-"""Of a Lambda function."""
+"""Characters of a Lambda function's name."""
 
 CONCURRENCY = range(2, 1_001)
-"""Of an SQS event source."""
+"""The concurrency that an SQS event source allows."""
 
 _WORKER = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _BUS = re.compile(r"[A-Za-z0-9._/-]{1,256}")
@@ -29,95 +29,118 @@ _GROUP = re.compile(r"[^\s,\[\]]{1,128}")
 _POOL = re.compile(r"[a-z0-9-]+_[A-Za-z0-9]+")
 _DOMAIN = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _PAGES = re.compile(r"https://[a-z0-9.-]+")
-_OF_THE_CONSOLE = {each.strip("/") for each in (ASSETS, CONFIG)}
-_AMAZONS = ("aws", "amazon", "cognito")
-"""Words that Cognito keeps to itself."""
+_EXAMPLE_PAGES = "https://acme.auth.eu-west-1.amazoncognito.com"
+_CONSOLE_PATHS = {path.strip("/") for path in (ASSETS, CONFIG)}
+_RESERVED = ("aws", "amazon", "cognito")
+"""Words that Cognito reserves."""
 
 
 def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
-    """What is wrong between the two."""
+    """Yield the contradictions between the two."""
     if settings.timers == "wheel" and deployment.sweep_rate * 2 > settings.near_limit:
         yield (
             f"sweep_rate ({shown(deployment.sweep_rate)}) must be at most half of near_limit"
-            f" ({shown(settings.near_limit)}) with timers='wheel': the sweep is what wakes there"
+            f" ({shown(settings.near_limit)}) with timers='wheel', where the sweep wakes actions"
         )
-    for role, said in settings.roles.items():
-        if unknown := sorted(set(said.split()) - set(Permission)):
-            yield f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
+    for role, permissions in settings.roles.items():
+        if unknown := sorted(set(permissions.split()) - set(Permission)):
+            yield (
+                f"roles gives {role!r} unknown permissions: {', '.join(unknown)};"
+                f" allowed are {', '.join(Permission)}"
+            )
     yield from _wrong_identities(settings.identities)
     if settings.authorization == "allow-all" and deployment.keep_data:
         yield "authorization is 'allow-all', which is for development; allowed only with keep_data=false"
     if deployment.api:
         yield from _wrong_api(settings, deployment)
     if not _BUS.fullmatch(settings.event_bus):
-        yield f"event_bus is {settings.event_bus!r}; allowed is the name, not the ARN, of a bus of this account"
+        yield f"event_bus is {settings.event_bus!r}; allowed is the name (no ARN) of a bus of this account"
     if deployment.own_bus and settings.event_bus == DEFAULT_BUS:
-        yield "own_bus is True, but event_bus is 'default', which every account has; name the bus to be made"
+        yield "own_bus is True, but event_bus is 'default', which always exists; name the bus to create"
 
 
 def _wrong_api(settings: Settings, deployment: Deployment) -> Iterator[str]:
     if unfit := [role for role in settings.roles if not _GROUP.fullmatch(role)]:
-        yield f"roles names {unfit[0]!r}, which cannot be a Cognito group: allowed is text without blanks, commas and []"
+        yield (
+            f"roles names {unfit[0]!r}, which cannot be a Cognito group;"
+            " allowed is text without blanks, commas and []"
+        )
     if "~" in settings.api_prefix:
-        yield f"api_prefix is {settings.api_prefix!r}; API Gateway's paths allow no ~"
+        yield f"api_prefix is {settings.api_prefix!r}; API Gateway's paths allow no ~; remove it"
     first = settings.api_prefix.split("/")[1]
-    if deployment.console and first in _OF_THE_CONSOLE:
-        yield f"api_prefix is {settings.api_prefix!r}, but /{first} is the console's; allowed are others, or console=false"
+    if deployment.console and first in _CONSOLE_PATHS:
+        yield (
+            f"api_prefix is {settings.api_prefix!r}, but the console uses /{first};"
+            " choose another prefix, or set console=false"
+        )
     yield from _wrong_sign_in(settings, deployment)
 
 
 def _wrong_sign_in(settings: Settings, deployment: Deployment) -> Iterator[str]:
     pool, domain, url = deployment.user_pool_id, deployment.sign_in_domain, deployment.sign_in_url
     if pool and not _POOL.fullmatch(pool):
-        yield f"user_pool_id is {pool!r}; allowed is a pool's id, as eu-west-1_AbCdEfGhI"
-    if domain and (not _DOMAIN.fullmatch(domain) or any(amazon in domain for amazon in _AMAZONS)):
+        yield f"user_pool_id is {pool!r}; allowed is a pool's id, such as eu-west-1_AbCdEfGhI"
+    if domain and (not _DOMAIN.fullmatch(domain) or any(amazon in domain for amazon in _RESERVED)):
         yield (
-            f"sign_in_domain is {domain!r}; allowed are lower-case letters, digits and -, without {', '.join(_AMAZONS)}"
+            f"sign_in_domain is {domain!r}; allowed are lower-case letters, digits and -,"
+            f" without {', '.join(_RESERVED)}"
         )
     if domain and pool:
-        yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool, whose sign-in pages are its owner's"
+        yield f"sign_in_domain is {domain!r}, but user_pool_id names a pool with its own pages; remove one"
     if domain and not (settings.console_url or deployment.console):
         yield (
-            f"sign_in_domain is {domain!r}, but console is False and console_url empty: nobody could come back from"
-            " signing in"
+            f"sign_in_domain is {domain!r}, but console is False and console_url is empty, so signing in"
+            " would lead nowhere; set one of them"
         )
     if pool and deployment.console and not url:
         yield (
-            f"user_pool_id is {pool!r}, but sign_in_url is empty: say where that pool's sign-in pages are, as"
-            " sign_in_url=https://acme.auth.eu-west-1.amazoncognito.com, or leave the console out, console=false"
+            f"user_pool_id is {pool!r}, but sign_in_url is empty; set it to the pool's sign-in pages, such as"
+            f" {_EXAMPLE_PAGES}, or set console=false"
         )
     if url and not _PAGES.fullmatch(url):
-        yield f"sign_in_url is {url!r}; allowed is an origin, as https://acme.auth.eu-west-1.amazoncognito.com"
+        yield f"sign_in_url is {url!r}; allowed is an origin, such as {_EXAMPLE_PAGES}"
     if url and not pool:
-        yield f"sign_in_url is {url!r}, but user_pool_id is empty: the pages of the stack's own pool are at sign_in_domain"
+        yield (
+            f"sign_in_url is {url!r}, but user_pool_id is empty; the pages of the stack's own pool are at"
+            " sign_in_domain"
+        )
 
 
 def _wrong_identities(identities: Mapping[str, str]) -> Iterator[str]:
-    for arn, said in identities.items():
-        if not arn.startswith("arn:") or not said.split():
-            yield f"identities says {said!r} of {arn!r}; say an ARN's tenant and roles, as 'acme operators'"
+    for arn, identity in identities.items():
+        if not arn.startswith("arn:") or not identity.split():
+            yield (
+                f"identities maps {arn!r} to {identity!r};"
+                " allowed is an ARN with its tenant and roles, such as 'acme operators'"
+            )
             continue
         try:
-            ids.tenant(said.split()[0])
+            ids.tenant(identity.split()[0])
         except InvalidIdentifier as error:
-            yield f"identities says {said!r} of {arn!r}: its first word, the tenant, {error.problem}"
+            yield f"identities maps {arn!r} to {identity!r}: its first word, the tenant, {error.problem}"
 
 
 def wrong_workers(handlers: Sequence[Handlers], settings: Settings) -> Iterator[str]:
-    """What is wrong with the workers."""
+    """Yield the problems of the workers."""
     names = Counter(handler.worker for handler in handlers)
     if DEFAULT_WORKER not in names:
-        yield f"workers are {sorted(names)}; one must be {DEFAULT_WORKER!r}: what no worker knows is failed there"
-    yield from (f"worker {name!r} is there {count} times" for name, count in names.items() if count > 1)
+        yield f"workers are {sorted(names)}; one must be {DEFAULT_WORKER!r}, which fails unknown types"
+    yield from (
+        f"worker {name!r} is declared {count} times; declare it once"
+        for name, count in names.items()
+        if count > 1
+    )
     if SYSTEM_WORKER in names:
         yield f"worker {SYSTEM_WORKER!r} is reserved for duetime's own jobs; choose another name"
-    for each in handlers:
-        if not _WORKER.fullmatch(each.worker):
-            yield f"worker is {each.worker!r}; allowed are lower-case letters and digits, in words joined by -"
-        if len(name := f"{settings.prefix}work-{each.worker}") > LONGEST_NAME:
-            yield f"worker is {each.worker!r}, which makes {name!r}; allowed are {LONGEST_NAME} characters"
-        if each.concurrency not in CONCURRENCY:
+    for handler in handlers:
+        name, concurrency = handler.worker, handler.concurrency
+        if not _WORKER.fullmatch(name):
+            yield f"worker is {name!r}; allowed are lower-case letters and digits, in words joined by -"
+        if len(function := f"{settings.prefix}work-{name}") > LONGEST_NAME:
+            yield f"worker is {name!r}, which makes {function!r}; allowed are {LONGEST_NAME} characters"
+        if concurrency not in CONCURRENCY:
             yield (
-                f"concurrency of worker {each.worker!r} is {each.concurrency}; allowed is {CONCURRENCY.start} to"
-                f" {CONCURRENCY.stop - 1}, the range of SQS event sources. For one at a time use a concurrency key"
+                f"concurrency of worker {name!r} is {concurrency}; allowed is {CONCURRENCY.start} to"
+                f" {CONCURRENCY.stop - 1}, the range of SQS event sources. To run one at a time, use a"
+                " concurrency key"
             )

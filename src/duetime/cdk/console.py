@@ -1,4 +1,4 @@
-"""The console: a function that serves its files, at the URL that people have the API at, so page and API are one origin."""
+"""The console: a function that serves its files at the URL of the API, so that both have one origin."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from duetime.errors import DuetimeError
 from duetime.lambdas.console import FILE
 
 _TIMEOUT = timedelta(seconds=10)
-_OPEN = "The console's files, the same for everybody: nothing of any tenant. Whoever sees them signs in to see more."
+_OPEN = "The console's files contain no data of any tenant; users sign in to see more."
 
 
 class ConsoleNotBuilt(DuetimeError, RuntimeError):
-    """There is no page to be deployed."""
+    """The console's page is not built."""
 
     code = "console-not-built"
 
     def __init__(self) -> None:
         super().__init__(
-            "the console's page is not built; `make console` builds it, and console=false leaves the console out"
+            "the console's page is not built; run `make console`, or set console=false to omit the console"
         )
 
 
 class Console(Construct):
-    """Serves the page, what it must know of where it is, and its assets; to everybody, and with no right to anything.
+    """Serves the page, its configuration and its assets to everyone. The function has no rights.
 
     Raises:
-        ConsoleNotBuilt: there is no page.
+        ConsoleNotBuilt: the page is not built.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Console(Construct):
         scope: Construct,
         construct_id: str,
         name: str,
-        place: ConsoleEnvironment,
+        environment: ConsoleEnvironment,
         *,
         people: Gateway,
         deployment: Deployment,
@@ -52,15 +52,15 @@ class Console(Construct):
         super().__init__(scope, construct_id)
         if Stack.of(self).bundling_required and not Site(ConsoleConfig(api=""), BUILT).is_built:
             raise ConsoleNotBuilt
-        duty = FunctionSpec(
+        spec = FunctionSpec(
             name=name,
             about="serves the console",
             entry="console",
             timeout=_TIMEOUT,
-            environment=place.to_env(),
+            environment=environment.to_env(),
             rights=(),
         )
-        code = Bundle.of(deployment, has_console=True).code()
-        self.function = DuetimeFunction(self, "Serve", duty, code, deployment).function
+        code = Bundle.for_deployment(deployment, has_console=True).code()
+        self.function = DuetimeFunction(self, "Serve", spec, code, deployment).function
         for path in (PAGE, CONFIG, f"{ASSETS}{{{FILE}}}"):
             people.serve_openly(path, self.function, _OPEN)

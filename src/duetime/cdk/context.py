@@ -1,6 +1,6 @@
-"""Settings from the CDK context: ``"duetime:lease": 60`` in cdk.json, or ``-c duetime:lease=60`` for one command.
+"""Read settings from the CDK context: ``"duetime:lease": 60`` in cdk.json, or ``-c duetime:lease=60``.
 
-An unknown name is refused like a wrong value: a setting that is misspelt must not be silently its default.
+An unknown name is rejected like a wrong value, so that a misspelt setting never becomes its default silently.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ MADE_BY_THE_STACK = frozenset(
         "dispatch_arn", "timer_role_arn", "timer_dlq_arn",
     }
 )  # fmt: skip
-"""What the functions read, but nobody chooses: it follows from the rest."""
+"""Settings that the functions read, but that the stack derives from others."""
 
 _SWITCH = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
 def from_context(node: Node) -> tuple[Settings, Deployment]:
-    """The settings that the context has; what is absent keeps its default.
+    """Read the settings from the context; absent ones keep their defaults.
 
     Raises:
         SettingsError: every problem at once, each with the setting's name, its value and what is allowed.
@@ -50,14 +50,14 @@ def from_context(node: Node) -> tuple[Settings, Deployment]:
 
 
 def chosen(kind: type[Settings | Deployment]) -> tuple[Field[Any], ...]:
-    """The fields of a settings class that a deployment may choose."""
+    """Return the fields of a settings class that a deployment may choose."""
     return tuple(field for field in fields(kind) if field.name not in MADE_BY_THE_STACK)
 
 
 def _unknown(given: Mapping[str, Any]) -> Iterator[str]:
-    known = {each.name for kind in (Settings, Deployment) for each in chosen(kind)}
+    known = {field.name for kind in (Settings, Deployment) for field in chosen(kind)}
     for name in sorted(given.keys() - known):
-        reason = "is made by the stack" if name in MADE_BY_THE_STACK else "is no setting"
+        reason = "the stack sets it itself" if name in MADE_BY_THE_STACK else "is not a setting"
         yield f"{KEY}{name} is {given[name]!r}, but {reason}; settings are {', '.join(sorted(known))}"
 
 
@@ -66,12 +66,12 @@ T = TypeVar("T", Settings, Deployment)
 
 def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | None:
     values: dict[str, Any] = {}
-    for each in chosen(kind):
-        if each.name in given:
+    for setting in chosen(kind):
+        if (name := setting.name) in given:
             try:
-                values[each.name] = _read(default_of(each), given[each.name])
+                values[name] = _read(default_of(setting), given[name])
             except (ValueError, TypeError, OverflowError, KeyError):
-                problems.append(f"{each.name} is {given[each.name]!r}; allowed is {allowed(each)}")
+                problems.append(f"{name} is {given[name]!r}; allowed is {allowed(setting)}")
     try:
         return kind(**values)
     except SettingsError as error:
@@ -80,7 +80,7 @@ def _made(kind: type[T], given: Mapping[str, Any], problems: list[str]) -> T | N
 
 
 def _read(default: object, written: Any) -> object:
-    """A value as cdk.json has it, or as the text that a command line gives."""
+    """Parse a value of cdk.json, or the text of a command line."""
     if isinstance(default, Mapping):
         return {str(name): str(value) for name, value in _object(written).items()}
     text = str(written)
@@ -96,24 +96,24 @@ def _read(default: object, written: Any) -> object:
 
 
 def _object(written: Any) -> Mapping[str, Any]:
-    """A JSON object, as cdk.json has it or as the text that a command line gives."""
+    """Return a JSON object of cdk.json, or parse it from the text of a command line."""
     return dict(json.loads(written) if isinstance(written, str) else written)
 
 
-def default_of(each: Field[Any]) -> Any:
-    """What a field is unless somebody says otherwise."""
-    return each.default if each.default_factory is MISSING else each.default_factory()
+def default_of(setting: Field[Any]) -> Any:
+    """Return a field's default."""
+    return setting.default if setting.default_factory is MISSING else setting.default_factory()
 
 
-def allowed(each: Field[Any]) -> str:
-    """What a field admits, in words."""
-    limits = each.metadata
+def allowed(setting: Field[Any]) -> str:
+    """Return the values that a field allows, in words."""
+    limits = setting.metadata
     if "low" in limits:
         return f"{shown(limits['low'])} to {shown(limits['high'])}"
     if "choices" in limits:
         return ", ".join(map(str, limits["choices"]))
-    if isinstance(default_of(each), Mapping):
+    if isinstance(default_of(setting), Mapping):
         return "a JSON object of texts"
-    if isinstance(each.default, bool):
+    if isinstance(setting.default, bool):
         return "true or false"
     return str(limits.get("told", "text"))

@@ -1,4 +1,4 @@
-"""The dashboard: what an operator asks at a glance, from what hurts users at the top to what costs at the bottom."""
+"""The dashboard: an operator's questions, from effects on users at the top to costs at the bottom."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from duetime.model.metric import Metric
 _FIVE_MINUTES, _HOUR = 300, 3_600
 _GRAPH, _TEXT, _STATUSES = 6, 4, 5
 _HOW_TO_READ = """## {name}
-Each title is a question, each row a subject: from what users notice, at the top, to what it costs. **Start with the alarms**; \
-what one means and what to do is in {runbook}, in the section that its description names. `duetime doctor` looks at what no \
-metric tells. A graph without data is of something that did not happen. Counts are of five minutes unless the title says otherwise."""
+Each title is a question, each row a subject: from effects on users, at the top, to costs. \
+**Start with the alarms**. What each means is in {runbook}, in the section that its description names. \
+`duetime doctor` checks what metrics do not cover. A graph without data means that nothing happened. \
+Counts cover five minutes unless the title has another period."""
 
 
 class Dashboard(Construct):
@@ -31,42 +32,42 @@ class Dashboard(Construct):
         self,
         scope: Construct,
         construct_id: str,
-        watched: Monitored,
+        monitored: Monitored,
         *,
         alarms: Sequence[str],
         deployment: Deployment,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            scope: see CDK, as the next one.
-            construct_id: the construct's name.
-            watched: what it is about.
-            alarms: the ARNs of the alarms whose status it shows.
-            deployment: the deployment's.
+            scope: as in CDK.
+            construct_id: as in CDK.
+            monitored: the parts that it shows.
+            alarms: the ARNs of the alarms whose states it shows.
+            deployment: has the runbook and the bounds.
         """
         super().__init__(scope, construct_id)
         stack = Stack.of(self)
-        self._watched, self._lines, self._region = watched, Lines(watched), stack.region
+        self._monitored, self._lines, self._region = monitored, Lines(monitored), stack.region
         self._runbook = deployment.runbook
         shown = body([*self._head(alarms), *self._rows(deployment)])
         cloudwatch.CfnDashboard(
             self,
             "Dashboard",
-            dashboard_name=f"{watched.prefix}scheduler",
+            dashboard_name=f"{monitored.prefix}scheduler",
             dashboard_body=stack.to_json_string(shown),
         )
 
     def _head(self, alarms: Sequence[str]) -> Iterator[Row]:
-        told = _HOW_TO_READ.format(name=f"{self._watched.prefix}scheduler", runbook=self._runbook)
-        yield Row(_TEXT, [text(told)])
+        markdown = _HOW_TO_READ.format(name=f"{self._monitored.prefix}scheduler", runbook=self._runbook)
+        yield Row(_TEXT, [text(markdown)])
         if alarms:
             yield Row(_STATUSES, [statuses("Is anything wrong?", alarms)])
 
     def _rows(self, deployment: Deployment) -> Iterator[Row]:
         late = deployment.lateness_alarm / timedelta(milliseconds=1)
-        yield from (self._in_time(late), self._failures(), self._coming(), self._types(), self._functions())
-        if self._watched.apis:
+        yield from (self._in_time(late), self._failures(), self._upcoming(), self._types(), self._functions())
+        if self._monitored.apis:
             yield self._api()
         yield self._costs()
 
@@ -97,13 +98,13 @@ class Dashboard(Construct):
             ],
         )
 
-    def _coming(self) -> Row:
+    def _upcoming(self) -> Row:
         lines = self._lines
-        coming = lines.sums(Metric.SCHEDULED, Metric.RESCHEDULED, Metric.REDRIVEN, Metric.CANCELLED)
+        upcoming = lines.sums(Metric.SCHEDULED, Metric.RESCHEDULED, Metric.REDRIVEN, Metric.CANCELLED)
         return Row(
             _GRAPH,
             [
-                self._graph("What is coming? (an hour)", coming, period=_HOUR),
+                self._graph("What is upcoming? (an hour)", upcoming, period=_HOUR),
                 self._graph("What waits in the queues? (messages)", lines.waiting()),
                 self._graph("How long do handlers run? (ms)", lines.spread(Metric.RUN_TIME)),
             ],
@@ -136,8 +137,10 @@ class Dashboard(Construct):
         return Row(
             _GRAPH,
             [
-                self._graph("How much is the API asked?", lines.apis({"Count": "Sum"})),
-                self._graph("Does it refuse or fail?", lines.apis({"4XXError": "Sum", "5XXError": "Sum"})),
+                self._graph("How many requests does the API get?", lines.apis({"Count": "Sum"})),
+                self._graph(
+                    "Does it reject requests or fail?", lines.apis({"4XXError": "Sum", "5XXError": "Sum"})
+                ),
                 self._graph("How long does it take? (p99, ms)", lines.apis({"Latency": "p99"})),
             ],
         )
@@ -166,6 +169,6 @@ class Dashboard(Construct):
         return graph(title, lines, region=self._region, period=period, bound=bound)
 
     def _by_type(self, title: str, metric: Metric, stat: str) -> Widget:
-        deployment = self._watched.deployment
-        wanted = series.of_deployment(deployment, metric)
-        return by_type(title, deployment, wanted, stat, region=self._region)
+        deployment = self._monitored.deployment
+        measured = series.of_deployment(deployment, metric)
+        return by_type(title, deployment, measured, stat, region=self._region)

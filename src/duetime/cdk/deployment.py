@@ -1,6 +1,6 @@
-"""What only a deployment chooses; what the functions themselves read too is in `duetime.settings`.
+"""The settings of the deployment only; the settings that functions read are in `duetime.settings`.
 
-A field's metadata says what it means and what is allowed: the same style, so that one page tells of both.
+A field's metadata contains its meaning and its allowed values, as in `duetime.settings`: one page lists both.
 """
 
 from __future__ import annotations
@@ -14,30 +14,9 @@ from typing import Any, Literal
 from duetime.errors import SettingsError
 
 LOG_DAYS = (
-    1,
-    3,
-    5,
-    7,
-    14,
-    30,
-    60,
-    90,
-    120,
-    150,
-    180,
-    365,
-    400,
-    545,
-    731,
-    1096,
-    1827,
-    2192,
-    2557,
-    2922,
-    3288,
-    3653,
-)
-"""The retentions that CloudWatch Logs admits."""
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+)  # fmt: skip
+"""The retentions that CloudWatch Logs allows."""
 
 _MINUTE = timedelta(minutes=1)
 _RUNBOOK = "docs/runbook.md"
@@ -46,7 +25,7 @@ _MAIL = re.compile(r"[^@\s,]+@[^@\s,]+\.[^@\s,]+")
 
 
 def _about(text: str, **limits: Any) -> dict[str, Any]:
-    """The metadata of a field: what it means, and what is allowed (``low`` and ``high``, or ``choices``)."""
+    """Return the metadata of a field: its meaning, and its limits (``low`` and ``high``, or ``choices``)."""
     return {"about": text, **limits}
 
 
@@ -56,7 +35,7 @@ def _seconds(low: float, high: float) -> dict[str, timedelta]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deployment:
-    """What only a deployment chooses.
+    """The settings of the deployment only.
 
     Raises:
         SettingsError: a value is out of its range, or two contradict each other.
@@ -65,24 +44,26 @@ class Deployment:
     architecture: Literal["arm64", "x86_64"] = field(
         default="arm64",
         metadata=_about(
-            "The machines that the functions run on; arm64 costs a fifth less.", choices=("arm64", "x86_64")
+            "The processors of the functions; arm64 costs a fifth less.", choices=("arm64", "x86_64")
         ),
     )
     python: str = field(
         default="3.13",
-        metadata=_about("The Python of the functions.", choices=("3.11", "3.12", "3.13", "3.14")),
+        metadata=_about("The Python version of the functions.", choices=("3.11", "3.12", "3.13", "3.14")),
     )
     handlers: str = field(
-        default=".", metadata=_about("The directory that holds the app's module, as seen from cdk.json.")
+        default=".", metadata=_about("The directory with the app's module, relative to cdk.json.")
     )
     requirements: str = field(
         default="",
-        metadata=_about("The handlers' requirements file, as seen from cdk.json; pin them. Empty: none."),
+        metadata=_about(
+            "The handlers' requirements file, relative to cdk.json; pin the versions. Empty: none."
+        ),
     )
     worker_concurrency: int = field(
         default=10,
         metadata=_about(
-            "How many messages a worker handles at once; the range is that of SQS event sources.",
+            "The number of messages that a worker handles at once; the range of SQS event sources.",
             low=2,
             high=1_000,
         ),
@@ -90,22 +71,23 @@ class Deployment:
     worker_timeout: timedelta = field(
         default=timedelta(seconds=330),
         metadata=_about(
-            "Lambda ends a worker after this; not below its longest handler's.", **_seconds(1, 900)
+            "Lambda's time-out of a worker; at least that of its slowest handler.", **_seconds(1, 900)
         ),
     )
     worker_memory: int = field(
-        default=512, metadata=_about("MB of memory of a worker; its CPU grows along.", low=128, high=10_240)
+        default=512,
+        metadata=_about("Memory of a worker in MB; its CPU grows in proportion.", low=128, high=10_240),
     )
     function_memory: int = field(
         default=512,
         metadata=_about(
-            "MB of memory of duetime's own functions; their CPU grows along.", low=128, high=10_240
+            "Memory of duetime's own functions in MB; their CPU grows in proportion.", low=128, high=10_240
         ),
     )
     max_receives: int = field(
         default=5,
         metadata=_about(
-            "After how many receives a message that cannot be handled goes to the dead letters.",
+            "The number of receives after which a failing message goes to the dead-letter queue.",
             low=1,
             high=1_000,
         ),
@@ -113,93 +95,93 @@ class Deployment:
     sweep_rate: timedelta = field(
         default=timedelta(minutes=1),
         metadata=_about(
-            "How often the sweep looks for what is overdue; whole minutes.", **_seconds(60, 3_600)
+            "The interval of the sweep, which finds overdue rows; whole minutes.", **_seconds(60, 3_600)
         ),
     )
     catch_up_rate: timedelta = field(
         default=timedelta(hours=6),
         metadata=_about(
-            "How often the catch-up, the deep pass, looks through all that is overdue; whole minutes.",
+            "The interval of the catch-up, the deep sweep through all overdue rows; whole minutes.",
             **_seconds(1_800, 86_400),
         ),
     )
     own_bus: bool = field(
         default=False,
-        metadata=_about("The stack makes the event bus that event_bus names; off: it is there already."),
+        metadata=_about("The stack creates the event bus that event_bus names. Off: the bus exists already."),
     )
     own_topic: bool = field(
         default=True,
         metadata=_about(
-            "The stack makes the topic of notifications, unless topic_arn names one; off: there is none."
+            "The stack creates the topic of notifications, unless topic_arn names one. Off: there is none."
         ),
     )
     api: bool = field(default=True, metadata=_about("The admin API, for people and for services."))
     api_rate: int = field(
         default=50,
-        metadata=_about("Requests a second that each of its two URLs lets through.", low=1, high=10_000),
+        metadata=_about("Requests a second that each of the two URLs of the API allows.", low=1, high=10_000),
     )
     api_burst: int = field(
         default=100,
-        metadata=_about("How many may come at once, above that rate.", low=1, high=5_000),
+        metadata=_about("Requests that may arrive at once, above that rate.", low=1, high=5_000),
     )
     api_log_role: bool = field(
         default=True,
         metadata=_about(
-            "Sets the role in which API Gateway writes logs, one for all of the account's APIs in the region; off,"
-            " where the account has one."
+            "Sets the role in which API Gateway writes logs, one for all of the account's APIs in the region."
+            " Off: the account has one already."
         ),
     )
     user_pool_id: str = field(
         default="",
-        metadata=_about("A Cognito user pool that is there already; the stack makes one when empty."),
+        metadata=_about("An existing Cognito user pool. Empty: the stack creates one."),
     )
     console: bool = field(
         default=True,
         metadata=_about(
-            "The console, at the address of the API for people, which serves it; without the API there is none."
+            "The console, at the address of the API for people. Without the API there is no console."
         ),
     )
     sign_in_domain: str = field(
         default="",
         metadata=_about(
-            "The prefix of the domain of the pool's sign-in pages, unique in the region. Empty: one of the stack's own,"
-            " made from its id; none with console=false."
+            "The domain prefix of the pool's sign-in pages, unique in the region. Empty: one made from the"
+            " stack's id; none with console=false."
         ),
     )
     sign_in_url: str = field(
         default="",
         metadata=_about(
             "The sign-in pages of the pool that user_pool_id names, such as"
-            " https://acme.auth.eu-west-1.amazoncognito.com: the console leads there."
+            " https://acme.auth.eu-west-1.amazoncognito.com. The console links to them."
         ),
     )
     alarms: bool = field(
         default=True,
-        metadata=_about("CloudWatch alarms of all that can go wrong, told at the topic <prefix>alarms."),
+        metadata=_about("CloudWatch alarms, published on the topic <prefix>alarms."),
     )
     alarm_email: str = field(
         default="",
         metadata=_about(
-            "Who gets a mail of each alarm, once the link in the first mail was followed; empty: nobody."
+            "An address that gets a mail of each alarm, once it has confirmed the first mail. Empty: none."
         ),
     )
     runbook: str = field(
         default=_RUNBOOK,
         metadata=_about(
-            "Where alarms, the dashboard and `duetime doctor` say that the runbook is: an address that whoever is woken"
-            " can open, as of the site that `make docs` makes, or of your copy."
+            "The runbook's address in alarms, the dashboard and `duetime doctor`. Use one that operators can"
+            " open, such as that of the site from `make docs`, or of your copy."
         ),
     )
     failed_alarm: int = field(
         default=1,
         metadata=_about(
-            "How many actions that fail for good in 15 minutes are worth an alarm.", low=1, high=1_000_000_000
+            "The number of permanent failures in 15 minutes that raises an alarm.", low=1, high=1_000_000_000
         ),
     )
     lateness_alarm: timedelta = field(
         default=timedelta(seconds=5),
         metadata=_about(
-            "How late one run in a hundred may begin, over 15 minutes, before it is worth an alarm.",
+            "The lateness of the latest one per cent of runs, over 15 minutes, that raises an alarm.",
             **_seconds(0.1, 86_400),
         ),
     )
@@ -209,30 +191,34 @@ class Deployment:
     budget: int = field(
         default=0,
         metadata=_about(
-            "US dollars a day; what exceeds them is told as alarms are. 0: no budget.", low=0, high=1_000_000
+            "US dollars a day; exceeding them is published like an alarm. 0: no budget.",
+            low=0,
+            high=1_000_000,
         ),
     )
     budget_by_tag: bool = field(
         default=False,
         metadata=_about(
-            "The budget counts this stack alone, by the tag aws:cloudformation:stack-name, which must be activated as"
-            " a cost allocation tag first: until then it counts nothing. Off: it counts the account."
+            "The budget counts only this stack, by the tag aws:cloudformation:stack-name. Activate it as a"
+            " cost allocation tag first: until then the budget counts nothing. Off: it counts the account."
         ),
     )
-    log_days: int = field(default=30, metadata=_about("How many days logs are kept.", choices=LOG_DAYS))
+    log_days: int = field(default=30, metadata=_about("The retention of logs in days.", choices=LOG_DAYS))
     keep_data: bool = field(
         default=True,
-        metadata=_about("Tables are protected from deletion and outlive the stack; off is for tests."),
+        metadata=_about(
+            "Tables are protected from deletion and remain when the stack is deleted. Off is for tests."
+        ),
     )
 
     @property
     def serves_console(self) -> bool:
-        """Whether there is a console, and the API that serves it."""
+        """Whether the API serves a console."""
         return self.api and self.console
 
     @property
     def chosen_runbook(self) -> str:
-        """Where somebody has said that the runbook is; empty where nobody has."""
+        """The runbook's address if the deployment sets one; otherwise empty."""
         return self.runbook if self.runbook != _RUNBOOK else ""
 
     def __post_init__(self) -> None:
@@ -240,13 +226,13 @@ class Deployment:
             raise SettingsError(problems)
 
     def _not_allowed(self) -> Iterator[str]:
-        for each in fields(self):
-            value, allowed = getattr(self, each.name), each.metadata
+        for setting in fields(self):
+            name, value, allowed = setting.name, getattr(self, setting.name), setting.metadata
             if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
                 limits = f"{shown(allowed['low'])} to {shown(allowed['high'])}"
-                yield f"{each.name} is {shown(value)}; allowed is {limits}"
+                yield f"{name} is {shown(value)}; allowed is {limits}"
             if "choices" in allowed and value not in allowed["choices"]:
-                yield f"{each.name} is {value!r}; allowed is " + ", ".join(map(repr, allowed["choices"]))
+                yield f"{name} is {value!r}; allowed is " + ", ".join(map(repr, allowed["choices"]))
 
     def _contradictions(self) -> Iterator[str]:
         for name in ("worker_timeout", "sweep_rate", "catch_up_rate"):
@@ -256,18 +242,24 @@ class Deployment:
         if self.sweep_rate > self.catch_up_rate:
             yield (
                 f"sweep_rate ({shown(self.sweep_rate)}) must not exceed catch_up_rate"
-                f" ({shown(self.catch_up_rate)}): the catch-up is the deeper and rarer pass"
+                f" ({shown(self.catch_up_rate)}): the catch-up is the rarer pass"
             )
         if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
-            yield f"alarm_email is {self.alarm_email!r}; allowed is one address, as ops@example.com"
+            yield f"alarm_email is {self.alarm_email!r}; allowed is one address, such as ops@example.com"
         if not _PLACE.fullmatch(self.runbook):
-            yield f"runbook is {self.runbook!r}; allowed is a path or an address without # and spaces, 400 characters at most"
+            yield (
+                f"runbook is {self.runbook!r};"
+                " allowed is a path or an address of at most 400 characters without # and spaces"
+            )
         if self.alarm_email and not (self.alarms or self.budget):
-            yield f"alarm_email is {self.alarm_email!r}, but alarms is False and budget 0: nothing would be told"
+            yield (
+                f"alarm_email is {self.alarm_email!r}, but alarms is False and budget is 0, so no mail would"
+                " be sent; set one of them"
+            )
         if self.budget_by_tag and not self.budget:
-            yield "budget_by_tag is True, but budget is 0: there is none to count by it"
+            yield "budget_by_tag is True, but budget is 0; set a budget"
 
 
 def shown(value: object) -> str:
-    """A value as messages and docs show it: durations in seconds."""
+    """Return a value as messages and docs show it: durations in seconds."""
     return f"{value.total_seconds():.12g} s" if isinstance(value, timedelta) else str(value)

@@ -1,4 +1,4 @@
-"""Where an event source puts what it gives up: a queue, with the right to send there said by the caller."""
+"""The destination of an event source's failed batches: a queue. The caller grants the right to send there."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from aws_cdk import aws_lambda as lambda_
 
 
 @jsii.implements(lambda_.IEventSourceDlq)
-class ToQueue:
-    """A queue by its ARN. CDK's own ``SqsDlq`` gives more rights than are needed."""
+class QueueDestination:
+    """A queue by its ARN. CDK's own ``SqsDlq`` grants more rights than necessary."""
 
     def __init__(self, arn: str) -> None:
         self._arn = arn
 
     def bind(self, _target: Any, _handler: Any) -> lambda_.DlqDestinationConfig:
-        """Tell CDK the ARN."""
+        """Return the ARN for CDK."""
         return lambda_.DlqDestinationConfig(destination=self._arn)

@@ -1,4 +1,4 @@
-"""The environment of a function, measured before it is deployed: Lambda takes 4 KB, and would refuse more half-way."""
+"""Check the size of a function's environment at synthesis. Lambda allows 4 KB; a deploy would fail midway."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LARGEST = 4_096
 
 _TOKEN = re.compile(r"\$\{Token\[(?P<name>[^\]]*)\]\}")
 _KNOWN = {"AWS.Partition": 10, "AWS.Region": 14, "AWS.AccountId": 12, "AWS.URLSuffix": 16}
-"""Bytes of what is known only when it is deployed: as in ``aws-us-gov`` and ``ap-southeast-1``."""
+"""Bytes of values known only at deployment, such as ``aws-us-gov`` and ``ap-southeast-1``."""
 
 _UNKNOWN = 90
-"""Of anything else: a queue's URL or an ARN with a name of usual length."""
+"""Bytes of other values: a queue's URL or an ARN with a name of usual length."""
 
 _URL = "https://sqs.ap-southeast-1.amazonaws.com/123456789012/"
 _SHOWN = 3
@@ -34,35 +34,35 @@ _REMEDIES = {
 
 
 def check_size(scope: Construct, function: str, environment: Mapping[str, str]) -> None:
-    """Refuse what Lambda would refuse.
+    """Check that Lambda accepts an environment.
 
     Raises:
-        SettingsError: it is too large; with the largest settings, and what to do about them.
+        SettingsError: it is too large. The message names the largest settings, and remedies.
     """
     if _size(environment, {}) <= LARGEST:
         return
-    urls = _urls(scope)  # exactly, and slowly, where it matters
+    urls = _urls(scope)  # exact, but slow
     size = _size(environment, urls)
     if size > LARGEST:
-        raise SettingsError([_told(function, size, environment, urls)])
+        raise SettingsError([_message(function, size, environment, urls)])
 
 
-def _told(function: str, size: int, environment: Mapping[str, str], urls: Mapping[str, str]) -> str:
+def _message(function: str, size: int, environment: Mapping[str, str], urls: Mapping[str, str]) -> str:
     sizes = {name: _size({name: value}, urls) for name, value in environment.items()}
     largest = sorted(sizes, key=lambda name: -sizes[name])[:_SHOWN]
     names = {name: name.removeprefix(PREFIX).lower() for name in largest}
-    told = ", ".join(f"{names[name]} ({sizes[name]:,})" for name in largest)
+    listed = ", ".join(f"{names[name]} ({sizes[name]:,})" for name in largest)
     remedies = "; ".join(_REMEDIES[name] for name in names.values() if name in _REMEDIES)
     return (
-        f"the environment of {function} is {size:,} bytes; Lambda takes {LARGEST:,}. The largest settings in it are"
-        f" {told}; {remedies or 'shorten them'}"
+        f"the environment of {function} is {size:,} bytes; Lambda allows {LARGEST:,}. The largest settings in"
+        f" it are {listed}; {remedies or 'shorten them'}"
     )
 
 
 def _size(environment: Mapping[str, str], urls: Mapping[str, str]) -> int:
-    """Bytes of the JSON in which Lambda measures it, with tokens as long as what they will stand for."""
-    whole = {name: _deployed(value, urls) for name, value in environment.items()}
-    return len(json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode())
+    """Return the bytes of the JSON that Lambda measures, with tokens as long as their deployed values."""
+    deployed = {name: _deployed(value, urls) for name, value in environment.items()}
+    return len(json.dumps(deployed, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def _deployed(value: str, urls: Mapping[str, str]) -> str:
@@ -76,8 +76,8 @@ def _length(name: str) -> int:
 
 
 def _urls(scope: Construct) -> Mapping[str, str]:
-    """What the URL of each queue of the stack will be like: as long as its name makes it."""
-    queues = [each for each in Stack.of(scope).node.find_all() if isinstance(each, sqs.Queue)]
+    """Return a URL of the deployed length for each queue of the stack."""
+    queues = [part for part in Stack.of(scope).node.find_all() if isinstance(part, sqs.Queue)]
     return {queue.queue_url: f"{_URL}{_name_of(queue)}" for queue in queues}
 
 

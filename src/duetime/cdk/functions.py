@@ -1,4 +1,4 @@
-"""One Lambda function of duetime's: its own role, its own log group, and rights that are said one by one."""
+"""A Lambda function of duetime: its own role, its own log group, and an explicit list of rights."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from duetime.cdk.rules import accept
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionSpec:
-    """What a function is there for."""
+    """The purpose, rights and environment of a function."""
 
     name: str
     about: str
@@ -30,63 +30,63 @@ class FunctionSpec:
     timeout: timedelta
     rights: Sequence[iam.PolicyStatement]
     environment: Mapping[str, str] = field(default_factory=dict)
-    is_put_off: bool = False
-    """It sends messages to the queue that feeds it: what Lambda would otherwise stop as a loop after 16 rounds."""
+    sends_to_own_queue: bool = False
+    """It sends messages to the queue that feeds it. Lambda would stop that as a loop after 16 rounds."""
 
 
 class DuetimeFunction(Construct):
-    """A function that does one duty.
+    """A function with one purpose.
 
     Raises:
-        SettingsError: its environment is larger than Lambda takes.
+        SettingsError: its environment is larger than Lambda allows.
     """
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        duty: FunctionSpec,
+        spec: FunctionSpec,
         code: lambda_.Code,
         deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._duty = duty
-        check_size(self, duty.name, duty.environment)
-        lines = log_group(self, f"/aws/lambda/{duty.name}", days=deployment.log_days)
-        self.role = _role(self, duty, lines)
+        self._spec = spec
+        check_size(self, spec.name, spec.environment)
+        lines = log_group(self, f"/aws/lambda/{spec.name}", days=deployment.log_days)
+        self.role = _role(self, spec, lines)
         self.function = lambda_.Function(
             self,
             "Function",
-            function_name=duty.name,
-            description=duty.about,
+            function_name=spec.name,
+            description=spec.about,
             runtime=lambda_.Runtime(f"python{deployment.python}", lambda_.RuntimeFamily.PYTHON),
             architecture=_ARCHITECTURES[deployment.architecture],
-            handler=f"duetime.functions.{duty.entry}.handler",
+            handler=f"duetime.functions.{spec.entry}.handler",
             code=code,
             role=self.role,
-            timeout=Duration.seconds(duty.timeout.total_seconds()),
-            memory_size=deployment.worker_memory if duty.entry == "work" else deployment.function_memory,
-            environment=dict(duty.environment),
+            timeout=Duration.seconds(spec.timeout.total_seconds()),
+            memory_size=deployment.worker_memory if spec.entry == "work" else deployment.function_memory,
+            environment=dict(spec.environment),
             log_group=lines,
-            recursive_loop=lambda_.RecursiveLoop.ALLOW if duty.is_put_off else None,
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if spec.sends_to_own_queue else None,
         )
         accept(
             self.function,
             "AwsSolutions-L1",
-            "The Python is a setting; its default is one that all libraries have.",
+            "The Python is a setting; all libraries support its default.",
         )
 
-    def tell(self, name: str, value: str) -> None:
-        """Add to its environment what was not known when it was made.
+    def add_environment(self, name: str, value: str) -> None:
+        """Add a variable that was unknown when the function was created.
 
         Raises:
-            SettingsError: its environment is larger than Lambda takes.
+            SettingsError: its environment is larger than Lambda allows.
         """
-        check_size(self, self._duty.name, {**self._duty.environment, name: value})
+        check_size(self, self._spec.name, {**self._spec.environment, name: value})
         self.function.add_environment(name, value)
 
-    def retry(self, attempts: int, *, at_most: timedelta, failures: str) -> None:
-        """Bound how often and how long an asynchronous call is repeated; then it goes to `failures`, a queue's ARN."""
+    def set_retries(self, attempts: int, *, at_most: timedelta, failures: str) -> None:
+        """Limit the retries of an asynchronous call; after them it goes to `failures`, a queue's ARN."""
         lambda_.CfnEventInvokeConfig(
             self,
             "Retry",
@@ -100,15 +100,15 @@ class DuetimeFunction(Construct):
         )
 
 
-def _role(scope: Construct, duty: FunctionSpec, lines: logs.LogGroup) -> iam.Role:
-    """The rights are in the role itself: they are there before the function is, so its first call has them."""
+def _role(scope: Construct, spec: FunctionSpec, lines: logs.LogGroup) -> iam.Role:
+    """Create the role. The rights are in the role itself, so that the function's first call has them."""
     log = may("logs:CreateLogStream", "logs:PutLogEvents", on=lines.log_group_arn)
     return iam.Role(
         scope,
         "Role",
-        description=f"duetime: {duty.about}",
+        description=f"duetime: {spec.about}",
         assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
-        inline_policies={"duty": iam.PolicyDocument(statements=[log, *duty.rights])},
+        inline_policies={"duty": iam.PolicyDocument(statements=[log, *spec.rights])},
     )
 
 

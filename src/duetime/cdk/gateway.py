@@ -1,4 +1,4 @@
-"""A REST API of API Gateway's: who it lets through, how much at once, and what it logs."""
+"""A REST API of API Gateway: its callers, its limits and its access log."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from duetime.cdk.rules import accept
 
 STAGE = "prod"
 OPEN = ("health", "openapi.json")
-"""What everybody may read, under the prefix."""
+"""The public paths under the prefix."""
 
 _COMPRESSED = Size.kibibytes(1)
-"""An answer of this size, or a larger one, is compressed for who asks for it."""
-_SENT = ("Authorization", "Content-Type", "Idempotency-Key", "If-Match")
+"""Responses of at least this size are compressed if the client accepts it."""
+_HEADERS = ("Authorization", "Content-Type", "Idempotency-Key", "If-Match")
 _METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 _LINE = {
@@ -35,23 +35,23 @@ _LINE = {
     "bytes": "$context.responseLength",
     "address": "$context.identity.sourceIp",
 }
-"""One request: no header, no body, and no query string, which may hold what a correlation id tells."""
+"""A line for each request, without headers, body or query string, which may contain sensitive values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayPurpose:
-    """What one REST API is for."""
+    """The purpose of one REST API."""
 
     name: str
     about: str
     prefix: str
-    """All under it goes to the function."""
+    """The function serves every path under it."""
     guard: apigateway.MethodOptions
-    """Who is let through, but for what is open."""
+    """The authorization of all paths that are not public."""
     who: str
-    """What a line of the log tells of the caller."""
+    """The caller in a line of the log."""
     origin: str = ""
-    """Whose pages may call it; none if empty."""
+    """The origin of pages that may call the API; empty for none."""
     compresses: bool = False
 
 
@@ -62,44 +62,44 @@ class Gateway(Construct):
         self,
         scope: Construct,
         construct_id: str,
-        front: GatewayPurpose,
+        purpose: GatewayPurpose,
         *,
         function: lambda_.Function,
         deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._front = front
+        self._purpose = purpose
         self.api = self._rest_api(deployment)
         self.address = _address(self.api)
-        """Where its stage is, without a slash at the end. It waits for no method, so whoever serves one may know it."""
+        """The stage's address, without a slash at the end. It depends on no method: functions may use it."""
         self._serve(function)
-        refuse(self.api, front.origin)
-        self.url = f"{self.api.url_for_path('/')}{front.prefix.removeprefix('/')}"
-        self.arn = self.api.arn_for_execute_api("*", f"{front.prefix}/*", STAGE)
-        """What one calls who may call it."""
+        refuse(self.api, purpose.origin)
+        self.url = f"{self.api.url_for_path('/')}{purpose.prefix.removeprefix('/')}"
+        self.arn = self.api.arn_for_execute_api("*", f"{purpose.prefix}/*", STAGE)
+        """The ARN of the paths that authorized callers may call."""
         accept(
-            self.api, "AwsSolutions-APIG2", "The function validates each request, and tells every flaw of it."
+            self.api, "AwsSolutions-APIG2", "The function validates each request, and lists all its problems."
         )
-        for rule, reason in _LEFT_TO_OTHERS.items():
+        for rule, reason in _ACCEPTED.items():
             accept(self.api.deployment_stage, rule, reason)
 
     def serve_openly(self, path: str, function: lambda_.Function, reason: str) -> None:
-        """Have a function answer everybody who gets a path, which is not under the prefix."""
-        at = self.api.root if path == "/" else self.api.root.resource_for_path(path)
-        called = apigateway.LambdaIntegration(function, scope_permission_to_method=False)
-        _accept_open(at.add_method("GET", called), reason)
+        """Let a function serve GET requests for a public path outside the prefix."""
+        resource = self.api.root if path == "/" else self.api.root.resource_for_path(path)
+        integration = apigateway.LambdaIntegration(function, scope_permission_to_method=False)
+        _accept_open(resource.add_method("GET", integration), reason)
 
     def _rest_api(self, deployment: Deployment) -> apigateway.RestApi:
-        name, line = self._front.name, {**_LINE, "who": self._front.who}
+        name, line = self._purpose.name, {**_LINE, "who": self._purpose.who}
         lines = log_group(self, f"/aws/apigateway/{name}", days=deployment.log_days)
         api = apigateway.RestApi(
             self,
             "Api",
             rest_api_name=name,
-            description=f"duetime: {self._front.about}",
+            description=f"duetime: {self._purpose.about}",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
             cloud_watch_role=False,
-            min_compression_size=_COMPRESSED if self._front.compresses else None,
+            min_compression_size=_COMPRESSED if self._purpose.compresses else None,
             deploy_options=apigateway.StageOptions(
                 stage_name=STAGE,
                 throttling_rate_limit=deployment.api_rate,
@@ -111,34 +111,34 @@ class Gateway(Construct):
                 tracing_enabled=False,
             ),
         )
-        api.node.try_remove_child("Endpoint")  # CDK's own output; the stack tells the whole URL
+        api.node.try_remove_child("Endpoint")  # CDK's own output; the stack outputs the complete URL
         return api
 
     def _serve(self, function: lambda_.Function) -> None:
-        called = apigateway.LambdaIntegration(function, scope_permission_to_method=False)
-        under = self.api.root.resource_for_path(self._front.prefix)
-        for each in OPEN:
-            path = under.add_resource(each)
+        integration = apigateway.LambdaIntegration(function, scope_permission_to_method=False)
+        under = self.api.root.resource_for_path(self._purpose.prefix)
+        for name in OPEN:
+            path = under.add_resource(name)
             _accept_open(
-                path.add_method("GET", called), "It tells nothing of any tenant; monitors have no sign-in."
+                path.add_method("GET", integration), "It has no data of any tenant; monitors cannot sign in."
             )
             self._let_pages_call(path)
-        everything, guard = under.add_resource("{proxy+}"), self._front.guard
+        everything, guard = under.add_resource("{proxy+}"), self._purpose.guard
         self.guarded = everything.add_method(
-            "ANY", called, authorization_type=guard.authorization_type, authorizer=guard.authorizer
+            "ANY", integration, authorization_type=guard.authorization_type, authorizer=guard.authorizer
         )
         self._let_pages_call(everything)
 
     def _let_pages_call(self, path: apigateway.Resource) -> None:
-        if not self._front.origin:
+        if not self._purpose.origin:
             return
-        asked = path.add_cors_preflight(
-            allow_origins=[self._front.origin],
+        preflight = path.add_cors_preflight(
+            allow_origins=[self._purpose.origin],
             allow_methods=list(_METHODS),
-            allow_headers=list(_SENT),
+            allow_headers=list(_HEADERS),
             max_age=Duration.hours(1),
         )
-        _accept_open(asked, "A browser asks beforehand, without any sign-in; API Gateway answers itself.")
+        _accept_open(preflight, "A browser sends it without credentials; API Gateway responds itself.")
 
 
 def _address(api: apigateway.RestApi) -> str:
@@ -151,7 +151,7 @@ def _accept_open(method: apigateway.Method, reason: str) -> None:
         accept(method, rule, reason)
 
 
-_LEFT_TO_OTHERS = {
-    "AwsSolutions-APIG3": "A firewall is paid by the rule; it is the user's to attach to the stage.",
-    "AwsSolutions-APIG6": "Such logs hold query strings and headers; the access log tells each request without them.",
+_ACCEPTED = {
+    "AwsSolutions-APIG3": "A firewall is billed by rule; users can attach one to the stage.",
+    "AwsSolutions-APIG6": "Such logs contain query strings and headers; the access log has none of them.",
 }

@@ -1,4 +1,4 @@
-"""The role in which API Gateway writes logs: one for all APIs of an account in a region, so a stack sets it for others too."""
+"""The role in which API Gateway writes logs. One role serves all APIs of an account in a region."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _POLICY = "service-role/AmazonAPIGatewayPushToCloudWatchLogs"
 
 
 class GatewayLogs(Construct):
-    """That role, and the account's setting. Both stay when the stack goes: other APIs may be writing with them.
+    """The role, and the account's setting. Both remain after the stack, since other APIs may use them.
 
-    Its rights are those that AWS asks of it. Narrower ones would silence the others.
+    AWS requires these rights. Narrower ones would stop the logs of other APIs.
     """
 
     def __init__(self, scope: Construct, construct_id: str) -> None:
@@ -31,7 +31,7 @@ class GatewayLogs(Construct):
         accept(
             role,
             f"AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/{_POLICY}]",
-            "The role is every API's of the account; AWS maintains what that needs.",
+            "All APIs of the account use the role; AWS maintains its rights.",
         )
         self.account = apigateway.CfnAccount(self, "Account", cloud_watch_role_arn=role.role_arn)
         self.account.apply_removal_policy(RemovalPolicy.RETAIN)

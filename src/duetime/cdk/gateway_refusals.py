@@ -1,4 +1,4 @@
-"""What API Gateway itself refuses, told like every other refusal: as a problem (RFC 9457), readable by the console."""
+"""The responses of API Gateway to requests that it rejects: problems (RFC 9457) that the console can read."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ _Kind = apigateway.ResponseType
 _REFUSALS = (
     (_Kind.UNAUTHORIZED, 401, "unauthenticated", "The ID token is missing, forged or has expired"),
     (_Kind.EXPIRED_TOKEN, 401, "unauthenticated", "The credentials that signed the request have expired"),
-    (_Kind.INVALID_SIGNATURE, 401, "unauthenticated", "The request's signature is not right"),
-    (_Kind.MISSING_AUTHENTICATION_TOKEN, 403, "forbidden", "The request is not signed, or nothing is served here"),
-    (_Kind.ACCESS_DENIED, 403, "forbidden", "Whoever signed the request may not call this API"),
+    (_Kind.INVALID_SIGNATURE, 401, "unauthenticated", "The request's signature is wrong"),
+    (
+        _Kind.MISSING_AUTHENTICATION_TOKEN,
+        403,
+        "forbidden",
+        "The request is not signed, or the path does not exist",
+    ),
+    (_Kind.ACCESS_DENIED, 403, "forbidden", "The signer of the request may not call this API"),
     (_Kind.REQUEST_TOO_LARGE, 413, "body-too-large", "The body is too large"),
-    (_Kind.THROTTLED, 429, "throttled", "Too many requests at once; come again in a second"),
+    (_Kind.THROTTLED, 429, "throttled", "Too many requests at once; retry after a second"),
     (_Kind.INTEGRATION_TIMEOUT, 504, "unavailable", "The API did not answer in time"),
-)  # fmt: skip
+)
 
 
 def refuse(api: apigateway.RestApi, origin: str) -> None:
-    """Have an API tell its own refusals so; pages of `origin` may read them."""
+    """Set an API's responses to rejected requests; pages of `origin` may read them."""
     headers = {"Content-Type": f"'{MEDIA_TYPE}'"}
     if origin:
         headers |= {"Access-Control-Allow-Origin": f"'{origin}'", "Vary": "'Origin'"}
@@ -39,6 +44,5 @@ def refuse(api: apigateway.RestApi, origin: str) -> None:
 
 
 def _document(status: int, code: str, title: str) -> str:
-    """The same members as `duetime.api.problems.Problem.document`."""
-    told = {"type": TYPE_PREFIX + code, "title": title, "status": status, "detail": title}
-    return json.dumps(told)
+    """Return the same members as `duetime.api.problems.Problem.document`."""
+    return json.dumps({"type": TYPE_PREFIX + code, "title": title, "status": status, "detail": title})

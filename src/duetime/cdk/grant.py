@@ -1,4 +1,4 @@
-"""What a caller's own function is given to schedule actions, or to manage jobs: no more than the SDK calls."""
+"""The rights of a caller's own function to schedule actions or manage jobs: those of the SDK's calls."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SDK_ACTIONS = (
     "dynamodb:BatchGetItem",
     "dynamodb:Query",
 )
-"""No Scan, which reads every tenant's rows; and no index that has no tenant in its key, as `due`."""
+"""No Scan, which reads every tenant's rows, and no index without a tenant in its key, such as `due`."""
 
 _PATTERN = frozenset("*?$")
 
 
 def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
-    """The rights of one who schedules, for all tenants or for some.
+    """Return the rights to schedule, for all tenants or for some.
 
     Raises:
-        InvalidIdentifier: a tenant that cannot be part of a key, or that IAM would read as a pattern.
-        ValueError: no tenant at all.
+        InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
+        ValueError: `tenants` is empty.
     """
     on_table = tables.actions.table_arn
     indexes = tables.tenant_indexes
@@ -49,67 +49,64 @@ def schedule_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.P
 
 
 def manage_rights(tables: Tables, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
-    """The rights of one who manages jobs: every tenant's and code's, or the own jobs of some tenants.
+    """Return the rights to manage jobs: every tenant's and code's, or the own jobs of some tenants.
 
     Raises:
-        InvalidIdentifier: a tenant that cannot be part of a key, or that IAM would read as a pattern.
-        ValueError: no tenant at all.
+        InvalidIdentifier: a tenant that cannot be part of a key, or that is a pattern in IAM.
+        ValueError: `tenants` is empty.
     """
     actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
-    whose = None if tenants is None else _checked(tenants)
-    return [*let_manage(actions, jobs, whose), read_manifests(jobs)]
+    checked = None if tenants is None else _checked(tenants)
+    return [*let_manage(actions, jobs, checked), read_manifests(jobs)]
 
 
 def grant_redrive(
     function: lambda_.Function, tables: Tables, failures: sqs.Queue, settings: Settings
 ) -> None:
-    """Give a function the rights, and the environment from which `Scheduler.from_env` finds what is undelivered."""
+    """Grant the rights, and set the environment with which `Scheduler.from_env` finds undelivered inputs."""
     rights = [read_undelivered(tables.jobs.table_arn), send(failures.queue_arn)]
-    told = replace(_named(settings), failure_queue=failures.queue_url)
-    _grant(function, rights, told)
+    _grant(function, rights, replace(_names(settings), failure_queue=failures.queue_url))
 
 
 def _checked(tenants: Sequence[str]) -> list[str]:
     if not tenants:
-        raise ValueError("tenants is empty; name at least one, or leave it out for all")
+        raise ValueError("tenants is empty; name at least one, or omit it for all")
     return [_literal(tenant) for tenant in tenants]
 
 
 def _literal(tenant: str) -> str:
-    """A tenant that means only itself in IAM's language: one named ``*`` would be all of them."""
+    """Return a tenant that is no pattern in IAM: one named ``*`` would match all of them."""
     if found := _PATTERN & set(ids.tenant(tenant)):
-        raise InvalidIdentifier(
-            "tenant", tenant, f"cannot be granted: {min(found)} means more than itself in IAM"
-        )
+        raise InvalidIdentifier("tenant", tenant, f"cannot be granted: {min(found)} is a pattern in IAM")
     return tenant
 
 
 def grant_schedule(
     function: iam.IGrantable, tables: Tables, settings: Settings, tenants: Sequence[str] | None
 ) -> None:
-    """Give a function the rights, and the environment from which `Scheduler.from_env` finds the table."""
-    _grant(function, schedule_rights(tables, tenants), told_to_callers(settings))
+    """Grant the rights, and set the environment with which `Scheduler.from_env` finds the table."""
+    _grant(function, schedule_rights(tables, tenants), caller_settings(settings))
 
 
 def grant_manage_jobs(
     function: iam.IGrantable, tables: Tables, settings: Settings, tenants: Sequence[str] | None
 ) -> None:
-    """Give a function the rights, and the environment from which `Scheduler.from_env` finds both tables."""
-    told = replace(
-        told_to_callers(settings),
+    """Grant the rights, and set the environment with which `Scheduler.from_env` finds both tables."""
+    environment = replace(
+        caller_settings(settings),
         enabled=settings.enabled,
         job_grace=settings.job_grace,
         catch_up_spread=settings.catch_up_spread,
         default_tz=settings.default_tz,
         grace=settings.grace,
     )
-    _grant(function, manage_rights(tables, tenants), told)
+    _grant(function, manage_rights(tables, tenants), environment)
 
 
-def told_to_callers(settings: Settings) -> Settings:
-    """What one who schedules must know of a deployment, and no more."""
+def caller_settings(settings: Settings) -> Settings:
+    """Return the settings that a caller needs to schedule, and no more."""
     return replace(
-        _named(settings),
+        _names(settings),
         due_shards=settings.due_shards,
         due_order=settings.due_order,
         retention=settings.retention,
@@ -117,17 +114,17 @@ def told_to_callers(settings: Settings) -> Settings:
     )
 
 
-def _named(settings: Settings) -> Settings:
-    """The deployment's names, and nothing else: a function that is granted more than one thing is told the same by each."""
+def _names(settings: Settings) -> Settings:
+    """Return only the deployment's names; so several grants to one function set equal variables."""
     return replace(
         Settings(prefix=settings.prefix), actions_table=settings.actions_table, jobs_table=settings.jobs_table
     )
 
 
-def _grant(grantee: iam.IGrantable, rights: Sequence[iam.PolicyStatement], told: Settings) -> None:
-    """Rights for whatever has a role; the environment of a function that is imported is not the stack's to change."""
+def _grant(grantee: iam.IGrantable, rights: Sequence[iam.PolicyStatement], settings: Settings) -> None:
+    """Grant rights to any role, and set the environment of functions that the stack itself defines."""
     for statement in rights:
         grantee.grant_principal.add_to_principal_policy(statement)
     if isinstance(grantee, lambda_.Function | lambda_.SingletonFunction):
-        for name, value in told.to_env().items():
+        for name, value in settings.to_env().items():
             grantee.add_environment(name, value)

@@ -1,7 +1,7 @@
-"""A worker's handlers: where their code is, and what one finds when it is imported.
+"""A worker's handlers: the location of their code, and the manifest of the app.
 
-The code is imported once at synthesis, from a copy of just what is bundled and in a process of its own: what cannot
-work in Lambda fails here, with its own traceback, and what it registers becomes the manifest.
+Synthesis imports the code once, in its own process, from a copy of the bundled files. Code that cannot work
+in Lambda fails there, with its own traceback. The manifest lists the types and jobs that the app registers.
 """
 
 from __future__ import annotations
@@ -29,31 +29,31 @@ _READER = Path(__file__).with_name("read_app.py")
 _PATIENCE = 120
 
 
-class HandlersRefused(DuetimeError, ValueError):
-    """The handlers cannot be bundled: the message says why, with the traceback that their import left."""
+class HandlersRejected(DuetimeError, ValueError):
+    """The handlers cannot be bundled. The message has the reason, with the traceback of a failed import."""
 
     code = "handlers-refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handlers:
-    """One worker: its app, and how many messages it handles at once.
+    """One worker: its app, and the number of messages that it handles at once.
 
-    The top-level package (or module) of the app is bundled, together with what `requirements` names.
+    The top-level package (or module) of the app is bundled, together with the libraries of `requirements`.
     """
 
     app: str
-    """Where the app is: ``module:name``."""
+    """The app as ``module:name``."""
     worker: str = DEFAULT_WORKER
-    """The name that the app was made with: ``App(worker=…)``."""
+    """The name of the app's worker: ``App(worker=…)``."""
     source: Path = Path()
-    """The directory that holds the module."""
+    """The directory with the module."""
     requirements: Path | None = None
     concurrency: int = 10
 
     @classmethod
     def from_settings(cls, settings: Settings, deployment: Deployment) -> Self:
-        """The worker that the settings name."""
+        """Return the worker that the settings name."""
         return cls(
             app=settings.app,
             source=Path(deployment.handlers),
@@ -66,26 +66,26 @@ class Handlers:
         """The top-level package or module of the app.
 
         Raises:
-            HandlersRefused: there is none.
+            HandlersRejected: neither exists.
         """
         top = self.app.partition(":")[0].partition(".")[0]
         for found in (self.source / top, self.source / f"{top}.py"):
             if top and found.exists():
                 return found
-        raise HandlersRefused(
+        raise HandlersRejected(
             f"app is {self.app!r}; allowed is module:name, its module or package in {self.source.resolve()}"
         )
 
     def copy_to(self, directory: Path) -> None:
-        """Copy the code into `directory`, as it is in the bundle.
+        """Copy the code into a bundle's directory.
 
         Raises:
-            HandlersRefused: a library has the same name.
+            HandlersRejected: a library of the bundle has the same name.
         """
         code = self.code
         if (directory / code.stem).exists() or (directory / code.name).exists():
-            raise HandlersRefused(
-                f"app is {self.app!r}, but a library of the bundle is named {code.stem!r} too"
+            raise HandlersRejected(
+                f"app is {self.app!r}, but a bundled library has the name {code.stem!r} too; rename yours"
             )
         if code.is_dir():
             copytree(code, directory / code.name, ignore=NOT_CODE)
@@ -93,16 +93,16 @@ class Handlers:
             (directory / code.name).write_bytes(code.read_bytes())
 
     def manifest(self, *, at_most: timedelta) -> Manifest:
-        """What the app registers, found by importing it.
+        """Import the app, and return the types and jobs that it registers.
 
         Args:
-            at_most: Lambda's time-out of the worker, which no handler's own may exceed.
+            at_most: Lambda's time-out of the worker, the maximum for a handler's own.
 
         Raises:
-            HandlersRefused: it cannot be imported, registers nothing, or contradicts the deployment.
+            HandlersRejected: the app cannot be imported, registers nothing, or contradicts the deployment.
         """
-        with TemporaryDirectory(prefix="duetime-") as made:
-            code, libraries = Path(made, "code"), Path(made, "libraries")
+        with TemporaryDirectory(prefix="duetime-") as directory:
+            code, libraries = Path(directory, "code"), Path(directory, "libraries")
             code.mkdir()
             self.copy_to(code)
             if self.requirements:
@@ -110,27 +110,29 @@ class Handlers:
             read = _read(self.app, [code, libraries])
         manifest = Manifest.from_json(read["manifest"], read["jobs"])
         if manifest.worker != self.worker:
-            raise HandlersRefused(
-                f"{self.app} is made with App(worker={manifest.worker!r}), but the stack gives it to the worker"
-                f" {self.worker!r}; say the same name in both"
+            raise HandlersRejected(
+                f"{self.app} has App(worker={manifest.worker!r}), but the stack assigns it to the worker"
+                f" {self.worker!r}; use the same name in both"
             )
         if timedelta(seconds=read["longest"]) > at_most:
-            raise HandlersRefused(
-                f"worker_timeout is {shown(at_most)}, but {read['slowest']} has a time-out of {read['longest']:g} s;"
-                " raise the one or lower the other"
+            raise HandlersRejected(
+                f"worker_timeout is {shown(at_most)}, but {read['slowest']} has a time-out of"
+                f" {read['longest']:g} s; raise worker_timeout or lower the handler's"
             )
         return manifest
 
 
 def _read(app: str, path: list[Path]) -> dict[str, Any]:
-    with TemporaryDirectory(prefix="duetime-") as made:
-        found = Path(made, "found.json")
-        # -P: what lies beside the reader must not be taken for the user's own modules
+    with TemporaryDirectory(prefix="duetime-") as directory:
+        found = Path(directory, "found.json")
+        # -P: modules beside the reader must not shadow the user's own
         command = [sys.executable, "-P", str(_READER), str(found), app, *map(str, path)]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE, check=False)  # noqa: S603
+            done = subprocess.run(  # noqa: S603
+                command, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            )
         except subprocess.TimeoutExpired:
-            raise HandlersRefused(f"{app} did not import within {_PATIENCE} s") from None
+            raise HandlersRejected(f"{app} did not import within {_PATIENCE} s") from None
         if done.returncode:
-            raise HandlersRefused(f"app is {app!r}, and importing it fails:\n\n{done.stderr.strip()}")
+            raise HandlersRejected(f"app is {app!r}, and importing it fails:\n\n{done.stderr.strip()}")
         return dict(json.loads(found.read_text()))

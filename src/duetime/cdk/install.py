@@ -1,7 +1,7 @@
-"""Libraries for a bundle, fetched as wheels for Lambda's machines by uv, or by pip where there is no uv.
+"""Install the libraries of a bundle as wheels for Lambda's machines, with uv, or with pip if uv is missing.
 
-What is already cached is taken without asking any index, so that a synthesis needs no network and gives the same.
-What tells of this machine is taken away again, so that the same libraries are the same asset.
+Cached wheels are used without an index, so that a synthesis needs no network and is reproducible.
+Files that depend on this machine are removed, so that the same libraries make the same asset.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WHEELS = Path.home() / ".cache" / "duetime" / "wheels"
 
 
 class NotInstalled(DuetimeError, RuntimeError):
-    """An installer could not provide the libraries; the message is its own."""
+    """The installer could not provide the libraries. The message is the installer's."""
 
     code = "not-installed"
 
@@ -43,18 +43,19 @@ class InstallTarget:
 
     @property
     def glibc(self) -> tuple[int, ...]:
-        """The versions of glibc that wheels may be built for; Python 3.11's Lambda runs on the older Amazon Linux."""
+        """The minor versions of glibc of usable wheels; Lambda's Python 3.11 has an older Amazon Linux."""
         return (17,) if self.python == "3.11" else (17, 28, 34)
 
     def for_uv(self) -> list[str]:
-        """How uv is told."""
+        """Return uv's options."""
         newest = f"{self.machine}-manylinux_2_{max(self.glibc)}"
         return ["--python-platform", newest, "--python-version", self.python, "--only-binary", ":all:"]
 
     def for_pip(self) -> list[str]:
-        """How pip is told: each tag by itself."""
-        tags = [f"manylinux_2_{each}_{self.machine}" for each in self.glibc] + [
-            f"manylinux2014_{self.machine}"
+        """Return pip's options, with one for each platform tag."""
+        tags = [
+            *(f"manylinux_2_{minor}_{self.machine}" for minor in self.glibc),
+            f"manylinux2014_{self.machine}",
         ]
         platforms = [word for tag in tags for word in ("--platform", tag)]
         return [
@@ -69,50 +70,55 @@ class InstallTarget:
 
 
 def install(requirements: Requirements, directory: Path, target: InstallTarget | None = None) -> None:
-    """Put the libraries into `directory`: for `target`, or for this very Python.
+    """Install the libraries into `directory`, for `target` or for the running Python.
 
     Raises:
-        NotInstalled: an index has no such wheels, or there is neither uv nor pip.
+        NotInstalled: no index has such wheels, or both uv and pip are missing.
     """
-    with requirements.as_arguments() as wanted:
-        _with_uv(uv, wanted, directory, target) if (uv := _uv()) else _with_pip(wanted, directory, target)
+    with requirements.as_arguments() as arguments:
+        if uv := _uv():
+            _with_uv(uv, arguments, directory, target)
+        else:
+            _with_pip(arguments, directory, target)
     for path in (found for pattern in _OF_THIS_MACHINE for found in directory.glob(pattern)):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def _with_uv(uv: Sequence[str], wanted: Sequence[str], directory: Path, target: InstallTarget | None) -> None:
-    told = target.for_uv() if target else ["--python", sys.executable]
-    command = [*uv, "pip", "install", "--quiet", "--target", str(directory), *told, *wanted]
+def _with_uv(
+    uv: Sequence[str], arguments: Sequence[str], directory: Path, target: InstallTarget | None
+) -> None:
+    options = target.for_uv() if target else ["--python", sys.executable]
+    command = [*uv, "pip", "install", "--quiet", "--target", str(directory), *options, *arguments]
     if _run([*command, "--offline"]) is None:
         return
     if problem := _run(command):
         raise NotInstalled(problem)
 
 
-def _with_pip(wanted: Sequence[str], directory: Path, target: InstallTarget | None) -> None:
-    """As pip asks its index each time, wheels are fetched into a directory of their own and installed from there."""
+def _with_pip(arguments: Sequence[str], directory: Path, target: InstallTarget | None) -> None:
+    """Download wheels into a cache and install from it, since pip would query its index every time."""
     if not find_spec("pip"):
-        raise NotInstalled("neither uv nor pip is here; install uv beside aws-cdk-lib")
+        raise NotInstalled("neither uv nor pip is installed; install uv beside aws-cdk-lib")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    told = target.for_pip() if target else []
-    kept = ["--no-compile", "--no-index", "--find-links", str(_WHEELS)]
-    command = [*pip, "install", *kept, "--target", str(directory), *told, *wanted]
+    options = target.for_pip() if target else []
+    cache = ["--no-compile", "--no-index", "--find-links", str(_WHEELS)]
+    command = [*pip, "install", *cache, "--target", str(directory), *options, *arguments]
     if _run(command) is None:
         return
-    if problem := _run([*pip, "download", "--dest", str(_WHEELS), *told, *wanted]) or _run(command):
+    if problem := _run([*pip, "download", "--dest", str(_WHEELS), *options, *arguments]) or _run(command):
         raise NotInstalled(problem)
 
 
 def _run(command: Sequence[str]) -> str | None:
-    """What a command said when it failed."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell, no user's text
+    """Run a command; return its output if it failed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - no shell
     if done.returncode == 0:
         return None
     return f"{' '.join(command)}\n\n{done.stderr.strip() or done.stdout.strip()}"
 
 
 def _uv() -> list[str] | None:
-    """The command of uv, as this environment's package, or as a program."""
+    """Return the command of uv: this environment's package, or a program."""
     if find_spec("uv"):
         return [sys.executable, "-m", "uv"]
     found = shutil.which("uv")

@@ -1,4 +1,4 @@
-"""Rights over jobs and their runs, by what the steps do with them. A job and its runs have keys that nothing else has."""
+"""The rights on jobs and their runs that each step needs. Only jobs and runs have keys of their form."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from duetime.cdk.rights import may, may_by_key
 from duetime.ids import SEPARATOR, SYSTEM_TENANT
 
 JOBS = ("*#*-*",)
-"""Partitions of jobs in the one table, of their runs in the other: no other name behind a tenant has a hyphen."""
+"""The partitions of jobs and of their runs: after a tenant, only their names have a hyphen."""
 
 CODES = (f"{SYSTEM_TENANT}#*-*",)
-"""Those of the jobs that code declares."""
+"""The partitions of jobs that code declares."""
 
 PAYLOADS = ("*#payload#*",)
 
 
 def let_plan(actions: str, jobs: str) -> list[iam.PolicyStatement]:
-    """Put a job's occurrences, and move its cursor; with it, explain what was missed."""
+    """Allow to plan a job's occurrences, to move its cursor, and to explain missed occurrences."""
     return [
         may_by_key("dynamodb:PutItem", on=actions, keys=JOBS),
         may_by_key("dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=JOBS),
@@ -28,22 +28,22 @@ def let_plan(actions: str, jobs: str) -> list[iam.PolicyStatement]:
 
 
 def let_start_by_events(actions: str) -> list[iam.PolicyStatement]:
-    """Put an event's run: its row is a job's; its payload may be set apart."""
+    """Allow to plan an event's run. Its row is a job's; its payload may be offloaded."""
     return [may_by_key("dynamodb:PutItem", on=actions, keys=PAYLOADS)]
 
 
-def let_admit(jobs: str) -> list[iam.PolicyStatement]:
-    """Claim and settle runs together with their job: what a transaction only checks."""
+def let_claim(jobs: str) -> list[iam.PolicyStatement]:
+    """Allow to check the job in the transaction that claims or settles its run."""
     return [may_by_key("dynamodb:ConditionCheckItem", on=jobs, keys=JOBS)]
 
 
 def let_find_due(jobs: str) -> list[iam.PolicyStatement]:
-    """Find the jobs that must be attended to."""
+    """Allow to find the jobs that need maintenance."""
     return [may("dynamodb:Query", on=index(jobs, ATTEND.name))]
 
 
 def let_reconcile(actions: str, jobs: str) -> list[iam.PolicyStatement]:
-    """List code's jobs, and retire what a former version planned."""
+    """Allow to list code's jobs, and to retire runs that a previous version planned."""
     return [
         may_by_key("dynamodb:Query", "dynamodb:UpdateItem", on=actions, keys=CODES),
         may_by_key("dynamodb:BatchGetItem", on=jobs, keys=CODES),
@@ -52,32 +52,37 @@ def let_reconcile(actions: str, jobs: str) -> list[iam.PolicyStatement]:
 
 
 def let_manage(actions: str, jobs: str, tenants: Sequence[str] | None) -> list[iam.PolicyStatement]:
-    """What `Scheduler.jobs` calls: for every tenant and for code's jobs, or for the own jobs of some tenants.
+    """Allow the calls of `Scheduler.jobs`: on all jobs, or on the own jobs of some tenants.
 
-    Those see code's jobs too, since no tenant's may be named like one of them; they change none and see no run of one.
+    These tenants may read code's jobs, since theirs must not share a name with them. They cannot change
+    those jobs or see their runs.
     """
     runs = ("dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:Query")
     reads = ("dynamodb:Query", "dynamodb:BatchGetItem")
     by_name = index(jobs, JOB_NAMES.name)
-    keys, payloads = (JOBS, PAYLOADS) if tenants is None else (_of(tenants, "*-*"), _of(tenants, "payload#*"))
-    mine = [
+    keys, payloads = (
+        (JOBS, PAYLOADS)
+        if tenants is None
+        else (_partitions(tenants, "*-*"), _partitions(tenants, "payload#*"))
+    )
+    own = [
         may_by_key(*runs, on=actions, keys=keys),
         may_by_key("dynamodb:PutItem", "dynamodb:GetItem", on=actions, keys=payloads),
         may_by_key(*reads, "dynamodb:PutItem", "dynamodb:UpdateItem", on=jobs, keys=keys),
     ]
     if tenants is None:
-        return [*mine, may("dynamodb:Query", on=by_name)]
+        return [*own, may("dynamodb:Query", on=by_name)]
     return [
-        *mine,
+        *own,
         may_by_key(*reads, on=jobs, keys=CODES),
         may_by_key("dynamodb:Query", on=by_name, keys=[*tenants, SYSTEM_TENANT]),
     ]
 
 
 def index(table: str, name: str) -> str:
-    """The ARN of a table's index."""
+    """Return the ARN of a table's index."""
     return f"{table}/index/{name}"
 
 
-def _of(tenants: Sequence[str], rest: str) -> Sequence[str]:
-    return [f"{tenant}{SEPARATOR}{rest}" for tenant in tenants]
+def _partitions(tenants: Sequence[str], name: str) -> Sequence[str]:
+    return [f"{tenant}{SEPARATOR}{name}" for tenant in tenants]

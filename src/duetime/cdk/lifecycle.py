@@ -11,45 +11,36 @@ from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
 from duetime.cdk.changes import StreamSource
-from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import JOBS
+from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import may, may_by_key, read_manifests, read_stream, send
 from duetime.cdk.rules import accept_wildcard
-from duetime.cdk.tables import Tables
 from duetime.lambdas.publish import action_filters, job_filters
 from duetime.settings import Settings
 
 _LONGEST = timedelta(hours=6)
-"""What the bus has not taken by then goes to salvage, which finds it in the stream for a day."""
+"""Records that the bus rejects for that long go to salvage, which can read the stream for a day."""
 
-_GATHER = timedelta(seconds=1)
-"""Records gather for so long: one call for what happens together."""
+_BATCHING_WINDOW = timedelta(seconds=1)
+"""Changes within this time are published with one call."""
 
 
 class Lifecycle(Construct):
-    """Publishes what changes in the tables."""
+    """Publishes the changes in the tables. No other part waits for it."""
 
-    def __init__(
-        self,
-        scope: Construct,
-        construct_id: str,
-        *,
-        tables: Tables,
-        failures: str,
-        settings: Settings,
-        deployment: Deployment,
-    ) -> None:
+    def __init__(self, scope: Construct, construct_id: str, resources: SharedResources) -> None:
         super().__init__(scope, construct_id)
+        settings, deployment, tables = resources.settings, resources.deployment, resources.tables
+        jobs, failures = tables.jobs.table_arn, resources.failures.queue_arn
         self.bus: events.IEventBus = (
             events.EventBus(self, "Bus", event_bus_name=settings.event_bus)
             if deployment.own_bus
             else events.EventBus.from_event_bus_name(self, "Bus", settings.event_bus)
         )
-        jobs = tables.jobs.table_arn
-        duty = FunctionSpec(
+        spec = FunctionSpec(
             name=f"{settings.prefix}publish",
-            about="tells of what changed, on the event bus",
+            about="publishes lifecycle events on the event bus",
             entry="publish",
             timeout=timedelta(seconds=60),
             environment=settings.to_env(),
@@ -62,12 +53,12 @@ class Lifecycle(Construct):
                 send(failures),
             ],
         )
-        publish = DuetimeFunction(self, "publish", duty, Bundle.of(deployment).code(), deployment)
+        publish = DuetimeFunction(self, "publish", spec, Bundle.for_deployment(deployment).code(), deployment)
         for name, streams, stream, filters in (
             ("Actions", tables.streams_arn, tables.stream_arn, action_filters(settings)),
             ("Jobs", tables.job_streams_arn, tables.job_stream_arn, job_filters(settings)),
         ):
-            accept_wildcard(publish.role, streams, "A stream is named by the time of its making.")
+            accept_wildcard(publish.role, streams, "A stream is named by the time of its creation.")
             StreamSource(
                 self,
                 name,
@@ -76,11 +67,11 @@ class Lifecycle(Construct):
                 filters=filters,
                 failures=failures,
                 longest=_LONGEST,
-                gather=_GATHER,
+                gather=_BATCHING_WINDOW,
             )
 
 
 def let_publish(scope: Construct, settings: Settings) -> iam.PolicyStatement:
-    """Put events on the bus."""
+    """Allow to put events on the bus."""
     bus = Stack.of(scope).format_arn(service="events", resource="event-bus", resource_name=settings.event_bus)
     return may("events:PutEvents", on=bus)

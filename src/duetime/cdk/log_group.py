@@ -1,4 +1,4 @@
-"""A log group of the stack's own: named, kept for as long as the deployment says, and gone with the stack."""
+"""A named log group with the deployment's retention, deleted with the stack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from constructs import Construct
 
 
 def log_group(scope: Construct, name: str, *, days: int) -> logs.LogGroup:
-    """A log group; CDK's own enumeration lacks some of the retentions that CloudWatch admits."""
+    """Create a log group; CDK's enumeration lacks some of the retentions of CloudWatch."""
     group = logs.LogGroup(scope, "Logs", log_group_name=name, removal_policy=RemovalPolicy.DESTROY)
     cast("logs.CfnLogGroup", group.node.default_child).retention_in_days = days
     return group

@@ -1,4 +1,4 @@
-"""The mails' templates in SES: each kind of notification, single and digest, in every language there are words in."""
+"""The mails' templates in SES: each kind of notification, single and digest, in every supported language."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from duetime.settings import Settings
 
 
 class MailTemplates(Construct):
-    """All of them; none, where the deployment has no sender's address.
+    """All templates; none if `mail_from` is empty.
 
-    SES makes one template a second, and CloudFormation would ask for all at once: so each waits for the one before.
+    SES creates one template a second, and CloudFormation would request all at once. So each depends on the
+    previous one.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, settings: Settings) -> None:

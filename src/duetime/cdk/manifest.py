@@ -1,6 +1,6 @@
-"""What a deploy says in the tables: which types its workers run, and which jobs. And what it first reads: their format.
+"""The deploy function: it checks the tables' format, then publishes the types and jobs of each worker.
 
-Both are custom resources of one function. Their physical ids never change, so that CloudFormation replaces none.
+Each call is a custom resource. Their physical ids never change, so that CloudFormation never replaces one.
 """
 
 from __future__ import annotations
@@ -26,55 +26,56 @@ from duetime.model.manifest import Manifest
 from duetime.settings import Settings
 
 _TIMEOUT = timedelta(minutes=5)
-"""Each job that has changed is some ten calls."""
+"""A changed job takes about ten calls."""
 
 _PATIENCE = Duration.minutes(6)
-"""Without a bound CloudFormation waits an hour for a function that cannot answer."""
+"""Without a limit, CloudFormation waits an hour for a function that cannot answer."""
 
 
 class Deploy(Construct):
     """The function that a deploy calls, and its first call: the check of the tables' format.
 
-    It knows the tables, dispatch and the groups of schedules by name only. All else depends on `check`, the tables too, so
-    that a deploy over tables of another format fails before it changes any.
+    It refers to the tables, dispatch and the groups of schedules by name only. All other parts depend on
+    `check`, the tables too. So a deploy over tables of another format fails before it changes any.
     """
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        *,
         settings: Settings,
         deployment: Deployment,
         wakes: Wakes,
     ) -> None:
         super().__init__(scope, construct_id)
-        duty = FunctionSpec(
+        spec = FunctionSpec(
             name=f"{settings.prefix}deploy",
-            about="checks the tables' format, publishes manifests and reconciles jobs when the stack is deployed",
+            about="checks the tables' format, publishes manifests and reconciles jobs at each deploy",
             entry="deploy",
             timeout=_TIMEOUT,
             environment=replace(wakes.settings, app="").to_env(),
             rights=[*self._to_reconcile(settings), *wakes.let_set_jobs(), *wakes.let_list_jobs()],
         )
-        function = DuetimeFunction(self, "Function", duty, Bundle.of(deployment).code(), deployment)
+        function = DuetimeFunction(
+            self, "Function", spec, Bundle.for_deployment(deployment).code(), deployment
+        )
         wakes.accept_jobs(function)
         wakes.accept_lists(function)
         self._function = function.function
-        self._decides = {"DefaultTz": settings.default_tz, "EventBus": settings.event_bus}
-        """The function reads them in its settings; said here, a change of them alone has it called."""
-        self.check = self._call(self, "Format", FORMAT_RESOURCE, {"Format": str(FORMAT)})
+        self._triggers = {"DefaultTz": settings.default_tz, "EventBus": settings.event_bus}
+        """Settings that the function reads; as properties, a change of them calls the function."""
+        self.check = self._call("Format", FORMAT_RESOURCE, {"Format": str(FORMAT)})
 
     def publish(self, construct_id: str, manifest: Manifest) -> CustomResource:
-        """Publish a worker's manifest whenever it has changed, and take it back, with its jobs, when the worker goes."""
-        about = {
+        """Publish a worker's manifest when it changes; remove it and its jobs when the worker is removed."""
+        properties = {
             "Worker": manifest.worker,
             "Manifest": manifest.to_json(),
             "Jobs": packed(manifest.jobs_json()),
             "Format": str(FORMAT),
-            **self._decides,
+            **self._triggers,
         }
-        return self._call(self, construct_id, MANIFEST_RESOURCE, about)
+        return self._call(construct_id, MANIFEST_RESOURCE, properties)
 
     def _to_reconcile(self, settings: Settings) -> list[iam.PolicyStatement]:
         actions, jobs = table_arn(self, settings.actions_table), table_arn(self, settings.jobs_table)
@@ -85,12 +86,12 @@ class Deploy(Construct):
             *let_find_due(jobs),
         ]
 
-    def _call(self, scope: Construct, construct_id: str, kind: str, about: dict[str, str]) -> CustomResource:
+    def _call(self, construct_id: str, kind: str, properties: dict[str, str]) -> CustomResource:
         return CustomResource(
-            scope,
+            self,
             construct_id,
             service_token=self._function.function_arn,
             resource_type=kind,
-            properties=about,
+            properties=properties,
             service_timeout=_PATIENCE,
         )

@@ -1,4 +1,4 @@
-"""What is watched: the names of all that a scheduler consists of, read from its constructs, so that nothing is left out."""
+"""The names of all parts of a scheduler, read from its constructs, so that monitoring is complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from duetime.lambdas.metrics_buffer import deployment_of
 from duetime.settings import Settings
 
 _DEPLOY = "deploy"
-"""The function that only CloudFormation calls, and whose failures it tells."""
+"""Only CloudFormation calls this function, and reports its failures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,51 +28,51 @@ class Monitored:
     """The value of the metrics' dimension."""
     functions: Sequence[str]
     queues: Mapping[str, timedelta]
-    """Those with dead letters, each with its visibility time-out: what waits in them is to be worked at."""
+    """The queues with dead letters that feed workers, each with its visibility time-out."""
     last_queues: Sequence[str]
-    """Those without dead letters of their own, which salvage empties."""
+    """The queues without dead letters, which feed salvage."""
     tables: Mapping[str, TableShape]
-    """By the name that they have."""
+    """The shape of each table, by its name."""
     apis: Sequence[str]
 
     @classmethod
-    def of(cls, scope: Construct, settings: Settings) -> Monitored:
-        """All that is below a construct by now."""
-        found = scope.node.find_all()
-        queues = [each for each in found if isinstance(each, sqs.CfnQueue)]
+    def from_construct(cls, scope: Construct, settings: Settings) -> Monitored:
+        """Return the parts that are below a construct at this time."""
+        constructs = scope.node.find_all()
+        queues = [construct for construct in constructs if isinstance(construct, sqs.CfnQueue)]
         deploy = settings.prefix + _DEPLOY
         return cls(
             prefix=settings.prefix,
             deployment=deployment_of(settings),
-            functions=sorted(function for function in _functions(found) if function != deploy),
-            queues={_named(queue.queue_name): _hidden(queue) for queue in queues if queue.redrive_policy},
-            last_queues=[_named(queue.queue_name) for queue in queues if not queue.redrive_policy],
+            functions=sorted(function for function in _functions(constructs) if function != deploy),
+            queues={_name(queue.queue_name): _visibility(queue) for queue in queues if queue.redrive_policy},
+            last_queues=[_name(queue.queue_name) for queue in queues if not queue.redrive_policy],
             tables={
                 settings.actions_table: actions_shape(due_order=settings.due_order),
                 settings.jobs_table: JOBS,
             },
-            apis=[_named(each.name) for each in found if isinstance(each, apigateway.CfnRestApi)],
+            apis=[_name(api.name) for api in constructs if isinstance(api, apigateway.CfnRestApi)],
         )
 
     def function(self, name: str) -> str:
-        """A function's whole name."""
+        """Return a function's name with the prefix."""
         return self.prefix + name
 
     def short(self, name: str) -> str:
-        """A name without the prefix."""
+        """Return a name without the prefix."""
         return name.removeprefix(self.prefix)
 
 
-def _functions(found: Sequence[IConstruct]) -> Sequence[str]:
-    return [_named(each.function_name) for each in found if isinstance(each, lambda_.CfnFunction)]
+def _functions(constructs: Sequence[IConstruct]) -> Sequence[str]:
+    return [_name(part.function_name) for part in constructs if isinstance(part, lambda_.CfnFunction)]
 
 
-def _hidden(queue: sqs.CfnQueue) -> timedelta:
+def _visibility(queue: sqs.CfnQueue) -> timedelta:
     return timedelta(seconds=queue.visibility_timeout or 30)
 
 
-def _named(name: str | None) -> str:
-    """Every part has a name of its own choosing: what has none, nobody could watch by name."""
+def _name(name: str | None) -> str:
+    """Return a part's name, which monitoring requires."""
     if name is None:
-        raise ValueError("a function, queue or API has no name")
+        raise ValueError("a function, queue or API has no name; every part needs one")
     return name

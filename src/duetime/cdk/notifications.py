@@ -1,4 +1,4 @@
-"""Notifications: from the event bus by a queue of their own to the function that tells people, and what it tells them by."""
+"""Notifications: the rule on the event bus, the notify function, the topic, and the mails' templates."""
 
 from __future__ import annotations
 
@@ -13,81 +13,78 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
-from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.mail_templates import MailTemplates
 from duetime.cdk.queues import NOTIFY_TIMEOUT, RetriedQueue
+from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import keep_notified, may, send, take_from
 from duetime.cdk.rules import accept_wildcard
 from duetime.cdk.worker import feed
 from duetime.environment import PREFIX
 from duetime.ids import EVENT_SOURCE
 from duetime.model.notification import EVENT_TYPES
-from duetime.settings import Settings
 
 _AT_ONCE = 2
-"""The least that an event source takes: whatever fails at once, few are told at once."""
+"""The minimum of an event source: in a mass failure, few messages are handled at once."""
 
 
 class NotificationResources(Construct):
-    """Tells people. Nothing that runs an action waits for any of it."""
+    """Notifies people. No function that runs an action waits for it."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
+        resources: SharedResources,
         *,
         queue: RetriedQueue,
         bus: events.IEventBus,
-        jobs: str,
-        settings: Settings,
-        deployment: Deployment,
     ) -> None:
-        """Make it.
+        """Create it.
 
         Args:
-            scope: see CDK, as the next one.
-            construct_id: the construct's name.
+            scope: as in CDK.
+            construct_id: as in CDK.
+            resources: the jobs table stores preferences, lists and deliveries.
             queue: between the bus and the function; its dead letters feed salvage.
             bus: where lifecycle events are published.
-            jobs: the ARN of the jobs table, which keeps preferences, lists, and what was sent.
-            settings: the deployment's.
-            deployment: the deployment's.
         """
         super().__init__(scope, construct_id)
-        self._settings, self._queue = settings, queue.queue
+        deployment, self._queue = resources.deployment, queue.queue
+        self._settings = settings = resources.settings
         self.topic = self._topic() if deployment.own_topic and not settings.topic_arn else None
         self.templates = MailTemplates(self, "Mails", settings=settings)
         self._subscribe(bus)
         self.topic_arn = topic_arn = self.topic.topic_arn if self.topic else settings.topic_arn
-        told = replace(settings, app="", topic_arn=topic_arn, notification_queue=queue.queue.queue_url)
-        duty = FunctionSpec(
+        mine = replace(settings, app="", topic_arn=topic_arn, notification_queue=queue.queue.queue_url)
+        spec = FunctionSpec(
             name=f"{settings.prefix}notify",
-            about="tells people what failed and what recovered",
+            about="notifies people of failures and recoveries",
             entry="notify",
             timeout=NOTIFY_TIMEOUT,
-            environment=told.to_env(),
+            environment=mine.to_env(),
             rights=[
                 take_from(queue.queue.queue_arn),
                 send(queue.queue.queue_arn),
-                *keep_notified(jobs),
+                *keep_notified(resources.tables.jobs.table_arn),
                 *([may("sns:Publish", on=topic_arn)] if topic_arn else []),
                 *self._let_mail(),
             ],
-            is_put_off=True,
+            sends_to_own_queue=True,
         )
-        self.notify = DuetimeFunction(self, "notify", duty, Bundle.of(deployment).code(), deployment)
+        code = Bundle.for_deployment(deployment).code()
+        self.notify = DuetimeFunction(self, "notify", spec, code, deployment)
         if settings.mail_from:
             accept_wildcard(self.notify.role, self._template_arn, "Each language has its own template.")
-            accept_wildcard(self.notify.role, self._identities_arn, "The sender is bound by ses:FromAddress.")
+            accept_wildcard(self.notify.role, self._identities_arn, "ses:FromAddress restricts the sender.")
         feed(self, "Queue", self.notify, queue.queue, at_once=_AT_ONCE)
 
-    def lead_to(self, console_url: str) -> None:
-        """Have mails lead to a console that no setting names, since the stack itself serves it."""
-        self.notify.tell(f"{PREFIX}CONSOLE_URL", console_url)
+    def link_to(self, console_url: str) -> None:
+        """Link mails to a console that no setting names, since the stack itself serves it."""
+        self.notify.add_environment(f"{PREFIX}CONSOLE_URL", console_url)
 
     def _topic(self) -> sns.Topic:
-        """What a tenant's notifications are published to; subscribers choose by the message's attributes."""
+        """Create the topic of tenants' notifications; subscribers filter by the message's attributes."""
         return sns.Topic(
             self,
             "Topic",
@@ -100,7 +97,7 @@ class NotificationResources(Construct):
         events.Rule(
             self,
             "Rule",
-            description="duetime: what people may want to be told of",
+            description="duetime: events that people may be notified of",
             event_bus=bus,
             event_pattern=events.EventPattern(
                 account=[Stack.of(self).account],
@@ -112,15 +109,15 @@ class NotificationResources(Construct):
         )
 
     def _let_mail(self) -> Iterator[iam.PolicyStatement]:
-        """Send mails of these templates, from this address alone.
+        """Allow to send mails of these templates, from this address alone.
 
-        Which identity SES asks for is its own choice: the address', its domain's or a domain's above, and in the sandbox
-        the recipient's, too.
+        SES chooses the identity that it checks: the address', its domain's or a parent domain's. In the
+        sandbox it also checks the recipient's.
         """
         if sender := self._settings.mail_from:
-            from_it: dict[str, object] = {"ses:FromAddress": sender}
+            from_sender: dict[str, object] = {"ses:FromAddress": sender}
             on = [self._identities_arn, self._template_arn]
-            yield may("ses:SendTemplatedEmail", on=on, StringEquals=from_it)
+            yield may("ses:SendTemplatedEmail", on=on, StringEquals=from_sender)
 
     @property
     def _template_arn(self) -> str:

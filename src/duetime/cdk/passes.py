@@ -1,4 +1,4 @@
-"""The repeated passes: EventBridge Scheduler calls the sweep each minute and the catch-up every six hours."""
+"""The schedules of the passes: by default the sweep every minute and the catch-up every six hours."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassSpec:
-    """One function, and how often it is called."""
+    """One pass: its function and its rate."""
 
     name: str
     function: DuetimeFunction
     rate: timedelta
     retries: int
-    """How often a call is repeated that Lambda did not take; the next pass makes up for one that is lost."""
+    """The retries of a call that Lambda did not accept; the next pass does the work of a lost one."""
 
 
 class PassFunctions(Construct):
-    """The schedules of the passes, in a group of their own."""
+    """Calls the passes by schedules in their own group."""
 
     def __init__(
         self,
@@ -40,25 +40,25 @@ class PassFunctions(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         group = ScheduleGroup(self, "Group", name=group_name)
-        arns = [each.function.function.function_arn for each in passes]
+        arns = [spec.function.function.function_arn for spec in passes]
         role = WakeRole(self, "Wake", groups=[group.name], functions=arns, failures=failures).role
-        for each in passes:
+        for spec in passes:
             schedule = scheduler.CfnSchedule(
                 self,
-                each.name,
-                name=each.name,
+                spec.name,
+                name=spec.name,
                 group_name=group.name,
-                description=f"duetime: calls {each.name}",
-                schedule_expression=rate(each.rate),
+                description=f"duetime: calls {spec.name}",
+                schedule_expression=rate(spec.rate),
                 flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
                 target=scheduler.CfnSchedule.TargetProperty(
-                    arn=each.function.function.function_arn,
+                    arn=spec.function.function.function_arn,
                     role_arn=role.role_arn,
                     input="{}",
                     retry_policy=scheduler.CfnSchedule.RetryPolicyProperty(
-                        maximum_retry_attempts=each.retries,
+                        maximum_retry_attempts=spec.retries,
                         maximum_event_age_in_seconds=max(
-                            60, int(min(each.rate, _LONGEST_AGE).total_seconds())
+                            60, int(min(spec.rate, _LONGEST_AGE).total_seconds())
                         ),
                     ),
                     dead_letter_config=scheduler.CfnSchedule.DeadLetterConfigProperty(arn=failures),
@@ -70,8 +70,8 @@ class PassFunctions(Construct):
 _LONGEST_AGE = timedelta(hours=1)
 
 
-def rate(every: timedelta) -> str:
-    """``rate(6 hours)``: in the largest unit that divides it; EventBridge wants a singular for one."""
-    unit, length = next((unit, length) for unit, length in _UNITS if not every % length)
-    count = every // length
+def rate(interval: timedelta) -> str:
+    """Return EventBridge's form, such as ``rate(6 hours)``, in the largest unit that divides the interval."""
+    unit, length = next((unit, length) for unit, length in _UNITS if not interval % length)
+    count = interval // length
     return f"rate({count} {unit}{'' if count == 1 else 's'})"

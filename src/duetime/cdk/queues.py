@@ -1,4 +1,4 @@
-"""The queues: one of due messages for each worker, with its dead letters, and one for what functions could not do."""
+"""The queues: each worker's due queue with its dead letters, and the failure queue."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from constructs import Construct
 from duetime.cdk.rules import accept
 
 VISIBILITY_BEYOND_TIMEOUT = timedelta(seconds=5)
-"""Lambda refuses a queue whose messages become visible again before the function has ended."""
+"""Lambda rejects a queue whose messages become visible again before the function has ended."""
 
 SALVAGE_TIMEOUT = timedelta(seconds=60)
-"""How long salvage may take over one message of the queues that feed it."""
+"""The time-out of salvage for one message."""
 
 NOTIFY_TIMEOUT = timedelta(minutes=3)
-"""How long one message of the notifications' queue may take: twenty mails to a service that does not answer."""
+"""The time-out of notify for one message: twenty mails to a service that does not respond."""
 
 NOTIFY_RECEIVES = 460
-"""A message comes again every three minutes, for a day: mails may be away for hours, and nobody need redrive them."""
+"""A message is retried every three minutes for a day, since a mail service may be down for hours."""
 
-_KEPT = Duration.days(14)
-"""The longest that SQS keeps a message: salvage may be broken for so long before anything is lost."""
+_RETENTION = Duration.days(14)
+"""The maximum retention of SQS: salvage may be broken for that long before a message is lost."""
 
 
 def visibility_of(timeout: timedelta) -> timedelta:
-    """The visibility time-out of a due queue whose function has this time-out."""
+    """Return the visibility time-out of a queue from the time-out of its function."""
     return timeout + VISIBILITY_BEYOND_TIMEOUT
 
 
 class RetriedQueue(Construct):
-    """A queue that feeds a function. What that cannot handle goes to `dead`, which feeds salvage."""
+    """A queue that feeds a function. Messages that fail too often go to `dead`, which feeds salvage."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, name: str, timeout: timedelta, max_receives: int
@@ -54,9 +54,9 @@ class DueQueue(RetriedQueue):
 
 
 class FailureQueue(Construct):
-    """Where stream batches, wakes and passes go that failed for good, and requests to redrive: it feeds salvage.
+    """The queue for stream batches, wakes and passes that failed permanently, and for redrive requests.
 
-    EventBridge puts there what the rules named by `rules` could not deliver.
+    It feeds salvage. EventBridge sends undeliverable events of the rules that match `rules` there.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, name: str, rules: str) -> None:
@@ -73,7 +73,7 @@ class FailureQueue(Construct):
         accept(
             self.queue,
             "AwsSolutions-SQS3",
-            "Failures end here; what salvage fails at comes again for two weeks.",
+            "Failures end here; messages that salvage cannot handle are retried for two weeks.",
         )
 
 
@@ -91,7 +91,7 @@ def _queue(
         queue_name=name,
         encryption=sqs.QueueEncryption.SQS_MANAGED,
         enforce_ssl=True,
-        retention_period=_KEPT,
+        retention_period=_RETENTION,
         visibility_timeout=Duration.seconds(visibility.total_seconds()),
         dead_letter_queue=dead_letter_queue,
     )

@@ -1,6 +1,6 @@
-"""A program of its own: import an app and write down what it registers. `duetime.cdk.handlers` runs it.
+"""Import an app and write the types and jobs that it registers. `duetime.cdk.handlers` runs it as a program.
 
-``python -P read_app.py RESULT MODULE:NAME DIRECTORY…`` imports from the directories before anything else.
+``python -P read_app.py RESULT MODULE:NAME DIRECTORY…`` imports from these directories first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a bundle needs: duetime's own requirements in the versions of this environment, and the handlers' beside them.
+"""The requirements of a bundle: duetime's own in the versions of this environment, and those of the handlers.
 
-What a team locks and tests with is what it deploys: nothing is newer in Lambda than it is here.
+A deploy uses the versions that were locked and tested here; none is newer in Lambda.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from duetime.errors import DuetimeError
 
 LAMBDA_HAS = frozenset({"boto3"})
-"""Not bundled: Lambda's Python brings it, AWS patches it there, and each call of ours is older than that Python."""
+"""Not bundled: Lambda's Python includes it, AWS patches it there, and it supports every call that is used."""
 
 ONLY_HANDLERS_NEED = frozenset({"pydantic", "croniter"})
 
@@ -24,53 +24,55 @@ _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 
 
 class RequirementsMissing(DuetimeError, ValueError):
-    """A requirements file that is not there."""
+    """The requirements file does not exist."""
 
     code = "requirements-missing"
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What an installer is given."""
+    """The input of an installer."""
 
-    wanted: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     pinned: tuple[str, ...] = ()
-    """Versions that hold for whatever of these is drawn in."""
+    """Versions of all libraries, also of indirect ones."""
 
     @classmethod
-    def of_duetime(cls, *, without: frozenset[str]) -> Requirements:
-        """What duetime itself needs, with all that they draw in, in the versions of this environment."""
-        wanted = [name for name in _required_by("duetime") if name not in without]
-        return cls(tuple(sorted(wanted)), pinned=tuple(sorted(_pins(wanted))))
+    def for_duetime(cls, *, without: frozenset[str]) -> Requirements:
+        """Return the libraries of duetime. All versions are pinned to those of this environment."""
+        names = [name for name in _required_by("duetime") if name not in without]
+        return cls(tuple(sorted(names)), pinned=tuple(sorted(_pins(names))))
 
     def and_file(self, path: Path | None) -> Requirements:
-        """Those of a file besides; what the file names, it decides.
+        """Add a requirements file. Libraries that it names are no longer pinned.
 
         Raises:
-            RequirementsMissing: there is no such file.
+            RequirementsMissing: the file does not exist.
         """
         if path is None:
             return self
         if not path.is_file():
-            raise RequirementsMissing(f"requirements is {str(path)!r}; allowed is a file that pip reads")
+            raise RequirementsMissing(
+                f"requirements is {str(path)!r}, which does not exist; allowed is a requirements file of pip"
+            )
         named = {_normal(line) for line in path.read_text(encoding="utf-8").splitlines()}
         pinned = tuple(pin for pin in self.pinned if _normal(pin) not in named)
-        return Requirements(self.wanted, (*self.files, path), pinned)
+        return Requirements(self.names, (*self.files, path), pinned)
 
     @contextmanager
     def as_arguments(self) -> Iterator[list[str]]:
-        """The arguments that uv and pip share."""
-        with TemporaryDirectory(prefix="duetime-") as made:
-            pins = Path(made, "pins.txt")
+        """Yield the arguments for uv and for pip."""
+        with TemporaryDirectory(prefix="duetime-") as directory:
+            pins = Path(directory, "pins.txt")
             pins.write_text("\n".join(self.pinned), encoding="utf-8")
             files = [word for file in self.files for word in ("--requirement", str(file))]
-            yield [*self.wanted, *files, "--constraint", str(pins)]
+            yield [*self.names, *files, "--constraint", str(pins)]
 
 
-def _pins(wanted: Iterable[str]) -> Iterator[str]:
+def _pins(names: Iterable[str]) -> Iterator[str]:
     seen: set[str] = set()
-    waiting = list(wanted)
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
         if name in seen:
@@ -79,7 +81,7 @@ def _pins(wanted: Iterable[str]) -> Iterator[str]:
         try:
             yield f"{name}=={metadata.version(name)}"
             waiting += _required_by(name)
-        except metadata.PackageNotFoundError:  # asked for on another system only
+        except metadata.PackageNotFoundError:  # only required on another system
             continue
 
 
@@ -88,6 +90,6 @@ def _required_by(name: str) -> list[str]:
 
 
 def _normal(requirement: str) -> str:
-    """The name that a requirement begins with, as indexes compare it."""
+    """Return the name at the start of a requirement, in the form that indexes compare."""
     found = _NAME.match(requirement.strip())
     return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""

@@ -1,6 +1,6 @@
-"""Rights: each thing that a role may do, in one place. Which function gets which is told in docs/security.md.
+"""All rights that roles get. docs/security.md lists which function gets which.
 
-Items that are not actions have partitions of their own, ``system#…``, so that a role can be bound to them by key.
+Items other than actions have their own partitions, ``system#…``: a role can be restricted to them by key.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ UNDELIVERED = "system#undelivered"
 
 
 def may(*actions: str, on: str | Sequence[str], **conditions: dict[str, object]) -> iam.PolicyStatement:
-    """Allow `actions` on `on`, an ARN or some; conditions by IAM's operator."""
+    """Allow `actions` on one or more ARNs; conditions are named by IAM's operator."""
     arns = [on] if isinstance(on, str) else list(on)
     return iam.PolicyStatement(actions=list(actions), resources=arns, conditions=conditions or None)
 
 
 def may_by_key(*actions: str, on: str | Sequence[str], keys: Iterable[str]) -> iam.PolicyStatement:
-    """Allow `actions` on items whose partition key is like one of `keys`.
+    """Allow `actions` on items whose partition key matches one of `keys`.
 
-    ForAllValues is true of a request without any key, such as a Scan: the Null check refuses those.
+    ForAllValues holds for a request without any key, such as a Scan; the Null check denies those.
     """
     arns = [on] if isinstance(on, str) else list(on)
     return iam.PolicyStatement(
@@ -40,28 +40,28 @@ def may_by_key(*actions: str, on: str | Sequence[str], keys: Iterable[str]) -> i
 
 
 def read_manifests(jobs: str) -> iam.PolicyStatement:
-    """Find a type's queue."""
+    """Allow to find a type's queue."""
     return may_by_key("dynamodb:Query", on=jobs, keys=[MANIFESTS])
 
 
 def keep_bookmarks(jobs: str) -> iam.PolicyStatement:
-    """Remember how far a pass has come."""
+    """Allow to store the progress of a pass."""
     return may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[BOOKMARKS])
 
 
 def keep_undelivered(jobs: str) -> iam.PolicyStatement:
-    """Keep what was given up, read one of them, and forget what was done again."""
+    """Allow to store, read and delete undelivered inputs."""
     rights = ("dynamodb:UpdateItem", "dynamodb:GetItem", "dynamodb:DeleteItem")
     return may_by_key(*rights, on=jobs, keys=[UNDELIVERED])
 
 
 def read_undelivered(jobs: str) -> iam.PolicyStatement:
-    """List what was given up, and look at one of them."""
+    """Allow to list and read undelivered inputs."""
     return may_by_key("dynamodb:Query", "dynamodb:GetItem", on=jobs, keys=[UNDELIVERED])
 
 
 def keep_notified(jobs: str) -> list[iam.PolicyStatement]:
-    """Read what tenants have chosen, add to their lists, and keep what was counted and sent."""
+    """Allow to read preferences, to add to tenants' lists, and to store counts and deliveries."""
     rights = ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem")
     return [
         may_by_key("dynamodb:GetItem", on=jobs, keys=["*#preferences"]),
@@ -71,7 +71,7 @@ def keep_notified(jobs: str) -> list[iam.PolicyStatement]:
 
 
 def publish_manifests(jobs: str) -> list[iam.PolicyStatement]:
-    """Make a worker's types known, and read and mark the tables' format."""
+    """Allow to publish a worker's types, and to read and write the tables' format."""
     return [
         may_by_key("dynamodb:PutItem", "dynamodb:DeleteItem", on=jobs, keys=[MANIFESTS]),
         may_by_key("dynamodb:GetItem", "dynamodb:PutItem", on=jobs, keys=[FORMAT]),
@@ -79,12 +79,12 @@ def publish_manifests(jobs: str) -> list[iam.PolicyStatement]:
 
 
 def send(queues: str | Sequence[str]) -> iam.PolicyStatement:
-    """Send messages, and nothing else, to queues."""
+    """Allow to send messages to queues."""
     return may("sqs:SendMessage", on=queues)
 
 
 def take_from(queue: str) -> iam.PolicyStatement:
-    """What Lambda needs to feed a function from its queue, and a heartbeat to keep a message invisible."""
+    """Allow Lambda to feed a function from its queue, and a heartbeat to keep a message invisible."""
     return may(
         "sqs:ReceiveMessage",
         "sqs:DeleteMessage",
@@ -95,7 +95,7 @@ def take_from(queue: str) -> iam.PolicyStatement:
 
 
 def read_stream(stream: str, streams: str) -> list[iam.PolicyStatement]:
-    """What Lambda needs to feed a function from a table's stream; `streams` are all those of the table."""
+    """Allow Lambda to feed a function from a table's stream; `streams` matches all streams of the table."""
     return [
         may("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", on=stream),
         may("dynamodb:ListStreams", on=streams),
@@ -103,5 +103,5 @@ def read_stream(stream: str, streams: str) -> list[iam.PolicyStatement]:
 
 
 def tenant_keys(tenants: Iterable[str]) -> list[str]:
-    """The partition keys of tenants' items, in the table and in its indexes."""
+    """Return the partition keys of tenants' items, in the table and in its indexes."""
     return [f"{tenant}{SEPARATOR}*" for tenant in tenants]

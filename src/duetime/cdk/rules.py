@@ -1,4 +1,4 @@
-"""Security rules that are not followed, each with its reason: cdk-nag shows them, and fails on any other."""
+"""Accepted findings of cdk-nag, each with a reason. cdk-nag fails on any other finding."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from constructs import IConstruct
 
 
 def accept(construct: IConstruct, finding: str, reason: str) -> None:
-    """Accept one finding of cdk-nag's on one construct."""
+    """Accept one finding on one construct."""
     Validations.of(construct).acknowledge(Acknowledgment(id=finding, reason=reason))
 
 
 def accept_wildcard(construct: IConstruct, arn: str, reason: str) -> None:
-    """Accept that a role's resource ends in ``*``, because AWS makes up the rest of the name.
+    """Accept a role's resource that ends in ``*``, because the rest of the name is unknown at synthesis.
 
-    cdk-nag writes what CloudFormation knows only at deployment as ``<AWS::Region>``.
+    cdk-nag writes values that CloudFormation knows only at deployment as ``<AWS::Region>``.
     """
     stack = Stack.of(construct)
     for token, name in (

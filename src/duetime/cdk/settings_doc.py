@@ -1,4 +1,7 @@
-"""docs/settings.md, written from the settings' own metadata: ``python -m duetime.cdk.settings_doc docs/settings.md``."""
+"""Write docs/settings.md from the settings' metadata.
+
+``python -m duetime.cdk.settings_doc docs/settings.md``
+"""
 
 from __future__ import annotations
 
@@ -17,57 +20,72 @@ from duetime.settings import Settings
 
 _HEAD = f"""# Settings
 
-<!-- Made by `python -m duetime.cdk.settings_doc docs/settings.md`; change the settings' own texts instead. -->
+<!-- Made by `python -m duetime.cdk.settings_doc docs/settings.md`; change the settings' texts instead. -->
 
-A deployment's settings are in `cdk.json`, under `context`, each with `{KEY}` before its name. `-c` changes one for one command:
+A deployment's settings are in `cdk.json`, under `context`, each with `{KEY}` before its name.
+`-c` changes one for one command:
 
 ```sh
 npx cdk deploy -c {KEY}lease=120 -c {KEY}heartbeat=30
 ```
 
-Durations are seconds. What contradicts itself or AWS' limits, and a name that is no setting, is refused when the stack is synthesised, with the name, the value and what is allowed.
+Durations are in seconds. Synthesis rejects contradictions, values outside AWS' limits and unknown names.
+The message has the name, the value and the allowed values.
 
-In a CDK app of your own the same settings are the fields of `duetime.settings.Settings` and `duetime.cdk.Deployment`; durations are `timedelta` there.
+In your own CDK app the same settings are the fields of `duetime.settings.Settings` and
+`duetime.cdk.Deployment`. Durations are `timedelta` there.
 """
 
-_OF_THE_FUNCTIONS = f"""## What the functions read
+_FUNCTION_SETTINGS = f"""## What the functions read
 
-The stack hands these to its functions as environment variables: `{PREFIX}LEASE` and so on. The defaults are left out.
+The stack passes these to its functions as environment variables, such as `{PREFIX}LEASE`.
+Defaults are omitted.
 """
 
-_OF_THE_DEPLOYMENT = """## What only the deployment knows
+_DEPLOYMENT_SETTINGS = """## What only the deployment knows
 """
 
-_OF_THE_STACK = f"""## What the stack makes
+_DERIVED_SETTINGS = f"""## Settings that the stack derives
 
-Nobody chooses these; the functions find them in their environment, with `{PREFIX}` before the name. A script that only schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`), and `{PREFIX}DUE_SHARDS` and `{PREFIX}DUE_ORDER` where they are not the defaults; one that redrives what is undelivered, `{PREFIX}FAILURE_QUEUE`.
+You cannot choose these. The functions read them from their environment, with `{PREFIX}` before the name.
+
+- A script that only schedules needs `{PREFIX}ACTIONS_TABLE` (or `{PREFIX}PREFIX`).
+  It needs `{PREFIX}DUE_SHARDS` and `{PREFIX}DUE_ORDER` if they differ from the defaults.
+- A script that redrives undelivered inputs needs `{PREFIX}FAILURE_QUEUE`.
 """
 
 
 def page() -> str:
-    """The whole page."""
-    made = [field for field in fields(Settings) if field.name in MADE_BY_THE_STACK]
+    """Return the page."""
+    derived = [field for field in fields(Settings) if field.name in MADE_BY_THE_STACK]
     parts = (
         _HEAD,
-        _OF_THE_FUNCTIONS,
+        _FUNCTION_SETTINGS,
         _table(chosen(Settings)),
-        _OF_THE_DEPLOYMENT,
+        _DEPLOYMENT_SETTINGS,
         _table(chosen(Deployment)),
-        _OF_THE_STACK,
+        _DERIVED_SETTINGS,
         "\n".join(
-            ["| setting | means |", "|---|---|", *(f"| `{each.name}` | {_about(each)} |" for each in made)]
+            [
+                "| setting | means |",
+                "|---|---|",
+                *(f"| `{field.name}` | {_about(field)} |" for field in derived),
+            ]
         ),
     )
     return "\n".join(parts) + "\n"
 
 
-def _table(listed: Iterable[Field[Any]]) -> str:
-    return "\n".join(["| setting | default | allowed | means |", "|---|---|---|---|", *_rows(listed)]) + "\n"
+def _table(settings: Iterable[Field[Any]]) -> str:
+    return (
+        "\n".join(["| setting | default | allowed | means |", "|---|---|---|---|", *_rows(settings)]) + "\n"
+    )
 
 
-def _rows(listed: Iterable[Field[Any]]) -> Iterator[str]:
-    for each in listed:
-        yield f"| `{each.name}` | {_default(default_of(each))} | {_allowed(each)} | {_about(each)} |"
+def _rows(settings: Iterable[Field[Any]]) -> Iterator[str]:
+    for setting in settings:
+        default = _default(default_of(setting))
+        yield f"| `{setting.name}` | {default} | {_allowed(setting)} | {_about(setting)} |"
 
 
 def _default(value: object) -> str:
@@ -84,12 +102,12 @@ def _default(value: object) -> str:
             return f"`{value}`"
 
 
-def _allowed(each: Field[Any]) -> str:
-    return allowed(each).replace("|", "\\|")
+def _allowed(setting: Field[Any]) -> str:
+    return allowed(setting).replace("|", "\\|")
 
 
-def _about(each: Field[Any]) -> str:
-    return str(each.metadata["about"]).replace("|", "\\|")
+def _about(setting: Field[Any]) -> str:
+    return str(setting.metadata["about"]).replace("|", "\\|")
 
 
 if __name__ == "__main__":

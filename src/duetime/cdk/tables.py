@@ -1,4 +1,4 @@
-"""The two tables: on demand, encrypted, recoverable to any second, and kept when the stack goes."""
+"""The two tables: on demand, encrypted, with point-in-time recovery, and retained without the stack."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Tables(Construct):
     def tenant_indexes(self) -> Sequence[str]:
         """The ARNs of the actions table's indexes whose keys begin with a tenant."""
         by_due = [TENANT_DUE] if self._settings.due_order else []
-        return [self.index_arn(each.name) for each in (CORRELATION, FAILED, *by_due)]
+        return [self.index_arn(index.name) for index in (CORRELATION, FAILED, *by_due)]
 
     def index_arn(self, index: str) -> str:
-        """The ARN of an index of the actions table."""
+        """Return the ARN of an index of the actions table."""
         return f"{self.actions.table_arn}/index/{index}"
 
     @property
@@ -47,7 +47,7 @@ class Tables(Construct):
 
     @property
     def streams_arn(self) -> str:
-        """The ARN of whatever streams the actions table has: their names are times."""
+        """The ARN pattern of all streams of the actions table: a stream is named by its creation time."""
         return self._streams_arn(self._settings.actions_table)
 
     @property
@@ -57,7 +57,7 @@ class Tables(Construct):
 
     @property
     def job_streams_arn(self) -> str:
-        """The ARN of whatever streams the jobs table has."""
+        """The ARN pattern of all streams of the jobs table."""
         return self._streams_arn(self._settings.jobs_table)
 
     def _streams_arn(self, table: str) -> str:
@@ -93,7 +93,7 @@ class Tables(Construct):
 
 
 def table_arn(scope: Construct, name: str) -> str:
-    """A table's ARN by its name alone: for what must come before the table itself."""
+    """Return a table's ARN from its name alone, for parts that are created before the table."""
     return Stack.of(scope).format_arn(service="dynamodb", resource="table", resource_name=name)
 
 

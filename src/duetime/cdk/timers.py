@@ -1,4 +1,4 @@
-"""The groups of EventBridge Scheduler's schedules: of one-shots, which wake far actions, and of jobs."""
+"""The groups of EventBridge Scheduler's schedules: of timers, which wake far actions, and of jobs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from duetime.settings import Settings
 
 
 class ScheduleGroup(Construct):
-    """A group of schedules; they go with it, so that nothing wakes a stack that is gone."""
+    """A group of schedules. They are deleted with it, so that nothing wakes a deleted stack."""
 
     def __init__(self, scope: Construct, construct_id: str, *, name: str) -> None:
         super().__init__(scope, construct_id)
@@ -18,7 +18,7 @@ class ScheduleGroup(Construct):
 
 
 class TimerResources(Construct):
-    """The groups whose schedules wake dispatch; functions fill them, and deploys the second."""
+    """The groups whose schedules wake dispatch. Functions create the schedules."""
 
     def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:
         super().__init__(scope, construct_id)

@@ -1,4 +1,4 @@
-"""Salvage: the function that every dead-letter queue and the failure queue feed, and what it may do."""
+"""The salvage function: it redrives or keeps the inputs in the dead-letter queues and the failure queue."""
 
 from __future__ import annotations
 
@@ -6,66 +6,61 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from duetime.cdk.bundle import Bundle
-from duetime.cdk.deployment import Deployment
 from duetime.cdk.functions import DuetimeFunction, FunctionSpec
 from duetime.cdk.job_rights import let_plan, let_start_by_events
 from duetime.cdk.lifecycle import let_publish
 from duetime.cdk.queues import SALVAGE_TIMEOUT, RetriedQueue
+from duetime.cdk.resources import SharedResources
 from duetime.cdk.rights import keep_undelivered, may, may_by_key, send, take_from
 from duetime.cdk.rules import accept_wildcard
-from duetime.cdk.steps import StepResources
 from duetime.cdk.worker import feed
 from duetime.ports.wakeups import NOTIFICATIONS
-from duetime.settings import Settings
 
 _AT_ONCE = 2
-"""The least that an event source takes: what was given up is rare, and seldom urgent."""
+"""The minimum of an event source: undelivered inputs are rare and seldom urgent."""
 
 
 class UndeliveredFunction(Construct):
-    """Sees to what was given up: what it does again is what arm and dispatch do, so it has their rights as well."""
+    """Handles undelivered inputs. It repeats the work of arm and dispatch, so it has their rights as well."""
 
     def __init__(
         self,
         scope: Construct,
         construct_id: str,
-        places: StepResources,
+        resources: SharedResources,
         *,
-        failures: sqs.Queue,
         notifications: RetriedQueue | None,
-        settings: Settings,
-        deployment: Deployment,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._places, self._wakes = places, places.wakes
-        self._sources = {name: due.dead for name, due in places.due.items()} | {"": failures}
-        told = replace(
-            self._wakes.settings, app="", queues=places.queue_urls, failure_queue=failures.queue_url
+        self._resources, self._wakes, self._notifications = resources, resources.wakes, notifications
+        failures = resources.failures
+        self._sources = {name: due.dead for name, due in resources.due.items()} | {"": failures}
+        settings = replace(
+            self._wakes.settings, app="", queues=resources.queue_urls, failure_queue=failures.queue_url
         )
-        self._notifications = notifications
         if notifications is not None:
             self._sources[NOTIFICATIONS] = notifications.dead
-            told = replace(told, notification_queue=notifications.queue.queue_url)
-        duty = FunctionSpec(
+            settings = replace(settings, notification_queue=notifications.queue.queue_url)
+        spec = FunctionSpec(
             name=f"{settings.prefix}salvage",
-            about="does again, or keeps, what queues, the stream and EventBridge gave up on",
-            entry="salvage",
+            about="redrives or keeps the inputs that queues, the stream and EventBridge gave up on",
+            entry="undelivered",
             timeout=SALVAGE_TIMEOUT,
-            environment=told.to_env(),
-            rights=[*places.rights_to_send(), *self._rights()],
+            environment=settings.to_env(),
+            rights=[*resources.rights_to_send(), *self._rights()],
         )
-        salvage = DuetimeFunction(self, "salvage", duty, Bundle.of(deployment).code(), deployment)
+        code = Bundle.for_deployment(resources.deployment).code()
+        salvage = DuetimeFunction(self, "salvage", spec, code, resources.deployment)
         self._wakes.accept_timers(salvage)
         accept_wildcard(salvage.role, self._wakes.rules_arn, "Rules are named by the jobs that they start.")
         for name, queue in self._sources.items():
             feed(self, f"Dead-{name}" if name else "Failures", salvage, queue, at_once=_AT_ONCE)
 
     def _rights(self) -> Iterator[iam.PolicyStatement]:
-        tables = self._places.tables
+        tables = self._resources.tables
         actions, jobs = tables.actions.table_arn, tables.jobs.table_arn
         yield from (take_from(source.queue_arn) for source in self._sources.values())
         yield keep_undelivered(jobs)
@@ -79,7 +74,7 @@ class UndeliveredFunction(Construct):
         yield let_publish(self, self._wakes.settings)
 
     def _rights_of_arm(self, actions: str) -> Iterator[iam.PolicyStatement]:
-        tables = self._places.tables
+        tables = self._resources.tables
         streams = [tables.stream_arn, tables.job_stream_arn]
         yield may("dynamodb:GetShardIterator", "dynamodb:GetRecords", on=streams)
         yield may_by_key("dynamodb:DeleteItem", on=actions, keys=["*#payload#*", "*#key#*"])

@@ -1,6 +1,6 @@
-"""The people who may call the API: a Cognito user pool, its groups, and the client through which the console signs in.
+"""The users of the API: a Cognito user pool, its groups, and the client with which the console signs in.
 
-Nobody signs up. An admin makes each user, with the tenant, and puts the user into groups, which are roles.
+Users cannot sign up. An admin creates each user with a tenant, and adds the user to groups, which are roles.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from duetime.cdk.rules import accept
 from duetime.settings import Settings
 
 TENANT = "tenant_id"
-"""The attribute that an ID token tells as ``custom:tenant_id``."""
+"""The attribute that an ID token contains as ``custom:tenant_id``."""
 
 _SIGNED_IN = Duration.hours(1)
 _REMEMBERED = Duration.hours(12)
 
 
 class Users(Construct):
-    """A user pool of the stack's own, or one that is there already, which keeps its own groups and sign-in pages."""
+    """A user pool of the stack, or an existing one, which has its own groups and sign-in pages."""
 
     def __init__(
         self, scope: Construct, construct_id: str, *, settings: Settings, deployment: Deployment
     ) -> None:
         super().__init__(scope, construct_id)
         self.sign_in_url = deployment.sign_in_url
-        """Where people sign in; empty where nobody said it, and the stack makes no pages."""
+        """The sign-in pages; empty if neither the deployment nor the stack provides them."""
         if deployment.user_pool_id:
             self.pool = cognito.UserPool.from_user_pool_id(self, "Pool", deployment.user_pool_id)
         else:
@@ -40,7 +40,7 @@ class Users(Construct):
             if deployment.sign_in_domain or deployment.serves_console:
                 self.sign_in_url = self._make_pages(deployment.sign_in_domain or self._own_domain)
         self.issuer = f"https://cognito-idp.{Stack.of(self).region}.amazonaws.com/{self.pool.user_pool_id}"
-        """Who tokens of the pool are from."""
+        """The issuer of the pool's tokens."""
 
     def _make_pool(self, name: str, *, keep: bool) -> cognito.IUserPool:
         email = cognito.StandardAttribute(required=True, mutable=True)
@@ -81,16 +81,16 @@ class Users(Construct):
                 f"Group-{role}",
                 user_pool=self.pool,
                 group_name=role,
-                description=settings.roles.get(role, "whoever may call the API at all"),
+                description=settings.roles.get(role, "users who may call the API"),
             )
 
     @property
     def _own_domain(self) -> str:
-        """A prefix that no other stack has, and that stays: the last part of the stack's id is a UUID."""
+        """A permanent prefix, unique to the stack: the last part of the stack's id is a UUID."""
         return f"duetime-{Fn.select(2, Fn.split('/', Stack.of(self).stack_id))}"
 
     def _make_pages(self, prefix: str) -> str:
-        """Cognito's own pages, of the kind that needs no branding; their URL."""
+        """Create Cognito's classic sign-in pages, which need no branding, and return their URL."""
         domain = self.pool.add_domain(
             "Domain",
             cognito_domain=cognito.CognitoDomainOptions(domain_prefix=prefix),
@@ -99,15 +99,15 @@ class Users(Construct):
         return domain.base_url()
 
     def add_client(self, name: str, *, addresses: Sequence[str]) -> cognito.UserPoolClient:
-        """A client without a secret: a code is redeemed with its proof (PKCE), at the console's own addresses alone.
+        """Add a client without a secret: codes need a proof (PKCE), and the console's addresses.
 
-        A user may write no more than the e-mail address, which counts once it is verified; above all no tenant.
-        Its one scope is ``openid``, by which an ID token tells all that the client may read: with another beside it,
-        Cognito tells only what that one names, and never the tenant.
+        A user may change only the e-mail address, which must then be verified, and never the tenant. The only
+        scope is ``openid``: an ID token then contains all attributes that the client may read. With a second
+        scope it contains only that scope's attributes, which never include the tenant.
 
         Args:
             name: the client's.
-            addresses: where people come back to from signing in, and from signing out; without any, nobody signs in there.
+            addresses: the pages after signing in and out; without any, there is no sign-in through pages.
         """
         signs_in = cognito.OAuthSettings(
             flows=cognito.OAuthFlows(authorization_code_grant=True),
@@ -137,6 +137,6 @@ class Users(Construct):
 
 
 _LEFT_TO_THE_POOLS_OWNER = {
-    "AwsSolutions-COG2": "A second factor is each user's choice; who must have one requires it of the pool.",
-    "AwsSolutions-COG8": "Threat protection is a plan of Cognito's that is paid by the user; it is the pool owner's choice.",
+    "AwsSolutions-COG2": "A second factor is each user's choice; the pool's owner can require it.",
+    "AwsSolutions-COG8": "Threat protection is a Cognito plan billed by user; it is the pool owner's choice.",
 }

@@ -1,6 +1,6 @@
-"""What wakes dispatch from outside: EventBridge Scheduler's role for timers and jobs, jobs' rules, and who may set them.
+"""The role in which timers, schedules and rules wake dispatch, and the rights to set them.
 
-All of it is said by name: the deploy function sets the jobs' wakes, and comes before what they wake.
+Everything is referred to by name: the deploy function sets the jobs' wakes, and is created before dispatch.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from duetime.settings import Settings
 
 DEFAULT_BUS = "default"
 DISPATCH, FAILURES = "dispatch", "failures"
-"""How the function and the queue are named, after the prefix."""
+"""The names of the function and of the queue, without the prefix."""
 
 
 class WakeRole(Construct):
-    """The role in which EventBridge Scheduler calls some functions, for the schedules of some groups only."""
+    """The role in which EventBridge Scheduler calls functions, only for the schedules of some groups."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class WakeRole(Construct):
         failures: str,
     ) -> None:
         super().__init__(scope, construct_id)
-        of_these_groups = {
+        from_groups = {
             "StringEquals": {"aws:SourceAccount": Stack.of(self).account},
             "ArnEquals": {
                 "aws:SourceArn": [_scheduler_arn(self, "schedule-group", group) for group in groups]
@@ -46,16 +46,16 @@ class WakeRole(Construct):
             self,
             "Role",
             description=f"duetime: wakes by the schedules of {' and '.join(groups)}",
-            assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com", conditions=of_these_groups),
+            assumed_by=iam.ServicePrincipal("scheduler.amazonaws.com", conditions=from_groups),
             inline_policies={"wake": iam.PolicyDocument(statements=wake)},
         )
 
 
 class Wakes(Construct):
-    """The role in which timers and jobs' schedules wake dispatch, and the rights of who sets them, and jobs' rules.
+    """The role in which timers and schedules wake dispatch, and the rights to set all wakes.
 
-    With ``timers="wheel"`` nobody sets or clears timers; those that are still set fire, and their messages are doubles.
-    Jobs' schedules and rules are the same with both.
+    With ``timers="wheel"`` no function sets or clears timers. Existing timers still fire; their messages are
+    duplicates. Jobs' schedules and rules are the same in both modes.
     """
 
     def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:
@@ -74,30 +74,30 @@ class Wakes(Construct):
         self._timers = _scheduler_arn(self, "schedule", f"{settings.schedule_group}/*")
         self._schedules = _scheduler_arn(self, "schedule", f"{settings.job_group}/*")
         self.rules_arn = _rules_arn(stack, settings)
-        """The rules of jobs, which are made when the stack is long there."""
+        """The ARN pattern of jobs' rules, which functions create later."""
         self.settings = replace(
             settings, dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
         )
-        """What a function that sets wakes must know besides."""
+        """The settings of a function that sets wakes."""
 
     def let_set_timers(self) -> list[iam.PolicyStatement]:
-        """Create one-shots, and hand them the role that wakes dispatch."""
+        """Allow to create timers, and to pass them the role that wakes dispatch."""
         if not self._are_timers_set:
             return []
-        return [may("scheduler:CreateSchedule", on=self._timers), self._hand_over()]
+        return [may("scheduler:CreateSchedule", on=self._timers), self._pass_role()]
 
     def let_clear_timers(self) -> list[iam.PolicyStatement]:
-        """Delete one-shots."""
+        """Allow to delete timers."""
         return [may("scheduler:DeleteSchedule", on=self._timers)] if self._are_timers_set else []
 
     def let_set_jobs(self) -> list[iam.PolicyStatement]:
-        """Have EventBridge wake jobs as their rows say: schedules in their group, rules whose names have the prefix."""
+        """Allow to maintain jobs' schedules in their group, and rules whose names have the prefix."""
         return [
             may(
                 *(f"scheduler:{verb}Schedule" for verb in ("Create", "Update", "Delete")),
                 on=self._schedules,
             ),
-            self._hand_over(),
+            self._pass_role(),
             may(
                 *(f"events:{verb}" for verb in ("PutRule", "PutTargets", "RemoveTargets", "DeleteRule")),
                 on=self.rules_arn,
@@ -105,25 +105,23 @@ class Wakes(Construct):
         ]
 
     def let_list_jobs(self) -> list[iam.PolicyStatement]:
-        """Names of schedules and rules; AWS knows these two rights for all of them only."""
+        """Allow to list the names of schedules and rules; AWS cannot restrict these two rights."""
         return [may("scheduler:ListSchedules", "events:ListRuleNamesByTarget", on="*")]
 
     def accept_timers(self, function: DuetimeFunction) -> None:
-        """Tell cdk-nag why a function's rights name no single one-shot."""
-        accept_wildcard(function.role, self._timers, "One-shots are named by the actions that they wake.")
+        """Accept that a function's rights name no single timer."""
+        accept_wildcard(function.role, self._timers, "Timers are named by the actions that they wake.")
 
     def accept_jobs(self, function: DuetimeFunction) -> None:
-        """Tell cdk-nag why a function's rights name no single schedule and no single rule."""
+        """Accept that a function's rights name no single schedule or rule."""
         accept_wildcard(function.role, self._schedules, "Schedules are named by the jobs that they wake.")
         accept_wildcard(function.role, self.rules_arn, "Rules are named by the jobs that they start.")
 
     def accept_lists(self, function: DuetimeFunction) -> None:
-        """Tell cdk-nag why a function may list all names."""
-        accept(
-            function.role, "AwsSolutions-IAM5[Resource::*]", "Lists of names, which AWS can bound to nothing."
-        )
+        """Accept that a function may list all names."""
+        accept(function.role, "AwsSolutions-IAM5[Resource::*]", "Lists of names, which AWS cannot restrict.")
 
-    def _hand_over(self) -> iam.PolicyStatement:
+    def _pass_role(self) -> iam.PolicyStatement:
         to_scheduler: dict[str, object] = {"iam:PassedToService": "scheduler.amazonaws.com"}
         return may("iam:PassRole", on=self._role.role_arn, StringEquals=to_scheduler)
 
@@ -133,6 +131,6 @@ def _scheduler_arn(scope: Construct, resource: str, name: str) -> str:
 
 
 def _rules_arn(stack: Stack, settings: Settings) -> str:
-    """A rule of the default bus is named without it."""
+    """Return the ARN pattern of rules; for the default bus it has no bus name."""
     bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
     return stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{settings.prefix}*")

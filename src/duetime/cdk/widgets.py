@@ -1,4 +1,4 @@
-"""Widgets of a CloudWatch dashboard, as its body has them, and their places: rows of equal parts."""
+"""The widgets of a CloudWatch dashboard's body, in rows of equal columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from duetime.cdk.series import Series
 
 WIDTH = 24
-"""Of a dashboard, in CloudWatch's own unit."""
+"""The width of a dashboard, in CloudWatch's unit."""
 
 Widget = dict[str, Any]
 
@@ -33,19 +33,19 @@ class Row:
 
 
 def text(markdown: str) -> Widget:
-    """Words."""
+    """Return a text widget."""
     return {"type": "text", "properties": {"markdown": markdown}}
 
 
 def statuses(title: str, alarms: Sequence[str]) -> Widget:
-    """How alarms stand, by their ARNs."""
+    """Return a widget with the states of alarms, given their ARNs."""
     return {"type": "alarm", "properties": {"title": title, "alarms": list(alarms)}}
 
 
 def graph(
     title: str, lines: Sequence[WidgetLine], *, region: str, period: int = 300, bound: float | None = None
 ) -> Widget:
-    """Lines over time; `bound` is drawn across."""
+    """Return a graph of lines over time, with a horizontal line at `bound`."""
     shown = {"metrics": [_metric(line) for line in lines], "period": period}
     if bound is not None:
         shown["annotations"] = {"horizontal": [{"label": "alarm", "value": bound}]}
@@ -53,10 +53,10 @@ def graph(
 
 
 def by_type(title: str, deployment: str, metric: Series, stat: str, *, region: str) -> Widget:
-    """One line for each type that there is: found by CloudWatch when somebody looks."""
-    of_each = f'{{{metric.namespace},deployment,type}} MetricName="{metric.metric}" deployment="{deployment}"'
+    """Return a graph with a line for each type, which CloudWatch searches when the dashboard is opened."""
+    query = f'{{{metric.namespace},deployment,type}} MetricName="{metric.metric}" deployment="{deployment}"'
     search = {
-        "expression": f"SEARCH('{of_each}', '{stat}', 300)",
+        "expression": f"SEARCH('{query}', '{stat}', 300)",
         "id": "each",
         "label": "${PROP('Dim.type')}",
     }
@@ -64,7 +64,7 @@ def by_type(title: str, deployment: str, metric: Series, stat: str, *, region: s
 
 
 def body(rows: Sequence[Row]) -> dict[str, Any]:
-    """All rows, one below the other."""
+    """Return the dashboard's body: the rows from top to bottom."""
     tops = accumulate((row.height for row in rows), initial=0)
     return {
         "widgets": [
@@ -88,5 +88,5 @@ def _metrics(title: str, region: str, shown: dict[str, Any]) -> Widget:
 
 def _metric(line: WidgetLine) -> list[Any]:
     series = line.series
-    dimensions = [each for pair in series.dimensions.items() for each in pair]
+    dimensions = [text for pair in series.dimensions.items() for text in pair]
     return [series.namespace, series.metric, *dimensions, {"stat": line.stat, "label": line.label}]

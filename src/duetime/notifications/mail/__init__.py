@@ -1,7 +1,7 @@
-"""Mails: what a notification says to people, in their language.
+"""Mails that report notifications to people, in their language.
 
-A deploy puts `templates` into the mail service; a `Mail` names one of them and carries what its variables stand for.
-The words are in ``languages/``, one file each; docs/mails.md tells how to add one.
+A deploy puts `templates` into the mail service; a `Mail` names one of them and carries the values of
+its variables. The words are in ``languages/``, one file each; docs/mails.md describes how to add one.
 """
 
 from __future__ import annotations

@@ -1,22 +1,33 @@
-"""The one layout of all mails, as text and as HTML. Its words come from a language, what it tells from a shape.
+"""The layout of all mails, as text and as HTML.
 
-HTML without tables, scripts or images: styles are inline, and classes only bring the colours of a dark screen.
+A language provides the words; a shape provides the rows and commands. A deploy or the local cloud renders
+``layout.html.jinja`` when it makes the templates; Lambda functions never render it. The HTML has no tables, scripts
+or images. Its styles are inline; classes only carry the colours of a dark screen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail.shape import path, shape
 from duetime.notifications.mail.words import VARIABLE, Wording
 
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_HTML = Path(__file__).with_name("layout.html.jinja")
+_LINK_STYLE = "display:inline-block;padding:10px 18px;border-radius:6px;text-decoration:none;font-weight:bold"
+
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The colours of a class: of its letters and of what is behind them."""
+    """The colours of a class: of its letters and of the background."""
 
     ink: str
     ground: str
@@ -45,128 +56,91 @@ DARK: Mapping[str, Palette] = {
     "error": Palette("#ffc9c3", "#4d1713"),
 }
 
-_LETTERS = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif"
-_FIXED = "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-_FITS = "overflow-wrap:anywhere;word-break:break-word"
-
 
 def text(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
-    """The template of a mail as text."""
-    foot = f"{words['layout.why']}\n{words['layout.stop']}"
-    return f"{summary(words, kind, is_digest=is_digest)}\n{{{{link}}}}\n-- \n{foot}\n{{{{note}}}}\n"
+    """Return the template of a mail as text."""
+    footer = f"{words['layout.why']}\n{words['layout.stop']}"
+    return f"{summary(words, kind, is_digest=is_digest)}\n{{{{link}}}}\n-- \n{footer}\n{{{{note}}}}\n"
 
 
 def summary(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
-    """What a mail says, without its link and its foot."""
-    made, where = shape(kind, is_digest=is_digest), path(kind, is_digest=is_digest)
+    """Return the text template without the link and the footer."""
+    mail, section = shape(kind, is_digest=is_digest), path(kind, is_digest=is_digest)
     colon = words["layout.colon"]
-    lines = [
-        f"{words[f'severity.{kind.severity}']}{colon}{words[f'{where}.heading']}",
-        "",
-        words[f"{where}.sentence"],
-        "",
-    ]
-    for row in made.rows:
+    heading = f"{words[f'severity.{kind.severity}']}{colon}{words[f'{section}.heading']}"
+    lines = [heading, "", words[f"{section}.sentence"], ""]
+    for row in mail.rows:
         gap = f"{colon.rstrip()}\n" if row == "names" else colon
         lines.append(f"{words[f'labels.{row}']}{gap}{{{{{row}}}}}")
     lines += ["", words["layout.next"]]
-    for step in made.steps:
-        lines += ["", f"{words[f'{where}.{step}']}{colon.rstrip()}", f"  {{{{{step}}}}}"]
+    for step in mail.steps:
+        lines += ["", f"{words[f'{section}.{step}']}{colon.rstrip()}", f"  {{{{{step}}}}}"]
     return "\n".join(lines) + "\n"
 
 
 def html(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
-    """The template of a mail as HTML."""
-    where = path(kind, is_digest=is_digest)
-    heading, sentence = _html(words[f"{where}.heading"]), _html(words[f"{where}.sentence"])
-    severity, colon = str(kind.severity), words["layout.colon"].rstrip()
-    return f"""<!doctype html>
-<html lang="{words.language}" dir="{words["layout.direction"]}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
-<title>{{{{subject_html}}}}</title>
-<style>
-:root {{ color-scheme: light dark; supported-color-schemes: light dark; }}
-a:not(.link) {{ color: inherit; }}
-@media (prefers-color-scheme: dark) {{
-{_dark_rules()}
-}}
-</style>
-</head>
-<body {_look("page", f"margin:0;padding:16px;font-size:16px;line-height:1.5;{_LETTERS}")}>
-<div {_look("card", "max-width:600px;margin:0 auto;border-radius:8px;overflow:hidden")}>
-<p {_look(severity, "margin:0;padding:10px 24px;font-size:14px;font-weight:bold")}>{_html(words[f"severity.{severity}"])}</p>
-<div style="padding:20px 24px 24px">
-<h1 style="margin:0 0 12px;font-size:22px;line-height:1.3;{_FITS}">{heading}</h1>
-<p style="margin:0 0 20px;{_FITS}">{sentence}</p>
-<dl style="margin:0 0 24px">
-{_rows(words, kind, is_digest=is_digest)}
-</dl>
-<h2 style="margin:0 0 8px;font-size:17px">{_html(words["layout.next"])}</h2>
-{_steps(words, kind, is_digest=is_digest, colon=_html(colon))}
-{{{{link_html}}}}
-</div>
-</div>
-<div {_look("foot", f"max-width:552px;margin:0 auto;padding:16px 24px;font-size:13px;{_FITS}")}>
-<p style="margin:0 0 8px">{_html(words["layout.why"])}</p>
-<p style="margin:0">{_html(words["layout.stop"])}</p>
-{{{{note_html}}}}
-</div>
-</body>
-</html>
-"""
+    """Return the template of a mail as HTML. Needs Jinja2."""
+    mail, section = shape(kind, is_digest=is_digest), path(kind, is_digest=is_digest)
+    return _html_template().render(
+        language=words.language,
+        direction=words["layout.direction"],
+        severity=str(kind.severity),
+        severity_word=words[f"severity.{kind.severity}"],
+        heading=words[f"{section}.heading"],
+        sentence=words[f"{section}.sentence"],
+        rows=[(row, words[f"labels.{row}"]) for row in mail.rows],
+        next=words["layout.next"],
+        steps=[(step, words[f"{section}.{step}"]) for step in mail.steps],
+        colon=words["layout.colon"].rstrip(),
+        why=words["layout.why"],
+        stop=words["layout.stop"],
+    )
 
 
 def link(words: Wording, address: str) -> dict[str, str]:
-    """What leads to the console, as text and as HTML; nothing, where no console is."""
+    """Return the link to the console as text and as HTML; both are empty without an address."""
     if not address:
         return {"link": "", "link_html": ""}
-    style = "display:inline-block;padding:10px 18px;border-radius:6px;text-decoration:none;font-weight:bold"
     console = words["layout.console"]
-    as_html = f'<p style="margin:20px 0 0"><a href="{escape(address)}" {_look("link", style)}>{_html(console)}</a></p>'
-    return {"link": f"{console}{words['layout.colon'].rstrip()}\n  {address}\n", "link_html": as_html}
+    anchor = f'<a href="{escape(address)}" {_colours("link")};{_LINK_STYLE}">{_word(console)}</a>'
+    return {
+        "link": f"{console}{words['layout.colon'].rstrip()}\n  {address}\n",
+        "link_html": f'<p style="margin:20px 0 0">{anchor}</p>',
+    }
 
 
-def note(told: str) -> dict[str, str]:
-    """A last line of the foot, as text and as HTML; or none."""
-    as_html = f'<p style="margin:8px 0 0">{escape(told)}</p>' if told else ""
-    return {"note": f"{told}\n" if told else "", "note_html": as_html}
+def note(line: str) -> dict[str, str]:
+    """Return the last line of the footer as text and as HTML; both are empty without a line."""
+    as_html = f'<p style="margin:8px 0 0">{escape(line)}</p>' if line else ""
+    return {"note": f"{line}\n" if line else "", "note_html": as_html}
 
 
-def _rows(words: Wording, kind: NotificationKind, *, is_digest: bool) -> str:
-    return "\n".join(
-        f"<dt {_look('soft', 'margin:0;font-size:13px')}>{_html(words[f'labels.{row}'])}</dt>"
-        f'<dd style="margin:0 0 10px;{_FITS}"><bdi>{{{{{row}_html}}}}</bdi></dd>'
-        for row in shape(kind, is_digest=is_digest).rows
+@cache
+def _html_template() -> Template:
+    from jinja2 import Environment  # noqa: PLC0415 - only synthesis and the local cloud have it
+    from markupsafe import Markup  # noqa: PLC0415
+
+    environment = Environment(
+        autoescape=True,
+        variable_start_string="[[",  # doubled braces are SES's variables
+        variable_end_string="]]",
+        block_start_string="[%",
+        block_end_string="%]",
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
+    environment.filters["word"] = lambda word: Markup(_word(word))  # noqa: S704 - `_word` escapes
+    environment.globals["colours"] = lambda name: Markup(_colours(name))  # noqa: S704 - constants
+    environment.globals["dark"] = DARK
+    return environment.from_string(_HTML.read_text(encoding="utf-8"))
 
 
-def _steps(words: Wording, kind: NotificationKind, *, is_digest: bool, colon: str) -> str:
-    where = path(kind, is_digest=is_digest)
-    style = f"margin:0 0 14px;padding:10px 12px;border-radius:6px;font-size:14px;white-space:pre-wrap;{_FITS};{_FIXED}"
-    return "\n".join(
-        f'<p style="margin:0 0 4px">{_html(words[f"{where}.{step}"])}{colon}</p>\n'
-        f'<pre dir="ltr" {_look("code", style)}>{{{{{step}_html}}}}</pre>'
-        for step in shape(kind, is_digest=is_digest).steps
-    )
-
-
-def _html(word: str) -> str:
-    """A word as HTML: its variables are those that are escaped too, and keep their direction to themselves."""
+def _word(word: str) -> str:
+    """Escape a word for HTML. Its variables become the escaped ones, each with its own text direction."""
     return VARIABLE.sub(r"<bdi>{{\1_html}}</bdi>", escape(word, quote=False))
 
 
-def _look(name: str, style: str) -> str:
-    tone = LIGHT[name]
-    return f'class="{name}" style="color:{tone.ink};background-color:{tone.ground};{style}"'
-
-
-def _dark_rules() -> str:
-    return "\n".join(
-        f".{name} {{ color: {tone.ink} !important; background-color: {tone.ground} !important; }}"
-        for name, tone in DARK.items()
-    )
+def _colours(name: str) -> str:
+    """Return a class with its light colours, and leave the style attribute open for more."""
+    palette = LIGHT[name]
+    return f'class="{name}" style="color:{palette.ink};background-color:{palette.ground}'

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from duetime.model.notification import Notification
-from duetime.notifications.mail import layout
-from duetime.notifications.mail.templates import TemplateVariableMissing, template
-from duetime.notifications.mail.values import address_of, clean, steps_of, subject_of, twice, values_of
+from duetime.notifications.mail import layout, templates
+from duetime.notifications.mail.values import (
+    clean,
+    console_address,
+    steps_of,
+    subject_of,
+    values_of,
+    with_html,
+)
 from duetime.notifications.mail.words import FALLBACK, Wording, filled, words_in
 from duetime.ports.notifications import Mail
 from duetime.settings import Settings
 
 
 def mail_of(notification: Notification, *, address: str, language: str, settings: Settings) -> Mail:
-    """The mail that tells `address` of a notification.
+    """Return the mail that reports a notification to `address`.
 
     Raises:
-        TemplateVariableMissing: its template would need more than the mail carries.
-        LanguageRefused: the language's file is not what mails need.
+        LanguageRejected: the language's file is not what mails need.
     """
     words = words_in(language)
-    told = {
+    texts = {
         **values_of(notification, words),
         **steps_of(notification),
         "subject": subject_of(notification, words),
@@ -27,26 +32,26 @@ def mail_of(notification: Notification, *, address: str, language: str, settings
         "kind": str(notification.kind),
     }
     data = {
-        **twice(told),
-        **layout.link(words, address_of(notification, settings.console_url)),
+        **with_html(texts),
+        **layout.link(words, console_address(notification, settings.console_url)),
         **layout.note(_fallback(language, words)),
     }
-    made = template(settings.prefix, words, notification.kind, is_digest=notification.is_digest)
-    if missing := made.missing(data):
-        raise TemplateVariableMissing(made.name, missing)
-    return Mail(address=address, template=made.name, data=data)
+    template = templates.name(
+        settings.prefix, notification.kind, words.language, is_digest=notification.is_digest
+    )
+    return Mail(address=address, template=template, data=data)
 
 
 def words_of(notification: Notification, *, language: str) -> tuple[str, str]:
-    """Its subject, and what it says as plain text, for a topic or a list."""
+    """Return the subject and the plain text of a notification, for a topic or a list."""
     words = words_in(language)
-    told = {**values_of(notification, words), **steps_of(notification)}
+    values = {**values_of(notification, words), **steps_of(notification)}
     text = layout.summary(words, notification.kind, is_digest=notification.is_digest)
-    return subject_of(notification, words), filled(text, told)
+    return subject_of(notification, words), filled(text, values)
 
 
-def _fallback(asked: str, words: Wording) -> str:
-    """That another language was asked for, where that is so."""
-    if words.language != FALLBACK or asked.partition("-")[0] == FALLBACK:
+def _fallback(requested: str, words: Wording) -> str:
+    """Return the line that explains why the mail is in English; empty if the recipient chose English."""
+    if words.language != FALLBACK or requested.partition("-")[0] == FALLBACK:
         return ""
-    return filled(words["layout.fallback"], {"language": clean(asked)})
+    return filled(words["layout.fallback"], {"language": clean(requested)})

@@ -1,4 +1,7 @@
-"""Notifications to look at, one of each kind and of each digest: ``python -m duetime.notifications.mail DIRECTORY`` shows their mails."""
+"""Sample notifications, one of each kind, single and digest.
+
+``python -m duetime.notifications.mail DIRECTORY`` writes their mails.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ _FACTS: Mapping[NotificationKind, Mapping[str, Any]] = {
 
 
 def sample(kind: NotificationKind, *, is_digest: bool) -> Notification:
-    """A notification of that kind."""
+    """Return a notification of a kind."""
     tenant_id = SYSTEM_TENANT if kind is NotificationKind.UNDELIVERED else TenantId("acme")
     if is_digest:
         return _digest(kind, tenant_id).notification()
@@ -80,18 +83,18 @@ def sample(kind: NotificationKind, *, is_digest: bool) -> Notification:
 
 
 def samples() -> list[Notification]:
-    """One of each."""
+    """Return one of each kind, single and digest."""
     return [sample(kind, is_digest=is_digest) for kind, is_digest in every()]
 
 
 def _digest(kind: NotificationKind, tenant_id: TenantId) -> Digest:
-    of_things = {"due-default": 40, "dispatch": 2, "arm": 1}
-    of_work = {"billing-nightly": 40, "send-reminder": 2, "expire-cart": 1}
+    by_source = {"due-default": 40, "dispatch": 2, "arm": 1}
+    by_type = {"billing-nightly": 40, "send-reminder": 2, "expire-cart": 1}
     return Digest(
         tenant_id=tenant_id,
         kind=kind,
         since=_AT - timedelta(minutes=15),
         until=_AT,
         total=43,
-        by_name=of_things if kind is NotificationKind.UNDELIVERED else of_work,
+        by_name=by_source if kind is NotificationKind.UNDELIVERED else by_type,
     )

@@ -1,4 +1,4 @@
-"""What a mail of each kind tells: which rows, which commands, which page of the console. Words are the languages'."""
+"""The rows, commands and console page of each kind of mail. The languages provide the words."""
 
 from __future__ import annotations
 
@@ -13,20 +13,26 @@ class MailShape:
     """The shape of one kind of mail, for a single notification or for a digest."""
 
     rows: tuple[str, ...]
-    """The variables that are shown, each with its label, in this order."""
+    """The variables shown, each with its label, in this order."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Which fact a variable is, where its name is another."""
+    """The fact behind a variable, where its name differs."""
     steps: Mapping[str, str]
-    """What to do next: the command for each such word."""
+    """The next steps: a command for each word."""
     page: str
     """The page of the console."""
     named_by: str | None = None
-    """The fact that commands and pages end with; none of a digest."""
+    """The fact at the end of commands and pages; `None` for a digest."""
 
     @property
     def variables(self) -> frozenset[str]:
-        """What the words of this kind may use."""
+        """The variables that the words of this kind may use."""
         return frozenset({*self.rows, "tenant"})
+
+    @property
+    def data_names(self) -> frozenset[str]:
+        """The names of all data that a mail of this kind carries."""
+        texts = {*self.variables, *self.steps, "subject", "address", "kind", "link", "note"}
+        return frozenset(texts | {f"{name}_html" for name in texts})
 
 
 _ACTION_FACTS = {"due": "nominal_at", "attempts": "attempt"}
@@ -83,7 +89,7 @@ def _digest(command: str, page: str) -> MailShape:
     return MailShape(rows=_DIGEST_ROWS, facts=_DIGEST_FACTS, steps={"look": command}, page=page)
 
 
-_OF_MANY: Mapping[NotificationKind, MailShape] = {
+_DIGESTS: Mapping[NotificationKind, MailShape] = {
     NotificationKind.ACTION_FAILED: _digest("duetime dead-letters list", "dead-letters"),
     NotificationKind.DEAD_LETTERED: _digest("duetime dead-letters list", "dead-letters"),
     NotificationKind.UNDELIVERED: _digest("duetime undelivered list", "undelivered"),
@@ -93,17 +99,17 @@ _OF_MANY: Mapping[NotificationKind, MailShape] = {
 
 
 def shape(kind: NotificationKind, *, is_digest: bool) -> MailShape:
-    """What a mail of that kind tells."""
-    return (_OF_MANY if is_digest else _SINGLE)[kind]
+    """Return the shape of a kind of mail."""
+    return (_DIGESTS if is_digest else _SINGLE)[kind]
 
 
 def every() -> Iterator[tuple[NotificationKind, bool]]:
-    """Every kind, for a single notification and for a digest."""
+    """Yield every kind with False (a single notification) and True (a digest)."""
     for kind in NotificationKind:
         yield kind, False
         yield kind, True
 
 
 def path(kind: NotificationKind, *, is_digest: bool) -> str:
-    """Where a kind's own words are in a language's file."""
+    """Return the section of a language's file that holds a kind's own words."""
     return f"{kind}.digest" if is_digest else str(kind)

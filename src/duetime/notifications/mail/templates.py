@@ -1,24 +1,25 @@
-"""The templates that a deploy puts into the mail service, and what the service makes of them."""
+"""The templates that a deploy puts into the mail service, and the mails rendered from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
 from duetime.errors import DuetimeError
 from duetime.model.notification import NotificationKind
 from duetime.notifications.mail import layout
-from duetime.notifications.mail.shape import every
+from duetime.notifications.mail.shape import every, shape
 from duetime.notifications.mail.words import VARIABLE, Wording, filled, languages, words_in
 
 NAME_LIMIT = 64
-"""Characters, of which SES admits letters, digits, ``-`` and ``_``."""
-_DIGEST = 8
+"""Characters of a name. SES allows letters, digits, ``-`` and ``_``."""
+_HASH_LENGTH = 8
+_DASHED = str.maketrans("._", "--")
 
 
 class TemplateVariableMissing(DuetimeError, LookupError):
-    """What a mail carries lacks variables of its template: the service would take it, and send nothing."""
+    """A mail's data lacks variables of its template: the service would accept the mail and never send it."""
 
     code = "template-variable-missing"
 
@@ -29,7 +30,7 @@ class TemplateVariableMissing(DuetimeError, LookupError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """One template, as the mail service keeps it."""
+    """One template, as the mail service stores it."""
 
     name: str
     subject: str
@@ -38,12 +39,17 @@ class Template:
 
     @property
     def variables(self) -> frozenset[str]:
-        """What a mail must carry."""
+        """The variables that a mail must carry."""
         return frozenset(VARIABLE.findall(self.subject + self.text + self.html))
 
-    def missing(self, data: Mapping[str, str]) -> list[str]:
-        """The variables that are not among `data`."""
-        return sorted(self.variables - data.keys())
+    def require(self, available: frozenset[str]) -> None:
+        """Check that every variable is available.
+
+        Raises:
+            TemplateVariableMissing: some are not.
+        """
+        if missing := sorted(self.variables - available):
+            raise TemplateVariableMissing(self.name, missing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,41 +62,35 @@ class Rendered:
 
 
 def templates(prefix: str) -> Sequence[Template]:
-    """Every kind's, for single notifications and digests, in every language.
+    """Return a template of every kind, single and digest, in every language. Needs Jinja2.
 
     Raises:
-        LanguageRefused: a language's file is not what mails need.
+        LanguageRejected: a language's file is not what mails need.
+        TemplateVariableMissing: the layout uses a variable that the mails of that kind do not carry.
     """
-    return [*_all(prefix)]
-
-
-def template(prefix: str, words: Wording, kind: NotificationKind, *, is_digest: bool) -> Template:
-    """The template of one kind in one language."""
-    return Template(
-        name=name(prefix, kind, words.language, is_digest=is_digest),
-        subject="{{subject}}",
-        text=layout.text(words, kind, is_digest=is_digest),
-        html=layout.html(words, kind, is_digest=is_digest),
-    )
+    return [
+        _template(prefix, words_in(language), kind, is_digest=is_digest)
+        for language in languages()
+        for kind, is_digest in every()
+    ]
 
 
 def name(prefix: str, kind: NotificationKind, language: str, *, is_digest: bool) -> str:
-    """The template's name. Behind a long prefix, the end of the kind gives way to a hash of it."""
-    told = str(kind).translate(_DASHED) + ("-digest" if is_digest else "")
+    """Return a template's name. After a long prefix, a hash replaces the end of the kind."""
+    dashed = str(kind).translate(_DASHED) + ("-digest" if is_digest else "")
     room = NAME_LIMIT - len(prefix) - len(f"-{language}")
-    if len(told) > room:
-        told = f"{told[: room - _DIGEST - 1]}-{sha256(told.encode()).hexdigest()[:_DIGEST]}"
-    return f"{prefix}{told}-{language}"
+    if len(dashed) > room:
+        dashed = f"{dashed[: room - _HASH_LENGTH - 1]}-{sha256(dashed.encode()).hexdigest()[:_HASH_LENGTH]}"
+    return f"{prefix}{dashed}-{language}"
 
 
 def rendered(template: Template, data: Mapping[str, str]) -> Rendered:
-    """What the mail service makes of a template: for looking at.
+    """Return the mail that the mail service renders from a template, for display.
 
     Raises:
         TemplateVariableMissing: `data` lacks some of its variables.
     """
-    if missing := template.missing(data):
-        raise TemplateVariableMissing(template.name, missing)
+    template.require(frozenset(data))
     return Rendered(
         subject=filled(template.subject, data),
         text=filled(template.text, data),
@@ -98,11 +98,12 @@ def rendered(template: Template, data: Mapping[str, str]) -> Rendered:
     )
 
 
-def _all(prefix: str) -> Iterator[Template]:
-    for language in languages():
-        words = words_in(language)
-        for kind, is_digest in every():
-            yield template(prefix, words, kind, is_digest=is_digest)
-
-
-_DASHED = str.maketrans("._", "--")
+def _template(prefix: str, words: Wording, kind: NotificationKind, *, is_digest: bool) -> Template:
+    template = Template(
+        name=name(prefix, kind, words.language, is_digest=is_digest),
+        subject="{{subject}}",
+        text=layout.text(words, kind, is_digest=is_digest),
+        html=layout.html(words, kind, is_digest=is_digest),
+    )
+    template.require(shape(kind, is_digest=is_digest).data_names)
+    return template

@@ -1,6 +1,6 @@
-"""What a mail's variables stand for: facts as people read them, safe wherever the mail service puts them.
+"""The values of a mail's variables: readable facts, safe in text and in HTML.
 
-The service escapes nothing. So each variable comes twice: as text, and as ``…_html``.
+The mail service escapes nothing. So each value is sent twice: as text, and escaped as ``…_html``.
 """
 
 from __future__ import annotations
@@ -20,68 +20,68 @@ from duetime.notifications.mail.words import Wording, filled
 
 SUBJECT_LIMIT = 100
 _IN_SUBJECT = 34
-"""Characters of one value there, so that words remain."""
+"""Characters of one value in a subject, so that the words around it remain."""
 _NAMES = 20
 _INSTANTS = frozenset({"due", "since", "until"})
 _UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ufeff]+")
-"""Line breaks, control characters, and what turns the direction of the text that follows."""
+"""Line breaks, control characters, and marks that change the direction of the text after them."""
 
 
 def clean(value: object) -> str:
-    """A value from outside as one line of at most 500 characters."""
+    """Return a value from outside as one line of at most 500 characters."""
     encodable = str(value).encode(errors="replace").decode()
     return truncate(" ".join(_UNSEEN.sub(" ", encodable).split()))
 
 
 def values_of(notification: Notification, words: Wording) -> dict[str, str]:
-    """What is told of a notification, by variable, as text. What is not known is said in words."""
-    made = shape(notification.kind, is_digest=notification.is_digest)
-    return {name: _value(name, notification, made, words) for name in sorted(made.variables)}
+    """Return the text of each variable; words replace unknown facts."""
+    mail = shape(notification.kind, is_digest=notification.is_digest)
+    return {name: _value(name, notification, mail, words) for name in sorted(mail.variables)}
 
 
 def subject_of(notification: Notification, words: Wording) -> str:
-    """Its subject: one line of at most 100 characters."""
+    """Return the subject: one line of at most 100 characters."""
     values = {name: truncate(value, _IN_SUBJECT) for name, value in values_of(notification, words).items()}
-    where = path(notification.kind, is_digest=notification.is_digest)
-    return truncate(clean(filled(words[f"{where}.subject"], values)), SUBJECT_LIMIT)
+    section = path(notification.kind, is_digest=notification.is_digest)
+    return truncate(clean(filled(words[f"{section}.subject"], values)), SUBJECT_LIMIT)
 
 
 def steps_of(notification: Notification) -> dict[str, str]:
-    """The commands for what to do next, ready to be pasted."""
-    made = shape(notification.kind, is_digest=notification.is_digest)
-    ending = f" {shlex.quote(_named(notification, made) or 'ID')}" if made.named_by else ""
-    return {step: command + ending for step, command in made.steps.items()}
+    """Return the commands of the next steps, quoted for a shell."""
+    mail = shape(notification.kind, is_digest=notification.is_digest)
+    ending = f" {shlex.quote(_named(notification, mail) or 'ID')}" if mail.named_by else ""
+    return {step: command + ending for step, command in mail.steps.items()}
 
 
-def address_of(notification: Notification, console: str) -> str:
-    """The address of its page in the console; empty where there is no console."""
+def console_address(notification: Notification, console: str) -> str:
+    """Return the address of the notification's page in the console; empty without a console."""
     if not console:
         return ""
-    made = shape(notification.kind, is_digest=notification.is_digest)
-    name = _named(notification, made)
-    return f"{console}/#/{made.page}" + (f"/{quote(name, safe='')}" if name else "")
+    mail = shape(notification.kind, is_digest=notification.is_digest)
+    name = _named(notification, mail)
+    return f"{console}/#/{mail.page}" + (f"/{quote(name, safe='')}" if name else "")
 
 
-def twice(values: Mapping[str, str]) -> dict[str, str]:
-    """Each as text, and as HTML."""
+def with_html(values: Mapping[str, str]) -> dict[str, str]:
+    """Return each value as text, and escaped under ``…_html``."""
     as_html = {f"{name}_html": escape(value).replace("\n", "<br>") for name, value in values.items()}
     return {**values, **as_html}
 
 
-def _value(name: str, notification: Notification, made: MailShape, words: Wording) -> str:
+def _value(name: str, notification: Notification, mail: MailShape, words: Wording) -> str:
     if name == "tenant":
         return clean(notification.tenant_id)
     if name == "when":
         return _readable(notification.at.isoformat())
-    fact = notification.facts.get(made.facts.get(name, name))
+    fact = notification.facts.get(mail.facts.get(name, name))
     if name == "names":
         return "\n".join(_names(fact, words)) or words["missing.other"]
     if name == "what":
         return words.get(f"things.{fact}") or words["missing.other"]
-    told = "" if fact is None else clean(fact)
-    if not told:
+    text = "" if fact is None else clean(fact)
+    if not text:
         return words.get(f"missing.{name}") or words["missing.other"]
-    return _readable(told) if name in _INSTANTS else told
+    return _readable(text) if name in _INSTANTS else text
 
 
 def _readable(written: str) -> str:
@@ -92,7 +92,7 @@ def _readable(written: str) -> str:
 
 
 def _names(counted: Any, words: Wording) -> Iterator[str]:
-    """How many of each, the most frequent first."""
+    """Yield a line for each name with its count, the most frequent first."""
     if not isinstance(counted, Mapping):
         return
     by_count = sorted(counted.items(), key=lambda item: (-int(item[1]), item[0]))
@@ -102,6 +102,6 @@ def _names(counted: Any, words: Wording) -> Iterator[str]:
         yield filled(words["layout.others"], {"count": str(more)})
 
 
-def _named(notification: Notification, made: MailShape) -> str:
-    fact = notification.facts.get(made.named_by) if made.named_by else None
+def _named(notification: Notification, mail: MailShape) -> str:
+    fact = notification.facts.get(mail.named_by) if mail.named_by else None
     return "" if fact is None else clean(fact)

@@ -1,4 +1,4 @@
-"""The words of one language: a file that is checked against what the mails need when it is read."""
+"""The words of one language: a file that is checked against the needs of mails when it is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from duetime.notifications.mail.shape import every, path, shape
 
 DIRECTORY = Path(__file__).with_name("languages")
 FALLBACK = "en"
-"""Told where there are no words in the language that was asked for."""
+"""The language of mails whose requested language has no words."""
 
 VARIABLE = re.compile(r"\{\{(\w+)\}\}", re.ASCII)
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Z]{2})?", re.ASCII)
@@ -26,7 +26,7 @@ _FOOTER = frozenset({"address", "tenant", "kind"})
 
 
 class LanguageRejected(DuetimeError, ValueError):
-    """A language's file lacks words, has too many, or uses what no such notification has; each is named."""
+    """A language's file lacks words, has unknown words, or uses unknown variables. The message lists each."""
 
     code = "language-refused"
 
@@ -37,7 +37,7 @@ class LanguageRejected(DuetimeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words of one language, by their path in its file: ``labels.tenant``."""
+    """The words of one language, by their path in its file, such as ``labels.tenant``."""
 
     language: str
     texts: Mapping[str, str]
@@ -46,44 +46,44 @@ class Wording:
         return self.texts[name]
 
     def get(self, name: str) -> str | None:
-        """The word, if mails have one of that name."""
+        """Return a word, or `None` if mails have none of that name."""
         return self.texts.get(name)
 
 
 def languages() -> tuple[str, ...]:
-    """The languages that there are words in."""
+    """Return the languages that have words."""
     return tuple(sorted(file.stem for file in DIRECTORY.glob("*.toml")))
 
 
 def told_in(language: str) -> str:
-    """The language whose words are told: of ``fr-CA`` that is ``fr``; where there are none, English."""
+    """Return the language used for a requested one: ``fr`` for ``fr-CA``, English if it has no words."""
     known = languages()
-    return next((each for each in (language, language.partition("-")[0]) if each in known), FALLBACK)
+    return next((tag for tag in (language, language.partition("-")[0]) if tag in known), FALLBACK)
 
 
 def words_in(language: str) -> Wording:
-    """The words in that language, or in the one that is told in its place.
+    """Return the words in that language, or in the one used in its place.
 
     Raises:
-        LanguageRefused: the file is not what mails need.
+        LanguageRejected: the file is not what mails need.
     """
     file = DIRECTORY / f"{told_in(language)}.toml"
     if not file.exists():
-        raise LanguageRejected(file.name, ["is missing; without it nothing can be told"])
+        raise LanguageRejected(file.name, ["is missing; mails need it, so restore it"])
     return read(file)
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """The text with its variables' values. What a value itself holds stays as it is."""
+    """Replace the variables of a text by their values. Braces in a value stay as they are."""
     return VARIABLE.sub(lambda found: values[found[1]], text)
 
 
 @lru_cache(maxsize=32)
 def read(file: Path) -> Wording:
-    """The words in a file.
+    """Read the words in a file.
 
     Raises:
-        LanguageRefused: it is not what mails need.
+        LanguageRejected: it is not what mails need.
     """
     try:
         texts = dict(_flat(tomllib.loads(file.read_text(encoding="utf-8"))))
@@ -98,7 +98,7 @@ def read(file: Path) -> Wording:
 
 
 def needed(language: str) -> dict[str, frozenset[str]]:
-    """Every word that a language must have, and the variables that it may use."""
+    """Return every word that a language must have, with the variables that it may use."""
     words = {
         "layout.direction": _NONE,
         "layout.colon": _NONE,
@@ -107,52 +107,55 @@ def needed(language: str) -> dict[str, frozenset[str]]:
         "layout.why": _FOOTER,
         "layout.stop": _FOOTER,
         "layout.others": frozenset({"count"}),
-        **{f"severity.{each}": _NONE for each in Severity},
-        **{f"things.{each}": _NONE for each in UndeliveredKind},
+        **{f"severity.{severity}": _NONE for severity in Severity},
+        **{f"things.{kind}": _NONE for kind in UndeliveredKind},
         **{f"missing.{name}": _NONE for name in ("reason", "correlation_id", "job", "action", "other")},
     }
     if language == FALLBACK:
         words["layout.fallback"] = frozenset({"language"})
     for kind, is_digest in every():
-        made, where = shape(kind, is_digest=is_digest), path(kind, is_digest=is_digest)
-        words |= {f"labels.{row}": _NONE for row in made.rows}
-        words |= {f"{where}.{name}": made.variables for name in ("subject", "heading", "sentence")}
-        words |= {f"{where}.{step}": _NONE for step in made.steps}
+        mail, section = shape(kind, is_digest=is_digest), path(kind, is_digest=is_digest)
+        words |= {f"labels.{row}": _NONE for row in mail.rows}
+        words |= {f"{section}.{name}": mail.variables for name in ("subject", "heading", "sentence")}
+        words |= {f"{section}.{step}": _NONE for step in mail.steps}
     return words
 
 
 def _flat(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
-    for name, each in table.items():
-        if isinstance(each, dict):
-            yield from _flat(each, f"{above}{name}.")
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{above}{name}.")
         else:
-            yield above + name, each
+            yield above + name, value
 
 
 def _problems(texts: Mapping[str, Any], words: Mapping[str, frozenset[str]]) -> Iterator[str]:
     for name in sorted(words.keys() - texts.keys()):
-        yield f"{name} is missing; say it as {FALLBACK}.toml does"
+        yield f"{name} is missing; add it as {FALLBACK}.toml has it"
     for name, text in texts.items():
         if name not in words:
-            yield f"{name} is no word of a mail; {_meant(name, words)}"
+            yield f"{name} is not a word of mails; {_meant(name, words)}"
         elif not isinstance(text, str) or not text.strip():
-            yield f"{name} is {text!r}; say it in words"
+            yield f"{name} is {text!r}; write it in words"
         elif VARIABLE.sub("", text).translate(_FORBIDDEN) != VARIABLE.sub("", text):
-            yield f"{name} has a brace, a backslash or a line break; allowed is one line, with variables as {{{{tenant}}}}"
+            yield (
+                f"{name} has a brace, a backslash or a line break;"
+                " allowed is one line, with variables as {{tenant}}"
+            )
         elif unknown := set(VARIABLE.findall(text)) - words[name]:
             yield f"{name} uses {_shown(unknown)}; it may use {_shown(words[name])}"
     if texts.get("layout.direction", "ltr") not in ("ltr", "rtl"):
-        yield f"layout.direction is {texts['layout.direction']!r}; say 'ltr' or 'rtl'"
+        yield f"layout.direction is {texts['layout.direction']!r}; write 'ltr' or 'rtl'"
 
 
 _FORBIDDEN = dict.fromkeys(map(ord, "{}\\\n\r\t"))
 
 
 def _meant(name: str, words: Mapping[str, frozenset[str]]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only of a file that is wrong
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a wrong file
 
     close = get_close_matches(name, words, n=1, cutoff=0.8)
-    return f"{close[0]} is one" if close else "remove it"
+    return f"use {close[0]}" if close else "remove it"
 
 
 def _shown(variables: frozenset[str] | set[str]) -> str:
