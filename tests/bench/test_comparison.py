@@ -7,15 +7,15 @@ import pytest
 
 from bench.report import show
 from bench.result import Result
-from bench.rivals import servers
-from bench.rivals.contenders import EMBEDDED, ours, rivals
-from bench.rivals.nights import nights
-from bench.rivals.works import burst
+from rivals import servers
+from rivals.contenders import EMBEDDED, other_schedulers, ours
+from rivals.nights import nights
+from rivals.works import burst
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/comparison.md").read_text()
-LOCK = (ROOT / "requirements/rivals.txt").read_text()
-WANTED = (ROOT / "requirements/rivals.in").read_text()
+LOCK = (ROOT / "rivals/requirements.txt").read_text()
+WANTED = (ROOT / "rivals/requirements.in").read_text()
 
 
 def cell(work, of, measured=None, words=""):
@@ -52,7 +52,7 @@ def test_works_are_rows_and_contenders_are_columns(capsys):
 
 
 def test_who_needs_a_server_that_is_not_here_is_left_out():
-    here = rivals(Path("python"), redis=None, relational=lambda: "postgresql://nowhere")
+    here = other_schedulers(Path("python"), redis=None, relational=lambda: "postgresql://nowhere")
     assert {each.name for each in here} == {"APScheduler", "procrastinate"}
 
 

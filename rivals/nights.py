@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from bench.rivals.cell import Cell
-from bench.rivals.contender import NOTHING, Contender, Settings
-from bench.rivals.process import Process, Refused
+from rivals.cell import Cell
+from rivals.contender import NOTHING, Contender, Settings
+from rivals.process import Process, Refused
 
 PARIS = "Europe/Paris"
 NIGHTS = (datetime(2027, 3, 28), datetime(2027, 10, 31))  # noqa: DTZ001 - in Paris

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from bench.fresh import ENVIRONMENT, ROOT
-from bench.rivals.environment import log_of
+from rivals.environment import log_of
 
 _STARTS_WITHIN, _ANSWERS_WITHIN = 60.0, 120.0
 LOOK_EVERY, _QUIET = 0.02, 7.0

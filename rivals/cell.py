@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bench.result import Result
-from bench.rivals.contender import Contender
+from rivals.contender import Contender
 
 
 @dataclass(frozen=True, slots=True)

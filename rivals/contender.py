@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.rivals.process import Process, Runs
-from bench.rivals.servers import NewStore
+from rivals.process import Process, Runs
+from rivals.servers import NewStore
 
 HERE = Path(__file__).parent
 Settings = Mapping[str, Any]

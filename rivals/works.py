@@ -6,9 +6,9 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from bench.rivals.cell import Cell
-from bench.rivals.contender import NOTHING, Cast, Contender, Settings
-from bench.rivals.process import INTERRUPTED
+from rivals.cell import Cell
+from rivals.contender import NOTHING, Cast, Contender, Settings
+from rivals.process import INTERRUPTED
 
 ONE_BY_ONE, IN_BULK = 100, 500
 SCATTERED, WINDOW, BURST = 100, 12.0, 500

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.rivals.contender import NOTHING, Cast, Contender, Settings, fresh_runs
-from bench.rivals.process import Process, Runs
-from bench.rivals.servers import NewStore
-from bench.rivals.speaking import CONCURRENCY
+from rivals.contender import NOTHING, Cast, Contender, Settings, fresh_runs
+from rivals.process import Process, Runs
+from rivals.protocol import CONCURRENCY
+from rivals.servers import NewStore
 
 DUETIME, EMBEDDED = "duetime", "embedded"
 APSCHEDULER, CELERY, PROCRASTINATE, HUEY = "APScheduler", "Celery", "procrastinate", "huey"
@@ -58,7 +58,7 @@ def ours(dynamodb: NewStore) -> list[Contender]:
     ]  # fmt: skip
 
 
-def rivals(python: Path, redis: NewStore | None, relational: NewStore | None) -> list[Contender]:
+def other_schedulers(python: Path, redis: NewStore | None, relational: NewStore | None) -> list[Contender]:
     """Those whose store is here."""
     threads = f"{CONCURRENCY} threads"
     found = [

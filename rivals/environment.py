@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from bench.fresh import ROOT
-from bench.rivals.servers import NotHere
+from rivals.servers import NotHere
 
 PLACE = ROOT / ".cache" / "rivals"
-PINNED = ROOT / "requirements" / "rivals.txt"
+PINNED = ROOT / "rivals" / "requirements.txt"
 _HELD = PLACE / "holds.txt"
 _LOGS = PLACE.with_name("rivals-logs")
 

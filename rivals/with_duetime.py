@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import boto3
-import speaking  # type: ignore[import-not-found]
+import protocol  # type: ignore[import-not-found]
 
 from duetime import App, Order, Payload, Run, Scheduler, cron
 from duetime.aws.backends import AwsBackends
@@ -47,18 +47,18 @@ class Hang(Payload):
 @app.action
 @jobs.action
 def tick(payload: Tick) -> None:
-    speaking.tick(payload.name, payload.due)
+    protocol.tick(payload.name, payload.due)
 
 
 @app.action
 @jobs.action
 def hang(payload: Hang) -> None:
-    speaking.hang(payload.name, payload.due)
+    protocol.hang(payload.name, payload.due)
 
 
 @jobs.job(EACH_SECOND, name=JOB)
 def each_second(run: Run) -> None:
-    speaking.tick(speaking.JOB, run.nominal_at.timestamp())
+    protocol.tick(protocol.JOB, run.nominal_at.timestamp())
 
 
 APPS, PAYLOADS = {"app": app, "jobs": jobs}, {"tick": Tick, "hang": Hang}
@@ -68,18 +68,18 @@ def commands(scheduler: Scheduler) -> dict[str, Any]:
     made: list[str] = []
 
     def one(handler: str, name: str, due: float) -> None:
-        action = scheduler.schedule(PAYLOADS[handler](name=name, due=due), at=speaking.instant(due))
+        action = scheduler.schedule(PAYLOADS[handler](name=name, due=due), at=protocol.instant(due))
         made[:] = [action.id]
 
     def many(orders: Sequence[tuple[str, float]]) -> None:
         scheduler.schedule_many(
-            Order(payload=Tick(name=name, due=due), at=speaking.instant(due)) for name, due in orders
+            Order(payload=Tick(name=name, due=due), at=protocol.instant(due)) for name, due in orders
         )
 
     def state() -> str:
         return f"status {scheduler.get(made[0]).status}"
 
-    return {**speaking.commands(one, many, state)}
+    return {**protocol.commands(one, many, state)}
 
 
 def embedded(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -109,7 +109,7 @@ def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     }
     options = LocalOptions(
         settings=Settings(**lengths),
-        concurrency=settings.get("concurrency", speaking.CONCURRENCY),
+        concurrency=settings.get("concurrency", protocol.CONCURRENCY),
         timers=SchedulerQuirks(doubles=settings.get("doubles", 0.0)),
     )
     with LocalCloud(APPS[settings.get("app", "app")], options) as running:
@@ -158,4 +158,4 @@ def computed(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 if __name__ == "__main__":
     logging.getLogger("duetime").setLevel(logging.ERROR)
-    speaking.main({"embedded": embedded, "table": table, "cloud": cloud, "worker": worker, "cron": computed})
+    protocol.main({"embedded": embedded, "table": table, "cloud": cloud, "worker": worker, "cron": computed})

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import speaking  # type: ignore[import-not-found]
+import protocol  # type: ignore[import-not-found]
 from huey import RedisHuey, crontab  # type: ignore[import-not-found]
 from huey.consumer import Scheduler  # type: ignore[import-not-found]
 
 
 def made(store: str) -> tuple[Any, Mapping[str, Any]]:
     huey = RedisHuey("rival", url=store)
-    return huey, {name: huey.task(name=name)(handler) for name, handler in speaking.HANDLERS.items()}
+    return huey, {name: huey.task(name=name)(handler) for name, handler in protocol.HANDLERS.items()}
 
 
 def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -22,13 +22,13 @@ def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     huey, tasks = made(store)
 
     def one(handler: str, name: str, due: float) -> None:
-        tasks[handler].schedule((name, due), eta=speaking.instant(due))
+        tasks[handler].schedule((name, due), eta=protocol.instant(due))
 
     def state() -> str:
         waits = huey.pending_count() + huey.scheduled_count()
         return "in the queue" if waits else "gone from the queue"
 
-    line.answer(speaking.commands(one, state=state))
+    line.answer(protocol.commands(one, state=state))
 
 
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -44,14 +44,14 @@ def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
     @huey.periodic_task(lambda _now: True, name="each-second")  # type: ignore[untyped-decorator]
     def each_second() -> None:
-        speaking.tick(speaking.JOB, 0.0)
+        protocol.tick(protocol.JOB, 0.0)
 
     consume(line, huey)
 
 
 def consume(line: Any, huey: Any) -> None:
     line.end_with_the_bench()
-    consumer = huey.create_consumer(workers=speaking.CONCURRENCY, worker_type="thread")
+    consumer = huey.create_consumer(workers=protocol.CONCURRENCY, worker_type="thread")
     line.tell(ready=True)
     consumer.run()
 
@@ -63,7 +63,7 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
         """As the consumer asks, once a minute: whether the time matches, in UTC, or in local time if it was told so."""
         zone = ZoneInfo("UTC" if settings.get("utc", True) else tz)
         matches = declared(expression)
-        asked = speaking.minutes(datetime.fromisoformat(start), datetime.fromisoformat(end))
+        asked = protocol.minutes(datetime.fromisoformat(start), datetime.fromisoformat(end))
         return [each.isoformat() for each in asked if matches(each.astimezone(zone).replace(tzinfo=None))]
 
     def declare(expression: str, tz: str) -> None:
@@ -79,4 +79,4 @@ def declared(expression: str) -> Any:
 
 
 if __name__ == "__main__":
-    speaking.main({"client": client, "worker": worker, "scheduler": scheduler, "cron": cron})
+    protocol.main({"client": client, "worker": worker, "scheduler": scheduler, "cron": cron})

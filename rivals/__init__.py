@@ -15,13 +15,22 @@ from types import FrameType
 from typing import NamedTuple
 
 from bench.result import Result
-from bench.rivals import environment, works
-from bench.rivals.cell import Cell
-from bench.rivals.contender import Contender, Settings
-from bench.rivals.contenders import APSCHEDULER, CELERY, DUETIME, EMBEDDED, HUEY, PROCRASTINATE, ours, rivals
-from bench.rivals.nights import nights
-from bench.rivals.process import INTERRUPTED
-from bench.rivals.servers import NewStore, NotHere, postgres, redis
+from rivals import environment, works
+from rivals.cell import Cell
+from rivals.contender import Contender, Settings
+from rivals.contenders import (
+    APSCHEDULER,
+    CELERY,
+    DUETIME,
+    EMBEDDED,
+    HUEY,
+    PROCRASTINATE,
+    other_schedulers,
+    ours,
+)
+from rivals.nights import nights
+from rivals.process import INTERRUPTED
+from rivals.servers import NewStore, NotHere, postgres, redis
 from tests.dynamodb_local import running
 
 SHORT_LEASE = {"settings": {"lease": 10, "heartbeat": 4}}
@@ -92,7 +101,7 @@ def _contenders(stack: contextlib.ExitStack) -> Sequence[Contender]:
     except NotHere as reason:
         print(f"rivals: {reason}")
         return mine
-    return [*mine, *rivals(python, _here(stack, redis()), _here(stack, postgres()))]
+    return [*mine, *other_schedulers(python, _here(stack, redis()), _here(stack, postgres()))]
 
 
 def _dynamodb(stack: contextlib.ExitStack) -> NewStore:
