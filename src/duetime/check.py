@@ -159,11 +159,11 @@ def _silent(cadence: Cadence, now: datetime) -> Iterator[str]:
 
 
 def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
-    from duetime.cadence import Cron, second_opinion, surprises  # noqa: PLC0415 - croniter is for who checks, no worker
+    from duetime.cadence import Cron, cadence_warnings, compare_with_croniter  # noqa: PLC0415 - croniter is for who checks, no worker
 
-    yield from (f"{cadence.text!r}: {surprise}" for surprise in surprises(cadence))
+    yield from (f"{cadence.text!r}: {surprise}" for surprise in cadence_warnings(cadence))
     if isinstance(cadence, Cron):
-        yield from (f"{cadence.text!r}: {each}" for each in islice(second_opinion(cadence), 1))
+        yield from (f"{cadence.text!r}: {each}" for each in islice(compare_with_croniter(cadence), 1))
     elif _is_once(cadence) and cadence.next_after(now) is None:
         yield f"{cadence.text!r} is over: it is due no more"
 

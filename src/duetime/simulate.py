@@ -71,10 +71,10 @@ def simulate(app: App, start: datetime, until: datetime) -> Simulated:
 
 
 def _runs(name: JobName, texts: tuple[str, ...], start: datetime, until: datetime) -> JobRuns:
-    from duetime.cadence import changed_ahead  # noqa: PLC0415 - an app without jobs loads no cadence
+    from duetime.cadence import upcoming_clock_changes  # noqa: PLC0415 - an app without jobs loads no cadence
 
     stacked = CadenceSet.of(texts, start)
     found = [due.at for due in islice(stacked.between(start, until), MOST + 1)]
-    changes = [row for cadence in stacked.cadences for row in changed_ahead(cadence, start, until)]
+    changes = [row for cadence in stacked.cadences for row in upcoming_clock_changes(cadence, start, until)]
     changes.sort(key=lambda row: row.local)
     return JobRuns(name, tuple(found[:MOST]), len(found) > MOST, tuple(changes))

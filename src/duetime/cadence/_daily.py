@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Unpack
 
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
-from duetime.cadence.modifiers import CadenceOptions, scope_of
+from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import at_time
-from duetime.cadence.wall_schedule import wall_of
+from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, second_of_day
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class AtATime(WallCadence):
         return None
 
     def _built(self) -> WallSchedule:
-        return wall_of(self._head(), self._days(), at_time(self.at), self.scope, self._turn())
+        return build_wall_schedule(self._head(), self._days(), at_time(self.at), self.scope, self._turn())
 
     def _named_time(self) -> str:
         return clock_text(self.at).replace(":", "_")
@@ -65,5 +65,5 @@ def daily(
     Raises:
         InvalidCadence: the time or an option is mistyped, or nothing is left to fire.
     """
-    scope = scope_of(**options)
+    scope = read_modifiers(**options)
     return Daily(scope=scope, at=second_of_day(at))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from duetime.cadence._weekly import turn_of
+from duetime.cadence._weekly import check_turn
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import Dst, Window, Words, scope_of
+from duetime.cadence.modifiers import Dst, Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps, at_time
-from duetime.cadence.wall_schedule import wall_of
+from duetime.cadence.wall_schedule import build_wall_schedule
 
 if TYPE_CHECKING:
     from datetime import date
@@ -42,13 +42,13 @@ class Every(WallCadence):
 
     def _built(self) -> WallSchedule:
         if self.step < DAY:
-            return wall_of(self._head(), DayFields(), TimeSteps(self.step), self.scope)
+            return build_wall_schedule(self._head(), DayFields(), TimeSteps(self.step), self.scope)
         turn = (
             None
             if self.anchor is None
             else DayCycle(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
         )
-        return wall_of(self._head(), DayFields(), at_time(0), self.scope, turn)
+        return build_wall_schedule(self._head(), DayFields(), at_time(0), self.scope, turn)
 
     def _head(self) -> str:
         return f"every {duration_text(self.step)}{f' anchor={self.anchor}' if self.anchor else ''}"
@@ -102,7 +102,9 @@ def every(
     """
     count = days if isinstance(days, int) else None
     only = None if isinstance(days, int) else days
-    scope = scope_of(tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar)
+    scope = read_modifiers(
+        tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar
+    )
     step = duration_of("every", days=count, hours=hours, minutes=minutes, seconds=seconds)
     if step > DAY and step % DAY:
         shown = f"every {duration_text(step)}"
@@ -110,5 +112,5 @@ def every(
             f"use a day at most, or whole days, or interval(...) for {duration_text(step)} of elapsed time"
         )
         raise InvalidCadence(shown, "every: a wall clock starts afresh each day", remedy, start=len("every "))
-    _, since = turn_of(max(1, step // DAY), anchor, "days", _MOST_DAYS)
+    _, since = check_turn(max(1, step // DAY), anchor, "days", _MOST_DAYS)
     return Every(scope=scope, step=step, anchor=since)

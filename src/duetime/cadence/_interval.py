@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Self
 from duetime.cadence.cadence import Cadence, Precision
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
-from duetime.cadence.modifiers import Window, Words, scope_of
+from duetime.cadence.modifiers import Window, Words, read_modifiers
 from duetime.cadence.times import TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
-from duetime.cadence.wall_schedule import wall_of
+from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from duetime.cadence.calendars import Calendar
-    from duetime.cadence.wakes import WakeExpression
+    from duetime.cadence.eventbridge import WakeExpression
 
 _MOST_OPENINGS = 10_000
 """How often a filter may open without an occurrence in it before the search gives up: 27 years of daily windows."""
@@ -40,7 +40,9 @@ class Interval(Cadence):
 
     def __post_init__(self) -> None:
         filtered = self.scope.narrows
-        opened = wall_of(self._head(), DayFields(), TimeSteps(1), self.scope) if filtered else None
+        opened = (
+            build_wall_schedule(self._head(), DayFields(), TimeSteps(1), self.scope) if filtered else None
+        )
         object.__setattr__(self, "_open", opened)
 
     def starting(self, at: datetime) -> Self:
@@ -134,7 +136,7 @@ def interval(
     """
     lengths = {"weeks": _length(weeks), "days": _length(days)}
     step = duration_of("interval", **lengths, hours=hours, minutes=minutes, seconds=seconds)
-    scope = scope_of(
+    scope = read_modifiers(
         tz=tz, days=_filter(days), weeks=_filter(weeks), months=months, window=window, calendar=calendar
     )
     return Interval(scope=scope, step=step)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.days import OneDay
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import Dst, scope_of
+from duetime.cadence.modifiers import Dst, read_modifiers
 from duetime.cadence.times import DAY, at_time
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.zones import instant_at, seconds_of
@@ -69,5 +69,5 @@ def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> O
             raise InvalidCadence(
                 shown, "once: an instant has its zone already", "leave tz out, or the offset"
             )
-        return Once(scope=scope_of(tz="UTC", dst=dst), local=seconds_of(when))
-    return Once(scope=scope_of(tz=tz, dst=dst), local=seconds_of(when.replace(tzinfo=UTC)))
+        return Once(scope=read_modifiers(tz="UTC", dst=dst), local=seconds_of(when))
+    return Once(scope=read_modifiers(tz=tz, dst=dst), local=seconds_of(when.replace(tzinfo=UTC)))

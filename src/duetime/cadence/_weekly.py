@@ -10,7 +10,7 @@ from duetime.cadence._daily import AtATime
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle, weekday_of
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import CadenceOptions, Words, scope_of
+from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.words import clock_text, second_of_day, weekdays_mask, weekdays_text, weekdays_words
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def weekly(
     Raises:
         InvalidCadence: a day, the time or an option is mistyped, the anchor is missing, or nothing is left to fire.
     """
-    scope = scope_of(**options)
-    every, since = turn_of(every, anchor, "weeks", _MOST_WEEKS)
+    scope = read_modifiers(**options)
+    every, since = check_turn(every, anchor, "weeks", _MOST_WEEKS)
     return Weekly(
         scope=scope, at=second_of_day(at), on=weekdays_mask(on, "weekly"), every=every, anchor=since
     )
 
 
-def turn_of(every: int, anchor: date | str | None, unit: str, most: int) -> tuple[int, date | None]:
+def check_turn(every: int, anchor: date | str | None, unit: str, most: int) -> tuple[int, date | None]:
     """An ``every`` and its anchor, checked against each other; an ``every`` of 1 needs and keeps no anchor.
 
     Raises:

@@ -1,11 +1,12 @@
-"""The six fields of EventBridge Scheduler's ``cron(...)``, as its documentation writes them and no wider.
+"""The six fields of EventBridge Scheduler's ``cron(...)``, exactly as AWS documents them.
 
-Quartz's language with less in it: weekdays are 1-7 from Sunday, ranges ascend, exactly one of the two day fields is ``?``,
+A subset of Quartz's language: weekdays are 1-7 from Sunday, ranges ascend, exactly one of the two day fields is ``?``,
 day-of-week knows no steps, and ``L``, ``W`` and ``#`` stand alone in their field.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from duetime.cadence.day_fields import ALL_DAYS, ALL_WEEKDAYS, DayFields
@@ -13,6 +14,7 @@ from duetime.cadence.errors import InvalidExpression
 from duetime.cadence.words import MONTHS, WEEKDAYS
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
+ALL_AWS_YEARS = range(FIRST_YEAR, LAST_YEAR + 1)
 _MOST_WEEKS = 5
 _SATURDAY = 6
 
@@ -28,12 +30,19 @@ class AwsField(NamedTuple):
 
 
 class CronFields(NamedTuple):
-    """What the six fields say: bit masks (bit n for the value n), the days, and the years in order."""
+    """The six fields.
+
+    Attributes:
+        minutes: bit n for minute n.
+        hours: bit n for hour n.
+        days: the days and months.
+        years: in ascending order.
+    """
 
     minutes: int
     hours: int
     days: DayFields
-    years: tuple[int, ...]
+    years: Sequence[int] = ALL_AWS_YEARS
 
 
 class AwsToken(NamedTuple):

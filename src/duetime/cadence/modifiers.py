@@ -125,7 +125,7 @@ PLAIN = Modifiers()
 """The scope of a cadence of which nothing more was said."""
 
 
-def scope_of(
+def read_modifiers(
     *,
     tz: str | None = None,
     dst: Dst = "cronos",

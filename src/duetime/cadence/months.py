@@ -10,7 +10,7 @@ from duetime.cadence.cron_days import MonthDays, month_days
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.fields import FieldError
-from duetime.cadence.modifiers import CadenceOptions, Words, scope_of
+from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.words import (
     before_last,
     clock_text,
@@ -104,7 +104,7 @@ def monthly(
     Raises:
         InvalidCadence: a day, the time or an option is mistyped, or nothing is left to fire.
     """
-    scope = scope_of(**options)
+    scope = read_modifiers(**options)
     return Monthly(scope=scope, at=second_of_day(at), on=_month_days(on))
 
 
@@ -121,7 +121,7 @@ def nth_weekday(
     Raises:
         InvalidCadence: a word, the time or an option is mistyped, or nothing is left to fire.
     """
-    scope = scope_of(**options)
+    scope = read_modifiers(**options)
     which = weeks_mask([nth] if isinstance(nth, int) else nth, "nth_weekday")
     return NthWeekday(scope=scope, at=second_of_day(at), nth=which, on=weekdays_mask(on, "weekday"))
 

@@ -82,7 +82,7 @@ def options_words(scope: Modifiers) -> str:
 
 
 def calendar_text(calendar: Calendar) -> str:
-    """A calendar as one word, which :func:`calendar_of` reads back."""
+    """A calendar as one word, which :func:`parse_calendar` reads back."""
     said = [
         ("exclude", ",".join(calendar.exclude)),
         ("include", ",".join(calendar.include)),
@@ -92,7 +92,7 @@ def calendar_text(calendar: Calendar) -> str:
     return ";".join(f"{key}:{value}" for key, value in said if value)
 
 
-def calendar_of(text: str) -> Calendar:
+def parse_calendar(text: str) -> Calendar:
     """The calendar that a word says.
 
     Raises:

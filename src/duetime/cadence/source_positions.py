@@ -36,23 +36,23 @@ class Part(NamedTuple):
         return self.begins == self.start
 
 
-def tokens_of(text: str) -> list[SourceToken]:
+def split_words(text: str) -> list[SourceToken]:
     """The words of a text, in order."""
     return [SourceToken(each.group(), each.start(), each.end()) for each in re.finditer(r"\S+", text)]
 
 
-def option_of(token: SourceToken) -> Part:
+def option_from(token: SourceToken) -> Part:
     """A token that is an option, ``key=value``."""
     key, _, value = token.text.partition("=")
     return Part(key, value, token.end - len(value), token.end, token.start)
 
 
-def word_of(label: str, token: SourceToken) -> Part:
+def word_from(label: str, token: SourceToken) -> Part:
     """A token that is a word, which refusals call so."""
     return Part(label, token.text, token.start, token.end, token.start)
 
 
-def placed(refused: InvalidCadence, whole: str, parts: Sequence[Part]) -> InvalidCadence:
+def locate_error(refused: InvalidCadence, whole: str, parts: Sequence[Part]) -> InvalidCadence:
     """The same refusal, pointing into the whole text; at all of it where no part alone is at fault."""
     start, end = _place(refused, parts) or (0, len(whole))
     return type(refused)(whole, refused.problem, refused.remedy, start=start, width=end - start)

@@ -14,7 +14,7 @@ from duetime.cadence.walk import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from duetime.cadence.wakes import WakeExpression
+    from duetime.cadence.eventbridge import WakeExpression
 
 NoTenant = Literal["system", "refuse"]
 """Whose run it is where the event names no tenant: the system's, or nobody's, for the event is refused."""

@@ -23,7 +23,7 @@ _ALL_KINDS_OF_MONTH = 41
 _SOME_YEAR = 2000
 
 
-def wall_of(
+def build_wall_schedule(
     said: str, fields: DayFields, times: Times, scope: Modifiers, turn: DayCycle | None = None
 ) -> WallSchedule:
     """The wall clock times of those days and times, narrowed by the scope.

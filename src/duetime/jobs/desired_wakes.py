@@ -30,7 +30,7 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
     if job.removed_at is not None or job.definition.self_scheduled:
         return
     told = job.definition.title or job.name
-    coming = [wake for wake in job.stacked.wakes if wake.parsed().next_after(now) is not None]
+    coming = [wake for wake in job.stacked.wakes if wake.next_after(now) is not None]
     for place, each in enumerate(coming):
         yield JobWake(
             kind="schedule",
