@@ -3,7 +3,8 @@
 All functions are pure: they do no input or output and read no clock. The steps, each with its modules:
 
 1. Read a text (``text``, ``expression``, ``fields``; ``dialects`` for other schedulers' spellings).
-2. Build the days and times of a wall clock (``days``, ``times``, ``wall_schedule``), narrowed by ``modifiers``.
+2. Build the days and times of a wall clock (``days``, ``times``, ``wall_schedule``), narrowed by
+   ``modifiers``.
 3. Walk through a zone's clock changes (``zones``, ``walk``).
 4. Describe the cadence (``cron_words``, ``explain``, ``warnings``, ``preview``).
 5. Compile EventBridge expressions that wake a planner (``wakes``, ``eventbridge``).
@@ -108,7 +109,7 @@ _MODULES = {
     "eventbridge": ("WakeExpression",),
     "_weekly": ("weekly",),
 }
-"""The module of each name. No module may have the name of an object in another: its import would hide the object."""
+"""The module of each name. A module with the name of an object would hide that object."""
 
 
 def __getattr__(name: str) -> object:

@@ -28,7 +28,7 @@ class DayTerms(NamedTuple):
 
 
 def day_terms(days: DayFields) -> DayTerms:
-    """Return terms that cover these days, months aside: exactly if two expressions can, else with additional days."""
+    """Return terms that cover these days, months aside, with additional days unless two terms suffice."""
     by_date = days.days != ALL_DAYS or bool(days.lasts or days.nearest or days.nearest_lasts)
     by_week = days.weekdays != ALL_WEEKDAYS
     filtered = days.only_weekdays != ALL_WEEKDAYS or days.weeks != ALL_WEEKS
@@ -112,7 +112,7 @@ def _week_terms(days: DayFields) -> DayTerms:
 
 
 def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, int], ...]) -> DayTerms:
-    """Return weekdays in some weeks of the month: ``3#2`` for one weekday of a week, else the dates of those weeks."""
+    """Return weekdays of some weeks of the month: ``3#2`` for single weekdays, else these weeks' dates."""
     weeks = _bits(days.weeks)
     terms = [
         _nth_term(day, 0 if week == LAST_WEEK else week + 1) for day in _bits(weekdays) for week in weeks

@@ -1,7 +1,8 @@
 """A comparison of a cron expression's occurrences with croniter's.
 
-duetime's own evaluator decides. The comparison finds mistakes of either evaluator. It covers only what croniter is known
-to compute correctly: times on a clock that never changes, and the common part of the cron language.
+duetime's own evaluator decides. The comparison finds mistakes of either evaluator. It covers only what
+croniter is known to compute correctly: times on a clock that never changes, and the common part of the cron
+language.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Disagreement:
 def compare_with_croniter(cadence: Cron, *, start: datetime = START, count: int = 20) -> list[Disagreement]:
     """Return where croniter's next ``count`` occurrences of the bare expression differ; empty if they agree.
 
-    Zone, clock rule and filters are ignored. An expression with an :func:`incomparable_reason` is not compared.
+    Zone, clock rule and filters are ignored. An expression with an :func:`incomparable_reason` is not
+    compared.
     """
     if incomparable_reason(cadence) is not None:
         return []

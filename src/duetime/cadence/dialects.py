@@ -1,7 +1,7 @@
-"""Other schedulers' spellings: for a rejected text, the scheduler it comes from and the same cadence in duetime's spelling.
+"""Other schedulers' spellings of cadences, and the same cadences in duetime's spelling.
 
-Imported only after a text has been rejected. It recognises crontab lines, EventBridge, Quartz, systemd, Celery, Jenkins and
-Go. Each suggestion is parsed before it is offered, so a suggestion is always valid.
+Imported only after a text has been rejected. It recognises crontab lines, EventBridge, Quartz, systemd,
+Celery, Jenkins and Go. Each suggestion is parsed before it is offered, so a suggestion is always valid.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class DialectMatch(NamedTuple):
 
 
 def translate_error(error: InvalidCadence, text: str) -> InvalidCadence:
-    """Return the error with the translated cadence as its remedy; the same error if no scheduler's spelling matches."""
+    """Return the error with the translated cadence as its remedy, or unchanged if no spelling matches."""
     found = _recognise(text)
     if found is None:
         return error
@@ -78,18 +78,18 @@ def _quartz(text: str) -> DialectMatch | None:
 
 
 def _without_year(fields: list[str], problem: str) -> DialectMatch:
-    """The expression with its weekdays by name: where a year is written, 1 is Sunday."""
+    """Return the expression with its weekdays by name: in languages with a year, 1 is Sunday."""
     *others, weekday, year = fields
     caveat = (
         ""
         if year in ("*", "?")
-        else f"no cadence ends with a year, so take it out of the code after {year}, or use once(...)"
+        else f"no cadence ends with a year, so remove it from the code after {year}, or use once(...)"
     )
     return DialectMatch(problem, " ".join([*others, _by_name(weekday)]), caveat)
 
 
 def _by_name(weekday: str) -> str:
-    """Weekdays that count from Sunday 1, as names; a step and the number of a week stay."""
+    """Return weekdays counted from Sunday 1 as names; steps and week numbers stay."""
     if weekday.upper() == "L":
         return "SAT"
     return re.sub(
@@ -116,15 +116,15 @@ def _celery(text: str) -> DialectMatch | None:
     found = re.fullmatch(r"crontab\((.*)\)", text, re.IGNORECASE | re.DOTALL)
     if not found:
         return None
-    said = {name: quoted or bare for name, quoted, bare in re.findall(_ARGUMENT, found[1])}
-    here = " ".join(said.get(name, "*").replace(" ", "") for name in _CELERY)
-    caveat = "" if "minute" in said else "Celery runs it in each minute, since no minute is said"
-    return DialectMatch("this is Celery's crontab", here, caveat)
+    arguments = {name: quoted or bare for name, quoted, bare in re.findall(_ARGUMENT, found[1])}
+    cadence = " ".join(arguments.get(name, "*").replace(" ", "") for name in _CELERY)
+    caveat = "" if "minute" in arguments else "Celery runs it in each minute, since minute is missing"
+    return DialectMatch("this is Celery's crontab", cadence, caveat)
 
 
 def _with_zone(text: str) -> DialectMatch | None:
     found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
-    return found and DialectMatch("a zone is said behind the expression", f"{found[2]} tz={found[1]}")
+    return found and DialectMatch("the zone comes before the expression", f"{found[2]} tz={found[1]}")
 
 
 def _systemd(text: str) -> DialectMatch | None:
@@ -136,18 +136,18 @@ def _systemd(text: str) -> DialectMatch | None:
     days = re.sub(r"([A-Za-z]{3})[a-z]*", r"\1", found["days"] or "").replace("..", "-").lower()
     kind = f"monthly {found['day'].lstrip('0')}" if (found["day"] or "*") != "*" else "daily"
     options = (f"days={days}" * bool(days), f"tz={found['zone']}" if found["zone"] else "")
-    here = " ".join(filter(None, (kind, found["time"], *options)))
-    return DialectMatch("this is systemd's OnCalendar", here)
+    cadence = " ".join(filter(None, (kind, found["time"], *options)))
+    return DialectMatch("this is systemd's OnCalendar", cadence)
 
 
 def _jenkins(text: str) -> DialectMatch | None:
     fields = text.split()
     if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, field) for field in fields):
         return None
-    here = " ".join(
+    cadence = " ".join(
         re.sub(_HASH, lambda found: f"*{found[1]}" if found[1] else "3", field) for field in fields
     )
-    return DialectMatch("H is Jenkins' hash of the job's name", here, "or any other number in its place")
+    return DialectMatch("H is Jenkins' hash of the job's name", cadence, "or any other number in its place")
 
 
 def _crontab_line(text: str) -> DialectMatch | None:
@@ -155,7 +155,7 @@ def _crontab_line(text: str) -> DialectMatch | None:
     if not found or re.fullmatch(_NAMES, text[found.end() :], re.IGNORECASE):
         return None
     return DialectMatch(
-        "a command stands behind the time", found[1], "the command is the job's function", start=found.end()
+        "a command follows the time", found[1], "the command becomes the job's function", start=found.end()
     )
 
 
@@ -175,7 +175,7 @@ _CALENDAR = (
 _FIELD = r"[\w*?,/#-]+"
 _HASH = r"H(?:\([\d-]+\))?(/\d+)?"
 _NAMES = r"[A-Z]{3}(?:[-,/#L][\w,#/-]*)?"
-"""What a day-of-week field may be, and a command is not."""
+"""Matches a day-of-week field, and no command."""
 _SPELLINGS: tuple[Callable[[str], DialectMatch | None], ...] = (
     _eventbridge,
     _quartz,

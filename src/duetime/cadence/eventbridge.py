@@ -1,11 +1,11 @@
 """EventBridge Scheduler's expressions: values, a strict parser, and the instants at which they fire.
 
 From AWS's *Schedule types in EventBridge Scheduler*: ``at(yyyy-mm-ddThh:mm:ss)``, ``rate(value unit)`` and
-``cron(minutes hours day-of-month month day-of-week year)``, each evaluated in a separate time zone. The parser rejects
-everything that this page does not document, because the emulators accept any text.
+``cron(minutes hours day-of-month month day-of-week year)``, each evaluated in a separate time zone. The
+parser rejects everything that this page does not document, because the emulators accept any text.
 
-Clock changes, from the same page: a time that does not exist is skipped, and a time that comes twice runs once. The page
-does not name the pass, so :meth:`WakeExpression.next_after` computes either.
+Clock changes, from the same page: a time that does not exist is skipped, and a time that comes twice runs
+once. The page does not name the pass, so :meth:`WakeExpression.next_after` computes either.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class WakeExpression(ABC):
         Args:
             instant: an aware datetime.
             last_pass: fire local times that come twice in their second pass instead of their first.
-            start: the first firing of a rate: the schedule's start date or its creation. By default a rate counts
-                from ``instant``.
+            start: the first firing of a rate: the schedule's start date or its creation. By default a rate
+                counts from ``instant``.
 
         Raises:
             NaiveInstant: an instant without a zone.
@@ -118,7 +118,7 @@ def parse_expression(text: str, tz: str = "UTC") -> WakeExpression:
 
 
 def at_expression(instant: datetime) -> WakeExpression:
-    """Return the ``at(...)`` of an instant, in UTC; a fraction of a second is dropped, so that it never fires late.
+    """Return the ``at(...)`` of an instant, in UTC, without the fraction of a second.
 
     Raises:
         NaiveInstant: an instant without a zone.
@@ -136,7 +136,7 @@ def rate_expression(minutes: int) -> WakeExpression:
 
 
 def cron_expression(fields: CronFields, tz: str) -> WakeExpression:
-    """Return the ``cron(...)`` of these fields, which name at most one rule for days and come in every year."""
+    """Return the ``cron(...)`` of fields with at most one rule for days, in every year."""
     day, weekday = day_text(fields.days)
     minutes, hours = values_text(fields.minutes, 0, 59), values_text(fields.hours, 0, 23)
     text = f"cron({minutes} {hours} {day} {months_text(fields.days.months)} {weekday} *)"

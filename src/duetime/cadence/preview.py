@@ -29,10 +29,12 @@ class Preview:
         cadence: the cadence.
         until: the end of the preview; None for a number of occurrences.
         occurrences: the occurrences shown, and the clock changes that skip some.
-        changes: effects of clock changes within a year of the last occurrence shown; empty if ``until`` is set.
+        changes: effects of clock changes within a year of the last occurrence shown; empty if ``until`` is
+            set.
         notes: warnings, a sentence each.
         disagreements: where croniter computes other occurrences of a cron expression, a sentence each.
-        second_opinion: croniter's result, or why it is not compared; None unless the cadence is a cron expression.
+        second_opinion: croniter's result, or why it is not compared; None unless the cadence is a cron
+            expression.
     """
 
     cadence: Cadence

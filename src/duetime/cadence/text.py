@@ -1,6 +1,7 @@
 """Cadences from text: ``daily 09:00 days=mon-fri tz=Europe/Paris``, or a bare cron expression.
 
-The words are those of the Python functions. :func:`read_text` reads each ``Cadence.text``, and spellings that people type.
+The words are those of the Python functions. :func:`read_text` reads each ``Cadence.text``, and spellings that
+people type.
 """
 
 from __future__ import annotations

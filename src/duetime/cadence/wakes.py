@@ -1,11 +1,12 @@
 """The EventBridge expressions that wake a job's planner.
 
-A wake plans every occurrence that is due before the next wake, and always at least the next one. Each occurrence has its
-own exact timer, so wakes need not be exact. If EventBridge skips a wake at a clock change, the wake before has planned its
-occurrences. Two limits apply: no wake may plan far ahead, and there are at most two wakes an occurrence plus 24 a day.
+A wake plans every occurrence that is due before the next wake, and always at least the next one. Each
+occurrence has its own exact timer, so wakes need not be exact. If EventBridge skips a wake at a clock change,
+the wake before has planned its occurrences. Two limits apply: no wake may plan far ahead, and there are at
+most two wakes an occurrence plus 24 a day.
 
-If EventBridge can express a cron, the wake is that cron. If it cannot (every seven minutes, the third day before the last,
-every other week), the wake is a cron with additional firings, or one every hour.
+If EventBridge can express a cron, the wake is that cron. If it cannot (every seven minutes, the third day
+before the last, every other week), the wake is a cron with additional firings, or one every hour.
 """
 
 from __future__ import annotations
@@ -54,10 +55,11 @@ class _Hours(NamedTuple):
 
 
 def planned_until(wakes: Iterable[WakeExpression], now: datetime, *, wakes_ahead: int = 1) -> datetime | None:
-    """Return the instant up to which a wake at ``now`` must plan, so that a late next wake finds nothing overdue.
+    """Return the instant up to which a wake at ``now`` must plan, so that nothing becomes overdue.
 
-    That is the next wake plus its lateness, in either pass of an overlap. With ``wakes_ahead=3``, any two wakes in a row
-    may be lost as well. Without a further wake the result is None: plan all occurrences, or the next.
+    That is the next wake plus its lateness, in either pass of an overlap. With ``wakes_ahead=3``, any two
+    wakes in a row may be lost as well. Without a further wake the result is None: plan all occurrences, or
+    the next.
 
     Raises:
         NaiveInstant: a datetime without a zone.
@@ -103,7 +105,9 @@ def wall_wakes(cadence: WallCadence) -> tuple[WakeExpression, ...]:
 
 
 def interval_wakes(step: int, *, filtered: bool) -> tuple[WakeExpression, ...]:
-    """Return the wakes of an elapsed interval: a rate of whole minutes, at least as frequent; hourly if it is filtered.
+    """Return the wakes of an elapsed interval: a rate of whole minutes, at least as frequent.
+
+    A filtered interval has at most hourly wakes.
 
     Args:
         step: seconds from one occurrence to the next.
@@ -114,7 +118,7 @@ def interval_wakes(step: int, *, filtered: bool) -> tuple[WakeExpression, ...]:
 
 
 def once_wakes(at: datetime | None) -> tuple[WakeExpression, ...]:
-    """Return the wake of a single instant, in UTC because clock changes do not affect it; none outside EventBridge's years."""
+    """Return the wake of a single instant, in UTC; none outside EventBridge's years."""
     if at is None or not FIRST_YEAR <= at.year <= LAST_YEAR:
         return ()
     return (at_expression(at),)

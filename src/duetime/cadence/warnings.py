@@ -1,4 +1,4 @@
-"""Warnings about valid cadences that may not do what their author meant; previews and ``duetime check`` print them.
+"""Warnings about valid cadences that may not do what their author meant.
 
 The console translates these sentences by their wording.
 """
@@ -38,7 +38,7 @@ def cadence_warnings(cadence: Cadence) -> list[str]:
 def upcoming_clock_changes(
     cadence: Cadence, start: datetime, until: datetime | None = None
 ) -> Iterator[Explained]:
-    """Return the first occurrence that each clock change in (start, until] moves, skips, doubles or runs once.
+    """Return the first occurrence that each clock change in (start, until] affects.
 
     Without ``until``, return the next four within a year.
 
@@ -68,8 +68,8 @@ def _cron_warnings(cadence: Cron) -> Iterator[str]:
     fields = cadence.expression.split()
     if len(fields) == _SIX and "?" in (fields[2], fields[4]):
         yield (
-            "six fields begin with the second; if this is EventBridge's, which begin with the minute and end with the year,"
-            f' write "{" ".join(fields[:-1])}"'
+            "six fields begin with the second; if this is EventBridge's, which begin with the minute"
+            f' and end with the year, write "{" ".join(fields[:-1])}"'
         )
     if len(fields) > 1:
         yield from _numbered_weekday_warnings(fields)
@@ -82,8 +82,8 @@ def _numbered_weekday_warnings(fields: list[str]) -> Iterator[str]:
     weekday = fields[-1]
     if fields[-3] == "?" and re.match(r"[1-7]", weekday):
         yield (
-            f"in day-of-week {weekday} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count from Sunday 1:"
-            " names are the same everywhere"
+            f"in day-of-week {weekday} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count from"
+            " Sunday 1: names are the same everywhere"
         )
 
 
@@ -92,10 +92,11 @@ def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
     for text, (unit, size, larger_unit) in zip(fields, _UNITS, strict=False):
         step = re.fullmatch(r"(?:\*|0)/(\d+)", text)
         if step and size % int(step[1]):
-            number = int(step[1])
+            number, short = int(step[1]), size % int(step[1])
+            last = (size - 1) // number * number
             yield (
-                f"{text} begins anew each {larger_unit}: from {unit} {(size - 1) // number * number} to the next 0 it is"
-                f" {size % number} {unit}{'s' * (size % number > 1)}; {_EVEN[unit].format(number)} is even"
+                f"{text} begins anew each {larger_unit}: from {unit} {last} to the next 0"
+                f" it is {short} {unit}{'s' * (short > 1)}; {_EVEN[unit].format(number)} is even"
             )
 
 

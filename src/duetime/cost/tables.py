@@ -10,7 +10,7 @@ from duetime.cost.volume import Volume
 from duetime.cost.workload import Workload
 
 _RENEWED_MS, _LOOKED_MS = 60_000, 3_000
-"""The intervals at which a run renews its lease and checks for a cancel: `settings.heartbeat` and `cancel_poll`."""
+"""Intervals of lease renewal and cancel checks: `settings.heartbeat` and `cancel_poll`."""
 _READ_BYTES = 4 * KB
 _GB = 1_000_000_000
 
@@ -68,7 +68,7 @@ def stored_gigabytes(work: Workload) -> float:
 
 
 def life_writes(payload_bytes: float) -> int:
-    """Return the write units from schedule to settle. An offloaded payload is written once and removed with its row."""
+    """Return the write units from schedule to settle, with the write and removal of an offloaded payload."""
     if payload_bytes > units.IN_ROW_LIMIT:
         return units.LIFE_WRITES + 2 * kilobytes(payload_bytes + units.OFFLOADED_BYTES)
     put, run = _row(payload_bytes)
@@ -81,7 +81,7 @@ def retry_writes(payload_bytes: float) -> int:
 
 
 def keyed_writes(payload_bytes: float) -> int:
-    """Return the write units that a concurrency key adds: claim and settle are transactions, which count each row twice."""
+    """Return the write units that a concurrency key adds: transactions count each row twice."""
     keyed = units.KEYED_CLAIM_WRITES + units.KEYED_SETTLE_WRITES - units.CLAIM_WRITES - units.SETTLE_WRITES
     return keyed + 2 * (_row(payload_bytes)[1] - 1)
 

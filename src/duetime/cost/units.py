@@ -1,8 +1,8 @@
 """The units that one action, one run of a job and one sweep take of each service.
 
-Three kinds of figures. ``tests/contract/test_costs.py`` asserts the *metered* ones on DynamoDB Local. The *derived* ones
-follow from the code or the stack, and tests compare them. The *assumed* ones cannot be measured locally, such as the
-duration of a call on AWS; they are high estimates.
+Three kinds of figures. ``tests/contract/test_costs.py`` asserts the *metered* ones on DynamoDB Local. The
+*derived* ones follow from the code or the stack, and tests compare them. The *assumed* ones cannot be
+measured locally, such as the duration of a call on AWS; they are high estimates.
 """
 
 from __future__ import annotations
@@ -92,8 +92,9 @@ EVENTS_OF_ONE = 3
 # Assumed.
 
 STREAM_BATCHES = 4 * 4 * 86_400 * DAYS
-"""Batches a month: Lambda reads each shard four times a second, and an on-demand table begins with four shards. Evenly
-spread records cost the most, because records in bursts share batches."""
+"""Batches a month: Lambda reads each of a table's four shards four times a second.
+
+Evenly spread records cost the most, because records in bursts share batches."""
 
 WAIT_MS = 500
 """SQS delays whole seconds; a worker waits for the rest, half a second on average."""
@@ -122,7 +123,7 @@ STORED_BYTES = 700
 
 
 def queues_of(workers: float) -> float:
-    """Return the number of queues: one a worker, the system's, the notifications', each with a dead-letter queue; the failures'."""
+    """Return the number of queues: workers, system and notifications, with dead letters, and the failures."""
     return 2 * (workers + 2) + 1
 
 

@@ -64,7 +64,7 @@ class Volume:
 
     @property
     def armed(self) -> float:
-        """Stream records that arm receives: one whenever a row becomes pending, and one for each offloaded payload."""
+        """Stream records that arm receives: one for each pending row and each offloaded payload."""
         return self.messages + (self.actions if self.is_offloaded else 0)
 
     @property
