@@ -156,9 +156,9 @@ def main() -> None:
     row, thousands = ten_thousand("*/5 * * * *", "Europe/Paris")
     show([*rows, row])
     print("each thousand of ours, µs an occurrence:", " ".join(f"{cost:.2f}" for cost in thousands))
-    for each in [*rows, row]:
-        shares = {"of_cronsim": round(each.of_cronsim, 3), "of_croniter": round(each.of_croniter, 3)}
-        print(json.dumps({"bench": "cadence", **each._asdict(), **shares}))
+    for measured in [*rows, row]:
+        shares = {"of_cronsim": round(measured.of_cronsim, 3), "of_croniter": round(measured.of_croniter, 3)}
+        print(json.dumps({"bench": "cadence", **measured._asdict(), **shares}))
 
 
 if __name__ == "__main__":

@@ -14,9 +14,9 @@ _BUDGETS = {"cronsim": 1.0, "croniter": 0.3}
 
 def measure() -> list[Result]:
     """Of each measure the case with the greatest share of the other library's cost."""
-    told = run_fresh("bench/cadence.py", "--quick").stdout
+    output = run_fresh("bench/cadence.py", "--quick").stdout
     measures: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in told.splitlines():
+    for line in output.splitlines():
         if line.startswith("{"):
             row = json.loads(line)
             measures[row["measure"]].append(row)

@@ -41,8 +41,8 @@ def costliest(code: str, base: str) -> str:
 @cache
 def _modules(code: str) -> dict[str, int]:
     """Each module's own microseconds, without what it imports."""
-    told = run_fresh("-X", "importtime", "-c", code).stderr
-    return {name: int(spent) for spent, name in _LINE.findall(told)}
+    output = run_fresh("-X", "importtime", "-c", code).stderr
+    return {name: int(spent) for spent, name in _LINE.findall(output)}
 
 
 def _clients(code: str) -> str:

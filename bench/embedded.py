@@ -49,5 +49,5 @@ def _bare() -> float:
     written, seen = Tick().to_json(), []
     with ThreadPoolExecutor(CONCURRENCY) as pool:
         before = time.perf_counter()
-        list(pool.map(lambda each: seen.append(Tick.from_json(each)), [written] * BURST))
+        list(pool.map(lambda text: seen.append(Tick.from_json(text)), [written] * BURST))
         return time.perf_counter() - before

@@ -75,8 +75,8 @@ def measure() -> list[Result]:
         rates.append(raw.drain(BURST))
         scattered, machine = _scattered(cloud, starts)
     return [
-        *_told(f"{SCATTERED} at random instants", scattered, machine, at_most(50)),
-        *_told(f"{BURST} due at once", at_once, None, None),
+        *_results(f"{SCATTERED} at random instants", scattered, machine, at_most(50)),
+        *_results(f"{BURST} due at once", at_once, None, None),
         Result(
             bench="lateness",
             name=f"drain of {BURST} due at once",
@@ -104,7 +104,7 @@ def _scattered(cloud: LocalCloud, starts: Starts) -> tuple[Sequence[float], Sequ
     """How late they started, and how late a bare process woke at the same instants."""
     jitter_draw, first = random.Random(42), SystemClock().now() + _AHEAD  # noqa: S311 - the same spread in every run
     due = [first + jitter_draw.random() * _WINDOW for _ in range(SCATTERED)]
-    sleeper = started(each.timestamp() for each in due)
+    sleeper = started(due_at.timestamp() for due_at in due)
     _schedule(cloud, starts, due)
     return starts.late, woken(sleeper)
 
@@ -112,11 +112,11 @@ def _scattered(cloud: LocalCloud, starts: Starts) -> tuple[Sequence[float], Sequ
 def _schedule(cloud: LocalCloud, starts: Starts, due: Sequence[datetime]) -> list[str]:
     """Schedule them in bulk, and wait until all have run."""
     starts.expect(len(due))
-    made = cloud.scheduler().schedule_many(Order(payload=Tick(), at=each) for each in due)
+    made = cloud.scheduler().schedule_many(Order(payload=Tick(), at=due_at) for due_at in due)
     if SystemClock().now() > min(due):
         raise RuntimeError("scheduling took until after the first due time; the machine is too busy")
     wait(starts)
-    return [each.id for each in made]
+    return [action.id for action in made]
 
 
 def wait(starts: Starts) -> None:
@@ -129,7 +129,7 @@ def wait(starts: Starts) -> None:
         raise TimeoutError(f"only {len(starts.late)} of {starts.expected} started")
 
 
-def _told(
+def _results(
     name: str, late: Sequence[float], machine: Sequence[float] | None, p99: Budget | None
 ) -> list[Result]:
     ours, theirs = _spread(late), _spread(machine) if machine else None
@@ -149,7 +149,7 @@ def _told(
 
 
 def _spread(late: Sequence[float]) -> Mapping[str, float]:
-    in_ms = sorted(1e3 * each for each in late)
+    in_ms = sorted(1e3 * seconds for seconds in late)
     return {
         "earliest": in_ms[0],
         "p50": in_ms[len(in_ms) // 2],

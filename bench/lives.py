@@ -80,16 +80,16 @@ def _larger(stand: Stand, name: str, size: int) -> list[Result]:
 
     def in_row() -> Action:
         pending, _ = stand.scheduler.transact_items(payload, at=_NOW)
-        kept = replace(pending, payload_offloaded=False)
-        stand.store.put(kept)
-        return kept
+        row = replace(pending, payload_offloaded=False)
+        stand.store.put(row)
+        return row
 
     life = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW))
-    kept = lived(stand, in_row).bill
+    small = lived(stand, in_row).bill
     note = f"and {life.bill.read_units:g} read units, for the claim to fetch the payload"
     return [
-        _writes(name, life, kept, _IN_ROW, note=note),
-        _calls(name, life, kept, _IN_ROW),
+        _writes(name, life, small, _IN_ROW, note=note),
+        _calls(name, life, small, _IN_ROW),
     ]
 
 

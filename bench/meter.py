@@ -40,8 +40,8 @@ class _Meter:
             return
         self.bill.calls += 1
         consumed = parsed.get("ConsumedCapacity", {})
-        each = consumed if isinstance(consumed, list) else [consumed]
-        units = sum(one.get("CapacityUnits", 0.0) for one in each)
+        bills = consumed if isinstance(consumed, list) else [consumed]
+        units = sum(bill.get("CapacityUnits", 0.0) for bill in bills)
         if model.name in _READS:
             self.bill.read_units += units
         else:

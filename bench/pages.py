@@ -56,8 +56,8 @@ def measure() -> list[Result]:
         stands = [Stand(dynamodb, _filled(dynamodb, count, jitter_draw), clock=Noon()) for count in STORED]
         taken = {(name, place): _Taken() for name in _LISTS for place in range(len(STORED))}
         for _ in range(ROUNDS):
-            for (name, place), each in taken.items():
-                _page(stands[place], _LISTS[name], each)
+            for (name, place), taking in taken.items():
+                _page(stands[place], _LISTS[name], taking)
     return [result for name in _LISTS for result in _results(name, taken)]
 
 

@@ -15,7 +15,7 @@ _VERDICTS = {True: "met", False: "MISSED", None: ""}
 
 def machine() -> str:
     """What the figures come from: they are worth nothing without it."""
-    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    load = ", ".join(f"{average:.1f}" for average in os.getloadavg())
     return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load}"
 
 
@@ -38,20 +38,20 @@ def notes(results: Iterable[Result]) -> Iterator[str]:
     """What each reference is, said once; and the notes."""
     for against in dict.fromkeys(result.against for result in results if result.against):
         yield f"reference: {against}"
-    for each in results:
-        if each.note:
-            yield f"{each.of or each.name}: {each.note}"
+    for result in results:
+        if result.note:
+            yield f"{result.of or result.name}: {result.note}"
 
 
 def summary(results: Sequence[Result]) -> None:
     """Print how many budgets are kept, and by how much the others are missed."""
     bounded = [result for result in results if result.met is not None]
-    missed = [each for each in bounded if not each.met]
+    missed = [result for result in bounded if not result.met]
     print(f"\n{len(bounded) - len(missed)} of {len(bounded)} budgets met")
-    for each in missed:
-        actual = f"{each.measured or 0:.4g} {each.unit}"
-        ratio = f", {each.ratio:.2f}x its reference" if each.ratio is not None else ""
-        print(f"  MISSED {each.bench}: {each.name}: {actual}{ratio}; the budget is {each.budget}")
+    for result in missed:
+        actual = f"{result.measured or 0:.4g} {result.unit}"
+        ratio = f", {result.ratio:.2f}x its reference" if result.ratio is not None else ""
+        print(f"  MISSED {result.bench}: {result.name}: {actual}{ratio}; the budget is {result.budget}")
 
 
 def write_json_lines(results: Iterable[Result], stream: TextIO) -> None:

@@ -59,8 +59,8 @@ def measure() -> list[Result]:
         stands = [Stand(dynamodb, _filled(dynamodb, count, jitter_draw), clock=Noon()) for count in PENDING]
         taken = {(name, place): _Taken() for name in _PASSES for place in range(len(PENDING))}
         for _ in range(ROUNDS):
-            for (name, place), each in taken.items():
-                _pass(stands[place], _PASSES[name], each)
+            for (name, place), taking in taken.items():
+                _pass(stands[place], _PASSES[name], taking)
     return [result for name in _PASSES for result in _results(name, taken)]
 
 
@@ -80,10 +80,10 @@ def fill(dynamodb: Any, table: str, rows: Sequence[Action]) -> None:
     """Write rows, several batches at a time."""
 
     def write(first: int) -> None:
-        asked = [{"PutRequest": {"Item": to_item(row)}} for row in rows[first : first + _BATCH]]
-        while asked:
-            answer = dynamodb.batch_write_item(RequestItems={table: asked})
-            asked = answer.get("UnprocessedItems", {}).get(table, [])
+        requests = [{"PutRequest": {"Item": to_item(row)}} for row in rows[first : first + _BATCH]]
+        while requests:
+            answer = dynamodb.batch_write_item(RequestItems={table: requests})
+            requests = answer.get("UnprocessedItems", {}).get(table, [])
 
     with ThreadPoolExecutor(_WRITERS) as pool:
         list(pool.map(write, range(0, len(rows), _BATCH)))
@@ -131,15 +131,15 @@ def _pass(stand: Stand, run: _Pass, taken: _Taken) -> None:
 def _results(name: str, taken: dict[tuple[str, int], _Taken]) -> Iterator[Result]:
     least = taken[name, 0]
     for place, pending in enumerate(PENDING[1:], start=1):
-        each, case = taken[name, place], f"{name}, {DUE} due, {pending:,} pending"
+        taking, case = taken[name, place], f"{name}, {DUE} due, {pending:,} pending"
         budget = ratio_at_most(1.2)
         yield Result(
-            bench="scan", name=f"{case}: read units", measured=each.read_units, unit="units",
+            bench="scan", name=f"{case}: read units", measured=taking.read_units, unit="units",
             reference=least.read_units, against=_AGAINST, budget=budget,
         )  # fmt: skip
-        medians = statistics.median(each.seconds) / statistics.median(least.seconds)
+        medians = statistics.median(taking.seconds) / statistics.median(least.seconds)
         yield Result(
-            bench="scan", name=f"{case}: time", measured=min(each.seconds), unit="s",
+            bench="scan", name=f"{case}: time", measured=min(taking.seconds), unit="s",
             reference=min(least.seconds), against=_AGAINST, budget=budget,
             note=f"the least of {ROUNDS} rounds; {medians:.2f}x by the medians",
         )  # fmt: skip

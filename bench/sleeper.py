@@ -29,8 +29,8 @@ def started(instants: Iterable[float]) -> subprocess.Popen[str]:
 def woken(process: subprocess.Popen[str]) -> list[float]:
     """How late, in seconds, it woke for each instant."""
     assert process.stdout is not None
-    with process.stdout as told:
-        late = [float(line) for line in told]
+    with process.stdout as output:
+        late = [float(line) for line in output]
     process.wait()
     return late
 

@@ -53,10 +53,10 @@ def measure() -> list[Result]:
         stand = Stand(dynamodb, made(dynamodb, "actions"))
         ours, bare = _Taken(), _Taken()
         for place in range(ROUNDS + 1):
-            kept = (ours, bare) if place else (_Taken(), _Taken())  # the first round opens the connections
-            _round(pool, stand.client, kept[0], _deliveries(stand))
-            _round(pool, stand.client, kept[1], _updates(stand, place))
-    return _told(ours, bare)
+            taken = (ours, bare) if place else (_Taken(), _Taken())  # the first round opens the connections
+            _round(pool, stand.client, taken[0], _deliveries(stand))
+            _round(pool, stand.client, taken[1], _updates(stand, place))
+    return _results(ours, bare)
 
 
 def _round(pool: ThreadPoolExecutor, client: Any, taken: _Taken, do: Callable[[], object]) -> None:
@@ -125,7 +125,7 @@ def _metered(client: Any, taken: _Taken) -> Iterator[None]:
         events.unregister("after-call.dynamodb.*", read)
 
 
-def _told(ours: _Taken, bare: _Taken) -> list[Result]:
+def _results(ours: _Taken, bare: _Taken) -> list[Result]:
     runs = max(answer[Came.RAN] for answer in ours.answers)
     if min(answer[Came.RAN] for answer in ours.answers) != 1 or {answer[True] for answer in bare.answers} != {
         1

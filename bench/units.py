@@ -55,9 +55,9 @@ def _size(value: Mapping[str, Any]) -> int:
         case "N":
             return (len(held.strip("-+0.")) + 1) // 2 + 1
         case "M":
-            return 3 + sum(1 + len(name.encode()) + _size(each) for name, each in held.items())
+            return 3 + sum(1 + len(name.encode()) + _size(value) for name, value in held.items())
         case "L":
-            return 3 + sum(1 + _size(each) for each in held)
+            return 3 + sum(1 + _size(value) for value in held)
         case "BOOL" | "NULL":
             return 1
         case _:

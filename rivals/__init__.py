@@ -44,7 +44,7 @@ class Remedy(NamedTuple):
     """What a contender's documentation offers against what its defaults do, shortened for the measure."""
 
     settings: Settings
-    told: str
+    note: str
 
 
 AFTER_DEATH = {
@@ -165,7 +165,7 @@ def _in_spite_of_death(contender: Contender) -> Iterator[Cell]:
 
 
 def _noted(cells: Iterator[Cell], remedy: Remedy) -> Iterator[Cell]:
-    yield replace(next(cells), note=remedy.told)
+    yield replace(next(cells), note=remedy.note)
     yield from cells
 
 

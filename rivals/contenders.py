@@ -79,4 +79,4 @@ def other_schedulers(python: Path, redis: NewStore | None, relational: NewStore 
             how=f"eta, Redis with an append-only file, a consumer of {threads}, its schedule read each second",
         ),
     ]  # fmt: skip
-    return [replace(each, interpreter=python) for each in found if each.new_store is not str]
+    return [replace(contender, interpreter=python) for contender in found if contender.new_store is not str]

@@ -34,8 +34,8 @@ def python() -> Path:
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - from this file
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [""])[-1]
-        raise NotHere(f"their environment could not be made from {PINNED.relative_to(ROOT)}: {said}")
+        problem = (done.stderr.strip().splitlines() or [""])[-1]
+        raise NotHere(f"their environment could not be made from {PINNED.relative_to(ROOT)}: {problem}")
 
 
 def log_of(script: Path) -> Path:

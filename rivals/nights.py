@@ -23,10 +23,12 @@ def nights(contender: Contender, settings: Settings = NOTHING, suffix: str = "")
     with contender.alone("cron", settings) as process:
 
         def runs(expression: str, day: datetime, days: int = 1) -> list[datetime]:
-            start, end = (each.replace(tzinfo=ZoneInfo(PARIS)) for each in (day, day + timedelta(days=days)))
+            start, end = (
+                midnight.replace(tzinfo=ZoneInfo(PARIS)) for midnight in (day, day + timedelta(days=days))
+            )
             span = {"start": _utc(start), "end": _utc(end)}
-            told = process.ask("runs", expression=expression, tz=PARIS, **span)
-            return [datetime.fromisoformat(each) for each in told]
+            times = process.ask("runs", expression=expression, tz=PARIS, **span)
+            return [datetime.fromisoformat(run) for run in times]
 
         for day in NIGHTS:
             yield Cell(f"{DAILY} in Paris, {day:%d %b %Y}, runs at{suffix}", words=_times(runs(DAILY, day)))
@@ -51,8 +53,8 @@ def _times(runs: list[datetime]) -> str:
 def _counted(runs: list[datetime], day: datetime) -> str:
     """How many, and of how many half hours that the day has."""
     start, end = (
-        each.replace(tzinfo=ZoneInfo(PARIS)).astimezone(ZoneInfo("UTC"))
-        for each in (day, day + timedelta(days=1))
+        midnight.replace(tzinfo=ZoneInfo(PARIS)).astimezone(ZoneInfo("UTC"))
+        for midnight in (day, day + timedelta(days=1))
     )
     due = (end - start) // HALF_AN_HOUR
     doubled = sum(count - 1 for count in Counter(runs).values())

@@ -92,7 +92,7 @@ class Process:
     ) -> None:
         self.kill()
 
-    def ask(self, do: str, **said: Any) -> Any:
+    def ask(self, do: str, **arguments: Any) -> Any:
         """One request, and its answer.
 
         Raises:
@@ -101,7 +101,7 @@ class Process:
         """
         assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"do": do, **said}) + "\n")
+        self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         return self._read(_ANSWERS_WITHIN).get("answer")
 
     def kill(self) -> None:
@@ -125,7 +125,7 @@ class Process:
         if not line:
             name = Path(self.command[1])
             raise RuntimeError(f"{name.stem} {self.command[2]} gave no answer; its log is {log_of(name)}")
-        told: dict[str, Any] = json.loads(line)
-        if "error" in told:
-            raise Refused(Path(self.command[1]).stem, told["error"], told["message"])
-        return told
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise Refused(Path(self.command[1]).stem, answer["error"], answer["message"])
+        return answer

@@ -29,21 +29,21 @@ class Line:
     """The way to the bench. Whatever else writes to standard output goes to standard error."""
 
     def __init__(self) -> None:
-        self._told = os.fdopen(os.dup(1), "w", buffering=1)
+        self._stream = os.fdopen(os.dup(1), "w", buffering=1)
         os.dup2(2, 1)
 
-    def tell(self, **facts: object) -> None:
-        self._told.write(json.dumps(facts) + "\n")
+    def send(self, **facts: object) -> None:
+        self._stream.write(json.dumps(facts) + "\n")
 
     def answer(self, commands: Mapping[str, Callable[..., object]]) -> None:
         """Say that it is ready, then answer each request, until the bench is gone."""
-        self.tell(ready=True)
+        self.send(ready=True)
         for line in sys.stdin:
             request = json.loads(line)
             try:
-                self.tell(answer=commands[request.pop("do")](**request))
+                self.send(answer=commands[request.pop("do")](**request))
             except Exception as error:  # noqa: BLE001 - the bench tells it
-                self.tell(error=type(error).__name__, message=str(error))
+                self.send(error=type(error).__name__, message=str(error))
         os._exit(0)
 
     def end_with_the_bench(self) -> None:
@@ -107,7 +107,7 @@ def timed(count: int, work: Callable[[float], object]) -> Mapping[str, float]:
         wall, cpu = time.perf_counter(), time.process_time()
         work(time.time() + HOUR)
         rounds.append((time.perf_counter() - wall, time.process_time() - cpu))
-    wall, cpu = (min(each) / count * 1e3 for each in zip(*rounds[1:], strict=True))
+    wall, cpu = (min(values) / count * 1e3 for values in zip(*rounds[1:], strict=True))
     return {"wall": wall, "cpu": cpu}
 
 

@@ -40,7 +40,7 @@ def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     app, _ = made(store, settings)
     line.end_with_the_bench()
-    signals.worker_ready.connect(lambda **_: line.tell(ready=True), weak=False)
+    signals.worker_ready.connect(lambda **_: line.send(ready=True), weak=False)
     app.worker_main(
         ["worker", "--pool", "threads", "--concurrency", str(protocol.CONCURRENCY), "--loglevel", "ERROR"]
     )
@@ -51,7 +51,7 @@ def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     app, _ = made(store, settings)
     app.conf.beat_schedule = {"each-second": {"task": "tick", "schedule": 1.0, "args": (protocol.JOB, 0.0)}}
     line.end_with_the_bench()
-    signals.beat_init.connect(lambda **_: line.tell(ready=True), weak=False)
+    signals.beat_init.connect(lambda **_: line.send(ready=True), weak=False)
     with tempfile.TemporaryDirectory() as place:
         app.Beat(schedule=str(Path(place, "beat")), loglevel="ERROR").run()
 

@@ -105,7 +105,7 @@ def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     """The local cloud; with ``concurrency`` 0 its workers are other processes."""
     del store
     lengths: dict[str, Any] = {
-        name: timedelta(seconds=each) for name, each in settings.get("settings", {}).items()
+        name: timedelta(seconds=seconds) for name, seconds in settings.get("settings", {}).items()
     }
     options = LocalOptions(
         settings=Settings(**lengths),
@@ -126,7 +126,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     backends = AwsBackends(deployed, clock)
     plan = Plan(backends.store, backends.jobs, clock=clock, settings=deployed)
     url = deployed.queues[chosen.worker]
-    line.tell(ready=True)
+    line.send(ready=True)
     while True:
         if settings.get("plans"):
             plan(JobRef(SYSTEM_TENANT, job_name(JOB)))
@@ -147,8 +147,8 @@ def computed(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
         second = timedelta(seconds=1)
-        since, until = (datetime.fromisoformat(each) - second for each in (start, end))
-        return [each.isoformat() for each in cron(expression, tz=tz).between(since, until)]
+        since, until = (datetime.fromisoformat(text) - second for text in (start, end))
+        return [at.isoformat() for at in cron(expression, tz=tz).between(since, until)]
 
     def declare(expression: str, tz: str) -> None:
         cron(expression, tz=tz)

@@ -52,7 +52,7 @@ def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 def consume(line: Any, huey: Any) -> None:
     line.end_with_the_bench()
     consumer = huey.create_consumer(workers=protocol.CONCURRENCY, worker_type="thread")
-    line.tell(ready=True)
+    line.send(ready=True)
     consumer.run()
 
 
@@ -63,8 +63,10 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
         """As the consumer asks, once a minute: whether the time matches, in UTC, or in local time if it was told so."""
         zone = ZoneInfo("UTC" if settings.get("utc", True) else tz)
         matches = declared(expression)
-        asked = protocol.minutes(datetime.fromisoformat(start), datetime.fromisoformat(end))
-        return [each.isoformat() for each in asked if matches(each.astimezone(zone).replace(tzinfo=None))]
+        minutes = protocol.minutes(datetime.fromisoformat(start), datetime.fromisoformat(end))
+        return [
+            minute.isoformat() for minute in minutes if matches(minute.astimezone(zone).replace(tzinfo=None))
+        ]
 
     def declare(expression: str, tz: str) -> None:
         del tz

@@ -78,7 +78,7 @@ def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 def work(line: Any, app: Any) -> None:
     line.end_with_the_bench()
-    line.tell(ready=True)
+    line.send(ready=True)
     with app.open():
         app.run_worker(concurrency=protocol.CONCURRENCY)
 
@@ -97,7 +97,7 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
         app = declared(expression)
         (periodic,) = app.periodic_registry.periodic_tasks.values()
         deferrer = PeriodicDeferrer(app.periodic_registry)
-        since, until = (int(datetime.fromisoformat(each).timestamp()) for each in (start, end))
+        since, until = (int(datetime.fromisoformat(text).timestamp()) for text in (start, end))
         times = deferrer.get_timestamps(periodic, since=since - 1, until=until - 1)
         return [protocol.instant(time).isoformat() for time in times]
 

@@ -21,10 +21,10 @@ TAKEN_OVER_WITHIN, TWICE_FOR, SETTLE_IN = 45.0, 10, 3.0
 def scheduling(contender: Contender) -> Iterator[Cell]:
     """Calls for an hour from now, while nobody works."""
     with contender.clerk() as clerk:
-        each = clerk.ask("hour", count=ONE_BY_ONE)
+        single = clerk.ask("hour", count=ONE_BY_ONE)
         bulk = clerk.ask("bulk", count=IN_BULK)
-    yield Cell("schedule a call in an hour, ms", each["wall"])
-    yield Cell("  CPU of the client, ms", each["cpu"])
+    yield Cell("schedule a call in an hour, ms", single["wall"])
+    yield Cell("  CPU of the client, ms", single["cpu"])
     yield Cell(f"  {IN_BULK} in bulk, ms each", bulk and bulk["wall"], words="" if bulk else "no bulk")
 
 
@@ -67,8 +67,8 @@ def killed(contender: Contender, settings: Settings = NOTHING, suffix: str = "")
         cast.worker.kill()
         died = time.time()
         with cast.another() as worker:
-            asked = worker if cast.client is cast.worker else cast.client
-            state = asked.ask("state")
+            observer = worker if cast.client is cast.worker else cast.client
+            state = observer.ask("state")
             runs = cast.runs.wait_for(2, died + TAKEN_OVER_WITHIN)
     again = runs[1]["at"] - died if len(runs) > 1 else None
     yield Cell(
@@ -84,7 +84,7 @@ def twice(contender: Contender) -> Iterator[Cell]:
     with contender.twins() as runs:
         began = time.time() + SETTLE_IN
         INTERRUPTED.wait(SETTLE_IN + TWICE_FOR + 1)
-        found = [each for each in runs.read() if began <= (each["due"] or each["at"]) < began + TWICE_FOR]
+        found = [run for run in runs.read() if began <= (run["due"] or run["at"]) < began + TWICE_FOR]
     yield Cell(f"two schedulers, one job each second: runs in {TWICE_FOR} s", float(len(found)))
 
 

@@ -224,4 +224,4 @@ def _unreadable(what: str, handler: Handler, payloads: Iterable[str]) -> Iterato
         try:
             handler.read(payload)
         except DuetimeError as error:
-            yield f"{what} is invalid for {handler.where}: {error}"
+            yield f"{what} is not what {handler.where} takes: {error}"

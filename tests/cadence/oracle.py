@@ -107,19 +107,19 @@ def is_date(item: str, day: date) -> bool:
     length = calendar.monthrange(day.year, day.month)[1]
     if item.startswith("L"):
         back = int(item.removesuffix("W").removeprefix("L").removeprefix("-") or 0)
-        wanted = length - back
-        return wanted >= 1 and day.day == (workday(day, wanted) if item.endswith("W") else wanted)
+        number = length - back
+        return number >= 1 and day.day == (workday(day, number) if item.endswith("W") else number)
     if item.endswith("W"):
-        wanted = int(item[:-1])
-        return wanted <= length and day.day == workday(day, wanted)
+        number = int(item[:-1])
+        return number <= length and day.day == workday(day, number)
     return is_value(item, day.day, 3)
 
 
-def workday(day: date, wanted: int) -> int:
+def workday(day: date, number: int) -> int:
     """The Monday to Friday of that month that is nearest to that day of it."""
     length = calendar.monthrange(day.year, day.month)[1]
     candidates = [n for n in range(1, length + 1) if day.replace(day=n).weekday() < 5]
-    return min(candidates, key=lambda n: (abs(n - wanted), n))
+    return min(candidates, key=lambda n: (abs(n - number), n))
 
 
 def is_weekday(item: str, day: date) -> bool:

@@ -168,7 +168,7 @@ def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "message"),
     [
         (every, "takes no time"),
         (lambda: every(minutes=0), r"every\(minutes=0\)"),
@@ -210,8 +210,8 @@ def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
         (lambda: on_event("orders", "OrderPlaced", match={"at": NOON}), "not JSON"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(made, said):
-    with pytest.raises(InvalidCadence, match=said):
+def test_what_cannot_be_is_refused_with_the_reason(made, message):
+    with pytest.raises(InvalidCadence, match=message):
         made()
 
 

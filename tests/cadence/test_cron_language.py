@@ -19,7 +19,7 @@ def caret(refusal: InvalidCadence) -> str:
 
 
 @pytest.mark.parametrize(
-    ("expression", "under", "said"),
+    ("expression", "under", "message"),
     [
         ("", "", "empty"),
         ("   ", "   ", "empty"),
@@ -70,11 +70,11 @@ def caret(refusal: InvalidCadence) -> str:
         ("5 * * * * ; rm", "5 * * * * ; rm", "this has 7"),
     ],
 )
-def test_a_mistake_is_shown_under_the_expression_with_what_would_be_right(expression, under, said):
+def test_a_mistake_is_shown_under_the_expression_with_what_would_be_right(expression, under, message):
     with pytest.raises(InvalidCron) as caught:
         cron(expression)
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert caret(caught.value) == under or not expression.strip()
 
 

@@ -32,7 +32,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "day_rule", "reason"), KNOWN, ids=[each[0] for each in KNOWN])
+@pytest.mark.parametrize(("expression", "day_rule", "reason"), KNOWN, ids=[case[0] for case in KNOWN])
 def test_croniter_is_not_asked_where_it_is_known_to_read_otherwise(expression, day_rule, reason):
     cadence = cron(expression, day_rule=day_rule)
 

@@ -139,7 +139,7 @@ def test_people_may_write_it_loosely(written):
 
 
 @pytest.mark.parametrize(
-    ("written", "under", "said"),
+    ("written", "under", "message"),
     [
         ("", "", "empty"),
         ("evry 5m", "evry", "there is no cadence 'evry'"),
@@ -177,12 +177,12 @@ def test_people_may_write_it_loosely(written):
         ("0 0 13 * FRI", "13 * FRI", "both restricted"),
     ],
 )
-def test_a_mistake_is_shown_where_it_stands_in_what_was_written(written, under, said):
+def test_a_mistake_is_shown_where_it_stands_in_what_was_written(written, under, message):
     with pytest.raises(InvalidCadence) as caught:
         parse(written)
     _, shown, carets = str(caught.value).split("\n")
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert shown[carets.index("^") : len(carets)] == under or not written
 
 
