@@ -1,4 +1,4 @@
-"""Cadences: runs ``bench/cadence.py``, which measures them, and tells the worst case of each of its measures."""
+"""Cadences: run ``bench/cadence.py``, and report the worst case of each of its measures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BUDGETS = {"cronsim": 1.0, "croniter": 0.3}
 
 
 def measure() -> list[Result]:
-    """Of each measure the case with the greatest share of the other library's cost."""
+    """Return the case of each measure with the greatest share of the other library's cost."""
     output = run_fresh("bench/cadence.py", "--quick").stdout
     measures: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in output.splitlines():

@@ -1,4 +1,4 @@
-"""Embedded: how long 500 actions due at once take on the memory back end, beside a bare thread pool."""
+"""Embedded: 500 actions due at once on the memory back end, beside a bare thread pool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AHEAD = timedelta(seconds=1)
 
 
 def measure() -> list[Result]:
-    """The median of some rounds: from the due time to the last start."""
+    """Measure from the due time to the last start: the median of some rounds."""
     logging.getLogger("duetime").setLevel(logging.ERROR)
     return [
         Result(

@@ -1,4 +1,4 @@
-"""The due scan: what a sweep and a catch-up take, with a fixed number of rows due and ever more that are not.
+"""The due scan: a sweep and a catch-up with a fixed number of due rows and more and more other rows.
 
 The real passes on DynamoDB Local; only the queue is none. The tables stand side by side and take turns.
 """
@@ -36,7 +36,7 @@ _BATCH, _WRITERS = 25, 4
 
 
 class Noon:
-    """A clock that stands still."""
+    """A stopped clock."""
 
     def now(self) -> datetime:
         return NOON
@@ -46,14 +46,14 @@ class Noon:
 
 @dataclass(slots=True)
 class _Taken:
-    """What a pass took, round by round."""
+    """The cost of a pass, by round."""
 
     read_units: float = 0.0
     seconds: list[float] = field(default_factory=list)
 
 
 def measure() -> list[Result]:
-    """Each pass over each table; the one with nothing else pending is the reference."""
+    """Measure each pass over each table; the table with nothing else pending is the reference."""
     jitter_draw = random.Random(42)  # noqa: S311 - the same rows in every run
     with emulated() as dynamodb:
         stands = [Stand(dynamodb, _filled(dynamodb, count, jitter_draw), clock=Noon()) for count in PENDING]
@@ -65,9 +65,9 @@ def measure() -> list[Result]:
 
 
 def _filled(dynamodb: Any, pending: int, jitter_draw: random.Random) -> str:
-    """A table with rows that are overdue and `pending` others that are due within a month.
+    """Return a table with overdue rows and `pending` other rows due within a month.
 
-    Without its stream, which nobody reads here: several of them make DynamoDB Local's writes slower and slower.
+    The table has no stream: several unread streams make DynamoDB Local's writes slower.
     """
     table = made(dynamodb, f"actions-{pending}", replace(ACTIONS, has_stream=False))
     rows = [row_due(NOON - _OVERDUE - jitter_draw.random() * timedelta(minutes=1)) for _ in range(DUE)]
@@ -117,7 +117,7 @@ _PASSES: dict[str, _Pass] = {"sweep": _sweep, "catch-up": _catch_up}
 
 
 def _pass(stand: Stand, run: _Pass, taken: _Taken) -> None:
-    """One pass, one shard after the other: side by side they would wait for each other here, not for a network."""
+    """Run one pass, one shard after the other: concurrent shards would wait for the same CPU."""
     waker = DueScanner(stand.store, stand.queues, stand.queues, clock=stand.clock, settings=stand.settings)
     with metered(stand.client) as bill:
         before = time.perf_counter()

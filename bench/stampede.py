@@ -1,7 +1,7 @@
-"""A stampede: 50 deliveries of one action at the same moment, on DynamoDB Local. One runs, the others learn that it does.
+"""A stampede: 50 deliveries of one action at the same moment, on DynamoDB Local, of which one runs.
 
-The reference is the least that could decide it: 50 bare conditional updates of one item, from as many threads. Both take
-turns, each round with a row of its own.
+The reference is the least that could decide it: 50 bare conditional updates of one item, from as many
+threads. Both take turns, each round with a row of its own.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _AGAINST = f"{CROWD} bare conditional updates of one item, from as many threads"
 
 @dataclass(slots=True)
 class _Taken:
-    """What the rounds of one kind took."""
+    """The cost of the rounds of one kind."""
 
     seconds: list[float] = field(default_factory=list)
     answers: list[Counter[object]] = field(default_factory=list)
     calls: list[tuple[str, bool, float]] = field(default_factory=list)
-    """Of each call its name, whether its condition held, and the units that DynamoDB said it took."""
+    """Each call: its name, whether its condition held, and the units from DynamoDB's response."""
 
     def write_units(self) -> float:
-        """A round's; DynamoDB bills a refused write of a row of at most 1 KB one unit, and does not say so."""
+        """Return a round's units; DynamoDB bills a rejected write of at most 1 KB one unit, but does not report it."""
         return sum(units if held else 1 for _, held, units in self.calls) / ROUNDS
 
 
 def measure() -> list[Result]:
-    """The deliveries beside the bare updates."""
+    """Measure the deliveries beside the bare updates."""
     config = Config(retries={"total_max_attempts": 1}, max_pool_connections=CROWD)
     with running() as endpoint, ThreadPoolExecutor(CROWD) as pool:
         dynamodb = boto3.client("dynamodb", endpoint_url=endpoint, config=config, **CREDENTIALS)
@@ -106,7 +106,7 @@ def _updates(stand: Stand, place: int) -> Callable[[], object]:
 
 @contextmanager
 def _metered(client: Any, taken: _Taken) -> Iterator[None]:
-    """Take down each call, from whatever thread."""
+    """Record each call of all threads."""
 
     def ask(params: Mapping[str, Any], **_rest: Any) -> Mapping[str, Any]:
         return {**params, "ReturnConsumedCapacity": "TOTAL"}

@@ -1,4 +1,4 @@
-"""The rivals' own virtual environment: made when it is needed, and again when what it should hold changes."""
+"""The contenders' own virtual environment, created on demand and again after a change of the requirements."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LOGS = PLACE.with_name("rivals-logs")
 
 
 def python() -> Path:
-    """Its interpreter.
+    """Return its interpreter.
 
     Raises:
-        NotHere: it could not be made.
+        NotHere: the environment could not be created.
     """
     found = PLACE / "bin" / "python"
     if not _HELD.exists() or _HELD.read_text() != PINNED.read_text():
@@ -39,10 +39,10 @@ def _run(command: list[str]) -> None:
 
 
 def log_of(script: Path) -> Path:
-    """Where a script's standard error goes."""
+    """Return the file of a script's standard error."""
     return _LOGS / f"{script.stem}.log"
 
 
 def forget_logs() -> None:
-    """Those of the run before."""
+    """Remove the logs of the run before."""
     shutil.rmtree(_LOGS, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Two nights in Paris: when each contender's own cron class would run, by computing alone."""
+"""Two nights in Paris: the run times of each contender's own cron class, computed without waiting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HALF_AN_HOUR = timedelta(minutes=30)
 
 
 def nights(contender: Contender, settings: Settings = NOTHING, suffix: str = "") -> Iterator[Cell]:
-    """Whole days, from midnight to midnight."""
+    """Yield the cells of both days, from midnight to midnight."""
     with contender.alone("cron", settings) as process:
 
         def runs(expression: str, day: datetime, days: int = 1) -> list[datetime]:
@@ -27,7 +27,7 @@ def nights(contender: Contender, settings: Settings = NOTHING, suffix: str = "")
                 midnight.replace(tzinfo=ZoneInfo(PARIS)) for midnight in (day, day + timedelta(days=days))
             )
             span = {"start": _utc(start), "end": _utc(end)}
-            times = process.ask("runs", expression=expression, tz=PARIS, **span)
+            times = process.request("runs", expression=expression, tz=PARIS, **span)
             return [datetime.fromisoformat(run) for run in times]
 
         for day in NIGHTS:
@@ -51,7 +51,7 @@ def _times(runs: list[datetime]) -> str:
 
 
 def _counted(runs: list[datetime], day: datetime) -> str:
-    """How many, and of how many half hours that the day has."""
+    """Return the number of runs, and of the day's half hours."""
     start, end = (
         midnight.replace(tzinfo=ZoneInfo(PARIS)).astimezone(ZoneInfo("UTC"))
         for midnight in (day, day + timedelta(days=1))
@@ -64,10 +64,10 @@ def _counted(runs: list[datetime], day: datetime) -> str:
 
 
 def _of_never(process: Process, runs: Callable[[], object]) -> str:
-    """Whether it is refused when it is declared, when it is computed, or not at all."""
+    """Return whether it is rejected when declared, when computed, or never."""
     when = "refused"
     try:
-        process.ask("declare", expression=NEVER, tz=PARIS)
+        process.request("declare", expression=NEVER, tz=PARIS)
         when = "accepted, then"
         return "runs" if runs() else "accepted, never runs"
     except Refused as refused:

@@ -35,7 +35,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """With the job that runs each second; the second scheduler finds it there."""
+    """Run the job of every second; the second scheduler finds it in the store."""
     del settings
     started(store).add_job(
         protocol.tick,

@@ -14,7 +14,7 @@ from celery.schedules import crontab  # type: ignore[import-not-found]
 from redis import Redis  # type: ignore[import-not-found]
 
 LONGEST_NAP = timedelta(minutes=5)
-"""What beat sleeps at most before it looks again."""
+"""Seconds between two checks of beat, at most."""
 
 
 def made(store: str, settings: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
@@ -47,7 +47,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """Beat, with a schedule file of its own, as on a machine of its own."""
+    """Run beat with a schedule file of its own, as on its own machine."""
     app, _ = made(store, settings)
     app.conf.beat_schedule = {"each-second": {"task": "tick", "schedule": 1.0, "args": (protocol.JOB, 0.0)}}
     line.end_with_the_bench()
@@ -60,7 +60,7 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     del store, settings
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
-        """As beat asks: whether it is due, and when to ask again; at most five minutes later."""
+        """Compute as beat: whether it is due, and the next check, at most five minutes later."""
         app = Celery("rival")
         app.conf.timezone = tz
         now, ends = datetime.fromisoformat(start), datetime.fromisoformat(end)

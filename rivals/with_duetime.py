@@ -1,4 +1,4 @@
-"""duetime itself, by the same protocol: embedded, on the local cloud with its workers, and on a table alone."""
+"""duetime: embedded, on the local cloud with its workers, and on a table alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ app, jobs = App(), App()
 
 
 class Tick(Payload):
-    """Whose run it is, and when it is due."""
+    """The name and the due time of a run."""
 
     name: str
     due: float
@@ -89,7 +89,7 @@ def embedded(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def table(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """`store` is DynamoDB Local's endpoint."""
+    """Run a client; `store` is DynamoDB Local's endpoint."""
     del settings
     client = boto3.client("dynamodb", endpoint_url=store)
     client.create_table(**create_table_request(ACTIONS, "rivals"))
@@ -102,7 +102,7 @@ def table(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """The local cloud; with ``concurrency`` 0 its workers are other processes."""
+    """Run the local cloud; with ``concurrency`` 0 its workers are other processes."""
     del store
     lengths: dict[str, Any] = {
         name: timedelta(seconds=seconds) for name, seconds in settings.get("settings", {}).items()
@@ -117,7 +117,7 @@ def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """Receives as Lambda's pollers do; with ``plans`` it is a planner as well."""
+    """Receive as Lambda's pollers; with ``plans``, plan as well."""
     del store
     line.end_with_the_bench()
     chosen = APPS[settings.get("app", "app")]

@@ -37,7 +37,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """A consumer that looks after its periodic tasks each second, for the measure's sake: by itself it does so each minute."""
+    """Run a consumer that checks its periodic tasks every second for the measurement, instead of every minute."""
     del settings
     huey, _ = made(store)
     Scheduler.periodic_task_seconds = 1
@@ -60,7 +60,7 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     del store
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
-        """As the consumer asks, once a minute: whether the time matches, in UTC, or in local time if it was told so."""
+        """Compute as the consumer: once a minute, whether the time matches, in UTC or in local time."""
         zone = ZoneInfo("UTC" if settings.get("utc", True) else tz)
         matches = declared(expression)
         minutes = protocol.minutes(datetime.fromisoformat(start), datetime.fromisoformat(end))

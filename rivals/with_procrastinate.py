@@ -27,7 +27,7 @@ def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
             tasks[handler].configure(schedule_at=protocol.instant(due)).defer(name=name, due=due)
 
         def many(orders: Sequence[tuple[str, float]]) -> None:
-            """Of one due time at once: that is what its bulk can do."""
+            """Schedule in bulk, by due time."""
             dues = {due for _, due in orders}
             for due in dues:
                 called = [{"name": name, "due": due} for name, at in orders if at == due]
@@ -64,7 +64,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """A worker with the job that runs each second."""
+    """Run a worker with the job of every second."""
     del settings
     app, _ = made(store)
 
@@ -92,7 +92,7 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
         return app
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
-        """As its worker computes them; it has no zones."""
+        """Compute as its worker, which has no zones."""
         del tz
         app = declared(expression)
         (periodic,) = app.periodic_registry.periodic_tasks.values()

@@ -1,7 +1,8 @@
 """What a cadence means, said a second time and as plainly as can be: look at every second or minute and ask.
 
-Nothing here is taken from ``duetime.cadence``: no parser, no masks, no search for changes of the clocks. It is slow, and it
-knows only zones whose changes fall on whole steps, which those of the years it is asked about do.
+Nothing here is taken from ``duetime.cadence``: no parser, no masks, no search for changes of the clocks. It
+is slow, and it knows only zones whose changes fall on whole steps, which those of the years it is asked about
+do.
 """
 
 from __future__ import annotations
@@ -146,9 +147,10 @@ def occurrences(
 ) -> list[datetime]:
     """Every instant in (start, end] at which something that matches those local times runs.
 
-    ``start`` lies on a whole step. The rules are those of the design: ``cronos`` runs what a gap holds once, at its end, and
-    repeats intervals in an overlap; ``vixie`` follows the clock where a field is starred, else does as cronos for jumps of up
-    to three hours; ``eventbridge`` skips what a gap holds, and runs what an overlap holds once.
+    ``start`` lies on a whole step. The rules are those of the design: ``cronos`` runs what a gap holds once,
+    at its end, and repeats intervals in an overlap; ``vixie`` follows the clock where a field is starred,
+    else does as cronos for jumps of up to three hours; ``eventbridge`` skips what a gap holds, and runs what
+    an overlap holds once.
     """
     zone = ZoneInfo(tz)
     found = []

@@ -183,8 +183,8 @@ def nights(draw, days=2):
 def lateness(night, wakes, *, sweep, wakes_ahead=1):
     """How late the latest occurrence in (start, end] was planned; zero or negative when all were planned ahead.
 
-    The planner begins with the reconcile at ``start``. Each wake plans what is due up to ``planned_until``, and always the next
-    occurrence; with a sweep, the next whole minute plans what is overdue by then.
+    The planner begins with the reconcile at ``start``. Each wake plans what is due up to ``planned_until``,
+    and always the next occurrence; with a sweep, the next whole minute plans what is overdue by then.
     """
     cadence, start, end = night.cadence, night.start, night.end
     cursor, worst = start, timedelta(-1)
