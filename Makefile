@@ -7,7 +7,7 @@ SEEDS ?= 20000
 RUNS ?= 20
 PORT ?= 8080
 SUITE := $(PY) -m pytest -m "not dynamodb_local and not e2e and not long and not browser" -n 2 --dist worksteal -p tests.one_processor
-SOURCES := src tests tools functions examples bench infra app.py
+SOURCES := src tests tools functions examples bench rivals infra app.py
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -85,7 +85,7 @@ lock: .venv/.ready ## compile requirements/*.txt and package-lock.json anew
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
 	    --all-extras --group dev pyproject.toml --output-file requirements/dev.txt
 	.venv/bin/uv pip compile --quiet --universal --no-header --no-emit-index-url --no-annotate --python-version 3.11 \
-	    requirements/rivals.in --output-file requirements/rivals.txt
+	    rivals/requirements.in --output-file rivals/requirements.txt
 	npm install --package-lock-only --silent
 	node -e 'const fs = require("fs"), file = "package-lock.json", lock = JSON.parse(fs.readFileSync(file)); for (const each of Object.values(lock.packages)) delete each.resolved; fs.writeFileSync(file, JSON.stringify(lock, null, 2) + "\n")'
 

@@ -1,4 +1,4 @@
-"""The smallest app: what a worker hosts when its import is measured, "before the user's own imports"."""
+"""The smallest app, which the measured worker hosts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ app = App()
 
 
 class Ping(Payload):
-    """Says nothing."""
+    """A payload without fields."""
 
 
 @app.action

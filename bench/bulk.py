@@ -17,7 +17,7 @@ _LATER = timedelta(days=3)
 
 
 def measure() -> list[Result]:
-    """Both in turns, for as many actions."""
+    """Measure both in turns, for the same number of actions."""
     with emulated() as dynamodb:
         stand = Stand(dynamodb, made(dynamodb, "actions"))
         payload = Letter.of(100)

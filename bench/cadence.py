@@ -1,7 +1,7 @@
-"""Cadences against cronsim and croniter: what parsing and the next occurrence cost, in the same run.
+"""Cadences against cronsim and croniter: the cost of parsing and of the next occurrence, in the same run.
 
-``python bench/cadence.py`` prints a table and then one JSON object a line. ``--quick`` takes a tenth of the samples. Ratios
-are ours over theirs, smaller is better; the budget is 1.0 of cronsim and 0.3 of croniter.
+``python bench/cadence.py`` prints a table and then one JSON object a line. ``--quick`` takes a tenth of the
+samples. Ratios are ours over theirs, smaller is better; the budget is 1.0 of cronsim and 0.3 of croniter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MICRO = 1e6
 
 
 class Case(NamedTuple):
-    """What is measured: a kind, an expression, a zone."""
+    """A case: a kind, an expression, a zone."""
 
     kind: str
     expression: str
@@ -52,7 +52,7 @@ CASES = (
 
 
 class Row(NamedTuple):
-    """Microseconds each, and our share of theirs."""
+    """Microseconds of each library, and the ratios."""
 
     measure: str
     kind: str
@@ -64,22 +64,22 @@ class Row(NamedTuple):
 
     @property
     def of_cronsim(self) -> float:
-        """Our cost over cronsim's."""
+        """The cost of duetime over cronsim's."""
         return self.ours / self.cronsim
 
     @property
     def of_croniter(self) -> float:
-        """Our cost over croniter's."""
+        """The cost of duetime over croniter's."""
         return self.ours / self.croniter
 
 
 def fastest(work: Callable[[], object], number: int) -> float:
-    """Microseconds of one call: the best of several rounds, for the others were disturbed."""
+    """Return the microseconds of one call: the best of several rounds."""
     return min(timeit.repeat(work, number=number, repeat=7)) / number * MICRO
 
 
 def parse_and_next(case: Case, scale: int) -> Row:
-    """A new object and its first occurrence, as a process does that reads a schedule."""
+    """Measure a new object with its first occurrence, as in a process that reads a schedule."""
     local = START.astimezone(ZoneInfo(case.tz))
     return Row(
         "parse and next",
@@ -91,7 +91,7 @@ def parse_and_next(case: Case, scale: int) -> Row:
 
 
 def next_alone(case: Case, scale: int) -> Row:
-    """The following occurrences of an object that is there: 50 steps, per step."""
+    """Measure the following occurrences of an existing object: 50 steps, per step."""
     local = START.astimezone(ZoneInfo(case.tz))
     ours = cron(case.expression, tz=case.tz)
     steps = 50
@@ -117,7 +117,7 @@ def walk(occurrences: Iterator[datetime], steps: int) -> None:
 
 
 def ten_thousand(expression: str, tz: str) -> tuple[Row, list[float]]:
-    """Ten thousand occurrences in a zone with DST, and our cost for each thousand of them: it must not grow."""
+    """Measure ten thousand occurrences in a zone with DST, and each thousand: the cost must not grow."""
     local = START.astimezone(ZoneInfo(tz))
     ours = ours_from(cron(expression, tz=tz), START)
     thousands = [
@@ -156,9 +156,9 @@ def main() -> None:
     row, thousands = ten_thousand("*/5 * * * *", "Europe/Paris")
     show([*rows, row])
     print("each thousand of ours, µs an occurrence:", " ".join(f"{cost:.2f}" for cost in thousands))
-    for each in [*rows, row]:
-        shares = {"of_cronsim": round(each.of_cronsim, 3), "of_croniter": round(each.of_croniter, 3)}
-        print(json.dumps({"bench": "cadence", **each._asdict(), **shares}))
+    for measured in [*rows, row]:
+        shares = {"of_cronsim": round(measured.of_cronsim, 3), "of_croniter": round(measured.of_croniter, 3)}
+        print(json.dumps({"bench": "cadence", **measured._asdict(), **shares}))
 
 
 if __name__ == "__main__":

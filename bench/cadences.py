@@ -1,4 +1,4 @@
-"""Cadences: runs ``bench/cadence.py``, which measures them, and tells the worst case of each of its measures."""
+"""Cadences: run ``bench/cadence.py``, and report the worst case of each of its measures."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _BUDGETS = {"cronsim": 1.0, "croniter": 0.3}
 
 
 def measure() -> list[Result]:
-    """Of each measure the case with the greatest share of the other library's cost."""
-    told = run_fresh("bench/cadence.py", "--quick").stdout
+    """Return the case of each measure with the greatest share of the other library's cost."""
+    output = run_fresh("bench/cadence.py", "--quick").stdout
     measures: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in told.splitlines():
+    for line in output.splitlines():
         if line.startswith("{"):
             row = json.loads(line)
             measures[row["measure"]].append(row)

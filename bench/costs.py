@@ -1,4 +1,4 @@
-"""Costs: which packages an import pays for beyond another one, by ``python -X importtime``."""
+"""Costs: the packages that one import loads beyond another one, by ``python -X importtime``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ print(", ".join(f"{{name}} {{1e3 * spent:.0f}} ms" for name, spent in taken))
 
 
 def costliest(code: str, base: str) -> str:
-    """What the modules of `code` cost that `base` does not import, by package, the dearest first; and its clients."""
+    """Return the cost of the modules of `code` that `base` does not import, by package, the largest first."""
     common = _modules(base)
     packages: Counter[str] = Counter()
     for module, microseconds in _modules(code).items():
@@ -40,9 +40,9 @@ def costliest(code: str, base: str) -> str:
 
 @cache
 def _modules(code: str) -> dict[str, int]:
-    """Each module's own microseconds, without what it imports."""
-    told = run_fresh("-X", "importtime", "-c", code).stderr
-    return {name: int(spent) for spent, name in _LINE.findall(told)}
+    """Return each module's own microseconds, without its imports."""
+    output = run_fresh("-X", "importtime", "-c", code).stderr
+    return {name: int(spent) for spent, name in _LINE.findall(output)}
 
 
 def _clients(code: str) -> str:

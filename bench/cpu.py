@@ -1,7 +1,7 @@
-"""CPU: what `Scheduler.schedule` takes beside the bare ``put_item`` that it makes, with nothing behind HTTP.
+"""CPU: `Scheduler.schedule` beside its bare ``put_item``, with stubbed HTTP.
 
-Both calls go through the same boto3 client, whose answers a hook makes up, so what is left is the work in Python. They
-take turns within one process, a few at a time, so that whatever disturbs one disturbs the other.
+Both calls go through the same boto3 client, whose answers a hook makes up, so what is left is the work in
+Python. They take turns within one process, a few at a time, so that whatever disturbs one disturbs the other.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _AGAINST = "client.put_item of the same item, through the same client"
 
 
 class ApplyPlanChange(Payload):
-    """As small as payloads are."""
+    """The smallest payload."""
 
     subscription_id: UUID
     new_plan_id: UUID
 
 
 def measure() -> list[Result]:
-    """The usual call, and the one that asks for most."""
+    """Measure the usual call, and the call with all options."""
     client = stubbed_client("dynamodb", b"{}")
     settings = Settings()
     scheduler = Scheduler(
@@ -48,7 +48,7 @@ def measure() -> list[Result]:
         settings=settings,
     )
     payload = ApplyPlanChange(subscription_id=uuid4(), new_plan_id=uuid4())
-    later, local = timedelta(days=3), datetime(2027, 6, 1, 9)  # noqa: DTZ001 - the zone is said beside it
+    later, local = timedelta(days=3), datetime(2027, 6, 1, 9)  # noqa: DTZ001 - the zone is a separate argument
     calls: dict[str, Callable[[], Any]] = {
         "schedule": lambda: scheduler.schedule(payload, at=later),
         "schedule at a local time, with a correlation id": lambda: scheduler.schedule(
@@ -82,7 +82,7 @@ def _result(name: str, call: Callable[[], Any], bare: Callable[[], Any]) -> Resu
 
 
 def taken_in_turns(call: Callable[[], Any], bare: Callable[[], Any]) -> tuple[list[float], list[float]]:
-    """Microseconds of CPU that each takes, round by round; each goes first in every other round."""
+    """Return the microseconds of CPU of each, by round; each is first in every other round."""
     measured: list[float] = []
     reference: list[float] = []
     pairs = [(call, measured), (bare, reference)]

@@ -1,4 +1,4 @@
-"""Embedded: how long 500 actions due at once take on the memory back end, beside a bare thread pool."""
+"""Embedded: 500 actions due at once on the memory back end, beside a bare thread pool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AHEAD = timedelta(seconds=1)
 
 
 def measure() -> list[Result]:
-    """The median of some rounds: from the due time to the last start."""
+    """Measure from the due time to the last start: the median of some rounds."""
     logging.getLogger("duetime").setLevel(logging.ERROR)
     return [
         Result(
@@ -49,5 +49,5 @@ def _bare() -> float:
     written, seen = Tick().to_json(), []
     with ThreadPoolExecutor(CONCURRENCY) as pool:
         before = time.perf_counter()
-        list(pool.map(lambda each: seen.append(Tick.from_json(each)), [written] * BURST))
+        list(pool.map(lambda text: seen.append(Tick.from_json(text)), [written] * BURST))
         return time.perf_counter() - before

@@ -1,4 +1,4 @@
-"""Fresh processes: Python started anew from the repository's root, with the environment of a deployed function."""
+"""Fresh Python processes in the repository's root, with the environment of a deployed function."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ENVIRONMENT = {
     "DUETIME_APP": "bench.an_app:app",
     "DUETIME_QUEUES": '{"default": "http://127.0.0.1:1/due"}',
 }
-"""Clients are made with it and never called; the port is one that nothing listens on."""
+"""The endpoint of clients that are created and never called; no process listens on its port."""
 
 
 def run_fresh(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with these arguments to its end.
+    """Run Python with these arguments.
 
     Raises:
         RuntimeError: it failed; with what it said.

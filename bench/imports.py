@@ -1,8 +1,8 @@
-"""Imports: what each function's process pays before its first event, beside boto3 with a DynamoDB client.
+"""Imports: the cost of each function's process before its first event, beside boto3 with a DynamoDB client.
 
-Each sample is a fresh process that imports a module of ``functions/``, which calls its ``make_handler``. The processes
-take turns, and the least of many is told: a start has no good reason to be faster than it can be. CPU time is measured,
-which other processes disturb less than the clock on the wall; an import hardly waits for anything.
+Each sample is a fresh process that imports a module of ``functions/``, which calls its ``make_handler``. The
+processes take turns, and the result is the least of many. CPU time is measured, which other processes disturb
+less than the clock on the wall; an import hardly waits for anything.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ print(taken, peak)
 
 
 class Sample(NamedTuple):
-    """Milliseconds of CPU and MB at the peak, of one fresh process."""
+    """Milliseconds of CPU and peak MB of one fresh process."""
 
     cpu: float
     peak: float
 
 
 def measure() -> list[Result]:
-    """Every function, the package alone, and the command's help."""
+    """Measure every function, the package alone, and the command's help."""
     codes = {"boto3": BOTO3, "import duetime": "import duetime"}
     codes |= {name: f"import functions.{name}" for name in _FUNCTIONS}
     samples = _samples(codes)

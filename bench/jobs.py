@@ -1,4 +1,4 @@
-"""Jobs: what an occurrence, a wake, a reconcile and a sweep over many jobs take, on DynamoDB Local."""
+"""Jobs: the cost of an occurrence, a wake, a reconcile and a sweep over many jobs, on DynamoDB Local."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _FEW = "the same with 10 jobs stored"
 
 
 def measure() -> list[Result]:
-    """One job's occurrence first, then 1,000 jobs beside it."""
+    """Measure one job's occurrence first, then 1,000 jobs beside it."""
     with emulated() as dynamodb:
         few, many = (_Town(dynamodb, name) for name in ("few", "many"))
         return [*_occurrence(few), *_wake(few), *_thousand(many), *_due_only(few, many)]
 
 
 class _Town:
-    """Jobs in tables of their own, and what looks after them."""
+    """Jobs in tables of their own, with the steps that maintain them."""
 
     def __init__(self, dynamodb: Any, name: str) -> None:
         self.clock = TurnedClock(START)
@@ -52,7 +52,7 @@ class _Town:
         )
 
     def reconcile(self, definitions: Sequence[Definition]) -> tuple[Reconciled, Bill, float]:
-        """Reconcile; with what it took of DynamoDB, and how many seconds."""
+        """Reconcile, and return its bill and its seconds."""
         before = time.perf_counter()
         with metered(self.stand.client) as bill:
             done = self._reconcile(definitions, worker=app.worker)
@@ -60,7 +60,7 @@ class _Town:
 
 
 def _occurrence(town: _Town) -> Iterator[Result]:
-    """From its claim to its settle; the put that made it is one of a plan's."""
+    """Measure a run from claim to settle; the put belongs to a plan."""
     town.reconcile(app.manifest.jobs)
     due_at = START.replace(second=0) + timedelta(minutes=1)
     ref = ActionRef(SYSTEM_TENANT, occurrence_id(job_name("bench-each-minute"), 1, due_at))
@@ -83,7 +83,7 @@ def _occurrence(town: _Town) -> Iterator[Result]:
 
 
 def _wake(town: _Town) -> Iterator[Result]:
-    """A wake that finds one new occurrence, and one that finds nothing to do."""
+    """Measure a wake with one new occurrence, and a wake with none."""
     ref = JobRef(SYSTEM_TENANT, job_name("bench-each-minute"))
     for name in ("a wake that plans an occurrence", "a wake that finds everything planned"):
         with metered(town.stand.client) as bill:
@@ -108,7 +108,7 @@ def _thousand(town: _Town) -> Iterator[Result]:
 
 
 def _due_only(few: _Town, many: _Town) -> Iterator[Result]:
-    """A sweep's look after jobs when none needs it."""
+    """Measure a sweep's check of jobs that need no maintenance."""
     few.reconcile([*app.manifest.jobs, *(_daily(number) for number in range(9))])
     bills = []
     for town in (many, few):

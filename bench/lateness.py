@@ -1,4 +1,4 @@
-"""Lateness: the start of a handler against its due time on the local cloud, and how fast a burst is drained there."""
+"""Lateness: the start of a handler after its due time on the local cloud, and the drain of a burst."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from duetime.local import LocalCloud
 BURST, SCATTERED = 500, 200
 _AHEAD, _WINDOW = timedelta(seconds=6), timedelta(seconds=45)
 _PATIENCE = 60.0
-"""Seconds: a burst that takes longer than this is told as an error."""
+"""Seconds after which a burst is an error."""
 
 _SLEEPER = "a bare process that sleeps until the same instants"
 _RAW = "a raw boto3 loop that makes the same calls on the same emulator"
 
 
 class Tick(Payload):
-    """Says nothing."""
+    """A payload without fields."""
 
 
 @dataclass(slots=True)
 class Starts:
-    """When handlers started, seconds after their due times, in the order in which they did."""
+    """The starts of handlers in order, in seconds after their due times."""
 
     late: list[float] = field(default_factory=list)
     expected: int = 0
@@ -64,7 +64,7 @@ def app_of(starts: Starts) -> App:
 
 
 def measure() -> list[Result]:
-    """The burst between two raw loops; then the scattered ones, while a minute's sweep comes by."""
+    """Measure the burst between two raw loops, then the scattered actions during the sweep of a minute."""
     logging.getLogger("duetime").setLevel(logging.ERROR)
     starts = Starts()
     with LocalCloud(app_of(starts)) as cloud:
@@ -75,8 +75,8 @@ def measure() -> list[Result]:
         rates.append(raw.drain(BURST))
         scattered, machine = _scattered(cloud, starts)
     return [
-        *_told(f"{SCATTERED} at random instants", scattered, machine, at_most(50)),
-        *_told(f"{BURST} due at once", at_once, None, None),
+        *_results(f"{SCATTERED} at random instants", scattered, machine, at_most(50)),
+        *_results(f"{BURST} due at once", at_once, None, None),
         Result(
             bench="lateness",
             name=f"drain of {BURST} due at once",
@@ -91,7 +91,7 @@ def measure() -> list[Result]:
 
 
 def _burst(cloud: LocalCloud, starts: Starts) -> float:
-    """Actions a second, from the due time until none is left unsettled."""
+    """Return the actions a second, from the due time until all are settled."""
     due_at = SystemClock().now() + _AHEAD
     ids = _schedule(cloud, starts, [due_at] * BURST)
     while cloud.scheduler().get(ids[-1]).status != "executed":
@@ -101,26 +101,26 @@ def _burst(cloud: LocalCloud, starts: Starts) -> float:
 
 
 def _scattered(cloud: LocalCloud, starts: Starts) -> tuple[Sequence[float], Sequence[float]]:
-    """How late they started, and how late a bare process woke at the same instants."""
+    """Return the lateness of the starts, and of a bare process at the same instants."""
     jitter_draw, first = random.Random(42), SystemClock().now() + _AHEAD  # noqa: S311 - the same spread in every run
     due = [first + jitter_draw.random() * _WINDOW for _ in range(SCATTERED)]
-    sleeper = started(each.timestamp() for each in due)
+    sleeper = started(due_at.timestamp() for due_at in due)
     _schedule(cloud, starts, due)
     return starts.late, woken(sleeper)
 
 
 def _schedule(cloud: LocalCloud, starts: Starts, due: Sequence[datetime]) -> list[str]:
-    """Schedule them in bulk, and wait until all have run."""
+    """Schedule actions in bulk, and wait until all have run."""
     starts.expect(len(due))
-    made = cloud.scheduler().schedule_many(Order(payload=Tick(), at=each) for each in due)
+    made = cloud.scheduler().schedule_many(Order(payload=Tick(), at=due_at) for due_at in due)
     if SystemClock().now() > min(due):
         raise RuntimeError("scheduling took until after the first due time; the machine is too busy")
     wait(starts)
-    return [each.id for each in made]
+    return [action.id for action in made]
 
 
 def wait(starts: Starts) -> None:
-    """Until all have started.
+    """Wait until all have started.
 
     Raises:
         TimeoutError: they have not.
@@ -129,7 +129,7 @@ def wait(starts: Starts) -> None:
         raise TimeoutError(f"only {len(starts.late)} of {starts.expected} started")
 
 
-def _told(
+def _results(
     name: str, late: Sequence[float], machine: Sequence[float] | None, p99: Budget | None
 ) -> list[Result]:
     ours, theirs = _spread(late), _spread(machine) if machine else None
@@ -149,7 +149,7 @@ def _told(
 
 
 def _spread(late: Sequence[float]) -> Mapping[str, float]:
-    in_ms = sorted(1e3 * each for each in late)
+    in_ms = sorted(1e3 * seconds for seconds in late)
     return {
         "earliest": in_ms[0],
         "p50": in_ms[len(in_ms) // 2],

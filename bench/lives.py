@@ -25,7 +25,7 @@ _NOW = timedelta(0)
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What one life took."""
+    """The bill of one life."""
 
     bill: Bill
     messages: int
@@ -40,7 +40,7 @@ def lived(stand: Stand, schedule: Callable[[], Action]) -> Life:
 
 
 def measure() -> list[Result]:
-    """The lives of small and larger payloads, and of one inside a caller's transaction."""
+    """Measure lives of small and larger payloads, and a life in a caller's transaction."""
     with emulated() as dynamodb:
         stand = Stand(dynamodb, made(dynamodb, "actions"))
         bare = Stand(dynamodb, made(dynamodb, "bare", TableShape("bare", (), has_stream=False)))
@@ -80,21 +80,21 @@ def _larger(stand: Stand, name: str, size: int) -> list[Result]:
 
     def in_row() -> Action:
         pending, _ = stand.scheduler.transact_items(payload, at=_NOW)
-        kept = replace(pending, payload_offloaded=False)
-        stand.store.put(kept)
-        return kept
+        row = replace(pending, payload_offloaded=False)
+        stand.store.put(row)
+        return row
 
     life = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW))
-    kept = lived(stand, in_row).bill
+    small = lived(stand, in_row).bill
     note = f"and {life.bill.read_units:g} read units, for the claim to fetch the payload"
     return [
-        _writes(name, life, kept, _IN_ROW, note=note),
-        _calls(name, life, kept, _IN_ROW),
+        _writes(name, life, small, _IN_ROW, note=note),
+        _calls(name, life, small, _IN_ROW),
     ]
 
 
 def _in_a_transaction(stand: Stand) -> list[Result]:
-    """The schedule together with a business item of 0.6 KB, in one transaction of the caller's own."""
+    """Measure a schedule together with a business item of 0.6 KB, in a transaction of the caller."""
     business = {"Put": {"TableName": stand.table, "Item": _business()}}
 
     def schedule() -> Action:
@@ -114,7 +114,7 @@ def _in_a_transaction(stand: Stand) -> list[Result]:
 
 
 def _under_a_concurrency_key(stand: Stand) -> list[Result]:
-    """A life whose claim and settle write a slot beside the row."""
+    """Measure a life whose claim and settle also write a slot."""
     payload = Letter.of(SMALL)
     life = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW, concurrency_key="customer:42"))
     least = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW)).bill

@@ -1,4 +1,4 @@
-"""The meter: which calls a boto3 client makes of DynamoDB, and how many units they take."""
+"""The meter: a boto3 client's calls of DynamoDB, and their units."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TRANSACTION = "TransactWriteItems"
 
 @dataclass(slots=True)
 class Bill:
-    """What was asked of DynamoDB, and what it took for it."""
+    """Calls of DynamoDB, and their units."""
 
     calls: int = 0
     writes: int = 0
-    """Of the calls, those that write."""
+    """Calls that write."""
     write_units: float = 0.0
     read_units: float = 0.0
 
@@ -40,8 +40,8 @@ class _Meter:
             return
         self.bill.calls += 1
         consumed = parsed.get("ConsumedCapacity", {})
-        each = consumed if isinstance(consumed, list) else [consumed]
-        units = sum(one.get("CapacityUnits", 0.0) for one in each)
+        bills = consumed if isinstance(consumed, list) else [consumed]
+        units = sum(bill.get("CapacityUnits", 0.0) for bill in bills)
         if model.name in _READS:
             self.bill.read_units += units
         else:
@@ -61,7 +61,7 @@ class _Meter:
 
 @contextmanager
 def metered(client: Any) -> Iterator[Bill]:
-    """Ask for the consumed capacity of each call, and add it up; transactions count by AWS' published rule.
+    """Request the consumed capacity of each call, and add it up; transactions count by AWS's published rule.
 
     For one thread at a time.
     """

@@ -1,7 +1,8 @@
-"""A model: one million actions that are due at the same instant, with the wheel and with EventBridge's one-shots.
+"""A model: one million actions due at the same instant, with the wheel and with EventBridge's one-shots.
 
-Nothing is measured here. It goes second by second through what bounds a drain on AWS, under the assumptions of one
-dataclass: how soon messages are in the queue, how many workers take them, and how many writes the tables' partitions take.
+Nothing is measured here. It goes second by second through what bounds a drain on AWS, under the assumptions
+of one dataclass: how soon messages are in the queue, how many workers take them, and how many writes the
+tables' partitions take.
 """
 
 from __future__ import annotations
@@ -14,31 +15,30 @@ from bench.result import Result, at_most
 
 BUDGET = 165
 _LONGEST = 7_200
-"""Seconds after which a drain is given up as endless."""
+"""Seconds after which a drain counts as endless."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:
-    """What the model takes for granted. Durations are in seconds; quotas are AWS' defaults in a primary region.
+    """The assumptions of the model. Durations are in seconds; quotas are AWS's defaults in a primary region.
 
     Attributes:
         actions: due at one instant, long known.
-        tenants: over whom they are spread evenly.
+        tenants: the actions are spread evenly over them.
         run: of one invocation: claim, handler, settle.
         table_writes: units a second that the table is warmed for.
         partition_writes: units a second that one partition takes, of the table or of an index.
-        tenant_shards, due_shards: partitions of a tenant's rows, and of the due index.
-        row_units, due_units: a claim and a settle in the row's partition; the entry that the settle removes.
-        first_pollers, pollers_a_minute, most_pollers: Lambda's ramp for an SQS source, one message an invocation.
-        worker_concurrency: the deployment's own bound.
-        invocations_a_second: Lambda's bound, ten for each of 1,000 concurrent executions.
-        first_receive: from a message's due second to its first invocation.
-        looks_ahead, turn, every: the wheel sees a row this long before; it works so long in each of its minutes.
-        in_parallel, page, page_calls: its threads, rows a page, and what the page's two reads take.
-        batch, batch_call: messages in one call of SQS, and what the call takes.
-        row_cpu, cpus: of one row in the wheel, as `bench.wheel` measures it; the part of a CPU that 512 MB buy.
-        timer_fires: EventBridge Scheduler's invocations a second.
-        wakes_early, timer_precision: how long before the due time a one-shot is set, and how late it may fire.
+        tenant_shards, due_shards: partitions of a tenant's rows, and of the due index. row_units, due_units:
+        a claim and a settle in the row's partition; the entry that the settle removes. first_pollers,
+        pollers_a_minute, most_pollers: Lambda's ramp for an SQS source, one message an invocation.
+        worker_concurrency: the deployment's own bound. invocations_a_second: Lambda's bound, ten for each of
+        1,000 concurrent executions. first_receive: from a message's due second to its first invocation.
+        looks_ahead, turn, every: the wheel sees a row this long before; it works so long in each of its
+        minutes. in_parallel, page, page_calls: its threads, rows a page, and what the page's two reads take.
+        batch, batch_call: messages in one call of SQS, and what the call takes. row_cpu, cpus: of one row in
+        the wheel, as `bench.wheel` measures it; the part of a CPU that 512 MB buy. timer_fires: EventBridge
+        Scheduler's invocations a second. wakes_early, timer_precision: how long before the due time a
+        one-shot is set, and how late it may fire.
     """
 
     actions: int = 1_000_000
@@ -72,25 +72,25 @@ class Assumptions:
 
     @property
     def settles_a_second(self) -> float:
-        """How many lives the tables' partitions take."""
+        """Return how many lives the tables' partitions allow."""
         rows = self.tenants * self.tenant_shards * self.partition_writes / self.row_units
         due = self.due_shards * self.partition_writes / self.due_units
         return min(rows, due, self.table_writes / self.row_units)
 
     @property
     def wheel_sends_a_second(self) -> float:
-        """How many messages the wheel sends while it turns: bound by its calls, or by its CPU."""
+        """Return how many messages the wheel sends, bound by its calls or by its CPU."""
         one_page = self.page_calls + self.page / self.batch * self.batch_call
         return min(self.in_parallel * self.page / one_page, self.cpus / self.row_cpu)
 
     def workers(self, after: float) -> float:
-        """Invocations at once, so long after the first message could be received."""
+        """Return the concurrent invocations, by seconds after the first message."""
         ramp = self.first_pollers + self.pollers_a_minute * after / 60
         return min(ramp, self.most_pollers, self.worker_concurrency)
 
 
 def sent_by_wheel(given: Assumptions, second: int) -> float:
-    """How many messages can be received, so many seconds after the due time."""
+    """Return how many messages can be received, by seconds after the due time."""
     elapsed = given.looks_ahead + second
     turns, rest = divmod(elapsed, given.every)
     busy = turns * given.turn + min(rest, given.turn)
@@ -98,13 +98,13 @@ def sent_by_wheel(given: Assumptions, second: int) -> float:
 
 
 def sent_by_timers(given: Assumptions, second: int) -> float:
-    """The same; the one-shots fire at the quota's pace, from when they are due, and at most a minute late."""
+    """Return the same for one-shots, which fire at the rate of the quota, at most a minute late."""
     elapsed = second + given.wakes_early - given.timer_precision
     return given.timer_fires * max(0.0, elapsed)
 
 
 def drained_after(given: Assumptions, sent: Callable[[Assumptions, int], float]) -> float:
-    """Seconds from the due time until the last action is settled."""
+    """Return the seconds from the due time until the last action is settled."""
     done, first = 0.0, math.ceil(given.first_receive)
     for second in range(first, _LONGEST):
         there = min(given.actions, sent(given, second))
@@ -118,7 +118,7 @@ def drained_after(given: Assumptions, sent: Callable[[Assumptions, int], float])
 
 
 def measure() -> list[Result]:
-    """Both timers; then the wheel with one assumption changed at a time."""
+    """Model both timers, then the wheel with one changed assumption at a time."""
     given = Assumptions()
     wheel, timers = drained_after(given, sent_by_wheel), drained_after(given, sent_by_timers)
     cases = {

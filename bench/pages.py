@@ -27,10 +27,10 @@ STORED = (1_000, 100_000)
 PAGE = 50
 ROUNDS = 9
 MARKED = 200
-"""Rows of each table that share a correlation id, and as many that have failed."""
+"""Rows of each table with one correlation id; as many rows have failed."""
 
 _EVENLY = ratio_at_most(1.1)
-"""How a page spreads over its 16 shards is chance: some are asked twice, here as there."""
+"""A page is spread over 16 shards at random, so some shards are read twice."""
 
 _LISTS: dict[str, Filters] = {
     "by age": {},
@@ -42,7 +42,7 @@ _LISTS: dict[str, Filters] = {
 
 @dataclass(slots=True)
 class _Taken:
-    """What a page took, round by round."""
+    """The cost of a page, by round."""
 
     read_units: float = 0.0
     calls: int = 0
@@ -50,19 +50,19 @@ class _Taken:
 
 
 def measure() -> list[Result]:
-    """Each list over each table; the small one is the reference."""
+    """Measure each list over each table; the small table is the reference."""
     jitter_draw = random.Random(42)  # noqa: S311 - the same rows in every run
     with emulated() as dynamodb:
         stands = [Stand(dynamodb, _filled(dynamodb, count, jitter_draw), clock=Noon()) for count in STORED]
         taken = {(name, place): _Taken() for name in _LISTS for place in range(len(STORED))}
         for _ in range(ROUNDS):
-            for (name, place), each in taken.items():
-                _page(stands[place], _LISTS[name], each)
+            for (name, place), taking in taken.items():
+                _page(stands[place], _LISTS[name], taking)
     return [result for name in _LISTS for result in _results(name, taken)]
 
 
 def _filled(dynamodb: Any, stored: int, jitter_draw: random.Random) -> str:
-    """A table with so many of a tenant's actions, made over a month; without its stream, which nobody reads here."""
+    """Return a table with a number of a tenant's actions, created over a month; without an unused stream."""
     table = made(dynamodb, f"pages-{stored}", replace(ACTIONS, has_stream=False))
     rows = [_row(jitter_draw) for _ in range(stored)]
     rows[:MARKED] = [replace(row, correlation_id="order:17") for row in rows[:MARKED]]

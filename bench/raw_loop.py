@@ -1,7 +1,7 @@
-"""The raw loop: what boto3 alone takes, on the local cloud's emulator, to do the calls that a burst of actions does.
+"""The raw loop: boto3 alone, on the local cloud's emulator, with the calls of a burst of actions.
 
-For each ten messages one receive and one delete; for each action the very claim and settle. A table and a queue of its own,
-of the same shape, so that the local cloud's own parts have nothing to do with it.
+For each ten messages one receive and one delete; for each action the very claim and settle. A table and a
+queue of its own, of the same shape, so that the local cloud's own parts have nothing to do with it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BATCH = 10
 
 
 class RawLoop:
-    """One thread, which receives, claims, settles and deletes."""
+    """A thread that receives, claims, settles and deletes."""
 
     def __init__(self, cloud: LocalCloud) -> None:
         self._dynamodb, self._sqs = cloud.client("dynamodb"), cloud.client("sqs")
@@ -36,7 +36,7 @@ class RawLoop:
         self._clock = SystemClock()
 
     def drain(self, actions: int) -> float:
-        """Put so many rows and messages; then, by the clock, work through them. Returns actions a second."""
+        """Put rows and messages, then process them; return actions a second."""
         calls = self._prepared([self._action() for _ in range(actions)])
         before = time.perf_counter()
         while calls:
@@ -60,7 +60,7 @@ class RawLoop:
         return actions / (time.perf_counter() - before)
 
     def _prepared(self, actions: list[Action]) -> dict[str, tuple[Any, Any]]:
-        """Put rows and messages; the two updates of each action by its message's body."""
+        """Put rows and messages; return the two updates of each action by its message's body."""
         for action in actions:
             self._dynamodb.put_item(TableName=_TABLE, Item=to_item(action))
         bodies = {to_json(message_of(action)): action for action in actions}

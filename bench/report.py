@@ -1,4 +1,4 @@
-"""The report: results as a table that is read from left to right, and as JSON lines."""
+"""The report: results as a table and as JSON lines."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _VERDICTS = {True: "met", False: "MISSED", None: ""}
 
 
 def machine() -> str:
-    """What the figures come from: they are worth nothing without it."""
-    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    """Return the description of the machine."""
+    load = ", ".join(f"{average:.1f}" for average in os.getloadavg())
     return f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores, load {load}"
 
 
@@ -35,23 +35,23 @@ def show(title: str, results: Sequence[Result]) -> None:
 
 
 def notes(results: Iterable[Result]) -> Iterator[str]:
-    """What each reference is, said once; and the notes."""
+    """Print each reference once, and the notes."""
     for against in dict.fromkeys(result.against for result in results if result.against):
         yield f"reference: {against}"
-    for each in results:
-        if each.note:
-            yield f"{each.of or each.name}: {each.note}"
+    for result in results:
+        if result.note:
+            yield f"{result.of or result.name}: {result.note}"
 
 
 def summary(results: Sequence[Result]) -> None:
-    """Print how many budgets are kept, and by how much the others are missed."""
+    """Print how many budgets are met, and by how much the others are missed."""
     bounded = [result for result in results if result.met is not None]
-    missed = [each for each in bounded if not each.met]
+    missed = [result for result in bounded if not result.met]
     print(f"\n{len(bounded) - len(missed)} of {len(bounded)} budgets met")
-    for each in missed:
-        actual = f"{each.measured or 0:.4g} {each.unit}"
-        ratio = f", {each.ratio:.2f}x its reference" if each.ratio is not None else ""
-        print(f"  MISSED {each.bench}: {each.name}: {actual}{ratio}; the budget is {each.budget}")
+    for result in missed:
+        actual = f"{result.measured or 0:.4g} {result.unit}"
+        ratio = f", {result.ratio:.2f}x its reference" if result.ratio is not None else ""
+        print(f"  MISSED {result.bench}: {result.name}: {actual}{ratio}; the budget is {result.budget}")
 
 
 def write_json_lines(results: Iterable[Result], stream: TextIO) -> None:
@@ -61,7 +61,7 @@ def write_json_lines(results: Iterable[Result], stream: TextIO) -> None:
 
 
 def _matrix(results: Sequence[Result]) -> list[tuple[str, ...]]:
-    """A row for each work, a column for each who does it; empty where it was not measured."""
+    """Print a row for each work and a column for each contender; unmeasured cells are empty."""
     columns = [*dict.fromkeys(result.of for result in results)]
     cells = {(result.name, result.of): _cell(result) for result in results}
     works = dict.fromkeys(result.name for result in results if result.name)

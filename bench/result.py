@@ -1,4 +1,4 @@
-"""A result: one figure, the reference that was measured beside it, and the budget that it should keep."""
+"""A result: one figure, its reference from the same run, and its budget."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Of(StrEnum):
-    """What a budget bounds."""
+    """The bounded value of a budget."""
 
     RATIO = "ratio"
     VALUE = "value"
@@ -23,14 +23,14 @@ class Budget:
     at_least: bool = False
 
     def met(self, result: Result) -> bool | None:
-        """Whether the result keeps it; None where there is no reference to compare with."""
+        """Return whether the result meets it; None without a reference to compare with."""
         actual = result.ratio if self.of is Of.RATIO else result.measured
         if actual is None:
             return None
         return actual >= self.limit if self.at_least else actual <= self.limit
 
     def __str__(self) -> str:
-        """Such as ``<= 1.25x``."""
+        """Return the budget as text, such as ``<= 1.25x``."""
         return f"{'>=' if self.at_least else '<='} {self.limit:g}{'x' if self.of is Of.RATIO else ''}"
 
 
@@ -83,11 +83,11 @@ class Result:
 
     @property
     def met(self) -> bool | None:
-        """Whether the budget is kept; None where there is none."""
+        """Whether the budget is met; None without one."""
         return None if self.budget is None else self.budget.met(self)
 
     def to_json(self) -> str:
-        """One line of JSON."""
+        """Return one line of JSON."""
         return json.dumps(
             {
                 "bench": self.bench,
@@ -106,5 +106,5 @@ class Result:
 
 
 def rounded(figure: float | None) -> float | None:
-    """Four significant digits: more would be noise."""
+    """Return four significant digits."""
     return None if figure is None else float(f"{figure:.4g}")

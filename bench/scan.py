@@ -1,4 +1,4 @@
-"""The due scan: what a sweep and a catch-up take, with a fixed number of rows due and ever more that are not.
+"""The due scan: a sweep and a catch-up with a fixed number of due rows and more and more other rows.
 
 The real passes on DynamoDB Local; only the queue is none. The tables stand side by side and take turns.
 """
@@ -36,7 +36,7 @@ _BATCH, _WRITERS = 25, 4
 
 
 class Noon:
-    """A clock that stands still."""
+    """A stopped clock."""
 
     def now(self) -> datetime:
         return NOON
@@ -46,28 +46,28 @@ class Noon:
 
 @dataclass(slots=True)
 class _Taken:
-    """What a pass took, round by round."""
+    """The cost of a pass, by round."""
 
     read_units: float = 0.0
     seconds: list[float] = field(default_factory=list)
 
 
 def measure() -> list[Result]:
-    """Each pass over each table; the one with nothing else pending is the reference."""
+    """Measure each pass over each table; the table with nothing else pending is the reference."""
     jitter_draw = random.Random(42)  # noqa: S311 - the same rows in every run
     with emulated() as dynamodb:
         stands = [Stand(dynamodb, _filled(dynamodb, count, jitter_draw), clock=Noon()) for count in PENDING]
         taken = {(name, place): _Taken() for name in _PASSES for place in range(len(PENDING))}
         for _ in range(ROUNDS):
-            for (name, place), each in taken.items():
-                _pass(stands[place], _PASSES[name], each)
+            for (name, place), taking in taken.items():
+                _pass(stands[place], _PASSES[name], taking)
     return [result for name in _PASSES for result in _results(name, taken)]
 
 
 def _filled(dynamodb: Any, pending: int, jitter_draw: random.Random) -> str:
-    """A table with rows that are overdue and `pending` others that are due within a month.
+    """Return a table with overdue rows and `pending` other rows due within a month.
 
-    Without its stream, which nobody reads here: several of them make DynamoDB Local's writes slower and slower.
+    The table has no stream: several unread streams make DynamoDB Local's writes slower.
     """
     table = made(dynamodb, f"actions-{pending}", replace(ACTIONS, has_stream=False))
     rows = [row_due(NOON - _OVERDUE - jitter_draw.random() * timedelta(minutes=1)) for _ in range(DUE)]
@@ -80,10 +80,10 @@ def fill(dynamodb: Any, table: str, rows: Sequence[Action]) -> None:
     """Write rows, several batches at a time."""
 
     def write(first: int) -> None:
-        asked = [{"PutRequest": {"Item": to_item(row)}} for row in rows[first : first + _BATCH]]
-        while asked:
-            answer = dynamodb.batch_write_item(RequestItems={table: asked})
-            asked = answer.get("UnprocessedItems", {}).get(table, [])
+        requests = [{"PutRequest": {"Item": to_item(row)}} for row in rows[first : first + _BATCH]]
+        while requests:
+            answer = dynamodb.batch_write_item(RequestItems={table: requests})
+            requests = answer.get("UnprocessedItems", {}).get(table, [])
 
     with ThreadPoolExecutor(_WRITERS) as pool:
         list(pool.map(write, range(0, len(rows), _BATCH)))
@@ -117,7 +117,7 @@ _PASSES: dict[str, _Pass] = {"sweep": _sweep, "catch-up": _catch_up}
 
 
 def _pass(stand: Stand, run: _Pass, taken: _Taken) -> None:
-    """One pass, one shard after the other: side by side they would wait for each other here, not for a network."""
+    """Run one pass, one shard after the other: concurrent shards would wait for the same CPU."""
     waker = DueScanner(stand.store, stand.queues, stand.queues, clock=stand.clock, settings=stand.settings)
     with metered(stand.client) as bill:
         before = time.perf_counter()
@@ -131,15 +131,15 @@ def _pass(stand: Stand, run: _Pass, taken: _Taken) -> None:
 def _results(name: str, taken: dict[tuple[str, int], _Taken]) -> Iterator[Result]:
     least = taken[name, 0]
     for place, pending in enumerate(PENDING[1:], start=1):
-        each, case = taken[name, place], f"{name}, {DUE} due, {pending:,} pending"
+        taking, case = taken[name, place], f"{name}, {DUE} due, {pending:,} pending"
         budget = ratio_at_most(1.2)
         yield Result(
-            bench="scan", name=f"{case}: read units", measured=each.read_units, unit="units",
+            bench="scan", name=f"{case}: read units", measured=taking.read_units, unit="units",
             reference=least.read_units, against=_AGAINST, budget=budget,
         )  # fmt: skip
-        medians = statistics.median(each.seconds) / statistics.median(least.seconds)
+        medians = statistics.median(taking.seconds) / statistics.median(least.seconds)
         yield Result(
-            bench="scan", name=f"{case}: time", measured=min(each.seconds), unit="s",
+            bench="scan", name=f"{case}: time", measured=min(taking.seconds), unit="s",
             reference=min(least.seconds), against=_AGAINST, budget=budget,
             note=f"the least of {ROUNDS} rounds; {medians:.2f}x by the medians",
         )  # fmt: skip

@@ -1,7 +1,7 @@
-"""The sleeper: a process that does nothing but sleep until given instants, and tells how late it woke.
+"""The sleeper: a process that only sleeps until given instants, and prints how late it woke.
 
-It runs beside what is measured: what it is late, this machine is. ``python -m bench.sleeper`` reads seconds since 1970, one
-a line, soonest first, and writes the lateness of each.
+It runs beside what is measured: what it is late, this machine is. ``python -m bench.sleeper`` reads seconds
+since 1970, one a line, soonest first, and writes the lateness of each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bench.fresh import ENVIRONMENT, ROOT
 
 
 def started(instants: Iterable[float]) -> subprocess.Popen[str]:
-    """A sleeper for these instants; `woken` waits for it."""
+    """Start a sleeper for these instants; `woken` waits for it."""
     process = subprocess.Popen(  # noqa: S603 - this very module
         [sys.executable, "-m", __spec__.name],
         cwd=ROOT, env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -27,10 +27,10 @@ def started(instants: Iterable[float]) -> subprocess.Popen[str]:
 
 
 def woken(process: subprocess.Popen[str]) -> list[float]:
-    """How late, in seconds, it woke for each instant."""
+    """Return the seconds of lateness of each instant."""
     assert process.stdout is not None
-    with process.stdout as told:
-        late = [float(line) for line in told]
+    with process.stdout as output:
+        late = [float(line) for line in output]
     process.wait()
     return late
 

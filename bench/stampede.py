@@ -1,7 +1,7 @@
-"""A stampede: 50 deliveries of one action at the same moment, on DynamoDB Local. One runs, the others learn that it does.
+"""A stampede: 50 deliveries of one action at the same moment, on DynamoDB Local, of which one runs.
 
-The reference is the least that could decide it: 50 bare conditional updates of one item, from as many threads. Both take
-turns, each round with a row of its own.
+The reference is the least that could decide it: 50 bare conditional updates of one item, from as many
+threads. Both take turns, each round with a row of its own.
 """
 
 from __future__ import annotations
@@ -33,30 +33,30 @@ _AGAINST = f"{CROWD} bare conditional updates of one item, from as many threads"
 
 @dataclass(slots=True)
 class _Taken:
-    """What the rounds of one kind took."""
+    """The cost of the rounds of one kind."""
 
     seconds: list[float] = field(default_factory=list)
     answers: list[Counter[object]] = field(default_factory=list)
     calls: list[tuple[str, bool, float]] = field(default_factory=list)
-    """Of each call its name, whether its condition held, and the units that DynamoDB said it took."""
+    """Each call: its name, whether its condition held, and the units from DynamoDB's response."""
 
     def write_units(self) -> float:
-        """A round's; DynamoDB bills a refused write of a row of at most 1 KB one unit, and does not say so."""
+        """Return a round's units; DynamoDB bills a rejected write of at most 1 KB one unit, but does not report it."""
         return sum(units if held else 1 for _, held, units in self.calls) / ROUNDS
 
 
 def measure() -> list[Result]:
-    """The deliveries beside the bare updates."""
+    """Measure the deliveries beside the bare updates."""
     config = Config(retries={"total_max_attempts": 1}, max_pool_connections=CROWD)
     with running() as endpoint, ThreadPoolExecutor(CROWD) as pool:
         dynamodb = boto3.client("dynamodb", endpoint_url=endpoint, config=config, **CREDENTIALS)
         stand = Stand(dynamodb, made(dynamodb, "actions"))
         ours, bare = _Taken(), _Taken()
         for place in range(ROUNDS + 1):
-            kept = (ours, bare) if place else (_Taken(), _Taken())  # the first round opens the connections
-            _round(pool, stand.client, kept[0], _deliveries(stand))
-            _round(pool, stand.client, kept[1], _updates(stand, place))
-    return _told(ours, bare)
+            taken = (ours, bare) if place else (_Taken(), _Taken())  # the first round opens the connections
+            _round(pool, stand.client, taken[0], _deliveries(stand))
+            _round(pool, stand.client, taken[1], _updates(stand, place))
+    return _results(ours, bare)
 
 
 def _round(pool: ThreadPoolExecutor, client: Any, taken: _Taken, do: Callable[[], object]) -> None:
@@ -106,7 +106,7 @@ def _updates(stand: Stand, place: int) -> Callable[[], object]:
 
 @contextmanager
 def _metered(client: Any, taken: _Taken) -> Iterator[None]:
-    """Take down each call, from whatever thread."""
+    """Record each call of all threads."""
 
     def ask(params: Mapping[str, Any], **_rest: Any) -> Mapping[str, Any]:
         return {**params, "ReturnConsumedCapacity": "TOTAL"}
@@ -125,7 +125,7 @@ def _metered(client: Any, taken: _Taken) -> Iterator[None]:
         events.unregister("after-call.dynamodb.*", read)
 
 
-def _told(ours: _Taken, bare: _Taken) -> list[Result]:
+def _results(ours: _Taken, bare: _Taken) -> list[Result]:
     runs = max(answer[Came.RAN] for answer in ours.answers)
     if min(answer[Came.RAN] for answer in ours.answers) != 1 or {answer[True] for answer in bare.answers} != {
         1

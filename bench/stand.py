@@ -1,4 +1,4 @@
-"""The stand: the real steps on DynamoDB Local, with queues that only remember what was sent."""
+"""The stand: the real steps on DynamoDB Local, with queues that only record messages."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ class Letter(Payload):
 
     @classmethod
     def of(cls, size: int) -> Letter:
-        """One whose JSON has `size` bytes."""
+        """Return a payload whose JSON has `size` bytes."""
         return cls(text="x" * (size - len('{"text":""}')))
 
 
 @app.action
 def send_letter(payload: Letter, run: Run) -> None:
-    """Nothing: the bench measures what is around a handler."""
+    """Do nothing: the bench measures the steps around a handler."""
 
 
 @app.job(every(minutes=1), name="bench-each-minute")
 def each_minute(run: Run) -> None:
-    """Nothing, as above."""
+    """Do nothing, as above."""
 
 
 @dataclass(slots=True)
 class Remembered:
-    """Queues, timers and routes that do nothing but remember."""
+    """Queues, timers and routes that only record calls."""
 
     sent: list[Send] = field(default_factory=list)
 
@@ -88,7 +88,7 @@ class Stand:
         self.work = Worker(app, ports, **common, instance="bench-1")
 
     def run(self, action: Action) -> None:
-        """What follows a schedule: arm sends a message, and work handles it."""
+        """Run the steps after a schedule: arm sends a message, and work handles it."""
         self._arm([Change(None, action)])
         message = self.queues.sent[-1].message
         result = self.work(Delivery(message, action.due_at, receipt=""))
@@ -98,13 +98,13 @@ class Stand:
 
 @contextmanager
 def emulated() -> Iterator[Any]:
-    """A client of a DynamoDB Local that is up, empty, and gone afterwards."""
+    """Yield a client of a new, empty DynamoDB Local."""
     with running() as endpoint:
         yield client(endpoint)
 
 
 def made(dynamodb: Any, table: str, shape: TableShape = ACTIONS) -> str:
-    """Make a table; returns its name."""
+    """Create a table, and return its name."""
     dynamodb.create_table(**create_table_request(shape, table))
     return table
 

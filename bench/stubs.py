@@ -1,4 +1,4 @@
-"""Stubs: boto3 clients that are real down to HTTP, where a hook answers every request with the same bytes."""
+"""Stubs: real boto3 clients with a hook instead of HTTP, which returns the same bytes for every request."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.dynamodb_local import CREDENTIALS
 
 _CREDENTIALS: Any = CREDENTIALS
 NOWHERE = "http://127.0.0.1:1"
-"""Nothing listens there, and nothing is asked."""
+"""The endpoint, which is never called."""
 
 
 def stubbed_client(service: Any, answer: bytes) -> Any:
-    """A client of a JSON service; each of its calls returns `answer`, and makes no connection."""
+    """Return a client of a JSON service; each of its calls returns `answer` without a connection."""
 
     def answered(request: Any, **_rest: Any) -> Any:
         return AWSResponse(request.url, 200, _HEADERS, _Body(answer))

@@ -1,7 +1,8 @@
-"""Units: DynamoDB's published rules for what a write costs, for where the emulator does not keep them.
+"""Units: DynamoDB's published rules for the cost of a write, for operations that the emulator meters wrongly.
 
-An item's size is that of its attributes' names and values. A write takes one unit for each KB begun; in a transaction
-two, for each of its items. A sparse index takes one more, outside of the transaction, for each KB begun of its entry.
+An item's size is that of its attributes' names and values. A write takes one unit for each KB begun; in a
+transaction two, for each of its items. A sparse index takes one more, outside of the transaction, for each KB
+begun of its entry.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ Item = Mapping[str, Mapping[str, Any]]
 
 
 def item_size(item: Item) -> int:
-    """Bytes, by the rule."""
+    """Return the bytes, by the rule."""
     return sum(len(name.encode()) + _size(value) for name, value in item.items())
 
 
 def write_units(item: Item) -> int:
-    """Of a single write, without its indexes."""
+    """Return the units of a single write, without its indexes."""
     return max(1, math.ceil(item_size(item) / KB))
 
 
 def transaction_units(
     entries: list[Mapping[str, Mapping[str, Any]]], item_at: Callable[[str, Item], Item]
 ) -> int:
-    """Of a ``TransactWriteItems``: two for each KB begun of each item, and one for each index' entry that it changes.
+    """Return the units of a ``TransactWriteItems``: two a begun KB of an item, one a changed index entry.
 
-    The indexes' entries are far below a KB: they are keys only. `item_at` reads an item that is updated or checked,
-    by its table and key, as the transaction has left it.
+    The indexes' entries are far below a KB: they are keys only. `item_at` reads an item that is updated or
+    checked, by its table and key, as the transaction has left it.
     """
     return sum(_entry_units(*next(iter(entry.items())), item_at) for entry in entries)
 
@@ -55,9 +56,9 @@ def _size(value: Mapping[str, Any]) -> int:
         case "N":
             return (len(held.strip("-+0.")) + 1) // 2 + 1
         case "M":
-            return 3 + sum(1 + len(name.encode()) + _size(each) for name, each in held.items())
+            return 3 + sum(1 + len(name.encode()) + _size(value) for name, value in held.items())
         case "L":
-            return 3 + sum(1 + _size(each) for each in held)
+            return 3 + sum(1 + _size(value) for value in held)
         case "BOOL" | "NULL":
             return 1
         case _:

@@ -1,4 +1,4 @@
-"""The wheel: what one row costs it in CPU, from the due index to the queue; the model in `million` goes by that."""
+"""The wheel: the CPU of one row from the due index to the queue, an input of the model in `million`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MILLI = 1e3
 
 
 def measure() -> list[Result]:
-    """Turns of the wheel over rows that are all in its window; DynamoDB Local answers, and a hook in SQS' place."""
+    """Turn the wheel over rows that are all in its window, with DynamoDB Local and a stub of SQS."""
     with emulated() as dynamodb:
         stand = Stand(dynamodb, made(dynamodb, "actions"), clock=Noon())
         fill(dynamodb, stand.table, [row_due(NOON + timedelta(minutes=10)) for _ in range(ROWS)])

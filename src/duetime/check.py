@@ -1,6 +1,6 @@
-"""The check of a whole app: what can be seen only when all of it is declared, and what would surprise later.
+"""The check of a complete app: problems that only show after all declarations, and warnings.
 
-``duetime check --app module:name`` prints it; a test of one's own is ``assert not problems(app)``.
+``duetime check --app module:name`` prints it. In your own tests, use ``assert not problems(app)``.
 """
 
 from __future__ import annotations
@@ -26,27 +26,31 @@ if TYPE_CHECKING:
     from duetime.cadence import Cadence
 
 LOOKED_AHEAD = 3
-"""A cadence of times must be due as often again, or it will surprise somebody by its silence."""
+"""Further occurrences of a recurring cadence that the check requires."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobReport:
-    """A job as the check sees it."""
+    """The findings on a job.
+
+    Attributes:
+        where: the location of its function.
+        cadences: each cadence's text, with its description; empty if one is invalid.
+        next: None for a job without further due times.
+        notes: warnings that may be harmless.
+    """
 
     definition: Definition
     where: str
     cadences: Mapping[str, str]
-    """Each cadence's text, and what it says in words; empty if one cannot be read."""
     next: DueTime | None
-    """None for a job that no time makes due any more."""
     problems: tuple[str, ...]
     notes: tuple[str, ...]
-    """What is worth a look, and may well be right."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypeReport:
-    """A payload type's handler as the check sees it."""
+    """The findings on a payload type's handler."""
 
     name: str
     version: int
@@ -56,23 +60,26 @@ class TypeReport:
 
 @dataclass(frozen=True, slots=True)
 class ResourceReport:
-    """A resource as the check sees it; it is not made for that."""
+    """The findings on a resource, which the check does not create.
+
+    Attributes:
+        needed_by: the handlers and factories with a parameter of its type.
+    """
 
     name: str
     where: str
     needed_by: tuple[str, ...]
-    """The functions that take it: handlers, and factories of other resources."""
     problems: tuple[str, ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """As a job's."""
-        return () if self.needed_by else ("nothing takes it",)
+        """Warnings that may be harmless."""
+        return () if self.needed_by else ("no function uses it",)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All of an app's jobs, payload types and resources, by name."""
+    """The findings on all of an app's jobs, payload types and resources, by name."""
 
     jobs: tuple[JobReport, ...]
     types: tuple[TypeReport, ...]
@@ -80,7 +87,7 @@ class Report:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Each begins with the name that it is about."""
+        """All problems, each after the name of its subject."""
         return (
             *(f"{job.definition.name}: {problem}" for job in self.jobs for problem in job.problems),
             *(f"{type_.name}: {problem}" for type_ in self.types for problem in type_.problems),
@@ -89,7 +96,7 @@ class Report:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """As `problems`."""
+        """All notes, each after the name of its subject."""
         return (
             *(f"{job.definition.name}: {note}" for job in self.jobs for note in job.notes),
             *(f"{resource.name}: {note}" for resource in self.resources for note in resource.notes),
@@ -97,19 +104,19 @@ class Report:
 
 
 def problems(app: App, *, now: datetime | None = None) -> list[str]:
-    """What is wrong with an app: one text each, with the name that it is about; empty if nothing is.
+    """Return the problems of an app, each after the name of its subject; empty without any.
 
     Args:
-        app: all of it, with whatever it includes.
-        now: from when its cadences must be due again; this instant by default.
+        app: the complete app, with all that it includes.
+        now: its cadences must be due after this instant; by default the current time.
     """
     return list(report(app, now=now).problems)
 
 
 def report(app: App, *, now: datetime | None = None) -> Report:
-    """Look at every job and every payload type of an app; arguments as of `problems`."""
+    """Return the findings on every job, payload type and resource of an app; arguments as of `problems`."""
     at = now or SystemClock().now()
-    handlers = [each for _, each in sorted(app.handlers.items())]
+    handlers = [handler for _, handler in sorted(app.handlers.items())]
     return Report(
         jobs=tuple(_job(app, handler, handler.job, at) for handler in handlers if handler.job),
         types=tuple(
@@ -118,40 +125,45 @@ def report(app: App, *, now: datetime | None = None) -> Report:
             if handler.payload and not handler.job
         ),
         resources=tuple(
-            ResourceReport(each.name, each.where, _needing(app, each), tuple(app.unmet(each)))
-            for each in sorted(app.resources.values(), key=lambda resource: resource.name)
+            ResourceReport(resource.name, resource.where, _needing(app, resource), tuple(app.unmet(resource)))
+            for resource in sorted(app.resources.values(), key=lambda resource: resource.name)
         ),
     )
 
 
 def _needing(app: App, resource: Factory) -> tuple[str, ...]:
     functions: list[Handler | Factory] = [*app.handlers.values(), *app.resources.values()]
-    wanted = ((function.where, [want.annotation for want in function.wants]) for function in functions)
-    return tuple(sorted(where for where, annotations in wanted if resource.makes in annotations))
+    return tuple(
+        sorted(
+            function.where
+            for function in functions
+            if resource.makes in [want.annotation for want in function.wants]
+        )
+    )
 
 
 def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobReport:
     try:
         cadences = read_cadences(job.cadences)
-    except DuetimeError as refused:  # a definition that no decorator made
-        return JobReport(job, handler.where, {}, None, (str(refused),), ())
-    stacked = CadenceSet.of(tuple(cadence.text for cadence in cadences), now)
+    except DuetimeError as error:  # a definition made without a decorator
+        return JobReport(job, handler.where, {}, None, (str(error),), ())
+    cadence_set = CadenceSet.of(tuple(cadence.text for cadence in cadences), now)
     return JobReport(
         definition=job,
         where=handler.where,
         cadences={cadence.text: cadence.describe() for cadence in cadences},
-        next=next(stacked.after(now), None),
+        next=next(cadence_set.after(now), None),
         problems=(
             *refusals(job, cadences),
-            *(problem for cadence in stacked.cadences for problem in _silent(cadence, now)),
+            *(problem for cadence in cadence_set.cadences for problem in _ending(cadence, now)),
             *_of_handler(app, handler),
         ),
-        notes=tuple(note for cadence in stacked.cadences for note in _notes(cadence, now)),
+        notes=tuple(note for cadence in cadence_set.cadences for note in _notes(cadence, now)),
     )
 
 
-def _silent(cadence: Cadence, now: datetime) -> Iterator[str]:
-    """A cadence that runs out: its calendar ends, or its year is over. One that is due once does so as it should."""
+def _ending(cadence: Cadence, now: datetime) -> Iterator[str]:
+    """Yield the problem of a recurring cadence that ends: its calendar or its year is over."""
     if _is_endless(cadence):
         left = len(list(islice(_after(cadence, now), LOOKED_AHEAD)))
         if left < LOOKED_AHEAD:
@@ -159,13 +171,15 @@ def _silent(cadence: Cadence, now: datetime) -> Iterator[str]:
 
 
 def _notes(cadence: Cadence, now: datetime) -> Iterator[str]:
-    from duetime.cadence import Cron, second_opinion, surprises  # noqa: PLC0415 - croniter is for who checks, no worker
+    from duetime.cadence import Cron, cadence_warnings, compare_with_croniter  # noqa: PLC0415 - a worker needs no croniter
 
-    yield from (f"{cadence.text!r}: {surprise}" for surprise in surprises(cadence))
+    yield from (f"{cadence.text!r}: {warning}" for warning in cadence_warnings(cadence))
     if isinstance(cadence, Cron):
-        yield from (f"{cadence.text!r}: {each}" for each in islice(second_opinion(cadence), 1))
+        yield from (
+            f"{cadence.text!r}: {disagreement}" for disagreement in islice(compare_with_croniter(cadence), 1)
+        )
     elif _is_once(cadence) and cadence.next_after(now) is None:
-        yield f"{cadence.text!r} is over: it is due no more"
+        yield f"{cadence.text!r} is over: it has no further due time"
 
 
 def _after(cadence: Cadence, now: datetime) -> Iterator[datetime]:
@@ -188,10 +202,10 @@ def _is_once(cadence: Cadence) -> bool:
 
 
 def _of_handler(app: App, handler: Handler) -> Iterator[str]:
-    """What a function takes, as it reads now that all its module is defined; and the payloads that it would be given."""
-    takes = Signature.from_function(handler.function)
-    if takes.payload is not handler.payload or takes.wants != handler.wants or not takes.is_valid:
-        yield f"{handler.where} takes other parameters than when it was registered"
+    """Yield problems of a function's parameters, read again now, and of its payloads."""
+    signature = Signature.from_function(handler.function)
+    if signature.payload is not handler.payload or signature.wants != handler.wants or not signature.is_valid:
+        yield f"{handler.where} has other parameters than at its registration"
     yield from app.unmet(handler)
     if handler.payload is None:
         return
@@ -201,13 +215,13 @@ def _of_handler(app: App, handler: Handler) -> Iterator[str]:
 
 
 def _examples(payload: type[Payload]) -> list[str]:
-    """The examples that a model gives in its JSON schema."""
-    return [json.dumps(each) for each in payload.model_json_schema().get("examples", ())]
+    """Return the examples in a model's JSON schema."""
+    return [json.dumps(example) for example in payload.model_json_schema().get("examples", ())]
 
 
-def _unreadable(what: str, handler: Handler, written: Iterable[str]) -> Iterator[str]:
-    for each in written:
+def _unreadable(what: str, handler: Handler, payloads: Iterable[str]) -> Iterator[str]:
+    for payload in payloads:
         try:
-            handler.read(each)
-        except DuetimeError as refused:
-            yield f"{what} is not what {handler.where} takes: {refused}"
+            handler.read(payload)
+        except DuetimeError as error:
+            yield f"{what} is not what {handler.where} takes: {error}"

@@ -1,6 +1,6 @@
-"""Which runs an app's jobs would have in a span: their cadences are walked through, and nothing is run.
+"""The runs that an app's jobs would have in a span of time, computed from their cadences.
 
-``duetime simulate --app module:name`` prints it. What the handlers would do there is `duetime.testing.SimulatedCloud`'s to show.
+``duetime simulate --app module:name`` prints them. To run the handlers, use `duetime.testing.SimulatedCloud`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from duetime.cadence import Explained
 
 MOST = 100_000
-"""Runs of a job that are counted: a job of every second has so many in 28 hours."""
+"""Runs of a job counted at most: a job of every second has as many in 28 hours."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobRuns:
-    """What a job would have.
+    """The runs of a job.
 
     Attributes:
         runs: the nominal times, at most `MOST`.
         is_cut: whether it has more.
-        changes: for each change of the clocks that does something to the job, the first time that it does it to.
+        changes: the first occurrence that each clock change affects.
     """
 
     name: JobName
@@ -42,28 +42,28 @@ class JobRuns:
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What all of an app's jobs would have in (start, until]."""
+    """The runs of all of an app's jobs in (start, until]."""
 
     start: datetime
     until: datetime
     jobs: tuple[JobRuns, ...]
 
     def runs(self) -> Iterator[tuple[datetime, JobName]]:
-        """Every run that is counted, in order of time."""
+        """Yield every counted run, in order of time."""
         return merge(*([(at, job.name) for at in job.runs] for job in self.jobs))
 
     def most_at_once(self) -> tuple[datetime, tuple[JobName, ...]] | None:
-        """The first instant at which most jobs are due, and these; None where no two ever are."""
+        """Return the first instant with the most due jobs, and these jobs; None if it has only one."""
         counted = Counter(at for job in self.jobs for at in job.runs)
-        at = min(counted, key=lambda each: (-counted[each], each), default=None)
+        at = min(counted, key=lambda instant: (-counted[instant], instant), default=None)
         if at is None or counted[at] == 1:
             return None
         return at, tuple(job.name for job in self.jobs if at in job.runs)
 
 
 def simulate(app: App, start: datetime, until: datetime) -> Simulated:
-    """The nominal times that an app's jobs have in (start, until], were it deployed at `start`: intervals begin there."""
-    handlers = [each for _, each in sorted(app.handlers.items())]
+    """Return the nominal times of an app's jobs in (start, until]; intervals begin at `start`."""
+    handlers = [handler for _, handler in sorted(app.handlers.items())]
     jobs = (
         _runs(handler.job.name, handler.job.cadences, start, until) for handler in handlers if handler.job
     )
@@ -71,10 +71,12 @@ def simulate(app: App, start: datetime, until: datetime) -> Simulated:
 
 
 def _runs(name: JobName, texts: tuple[str, ...], start: datetime, until: datetime) -> JobRuns:
-    from duetime.cadence import changed_ahead  # noqa: PLC0415 - an app without jobs loads no cadence
+    from duetime.cadence import upcoming_clock_changes  # noqa: PLC0415 - an app without jobs loads no cadence
 
-    stacked = CadenceSet.of(texts, start)
-    found = [due.at for due in islice(stacked.between(start, until), MOST + 1)]
-    changes = [row for cadence in stacked.cadences for row in changed_ahead(cadence, start, until)]
+    cadence_set = CadenceSet.of(texts, start)
+    found = [due.at for due in islice(cadence_set.between(start, until), MOST + 1)]
+    changes = [
+        row for cadence in cadence_set.cadences for row in upcoming_clock_changes(cadence, start, until)
+    ]
     changes.sort(key=lambda row: row.local)
     return JobRuns(name, tuple(found[:MOST]), len(found) > MOST, tuple(changes))

@@ -7,15 +7,15 @@ import pytest
 
 from bench.report import show
 from bench.result import Result
-from bench.rivals import servers
-from bench.rivals.contenders import EMBEDDED, ours, rivals
-from bench.rivals.nights import nights
-from bench.rivals.works import burst
+from rivals import servers
+from rivals.contenders import EMBEDDED, other_schedulers, ours
+from rivals.nights import nights
+from rivals.works import burst
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/comparison.md").read_text()
-LOCK = (ROOT / "requirements/rivals.txt").read_text()
-WANTED = (ROOT / "requirements/rivals.in").read_text()
+LOCK = (ROOT / "rivals/requirements.txt").read_text()
+WANTED = (ROOT / "rivals/requirements.in").read_text()
 
 
 def cell(work, of, measured=None, words=""):
@@ -52,8 +52,8 @@ def test_works_are_rows_and_contenders_are_columns(capsys):
 
 
 def test_who_needs_a_server_that_is_not_here_is_left_out():
-    here = rivals(Path("python"), redis=None, relational=lambda: "postgresql://nowhere")
-    assert {each.name for each in here} == {"APScheduler", "procrastinate"}
+    here = other_schedulers(Path("python"), redis=None, relational=lambda: "postgresql://nowhere")
+    assert {contender.name for contender in here} == {"APScheduler", "procrastinate"}
 
 
 def test_a_server_that_is_not_here_is_named_with_what_would_install_it(monkeypatch):
@@ -63,16 +63,16 @@ def test_a_server_that_is_not_here_is_named_with_what_would_install_it(monkeypat
 
 
 def test_our_own_cadences_are_computed_in_a_process_of_their_own(embedded):
-    told = {night.work: night.words for night in nights(embedded)}
-    assert told["*/30 * * * * in Paris, 31 Oct 2027: runs"] == "50 of 50"
-    assert told["0 0 31 2 *, which never comes"] == "refused NeverFires"
+    words = {night.work: night.words for night in nights(embedded)}
+    assert words["*/30 * * * * in Paris, 31 Oct 2027: runs"] == "50 of 50"
+    assert words["0 0 31 2 *, which never comes"] == "refused NeverFires"
 
 
 def test_what_a_contender_runs_is_written_down_and_none_is_early(embedded):
     with embedded.playing() as cast:
         [until_last, ran] = burst(cast)
         assert ran.figure == 500
-        assert all(each["at"] >= each["due"] for each in cast.runs.read())
+        assert all(run["at"] >= run["due"] for run in cast.runs.read())
         assert until_last.figure >= 0
 
 

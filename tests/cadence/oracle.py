@@ -1,7 +1,8 @@
 """What a cadence means, said a second time and as plainly as can be: look at every second or minute and ask.
 
-Nothing here is taken from ``duetime.cadence``: no parser, no masks, no search for changes of the clocks. It is slow, and it
-knows only zones whose changes fall on whole steps, which those of the years it is asked about do.
+Nothing here is taken from ``duetime.cadence``: no parser, no masks, no search for changes of the clocks. It
+is slow, and it knows only zones whose changes fall on whole steps, which those of the years it is asked about
+do.
 """
 
 from __future__ import annotations
@@ -107,19 +108,19 @@ def is_date(item: str, day: date) -> bool:
     length = calendar.monthrange(day.year, day.month)[1]
     if item.startswith("L"):
         back = int(item.removesuffix("W").removeprefix("L").removeprefix("-") or 0)
-        wanted = length - back
-        return wanted >= 1 and day.day == (workday(day, wanted) if item.endswith("W") else wanted)
+        number = length - back
+        return number >= 1 and day.day == (workday(day, number) if item.endswith("W") else number)
     if item.endswith("W"):
-        wanted = int(item[:-1])
-        return wanted <= length and day.day == workday(day, wanted)
+        number = int(item[:-1])
+        return number <= length and day.day == workday(day, number)
     return is_value(item, day.day, 3)
 
 
-def workday(day: date, wanted: int) -> int:
+def workday(day: date, number: int) -> int:
     """The Monday to Friday of that month that is nearest to that day of it."""
     length = calendar.monthrange(day.year, day.month)[1]
     candidates = [n for n in range(1, length + 1) if day.replace(day=n).weekday() < 5]
-    return min(candidates, key=lambda n: (abs(n - wanted), n))
+    return min(candidates, key=lambda n: (abs(n - number), n))
 
 
 def is_weekday(item: str, day: date) -> bool:
@@ -146,9 +147,10 @@ def occurrences(
 ) -> list[datetime]:
     """Every instant in (start, end] at which something that matches those local times runs.
 
-    ``start`` lies on a whole step. The rules are those of the design: ``cronos`` runs what a gap holds once, at its end, and
-    repeats intervals in an overlap; ``vixie`` follows the clock where a field is starred, else does as cronos for jumps of up
-    to three hours; ``eventbridge`` skips what a gap holds, and runs what an overlap holds once.
+    ``start`` lies on a whole step. The rules are those of the design: ``cronos`` runs what a gap holds once,
+    at its end, and repeats intervals in an overlap; ``vixie`` follows the clock where a field is starred,
+    else does as cronos for jumps of up to three hours; ``eventbridge`` skips what a gap holds, and runs what
+    an overlap holds once.
     """
     zone = ZoneInfo(tz)
     found = []

@@ -70,7 +70,7 @@ def test_every_date_of_four_years_is_as_the_oracle_says(expression, day_rule, ye
         return
     first = datetime(year, 1, 1, tzinfo=UTC) - timedelta(seconds=1)
 
-    found = [each.date() for each in cadence.between(first, first + timedelta(days=1461))]
+    found = [at.date() for at in cadence.between(first, first + timedelta(days=1461))]
 
     assert found == expected
 

@@ -168,18 +168,18 @@ def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "message"),
     [
         (every, "takes no time"),
         (lambda: every(minutes=0), r"every\(minutes=0\)"),
         (lambda: every(minutes=-5), "takes no time"),
         (lambda: every(seconds=0.5), "fraction of a second"),
-        (lambda: every(hours=25), "starts afresh each day"),
-        (lambda: every(days=2), "nothing says from when the 2 days count"),
+        (lambda: every(hours=25), "restarts each day"),
+        (lambda: every(days=2), "the 2 days have no anchor"),
         (lambda: every(days=2, anchor="2026-02-30"), "anchor: no such date"),
         (lambda: every(minutes=float("nan")), "no length of time"),
         (lambda: every(minutes=10, window=("09:01", "09:09")), "never opens"),
-        (lambda: every(minutes=10, window=("09:00",)), "it opens and it shuts"),
+        (lambda: every(minutes=10, window=("09:00",)), "a start and an end"),
         (lambda: every(minutes=10, window=("09:00", "25:00")), "no time of day"),
         (lambda: daily("09:00", window=("10:00", "11:00")), "never opens"),
         (lambda: interval(minutes=0), "takes no time"),
@@ -187,10 +187,10 @@ def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
         (lambda: daily("9"), "no time of day"),
         (lambda: daily("24:00"), "no time of day"),
         (lambda: daily("٠٩:٠٠"), "no time of day"),
-        (lambda: daily(time(9, tzinfo=UTC)), "say tz="),
+        (lambda: daily(time(9, tzinfo=UTC)), "tz= for the zone"),
         (lambda: weekly("", "09:00"), "not one of its words"),
         (lambda: weekly([], "09:00"), "nothing is listed"),
-        (lambda: weekly("mon", "09:00", every=2), "say anchor="),
+        (lambda: weekly("mon", "09:00", every=2), "give anchor="),
         (lambda: weekly("mon", "09:00", every=0), "no number of weeks"),
         (lambda: weekly("mon", "09:00", every=True), "no number of weeks"),
         (lambda: weekly("1", "09:00"), "not one of its words"),
@@ -210,8 +210,8 @@ def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
         (lambda: on_event("orders", "OrderPlaced", match={"at": NOON}), "not JSON"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(made, said):
-    with pytest.raises(InvalidCadence, match=said):
+def test_what_cannot_be_is_refused_with_the_reason(made, message):
+    with pytest.raises(InvalidCadence, match=message):
         made()
 
 

@@ -1,4 +1,4 @@
-"""The page about cadences says what is so."""
+"""The page about cadences is correct."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def test_the_examples_run():
         exec(block, {})  # noqa: S102 - our own page
 
 
-def test_the_numbers_of_facts_are_those_of_the_data():
+def test_the_page_has_the_numbers_of_facts_in_the_data():
     counts = [
         len(list(csv.DictReader((DATA / name).read_text().splitlines())))
         for name in ("dst.csv", "language.csv")
     ]
 
-    assert f"{counts[0]} about changes of the clocks, {counts[1]} about the language" in PAGE.read_text()
+    assert f"{counts[0]} about clock changes, {counts[1]} about the language" in PAGE.read_text()

@@ -31,14 +31,14 @@ ELSEWHERE = [
     ("crontab(minute=0, hour=3)", "Celery's crontab", "0 3 * * *"),
     ('crontab(minute="*/15", day_of_week="mon,wed")', "Celery's crontab", "*/15 * * * mon,wed"),
     ("crontab(hour=3)", "Celery's crontab", "* 3 * * *"),
-    ("CRON_TZ=Europe/Paris 0 3 * * *", "a zone is said behind", "0 3 * * * tz=Europe/Paris"),
-    ("TZ=UTC 0 3 * * *", "a zone is said behind", "0 3 * * * tz=UTC"),
+    ("CRON_TZ=Europe/Paris 0 3 * * *", "the zone comes before", "0 3 * * * tz=Europe/Paris"),
+    ("TZ=UTC 0 3 * * *", "the zone comes before", "0 3 * * * tz=UTC"),
     ("H H * * *", "Jenkins' hash", "3 3 * * *"),
     ("H/15 H(0-7) * * *", "Jenkins' hash", "*/15 3 * * *"),
-    ("0 3 * * * /usr/local/bin/backup.sh", "a command stands behind", "0 3 * * *"),
-    ("*/15 * * * * root /usr/bin/backup", "a command stands behind", "*/15 * * * *"),
-    ("@daily ./backup", "a command stands behind", "@daily"),
-    ("0 0 1 * MON /bin/x", "a command stands behind", "0 0 1 * MON"),
+    ("0 3 * * * /usr/local/bin/backup.sh", "a command follows", "0 3 * * *"),
+    ("*/15 * * * * root /usr/bin/backup", "a command follows", "*/15 * * * *"),
+    ("@daily ./backup", "a command follows", "@daily"),
+    ("0 0 1 * MON /bin/x", "a command follows", "0 0 1 * MON"),
 ]
 OF_NOBODY = [
     "0 3 * * MON-FRY",
@@ -73,10 +73,10 @@ def test_a_spelling_of_elsewhere_is_told_with_what_to_write_here(text, whose, he
 
 @pytest.mark.parametrize(("text", "whose", "here"), ELSEWHERE)
 def test_what_a_remedy_says_is_taken(text, whose, here):
-    said = re.match('write "([^"]+)"', refusal(text).remedy)[1]
+    suggestion = re.match('write "([^"]+)"', refusal(text).remedy)[1]
 
-    assert said == here
-    assert parse(f"{said} day_rule=or" if "/bin/x" in text else said)
+    assert suggestion == here
+    assert parse(f"{suggestion} day_rule=or" if "/bin/x" in text else suggestion)
 
 
 @pytest.mark.parametrize("text", OF_NOBODY)
@@ -86,10 +86,10 @@ def test_what_is_nobodys_keeps_its_own_refusal(text):
 
 def test_the_caret_stands_under_the_command_and_what_else_is_foreign():
     command = refusal("  0 3 * * * /usr/local/bin/backup.sh")
-    whole = refusal("rate(5 minutes)")
+    complete = refusal("rate(5 minutes)")
 
     assert command.text[command.start :] == "/usr/local/bin/backup.sh"
-    assert (whole.start, whole.width) == (0, len("rate(5 minutes)"))
+    assert (complete.start, complete.width) == (0, len("rate(5 minutes)"))
 
 
 def test_what_is_not_the_same_here_is_said():

@@ -22,13 +22,13 @@ def mixed(good, bad, between=","):
     def joined(drawn):
         before, fault, after = drawn
         value = between.join([*before, fault, *after])
-        return value, fault, sum(len(each) + len(between) for each in before)
+        return value, fault, sum(len(word) + len(between) for word in before)
 
     some = st.lists(good, max_size=2)
     return st.tuples(some, bad, some).map(joined)
 
 
-def whole(bad):
+def single(bad):
     """A value that is bad as one."""
     return bad.map(lambda value: (value, value, 0))
 
@@ -36,21 +36,21 @@ def whole(bad):
 def window(good, bad):
     """A window of two ends, the first or the second of which is bad."""
     pairs = st.tuples(good, bad)
-    opens = pairs.map(lambda each: (f"{each[1]}-{each[0]}", each[1], 0))
-    shuts = pairs.map(lambda each: (f"{each[0]}-{each[1]}", each[1], len(each[0]) + 1))
-    return opens | shuts | whole(st.sampled_from(["a", "09:00", "9"]))
+    opens = pairs.map(lambda pair: (f"{pair[1]}-{pair[0]}", pair[1], 0))
+    shuts = pairs.map(lambda pair: (f"{pair[0]}-{pair[1]}", pair[1], len(pair[0]) + 1))
+    return opens | shuts | single(st.sampled_from(["a", "09:00", "9"]))
 
 
 WORDS = {
-    "daily": [(CLOCK, whole(BAD_CLOCK))],
-    "every": [(st.sampled_from(["10m", "1h"]), whole(st.sampled_from(["10", "m", "0m", "ten", "36h30m"])))],
-    "interval": [(st.sampled_from(["7m", "90s"]), whole(st.sampled_from(["7", "s", "0s", "in"])))],
-    "weekly": [(WEEKDAY, mixed(WEEKDAY, BAD_WORD)), (CLOCK, whole(BAD_CLOCK))],
-    "monthly": [(st.sampled_from(["1", "last"]), whole(st.sampled_from(["32", "0", "lst", "m"]))), (CLOCK, whole(BAD_CLOCK))],
+    "daily": [(CLOCK, single(BAD_CLOCK))],
+    "every": [(st.sampled_from(["10m", "1h"]), single(st.sampled_from(["10", "m", "0m", "ten", "36h30m"])))],
+    "interval": [(st.sampled_from(["7m", "90s"]), single(st.sampled_from(["7", "s", "0s", "in"])))],
+    "weekly": [(WEEKDAY, mixed(WEEKDAY, BAD_WORD)), (CLOCK, single(BAD_CLOCK))],
+    "monthly": [(st.sampled_from(["1", "last"]), single(st.sampled_from(["32", "0", "lst", "m"]))), (CLOCK, single(BAD_CLOCK))],
     "nth_weekday": [
         (st.sampled_from(["first", "last", "1"]), mixed(st.sampled_from(["first", "2"]), st.sampled_from(["las", "6", "mon"]))),
         (WEEKDAY, mixed(WEEKDAY, BAD_WORD | st.just("last"))),
-        (CLOCK, whole(BAD_CLOCK)),
+        (CLOCK, single(BAD_CLOCK)),
     ],
 }  # fmt: skip
 """The words of each kind: what is right there, and what is not."""
@@ -60,11 +60,11 @@ OPTIONS = {
     "months": (st.just("jan-dec"), mixed(st.sampled_from(["jan", "2"]), st.sampled_from(["ja", "13", "mon", "e"]))),
     "weeks": (st.just("1-5"), mixed(st.just("first"), st.sampled_from(["fir", "6", "e"]))),
     "window": (st.just("00:00-23:59"), window(CLOCK, BAD_CLOCK)),
-    "tz": (st.sampled_from(["UTC", "Europe/Paris"]), whole(st.sampled_from(["Mars/X", "d", "UT", "daily"]))),
-    "default_tz": (st.just("Asia/Tokyo"), whole(st.sampled_from(["Mars/X", "d", "UT"]))),
+    "tz": (st.sampled_from(["UTC", "Europe/Paris"]), single(st.sampled_from(["Mars/X", "d", "UT", "daily"]))),
+    "default_tz": (st.just("Asia/Tokyo"), single(st.sampled_from(["Mars/X", "d", "UT"]))),
     "calendar": (
         st.just("exclude:2026-12-25"),
-        whole(st.sampled_from(["silence:sat", "a"]))
+        single(st.sampled_from(["silence:sat", "a"]))
         | st.just(("exclude:12-24,2026-13-01;name:x", "2026-13-01", 14))
         | st.just(("name:a;exclude:12-24;instead:skp", "skp", 29)),
     ),

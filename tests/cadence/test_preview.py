@@ -66,9 +66,9 @@ def test_what_a_change_of_the_clocks_did_is_marked(duetime, words, marks):
     shown = json.loads(out)
 
     assert status == 0
-    assert [each["mark"] for each in shown["occurrences"]] == marks
-    assert all(bool(each["note"]) == bool(each["mark"]) for each in shown["occurrences"])
-    assert all((each["at"] is None) == (each["mark"] == "skipped") for each in shown["occurrences"])
+    assert [row["mark"] for row in shown["occurrences"]] == marks
+    assert all(bool(row["note"]) == bool(row["mark"]) for row in shown["occurrences"])
+    assert all((row["at"] is None) == (row["mark"] == "skipped") for row in shown["occurrences"])
 
 
 def test_json_says_all_that_the_table_says_and_the_wakes(duetime):
@@ -196,8 +196,8 @@ def test_a_gap_that_is_shown_is_not_told_ahead_again(duetime):
     _, out, _ = duetime(*words, "--from", "2026-03-28", "--count", "1", "--json")
     shown = json.loads(out)
 
-    assert [each["mark"] for each in shown["occurrences"]] == [None, "skipped"]
-    assert [each["mark"] for each in shown["changes"]] == ["once", "skipped"]
+    assert [row["mark"] for row in shown["occurrences"]] == [None, "skipped"]
+    assert [row["mark"] for row in shown["changes"]] == ["once", "skipped"]
     assert shown["changes"][1]["local"][:10] == "2027-03-28"
 
 
@@ -210,7 +210,7 @@ def test_a_day_that_never_was_is_told_ahead(duetime):
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "messages"),
     [
         ("*/7 * * * *", ["from minute 56 to the next 0 it is 4 minutes; interval(minutes=7) is even"]),
         ("0 */5 * * *", ["from hour 20 to the next 0 it is 4 hours; interval(hours=5) is even"]),
@@ -226,25 +226,25 @@ def test_a_day_that_never_was_is_told_ahead(duetime):
         ("@daily", []),
     ],
 )  # fmt: skip
-def test_what_may_surprise_is_noted(duetime, expression, said):
+def test_what_may_surprise_is_noted(duetime, expression, messages):
     _, out, _ = duetime(expression, "--json")
     notes = json.loads(out)["notes"]
 
-    assert len(notes) == len(said)
-    assert all(each in note for each, note in zip(said, notes, strict=True))
+    assert len(notes) == len(messages)
+    assert all(message in note for message, note in zip(messages, notes, strict=True))
 
 
 @pytest.mark.parametrize(
-    ("expression", "said"),
+    ("expression", "opinion"),
     [
         ("30 2 * * *", "croniter agrees, changes of the clocks aside"),
         ("0 0 15W * *", "not asked, since croniter does not know W and L-n"),
         ("daily 02:30", None),
     ],
 )
-def test_the_second_opinion_is_told_whatever_it_is(duetime, expression, said):
+def test_the_second_opinion_is_told_whatever_it_is(duetime, expression, opinion):
     _, out, _ = duetime(expression, "--json")
     _, table, _ = duetime(expression)
 
-    assert json.loads(out)["second_opinion"] == said
-    assert (f"second opinion: {said}" in table) == (said is not None)
+    assert json.loads(out)["second_opinion"] == opinion
+    assert (f"second opinion: {opinion}" in table) == (opinion is not None)

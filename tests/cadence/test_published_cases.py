@@ -1,7 +1,8 @@
 """Facts from other schedulers' published suites: what they say, we do, each under the clock rule that is theirs.
 
-``data/dst.csv`` holds behaviour around changes of the clocks; ``data/language.csv`` what expressions mean on other days. Left
-out on purpose: Cronos' ``H`` (random by design), and robfig/cron's fixed times that run in both passes of an overlap.
+``data/dst.csv`` holds behaviour around changes of the clocks; ``data/language.csv`` what expressions mean on
+other days. Left out on purpose: Cronos' ``H`` (random by design), and robfig/cron's fixed times that run in
+both passes of an overlap.
 """
 
 from __future__ import annotations

@@ -139,7 +139,7 @@ def test_people_may_write_it_loosely(written):
 
 
 @pytest.mark.parametrize(
-    ("written", "under", "said"),
+    ("written", "under", "message"),
     [
         ("", "", "empty"),
         ("evry 5m", "evry", "there is no cadence 'evry'"),
@@ -148,7 +148,7 @@ def test_people_may_write_it_loosely(written):
         ("daily 25:00", "25:00", "no time of day"),
         ("daily 09:00 tz=Mars/X", "Mars/X", "no time zone"),
         ("daily 09:00 colour=red", "colour=red", "it takes no colour=red"),
-        ("daily 09:00 days=mon days=tue", "days=tue", "said twice"),
+        ("daily 09:00 days=mon days=tue", "days=tue", "given twice"),
         ("daily 09:00 days=mox", "mox", "not one of its words"),
         ("daily 09:00 days=", "days=", "it takes no days="),
         ("daily 09:00 dst=quartz", "quartz", "not a rule"),
@@ -156,33 +156,33 @@ def test_people_may_write_it_loosely(written):
         ("daily 09:00 calendar=silence:sat", "silence:sat", "not a part of a calendar"),
         ("every 0m", "0m", "takes no time"),
         ("every ten", "ten", "no length of time"),
-        ("every 10m window=09:00", "09:00", "it opens and it shuts"),
+        ("every 10m window=09:00", "09:00", "a start and an end"),
         ("every 10m window=09:01-09:09", "09:01-09:09", "never opens"),
-        ("weekly mon 06:00 every=2", "every=2", "say anchor="),
+        ("weekly mon 06:00 every=2", "every=2", "give anchor="),
         ("weekly mon 06:00 every=two", "two", "not a number"),
         ("weekly mon 06:00 every=2 anchor=soon", "soon", "no such date"),
         ("monthly 32 00:00", "32", "out of range"),
         ("interval 7m start=soon", "soon", "not an instant"),
-        ("interval 7m start=2026-01-01T00:00:00", "2026-01-01T00:00:00", "names no moment"),
+        ("interval 7m start=2026-01-01T00:00:00", "2026-01-01T00:00:00", "has no zone"),
         ("interval 7m dst=vixie", "dst=vixie", "it takes no dst=vixie"),
         ("once 2027-02-30T09:00", "2027-02-30T09:00", "no such date"),
         ("on_event orders", "on_event orders", "1 words where 2 belong"),
         ("on_event orders OrderPlaced match={", "{", "not JSON"),
         ("on_event orders OrderPlaced tenant=detail..id", "detail..id", "tenant is no path"),
         ("on_event orders OrderPlaced tenant=id no_tenant=drop", "drop", "no such rule for no_tenant"),
-        ("on_event orders OrderPlaced no_tenant=refuse", "refuse", "said without tenant"),
+        ("on_event orders OrderPlaced no_tenant=refuse", "refuse", "given without tenant"),
         ("manual now", "manual now", "1 words where 0 belong"),
         ("61 * * * *", "61", "minute: 61 is out of range"),
         ("cron 61 * * * * tz=Europe/Paris", "61", "minute: 61 is out of range"),
         ("0 0 13 * FRI", "13 * FRI", "both restricted"),
     ],
 )
-def test_a_mistake_is_shown_where_it_stands_in_what_was_written(written, under, said):
+def test_a_mistake_is_shown_where_it_stands_in_what_was_written(written, under, message):
     with pytest.raises(InvalidCadence) as caught:
         parse(written)
     _, shown, carets = str(caught.value).split("\n")
 
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert shown[carets.index("^") : len(carets)] == under or not written
 
 

@@ -119,7 +119,7 @@ def test_what_is_over_is_a_note_and_no_failure(check):
     code = 'from duetime import App\napp = App()\n@app.job("once 2020-01-01T09:00", name="was-once")\ndef f(): ...\n'
     status, printed, _ = check(code)
     assert status == 0
-    assert "note: was-once: 'once 2020-01-01T09:00' is over: it is due no more" in printed
+    assert "note: was-once: 'once 2020-01-01T09:00' is over: it has no further due time" in printed
 
 
 def test_an_app_without_jobs_and_one_without_actions_are_shown_too(check):

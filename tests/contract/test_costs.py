@@ -142,7 +142,7 @@ def test_a_life_costs_what_the_estimate_goes_by_for_a_payload_of_that_size(local
         store.put(action)
         store.settle(claim(store, action.ref), end(Status.EXECUTED))
     removal = tables.life_writes(size) - bill.write_units
-    apart = tables.kilobytes(size + units.APART_BYTES) if action.payload_offloaded else 0
+    apart = tables.kilobytes(size + units.OFFLOADED_BYTES) if action.payload_offloaded else 0
     assert removal == apart, "what a payload set apart costs when it goes with its row"
 
 

@@ -1,4 +1,4 @@
-"""What a workload costs: more of anything never costs less, and what is told adds up."""
+"""The estimate of a workload: more of anything never costs less, and the lines add up."""
 
 import math
 import re
@@ -29,10 +29,10 @@ def test_more_of_anything_never_costs_less(work, name, data):
 
 
 @given(st.integers(0, 399 * 1024), st.integers(0, 399 * 1024))
-def test_a_larger_payload_never_costs_less_on_its_side_of_the_row(one, other):
+def test_a_larger_payload_never_costs_less_while_it_is_stored_the_same_way(one, other):
     small, large = sorted((one, other))
     if (small > IN_ROW_LIMIT) == (large > IN_ROW_LIMIT):
-        dollars = [priced(Workload(payload_bytes=each)).dollars for each in (small, large)]
+        dollars = [priced(Workload(payload_bytes=size)).dollars for size in (small, large)]
         assert dollars == sorted(dollars)
 
 
@@ -41,16 +41,16 @@ def test_the_lines_add_up_to_the_total(work):
     made = priced(work)
     assert math.isclose(made.dollars, sum(line.dollars for line in made.lines))
     assert math.isclose(made.dollars, made.growing_dollars + made.fixed_dollars)
-    for each in made.lines:
-        assert math.isclose(each.dollars, each.price.of(each.quantity))
-        assert each.grows >= 0
-        assert each.fixed >= 0
+    for line in made.lines:
+        assert math.isclose(line.dollars, line.price.dollars_for(line.quantity))
+        assert line.grows >= 0
+        assert line.fixed >= 0
     for alternative in made.alternatives:
-        assert math.isclose(alternative.dollars, sum(one.dollars for one in alternative.lines))
+        assert math.isclose(alternative.dollars, sum(line.dollars for line in alternative.lines))
 
 
 @given(workloads())
-def test_the_fixed_part_does_not_go_by_what_is_scheduled(work):
+def test_the_fixed_part_is_independent_of_the_scheduled_work(work):
     idle = replace(work, actions_per_day=0, jobs=0)
     assert priced(idle).fixed_dollars == priced(work).fixed_dollars
 
@@ -86,36 +86,36 @@ def test_a_small_life_is_five_write_units_and_three_requests_of_the_queue():
 def test_a_share_adds_its_own_write_units(field, value, more):
     plain = replace(NOTHING, actions_per_day=1_000, retries_share=0, failed_share=0)
     before, after = (
-        line_of(each, "tables: writes").grows for each in (plain, replace(plain, **{field: value}))
+        line_of(work, "tables: writes").grows for work in (plain, replace(plain, **{field: value}))
     )
     assert after - before == 1_000 * 30 * more
 
 
-def test_a_retry_is_a_message_and_a_run_more():
+def test_a_retry_takes_one_more_message_and_one_more_run():
     plain = replace(NOTHING, actions_per_day=1_000, retries_share=0)
     again = replace(plain, retries_share=1)
     assert line_of(again, "queues: requests").grows == 2 * line_of(plain, "queues: requests").grows
     assert line_of(again, "functions: waiting").grows == 2 * line_of(plain, "functions: waiting").grows
 
 
-def test_the_wheel_sets_no_timer_but_wakes_of_jobs_stay():
+def test_the_wheel_needs_timers_only_for_wakes_of_jobs():
     work = Workload(timers="wheel", jobs=2, runs_per_day=10)
     assert line_of(work, "timers").grows == 2 * 10 * 30
     assert line_of(work, "tables: reads").quantity > line_of(Workload(), "tables: reads").quantity
 
 
-def test_the_wheel_costs_less_where_much_is_far():
+def test_the_wheel_costs_less_for_many_far_actions():
     far = Workload(actions_per_day=1_000_000, far_share=1)
     assert priced(replace(far, timers="wheel")).dollars < priced(far).dollars
 
 
 @pytest.mark.parametrize(("events", "published"), [("off", 0), ("standard", 3), ("all", 6)])
-def test_events_are_published_as_was_chosen(events, published):
+def test_the_chosen_events_are_published(events, published):
     work = replace(NOTHING, actions_per_day=1, jobs=1, runs_per_day=1, failed_share=0, events=events)
     assert line_of(work, "events").grows == published * 30
 
 
-def test_standard_events_tell_of_failures():
+def test_standard_events_include_failures():
     work = replace(NOTHING, actions_per_day=100, failed_share=0.5)
     assert line_of(work, "events").grows == 50 * 30
 
@@ -126,13 +126,13 @@ def test_events_that_are_off_cost_nothing():
     assert priced(off).dollars < priced(Workload(events="all")).dollars
 
 
-def test_logs_that_are_kept_half_as_long_are_half_as_many():
-    whole, half = (line_of(Workload(log_days=days), "logs: storage").dollars for days in (30, 15))
-    assert math.isclose(whole, 2 * half)
+def test_logs_stored_half_as_long_cost_half():
+    month, half = (line_of(Workload(log_days=days), "logs: storage").dollars for days in (30, 15))
+    assert math.isclose(month, 2 * half)
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "message"),
     [
         ({"far_share": 1.1}, "far_share is 1.1; allowed is a number from 0 to 1"),
         ({"actions_per_day": -1}, "actions_per_day is -1; allowed is a number from 0 to 1,000,000,000,000"),
@@ -144,8 +144,8 @@ def test_logs_that_are_kept_half_as_long_are_half_as_many():
         ({"events": "some"}, "events is 'some'; allowed is standard, all, off"),
     ],
 )
-def test_what_cannot_be_is_refused(given, told):
-    with pytest.raises(InvalidWorkload, match=re.escape(told)):
+def test_an_invalid_workload_is_rejected(given, message):
+    with pytest.raises(InvalidWorkload, match=re.escape(message)):
         Workload(**given)
 
 
@@ -155,7 +155,7 @@ def test_every_problem_is_named_at_once():
     assert len(refused.value.problems) == 2
 
 
-def test_each_field_says_what_it_is():
+def test_each_field_has_a_description():
     assert all(field.metadata["about"] for field in fields(Workload))
 
 

@@ -1,4 +1,4 @@
-"""What the same work costs by other means of AWS, and what those lack."""
+"""The price of the same work with other AWS services, and what those lack."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from tests.facts.workloads import NOTHING, priced, workloads
 
 
 @given(workloads())
-def test_a_bare_schedule_is_always_cheaper_as_the_page_says(work):
+def test_a_bare_schedule_is_always_cheaper(work):
     made = priced(work)
     assert made.alternatives[0].dollars <= made.dollars
 
@@ -32,16 +32,16 @@ def test_hops_through_a_queue_are_cheaper_while_everything_is_due_soon():
     assert made.alternatives[2].dollars < made.dollars
 
 
-def test_every_alternative_says_what_it_lacks():
+def test_every_alternative_names_what_it_lacks():
     made = priced(Workload())
     assert len(made.alternatives) == 3
     assert all(alternative.lacks and "\n" not in alternative.lacks for alternative in made.alternatives)
 
 
-def test_an_action_by_a_bare_schedule_is_an_invocation_of_each():
+def test_an_action_takes_one_bare_schedule_and_one_invocation():
     [bare, *_] = priced(replace(NOTHING, actions_per_day=1_000, retries_share=0)).alternatives
-    taken = {line.name: line.quantity for line in bare.lines}
-    assert (taken["timers"], taken["functions: calls"]) == (30_000, 30_000)
+    quantities = {line.name: line.quantity for line in bare.lines}
+    assert (quantities["timers"], quantities["functions: calls"]) == (30_000, 30_000)
 
 
 def test_an_execution_takes_three_transitions():

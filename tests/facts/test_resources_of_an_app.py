@@ -164,7 +164,7 @@ class TestTheCheck:
         assert problem.startswith(
             f"ping: {save.__module__}.save takes db: Database, and the app has no such resource"
         )
-        assert found.notes == ("Config: nothing takes it",)
+        assert found.notes == ("Config: no function uses it",)
         [problem] = problems(app_of(resources=[database]))
         assert problem.startswith(f"Database: {database.__module__}.database takes config: Config")
 

@@ -161,7 +161,7 @@ class BackgroundJobs:
         most = count or (_COUNT if last is None else MOST_OCCURRENCES)
         anchored = _anchored(read, after)
         shown = list(islice(explained(anchored, after, last), most + 1))
-        told = Preview.of(anchored, shown[:most], after, last)
+        told = Preview.from_occurrences(anchored, shown[:most], after, last)
         return PreviewView.of(read, told, is_cut=last is not None and len(shown) > most)
 
     def _now(self) -> datetime:

@@ -1,11 +1,15 @@
-"""Cadences: when is it due next?
+"""Cadences: rules in local time that compute when something is due next, as instants in UTC.
 
-A cadence is a rule in local time; what it gives are instants in UTC. Pure functions of their arguments: no input or
-output, and no clock is read. In the order of the story: a text is read (``text``, ``expression``, ``fields``), put together as days
-and times of a wall clock (``days``, ``times``, ``wall``, narrowed by a ``scope``), walked through a zone's changes (``zones``,
-``walk``), told in words (``cron_words``, ``explain``, ``surprise``, ``preview``), and given a heartbeat on EventBridge (``wakes``, ``eventbridge``).
+All functions are pure: they do no input or output and read no clock. The steps, each with its modules:
 
-Names are imported when they are first asked for: a Lambda that plans cron jobs loads no other kind.
+1. Read a text (``text``, ``expression``, ``fields``; ``dialects`` for other schedulers' spellings).
+2. Build the days and times of a wall clock (``days``, ``times``, ``wall_schedule``), narrowed by
+   ``modifiers``.
+3. Walk through a zone's clock changes (``zones``, ``walk``).
+4. Describe the cadence (``cron_words``, ``explain``, ``warnings``, ``preview``).
+5. Compile EventBridge expressions that wake a planner (``wakes``, ``eventbridge``).
+
+Names are imported on first use: a Lambda that plans cron jobs imports no other kind.
 """
 
 from __future__ import annotations
@@ -14,15 +18,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from duetime.cadence._cron import cron
     from duetime.cadence._daily import daily
     from duetime.cadence._every import every
     from duetime.cadence._interval import Interval, interval
     from duetime.cadence._once import once
+    from duetime.cadence._parse import parse
     from duetime.cadence._weekly import weekly
     from duetime.cadence.cadence import Cadence
     from duetime.cadence.calendars import Calendar
-    from duetime.cadence.croniter_check import not_comparable, second_opinion
-    from duetime.cadence.crontab import Cron, cron
+    from duetime.cadence.croniter_check import compare_with_croniter, incomparable_reason
+    from duetime.cadence.crontab import Cron
     from duetime.cadence.errors import (
         AmbiguousDays,
         InvalidCadence,
@@ -32,13 +38,13 @@ if TYPE_CHECKING:
         NeverFires,
         UnknownZone,
     )
+    from duetime.cadence.eventbridge import WakeExpression
     from duetime.cadence.explain import Explained, explained
     from duetime.cadence.months import monthly, nth_weekday
     from duetime.cadence.preview import Preview
-    from duetime.cadence.text import parse
     from duetime.cadence.triggers import manual, on_event
-    from duetime.cadence.wakes import WakeExpression, planned_until
-    from duetime.cadence.warnings import changed_ahead, surprises
+    from duetime.cadence.wakes import planned_until
+    from duetime.cadence.warnings import cadence_warnings, upcoming_clock_changes
 
 __all__ = [
     "AmbiguousDays",
@@ -55,30 +61,31 @@ __all__ = [
     "Preview",
     "UnknownZone",
     "WakeExpression",
-    "changed_ahead",
+    "cadence_warnings",
+    "compare_with_croniter",
     "cron",
     "daily",
     "every",
     "explained",
+    "incomparable_reason",
     "interval",
     "manual",
     "monthly",
-    "not_comparable",
     "nth_weekday",
     "on_event",
     "once",
     "parse",
     "planned_until",
-    "second_opinion",
-    "surprises",
+    "upcoming_clock_changes",
     "weekly",
 ]
 
-_HOMES = {
+_MODULES = {
     "_daily": ("daily",),
     "cadence": ("Cadence",),
     "calendars": ("Calendar",),
-    "crontab": ("Cron", "cron"),
+    "crontab": ("Cron",),
+    "_cron": ("cron",),
     "_interval": ("Interval", "interval"),
     "errors": (
         "AmbiguousDays",
@@ -91,23 +98,24 @@ _HOMES = {
     ),
     "explain": ("Explained", "explained"),
     "months": ("monthly", "nth_weekday"),
-    "croniter_check": ("not_comparable", "second_opinion"),
+    "croniter_check": ("incomparable_reason", "compare_with_croniter"),
     "preview": ("Preview",),
     "_once": ("once",),
     "_every": ("every",),
-    "warnings": ("changed_ahead", "surprises"),
-    "text": ("parse",),
+    "warnings": ("upcoming_clock_changes", "cadence_warnings"),
+    "_parse": ("parse",),
     "triggers": ("manual", "on_event"),
-    "wakes": ("WakeExpression", "planned_until"),
+    "wakes": ("planned_until",),
+    "eventbridge": ("WakeExpression",),
     "_weekly": ("weekly",),
 }
-"""Where each name lives. No module is named like a name that lives in another: importing it would hide the name."""
+"""The module of each name. A module with the name of an object would hide that object."""
 
 
 def __getattr__(name: str) -> object:
-    for home, names in _HOMES.items():
+    for module, names in _MODULES.items():
         if name in names:
-            value: object = getattr(import_module(f"duetime.cadence.{home}"), name)
+            value: object = getattr(import_module(f"duetime.cadence.{module}"), name)
             globals()[name] = value
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Cadences at one time of day, and the plainest of them: ``daily(...)``."""
+"""``daily(...)``, and the base of all cadences at one time of day."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Unpack
 
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import ALL_WEEKDAYS, DayFields
-from duetime.cadence.modifiers import CadenceOptions, scope_of
+from duetime.cadence.modifiers import CadenceOptions, read_modifiers
 from duetime.cadence.times import at_time
-from duetime.cadence.wall_schedule import wall_of
+from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.words import clock_text, second_of_day
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class AtATime(WallCadence):
     def _days(self) -> DayFields:
         return DayFields()
 
-    def _turn(self) -> DayCycle | None:
+    def _cycle(self) -> DayCycle | None:
         return None
 
     def _built(self) -> WallSchedule:
-        return wall_of(self._head(), self._days(), at_time(self.at), self.scope, self._turn())
+        return build_wall_schedule(self._head(), self._days(), at_time(self.at), self.scope, self._cycle())
 
     def _named_time(self) -> str:
         return clock_text(self.at).replace(":", "_")
@@ -44,7 +44,7 @@ class AtATime(WallCadence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Daily(AtATime):
-    """Each day at a time."""
+    """Every day at one time."""
 
     def _head(self) -> str:
         return f"daily {clock_text(self.at)}"
@@ -60,10 +60,11 @@ def daily(
     at: str | time,
     **options: Unpack[CadenceOptions],
 ) -> Daily:
-    """Each day at a local time, as in ``daily("03:15", days="mon-fri")``; options as of :func:`~duetime.cadence.cron`.
+    """Return a cadence of every day at a local time; options as of :func:`~duetime.cadence.cron`.
+
+    Example: ``daily("03:15", days="mon-fri")``.
 
     Raises:
-        InvalidCadence: the time or an option is mistyped, or nothing is left to fire.
+        InvalidCadence: the time or an option is invalid, or the options leave no occurrence.
     """
-    scope = scope_of(**options)
-    return Daily(scope=scope, at=second_of_day(at))
+    return Daily(scope=read_modifiers(**options), at=second_of_day(at))

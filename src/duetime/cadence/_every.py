@@ -1,19 +1,19 @@
-"""``every(...)``: evenly spaced on the wall clock, counted from local midnight."""
+"""``every(...)``: times evenly spaced on the wall clock, counted from local midnight."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from duetime.cadence._weekly import turn_of
+from duetime.cadence._weekly import check_cycle
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle
 from duetime.cadence.durations import duration_of, duration_text, duration_words
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import Dst, Window, Words, scope_of
+from duetime.cadence.modifiers import Dst, Window, Words, read_modifiers
 from duetime.cadence.times import DAY, TimeSteps, at_time
-from duetime.cadence.wall_schedule import wall_of
+from duetime.cadence.wall_schedule import build_wall_schedule
 
 if TYPE_CHECKING:
     from datetime import date
@@ -26,11 +26,11 @@ _MOST_DAYS = 3_660
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Every(WallCadence):
-    """Every so many seconds of the local day; the count starts afresh at each midnight.
+    """Times at a fixed step of the local day; the count restarts at each midnight.
 
     Attributes:
         step: seconds, at most a day; or a whole number of days, counted from ``anchor``.
-        anchor: a day that has its turn, where ``step`` is longer than a day.
+        anchor: a day of the cycle; None unless ``step`` is longer than a day.
     """
 
     step: int
@@ -42,13 +42,13 @@ class Every(WallCadence):
 
     def _built(self) -> WallSchedule:
         if self.step < DAY:
-            return wall_of(self._head(), DayFields(), TimeSteps(self.step), self.scope)
-        turn = (
+            return build_wall_schedule(self._head(), DayFields(), TimeSteps(self.step), self.scope)
+        cycle = (
             None
             if self.anchor is None
             else DayCycle(self.step // DAY, self.anchor.toordinal() - UNIX_DAY, length=1)
         )
-        return wall_of(self._head(), DayFields(), at_time(0), self.scope, turn)
+        return build_wall_schedule(self._head(), DayFields(), at_time(0), self.scope, cycle)
 
     def _head(self) -> str:
         return f"every {duration_text(self.step)}{f' anchor={self.anchor}' if self.anchor else ''}"
@@ -79,36 +79,40 @@ def every(
     window: Window | None = None,
     calendar: Calendar | None = None,
 ) -> Every:
-    """Evenly spaced on the wall clock, as in ``every(minutes=10, window=("09:00", "17:00"))``.
+    """Return a cadence of evenly spaced times on the wall clock.
 
-    That is at :00, :10, :20 and so on. The count starts at each local midnight, so ``every(minutes=7)`` runs at 23:55 and then at 00:00. For time that elapses
-    whatever the wall clock shows, see :func:`~duetime.cadence.interval`.
+    ``every(minutes=10, window=("09:00", "17:00"))`` runs at :00, :10, :20 and so on. The count restarts at
+    each local midnight: ``every(minutes=7)`` runs at 23:55 and then at 00:00. For elapsed time see
+    :func:`~duetime.cadence.interval`.
 
     Args:
-        days: a whole number counts days, at midnight, from ``anchor``; weekdays, as in ``"mon-fri"``, are a filter.
-        hours: added up with ``minutes`` and ``seconds``, at most a day.
+        days: a number counts days, at midnight, from ``anchor``; weekdays, as in ``"mon-fri"``, are a filter.
+        hours: added to ``minutes`` and ``seconds``; at most a day together.
         minutes: see ``hours``.
         seconds: see ``hours``.
-        anchor: a date that has its turn, needed for more than one day.
-        tz: as of :func:`~duetime.cadence.cron`, like those that follow.
-        dst: how changes of the clocks are taken.
+        anchor: a date of the cycle, required for more than one day.
+        tz: as of :func:`~duetime.cadence.cron`, like the following options.
+        dst: the rule for clock changes.
         months: a filter.
         weeks: a filter.
         window: a filter.
         calendar: a filter.
 
     Raises:
-        InvalidCadence: no time, or more than a day of hours; an option is mistyped; the window never opens.
+        InvalidCadence: the length is zero or more than a day of hours, an option is invalid, or the window
+            never opens.
     """
     count = days if isinstance(days, int) else None
     only = None if isinstance(days, int) else days
-    scope = scope_of(tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar)
+    scope = read_modifiers(
+        tz=tz, dst=dst, days=only, months=months, weeks=weeks, window=window, calendar=calendar
+    )
     step = duration_of("every", days=count, hours=hours, minutes=minutes, seconds=seconds)
     if step > DAY and step % DAY:
         shown = f"every {duration_text(step)}"
         remedy = (
             f"use a day at most, or whole days, or interval(...) for {duration_text(step)} of elapsed time"
         )
-        raise InvalidCadence(shown, "every: a wall clock starts afresh each day", remedy, start=len("every "))
-    _, since = turn_of(max(1, step // DAY), anchor, "days", _MOST_DAYS)
-    return Every(scope=scope, step=step, anchor=since)
+        raise InvalidCadence(shown, "every: a wall clock restarts each day", remedy, start=len("every "))
+    _, anchored_on = check_cycle(max(1, step // DAY), anchor, "days", _MOST_DAYS)
+    return Every(scope=scope, step=step, anchor=anchored_on)

@@ -1,4 +1,4 @@
-"""``interval(...)``: elapsed time, whatever any wall clock shows."""
+"""``interval(...)``: elapsed time, independent of any wall clock."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from typing import TYPE_CHECKING, Self
 from duetime.cadence.cadence import Cadence, Precision
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.durations import duration_of, duration_text, duration_words
-from duetime.cadence.modifiers import Window, Words, scope_of
+from duetime.cadence.modifiers import Window, Words, read_modifiers
 from duetime.cadence.times import TimeSteps
 from duetime.cadence.walk import BY_THE_CLOCK, NOTHING, WallSchedule, next_after
-from duetime.cadence.wall_schedule import wall_of
+from duetime.cadence.wall_schedule import build_wall_schedule
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from duetime.cadence.calendars import Calendar
-    from duetime.cadence.wakes import WakeExpression
+    from duetime.cadence.eventbridge import WakeExpression
 
 _MOST_OPENINGS = 10_000
-"""How often a filter may open without an occurrence in it before the search gives up: 27 years of daily windows."""
+"""Openings of a filter without an occurrence after which the search stops: 27 years of daily windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval(Cadence):
-    """Every so many elapsed seconds after a start.
+    """Occurrences at a fixed step of elapsed seconds after a start.
 
     Attributes:
         step: seconds from one occurrence to the next.
-        start: seconds since 1970 that it counts from; the first occurrence is one step later. Without a start it counts
-            from whatever instant it is asked about.
+        start: seconds since 1970; the first occurrence is one step later. Without a start, each search counts
+            from its own instant.
     """
 
     step: int
@@ -40,11 +40,13 @@ class Interval(Cadence):
 
     def __post_init__(self) -> None:
         filtered = self.scope.narrows
-        opened = wall_of(self._head(), DayFields(), TimeSteps(1), self.scope) if filtered else None
+        opened = (
+            build_wall_schedule(self._head(), DayFields(), TimeSteps(1), self.scope) if filtered else None
+        )
         object.__setattr__(self, "_open", opened)
 
     def starting(self, at: datetime) -> Self:
-        """This interval, counted from that instant: when its job was first reconciled.
+        """Return this interval counted from an instant: the first reconcile of its job.
 
         Raises:
             NaiveInstant: a datetime without a zone.
@@ -53,18 +55,18 @@ class Interval(Cadence):
 
     @property
     def filtered(self) -> bool:
-        """Whether occurrences are let through only on some days or in a window."""
+        """Whether only some days or a window have occurrences."""
         return self._open is not None
 
     @property
     def precision(self) -> Precision:
         """See :attr:`Cadence.precision`."""
-        whole = self.step % 60 == 0 and (self.start or 0) % 60 == 0
-        return "minute" if whole else "second"
+        is_minutes = self.step % 60 == 0 and (self.start or 0) % 60 == 0
+        return "minute" if is_minutes else "second"
 
     def wakes(self) -> tuple[WakeExpression, ...]:
         """See :meth:`Cadence.wakes`."""
-        from duetime.cadence.wakes import interval_wakes  # noqa: PLC0415 - most processes never compile a heartbeat
+        from duetime.cadence.wakes import interval_wakes  # noqa: PLC0415 - most processes never compile wakes
 
         return interval_wakes(self.step, filtered=self.filtered)
 
@@ -82,7 +84,7 @@ class Interval(Cadence):
         return NOTHING
 
     def _on_grid(self, start: int, at: int) -> int:
-        """The first occurrence at or after ``at``."""
+        """Return the first occurrence at or after ``at``."""
         return start + max(1, -((start - at) // self.step)) * self.step
 
     def _head(self) -> str:
@@ -94,7 +96,7 @@ class Interval(Cadence):
         return f"Interval_{duration_text(self.step)}"
 
     def describe(self) -> str:
-        """See :meth:`Cadence.describe`; without filters no zone matters to it."""
+        """See :meth:`Cadence.describe`; the zone matters only to filters."""
         return Cadence.describe(self) if self.filtered else self._words()
 
     def _words(self) -> str:
@@ -113,28 +115,27 @@ def interval(
     window: Window | None = None,
     calendar: Calendar | None = None,
 ) -> Interval:
-    """Elapsed time, as in ``interval(minutes=7)``: from its own start, across midnights and changes of the clocks alike.
+    """Return a cadence of elapsed time, as in ``interval(minutes=7)``, independent of clock changes.
 
-    The start is given later, by :meth:`Interval.starting`, when its job is first reconciled.
+    The first reconcile of its job sets the start, with :meth:`Interval.starting`.
 
     Args:
         weeks: a number is a length of time; words, as in ``"first"``, are a filter.
         days: a number is a length of time; weekdays, as in ``"mon-fri"``, are a filter.
-        hours: added up with the rest.
-        minutes: added up with the rest.
-        seconds: added up with the rest.
-        tz: the zone in which filters read the clock.
-        months: only in these months.
-        window: only from the first time of day to the second, both included. Occurrences outside are left out; the count
-            goes on.
-        calendar: dates to stay silent on, or to keep to.
+        hours: added to the rest.
+        minutes: added to the rest.
+        seconds: added to the rest.
+        tz: the zone of the filters.
+        months: run only in these months.
+        window: run only from the first time of day to the second, both included. The count continues outside.
+        calendar: dates to exclude, or the only dates to include.
 
     Raises:
-        InvalidCadence: no time, or an option is mistyped.
+        InvalidCadence: the length is zero, or an option is invalid.
     """
     lengths = {"weeks": _length(weeks), "days": _length(days)}
     step = duration_of("interval", **lengths, hours=hours, minutes=minutes, seconds=seconds)
-    scope = scope_of(
+    scope = read_modifiers(
         tz=tz, days=_filter(days), weeks=_filter(weeks), months=months, window=window, calendar=calendar
     )
     return Interval(scope=scope, step=step)

@@ -1,4 +1,4 @@
-"""``once(...)``: a single local time, and never again."""
+"""``once(...)``: a single local time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from duetime.cadence.cadence import WallCadence
 from duetime.cadence.days import OneDay
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import Dst, scope_of
+from duetime.cadence.modifiers import Dst, read_modifiers
 from duetime.cadence.times import DAY, at_time
 from duetime.cadence.walk import WallSchedule
 from duetime.cadence.zones import instant_at, seconds_of
@@ -44,16 +44,16 @@ class Once(WallCadence):
 
 
 def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> Once:
-    """A single time, as in ``once("2027-06-01 09:00", tz="Europe/Paris")``; after it there is no next.
+    """Return a cadence of a single time, as in ``once("2027-06-01 09:00", tz="Europe/Paris")``.
 
     Args:
-        at: a local date and time, as text or a naive ``datetime``; an aware one, or a text with ``Z`` or an offset, is an
-            instant and takes no ``tz``.
-        tz: the IANA zone of a local time; UTC, or the app's default, if not said.
-        dst: as of :func:`~duetime.cadence.cron`; the default runs a time that a gap skips at the gap's end.
+        at: a local date and time, as text or a naive ``datetime``. An aware ``datetime``, or a text with
+            ``Z`` or an offset, is an instant and takes no ``tz``.
+        tz: the IANA zone of a local time; by default the app's zone, else UTC.
+        dst: as of :func:`~duetime.cadence.cron`; the default runs a time skipped by a gap at the gap's end.
 
     Raises:
-        InvalidCadence: no such date or time, a fraction of a second, or a zone beside an instant.
+        InvalidCadence: no such date or time, a fraction of a second, or an instant together with ``tz``.
     """
     shown = str(at)
     try:
@@ -69,5 +69,5 @@ def once(at: str | datetime, *, tz: str | None = None, dst: Dst = "cronos") -> O
             raise InvalidCadence(
                 shown, "once: an instant has its zone already", "leave tz out, or the offset"
             )
-        return Once(scope=scope_of(tz="UTC", dst=dst), local=seconds_of(when))
-    return Once(scope=scope_of(tz=tz, dst=dst), local=seconds_of(when.replace(tzinfo=UTC)))
+        return Once(scope=read_modifiers(tz="UTC", dst=dst), local=seconds_of(when))
+    return Once(scope=read_modifiers(tz=tz, dst=dst), local=seconds_of(when.replace(tzinfo=UTC)))

@@ -1,4 +1,4 @@
-"""``weekly(...)``: some weekdays at a time, each week or every so many weeks."""
+"""``weekly(...)``: some weekdays at a time, in every week or every n-th week."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duetime.cadence._daily import AtATime
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.days import UNIX_DAY, DayCycle, weekday_of
 from duetime.cadence.errors import InvalidCadence
-from duetime.cadence.modifiers import CadenceOptions, Words, scope_of
+from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.words import clock_text, second_of_day, weekdays_mask, weekdays_text, weekdays_words
 
 if TYPE_CHECKING:
@@ -21,12 +21,12 @@ _MOST_WEEKS = 520
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weekly(AtATime):
-    """Some weekdays at a time, each week or every so many weeks.
+    """Some weekdays at a time, in every week or every n-th week.
 
     Attributes:
         on: weekdays, Sunday as bit 0.
-        every: 1 for each week.
-        anchor: a date in a week that has its turn; weeks begin on Monday.
+        every: 1 for every week.
+        anchor: a date in a week of the cycle; weeks begin on Monday.
     """
 
     on: int
@@ -36,19 +36,19 @@ class Weekly(AtATime):
     def _days(self) -> DayFields:
         return DayFields(weekdays=self.on)
 
-    def _turn(self) -> DayCycle | None:
+    def _cycle(self) -> DayCycle | None:
         if self.anchor is None:
             return None
         day = self.anchor.toordinal() - UNIX_DAY
         return DayCycle(self.every, day - (weekday_of(day) - 1) % 7)
 
     def _head(self) -> str:
-        turn = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
-        return f"weekly {weekdays_text(self.on)} {clock_text(self.at)}{turn}"
+        cycle = f" every={self.every} anchor={self.anchor}" if self.anchor else ""
+        return f"weekly {weekdays_text(self.on)} {clock_text(self.at)}{cycle}"
 
     def _label(self) -> str:
-        turn = f"_every{self.every}_{self.anchor}" if self.anchor else ""
-        return f"Weekly_{weekdays_text(self.on)}_{self._named_time()}{turn}"
+        cycle = f"_every{self.every}_{self.anchor}" if self.anchor else ""
+        return f"Weekly_{weekdays_text(self.on)}_{self._named_time()}{cycle}"
 
     def _words(self) -> str:
         weeks = (
@@ -65,31 +65,34 @@ def weekly(
     anchor: date | str | None = None,
     **options: Unpack[CadenceOptions],
 ) -> Weekly:
-    """Some weekdays at a local time, as in ``weekly("mon,fri", "06:00", every=2, anchor=date(2026, 1, 5))``.
+    """Return a cadence of weekdays at a local time.
+
+    Example: ``weekly("mon,fri", "06:00", every=2, anchor=date(2026, 1, 5))``.
 
     Args:
         on: weekdays.
         at: the time of day.
         every: 2 for every other week.
-        anchor: a date in a week that has its turn, needed with ``every``: so weeks are counted from what the code says,
-            never from the deploy. Weeks begin on Monday.
+        anchor: a date in a week of the cycle, required with ``every``, so that the deploy does not change the
+            cycle. Weeks begin on Monday.
         **options: zone, clock rule and filters, as of :func:`~duetime.cadence.cron`.
 
     Raises:
-        InvalidCadence: a day, the time or an option is mistyped, the anchor is missing, or nothing is left to fire.
+        InvalidCadence: a day, the time or an option is invalid, the anchor is missing, or the options leave
+            no occurrence.
     """
-    scope = scope_of(**options)
-    every, since = turn_of(every, anchor, "weeks", _MOST_WEEKS)
+    scope = read_modifiers(**options)
+    every, anchored_on = check_cycle(every, anchor, "weeks", _MOST_WEEKS)
     return Weekly(
-        scope=scope, at=second_of_day(at), on=weekdays_mask(on, "weekly"), every=every, anchor=since
+        scope=scope, at=second_of_day(at), on=weekdays_mask(on, "weekly"), every=every, anchor=anchored_on
     )
 
 
-def turn_of(every: int, anchor: date | str | None, unit: str, most: int) -> tuple[int, date | None]:
-    """An ``every`` and its anchor, checked against each other; an ``every`` of 1 needs and keeps no anchor.
+def check_cycle(every: int, anchor: date | str | None, unit: str, most: int) -> tuple[int, date | None]:
+    """Return a valid ``every`` and its anchor, which is None for an ``every`` of 1.
 
     Raises:
-        InvalidCadence: one is mistyped or missing.
+        InvalidCadence: one is invalid, or the anchor is missing.
     """
     if type(every) is not int or not 1 <= every <= most:
         raise InvalidCadence(f"every={every}", f"every: {every} is no number of {unit}", f"use 1-{most}")
@@ -101,8 +104,8 @@ def turn_of(every: int, anchor: date | str | None, unit: str, most: int) -> tupl
                 str(anchor), "anchor: no such date", "use a date, as in 2026-01-05"
             ) from None
     if every > 1 and anchor is None:
-        remedy = "say anchor=, a date that has its turn"
+        remedy = "give anchor=, a date of the cycle"
         raise InvalidCadence(
-            f"every={every}", f"every: nothing says from when the {every} {unit} count", remedy
+            f"every={every}", f"every: the {every} {unit} have no anchor to count from", remedy
         )
     return every, anchor if every > 1 else None

@@ -1,11 +1,12 @@
-"""The six fields of EventBridge Scheduler's ``cron(...)``, as its documentation writes them and no wider.
+"""The six fields of EventBridge Scheduler's ``cron(...)``, exactly as AWS documents them.
 
-Quartz's language with less in it: weekdays are 1-7 from Sunday, ranges ascend, exactly one of the two day fields is ``?``,
-day-of-week knows no steps, and ``L``, ``W`` and ``#`` stand alone in their field.
+A subset of Quartz's language: weekdays are 1-7 from Sunday, ranges ascend, exactly one of the two day fields
+is ``?``, day-of-week knows no steps, and ``L``, ``W`` and ``#`` stand alone in their field.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
 
 from duetime.cadence.day_fields import ALL_DAYS, ALL_WEEKDAYS, DayFields
@@ -13,6 +14,7 @@ from duetime.cadence.errors import InvalidExpression
 from duetime.cadence.words import MONTHS, WEEKDAYS
 
 FIRST_YEAR, LAST_YEAR = 1970, 2199
+ALL_AWS_YEARS = range(FIRST_YEAR, LAST_YEAR + 1)
 _MOST_WEEKS = 5
 _SATURDAY = 6
 
@@ -28,24 +30,31 @@ class AwsField(NamedTuple):
 
 
 class CronFields(NamedTuple):
-    """What the six fields say: bit masks (bit n for the value n), the days, and the years in order."""
+    """The six fields.
+
+    Attributes:
+        minutes: bit n for minute n.
+        hours: bit n for hour n.
+        days: the days and months.
+        years: in ascending order.
+    """
 
     minutes: int
     hours: int
     days: DayFields
-    years: tuple[int, ...]
+    years: Sequence[int] = ALL_AWS_YEARS
 
 
 class AwsToken(NamedTuple):
-    """A field's text, and where it begins in the whole expression."""
+    """A field's text, and where it begins in the expression."""
 
-    whole: str
+    expression: str
     start: int
     text: str
 
     def refuse(self, problem: str, remedy: str) -> NoReturn:
-        """Raise the refusal of this field."""
-        raise InvalidExpression(self.whole, problem, remedy, start=self.start, width=len(self.text))
+        """Raise the error of this field."""
+        raise InvalidExpression(self.expression, problem, remedy, start=self.start, width=len(self.text))
 
 
 _MINUTE = AwsField("minutes", 0, 59)
@@ -57,16 +66,18 @@ _YEAR = AwsField("year", FIRST_YEAR, LAST_YEAR)
 _FIELDS = 6
 
 
-def parse_cron_fields(whole: str, inside: str, at: int) -> CronFields:
-    """Read the text between the parentheses, which begins at ``at`` in ``whole``.
+def parse_cron_fields(expression: str, inside: str, at: int) -> CronFields:
+    """Return the fields of the text between the parentheses, which begins at ``at`` in ``expression``.
 
     Raises:
-        InvalidExpression: AWS's documentation does not allow it.
+        InvalidExpression: AWS's documentation does not allow the text.
     """
-    tokens = _tokens(whole, inside, at)
+    tokens = _tokens(expression, inside, at)
     if len(tokens) != _FIELDS:
         problem = f"cron() has six fields, and this has {len(tokens)}"
-        raise InvalidExpression(whole, problem, "write minutes hours day-of-month month day-of-week year")
+        raise InvalidExpression(
+            expression, problem, "write minutes hours day-of-month month day-of-week year"
+        )
     minute, hour, day, month, weekday, year = tokens
     if (day.text == "?") == (weekday.text == "?"):
         weekday.refuse(
@@ -82,13 +93,13 @@ def parse_cron_fields(whole: str, inside: str, at: int) -> CronFields:
     )
 
 
-def _tokens(whole: str, inside: str, at: int) -> list[AwsToken]:
+def _tokens(expression: str, inside: str, at: int) -> list[AwsToken]:
     tokens: list[AwsToken] = []
     end = 0
     for text in inside.split():
         start = inside.index(text, end)
         end = start + len(text)
-        tokens.append(AwsToken(whole, at + start, text))
+        tokens.append(AwsToken(expression, at + start, text))
     return tokens
 
 
@@ -114,7 +125,7 @@ def _weekdays(token: AwsToken) -> DayFields:
 
 
 def _number_of_weekday(token: AwsToken, text: str) -> int:
-    """A weekday before L or #, which AWS's examples write as a digit; Sunday as 0."""
+    """Return the weekday before L or #, which AWS's examples write as a digit; Sunday as 0."""
     if not text.isdigit():
         token.refuse(f"day-of-week: {text!r} is no weekday's number", "use 1-7, from Sunday")
     return _value(token, _WEEKDAY, text) - 1

@@ -1,58 +1,67 @@
-"""Values and days as EventBridge's ``cron(...)`` writes them."""
+"""A cadence's days as terms that EventBridge's ``cron(...)`` can express, and the text of its fields."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS, LAST_WEEK
-
-if TYPE_CHECKING:
-    from duetime.cadence.day_fields import DayFields
+from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS, LAST_WEEK, DayFields
 
 _NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _RUN = 3
 _SHORTEST, _LONGEST = 28, 31
 _AWAY = 2
-"""Days that the nearest weekday may lie from the day it was asked for."""
+"""Days between a day and its nearest weekday, at most."""
 _WEEKDAYS_A_MONTH = 4.35
 MOST_TERMS = 2
 
 
 class DayTerms(NamedTuple):
-    """The two day fields, once for each expression that is needed.
+    """Days as terms of which each fits one expression.
 
     Attributes:
-        pairs: (day-of-month, day-of-week) of each expression.
-        exact: whether they come on no other days than the cadence's.
+        terms: each has a single rule for days, and every month.
+        exact: whether the terms have exactly the cadence's days, rather than some more.
     """
 
-    pairs: tuple[tuple[str, str], ...]
+    terms: tuple[DayFields, ...]
     exact: bool
 
 
 def day_terms(days: DayFields) -> DayTerms:
-    """The day fields that cover those days, months aside: exactly if two expressions can, else with days to spare."""
+    """Return terms that cover these days, months aside, with additional days unless two terms suffice."""
     by_date = days.days != ALL_DAYS or bool(days.lasts or days.nearest or days.nearest_lasts)
     by_week = days.weekdays != ALL_WEEKDAYS
     filtered = days.only_weekdays != ALL_WEEKDAYS or days.weeks != ALL_WEEKS
     if not by_date:
         return _week_terms(days)
+    dates = _date_terms(days)
     if days.either:
-        dates, weekdays = (
-            _date_terms(days),
-            _week_terms(days._replace(only_weekdays=ALL_WEEKDAYS, weeks=ALL_WEEKS)),
-        )
-        pairs = dates.pairs + weekdays.pairs
-        if len(pairs) > MOST_TERMS:
-            return DayTerms((("*", "?"),), exact=False)
-        return DayTerms(pairs, dates.exact and weekdays.exact and not filtered)
+        weekdays = _week_terms(days._replace(only_weekdays=ALL_WEEKDAYS, weeks=ALL_WEEKS))
+        terms = dates.terms + weekdays.terms
+        if len(terms) > MOST_TERMS:
+            return DayTerms((DayFields(),), exact=False)
+        return DayTerms(terms, dates.exact and weekdays.exact and not filtered)
     if by_week and _rarer_by_week(days):
         return _week_terms(days)._replace(exact=False)
-    return DayTerms(_date_terms(days).pairs, _date_terms(days).exact and not by_week and not filtered)
+    return dates._replace(exact=dates.exact and not by_week and not filtered)
+
+
+def day_text(term: DayFields) -> tuple[str, str]:
+    """Return the fields day-of-month and day-of-week of a term."""
+    if term.lasts:
+        return "L", "?"
+    if term.nearest:
+        return f"{term.nearest[0]}W", "?"
+    if term.nth:
+        [(day, nth)] = term.nth
+        return "?", f"{day + 1}#{nth}" if nth else f"{day + 1}L"
+    if term.weekdays != ALL_WEEKDAYS:
+        return "?", ",".join(_runs(_bits(term.weekdays), list(_NAMES)))
+    return values_text(term.days << 1, 1, _LONGEST), "?"
 
 
 def values_text(mask: int, low: int, high: int) -> str:
-    """A mask as ``*``, ``0/5``, ``9-17`` or a list."""
+    """Return a mask as ``*``, ``0/5``, ``9-17`` or a list."""
     values = [n for n in range(low, high + 1) if mask >> n & 1]
     if len(values) == high - low + 1:
         return "*"
@@ -62,23 +71,22 @@ def values_text(mask: int, low: int, high: int) -> str:
     return ",".join(_runs(values, [str(n) for n in range(high + 1)]))
 
 
-def months_field(mask: int) -> str:
-    """The month field."""
+def months_text(mask: int) -> str:
+    """Return the month field."""
     return "*" if mask == ALL_MONTHS else ",".join(_runs(_bits(mask), [str(n) for n in range(13)]))
 
 
 def _date_terms(days: DayFields) -> DayTerms:
-    terms = [("L", "?") for back in days.lasts if not back]
-    terms += [(f"{day}W", "?") for day in days.nearest]
-    if days.days:
-        terms.insert(0, (_dates_text(days.days), "?"))
+    terms = [DayFields(days=days.days)] if days.days else []
+    terms += [DayFields(days=0, lasts=(0,)) for back in days.lasts if not back]
+    terms += [DayFields(days=0, nearest=(day,)) for day in days.nearest]
     if len(terms) <= MOST_TERMS and not days.nearest_lasts and not any(days.lasts):
         return DayTerms(tuple(terms), exact=True)
-    return DayTerms(((_dates_text(_all_dates(days)), "?"),), exact=False)
+    return DayTerms((DayFields(days=_all_dates(days)),), exact=False)
 
 
 def _all_dates(days: DayFields) -> int:
-    """Every day of a month that its days, L and W may ever mean, the 1st as bit 0."""
+    """Return every day of a month that its days, L and W can match, the 1st as bit 0."""
     found = days.days
     for back in days.lasts:
         found |= _dates(_SHORTEST - back, _LONGEST - back)
@@ -93,35 +101,33 @@ def _week_terms(days: DayFields) -> DayTerms:
     weekdays = days.weekdays & days.only_weekdays
     nth = tuple((day, n) for day, n in days.nth if days.only_weekdays >> day & 1)
     if days.weeks != ALL_WEEKS:
-        return _filtered_by_week(days, weekdays, nth)
-    terms = [("?", _weekdays_text(weekdays))] if weekdays else []
-    terms += [("?", _nth_text(day, n)) for day, n in nth]
-    if len(terms) <= MOST_TERMS:
-        return (
-            DayTerms(tuple(terms), exact=True)
-            if weekdays != ALL_WEEKDAYS
-            else DayTerms((("*", "?"),), exact=True)
-        )
+        return _weeks_of_month_terms(days, weekdays, nth)
+    terms = [DayFields(weekdays=weekdays)] if weekdays else []
+    terms += [_nth_term(day, n) for day, n in nth]
+    if weekdays == ALL_WEEKDAYS or len(terms) <= MOST_TERMS:
+        return DayTerms(tuple(terms[:1] if weekdays == ALL_WEEKDAYS else terms), exact=True)
     for day, _ in nth:
         weekdays |= 1 << day
-    return DayTerms((("?", _weekdays_text(weekdays)),), exact=False)
+    return DayTerms((DayFields(weekdays=weekdays),), exact=False)
 
 
-def _filtered_by_week(days: DayFields, weekdays: int, nth: tuple[tuple[int, int], ...]) -> DayTerms:
-    """Weekdays in some weeks of the month: ``3#2`` where one of each is meant, else the dates that those weeks have."""
+def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, int], ...]) -> DayTerms:
+    """Return weekdays of some weeks of the month: ``3#2`` for single weekdays, else these weeks' dates."""
     weeks = _bits(days.weeks)
-    chosen = [
-        ("?", _nth_text(day, 0 if week == LAST_WEEK else week + 1))
-        for day in _bits(weekdays)
-        for week in weeks
+    terms = [
+        _nth_term(day, 0 if week == LAST_WEEK else week + 1) for day in _bits(weekdays) for week in weeks
     ]
-    if not nth and len(chosen) <= MOST_TERMS:
-        return DayTerms(tuple(chosen), exact=True)
+    if not nth and len(terms) <= MOST_TERMS:
+        return DayTerms(tuple(terms), exact=True)
     dates = 0
     for week in weeks:
         dates |= _dates(22, _LONGEST) if week == LAST_WEEK else _dates(7 * week + 1, 7 * week + 7)
     exact = weekdays == ALL_WEEKDAYS and not nth and LAST_WEEK not in weeks
-    return DayTerms(((_dates_text(dates), "?"),), exact)
+    return DayTerms((DayFields(days=dates),), exact)
+
+
+def _nth_term(day: int, nth: int) -> DayFields:
+    return DayFields(weekdays=0, nth=((day, nth),))
 
 
 def _rarer_by_week(days: DayFields) -> bool:
@@ -134,18 +140,6 @@ def _dates(first: int, last: int) -> int:
     for day in range(max(1, first), min(_LONGEST, last) + 1):
         mask |= 1 << day - 1
     return mask
-
-
-def _dates_text(mask: int) -> str:
-    return values_text(mask << 1, 1, _LONGEST)
-
-
-def _weekdays_text(mask: int) -> str:
-    return ",".join(_runs(_bits(mask), list(_NAMES)))
-
-
-def _nth_text(day: int, nth: int) -> str:
-    return f"{day + 1}#{nth}" if nth else f"{day + 1}L"
 
 
 def _bits(mask: int) -> list[int]:

@@ -1,6 +1,6 @@
-"""What every cadence is: a rule that tells, of any instant, when it is next due.
+"""The base of all cadences: a rule that computes the next due time after an instant.
 
-Cadences are values: immutable, comparable, hashable, with a text that ``parse`` reads back. They read no clock.
+Cadences are immutable, comparable and hashable values. ``parse`` reads their text back. They read no clock.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from duetime.cadence.wakes import WakeExpression
+    from duetime.cadence.eventbridge import WakeExpression
 
 Precision = Literal["second", "minute"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence(ABC):
-    """A rule for when something is due.
+    """A rule for due times.
 
     Attributes:
-        scope: its zone, its rule for changes of the clocks, and its filters.
+        scope: the zone, the rule for clock changes, and the filters.
     """
 
     scope: Modifiers = PLAIN
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first occurrence strictly after ``instant``, in UTC and on a whole second; None when there is none any more.
+        """Return the first occurrence strictly after ``instant``, in UTC, or None.
 
         Raises:
             NaiveInstant: a datetime without a zone.
@@ -42,7 +42,7 @@ class Cadence(ABC):
         return None if found == NOTHING else instant_at(found)
 
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
-        """The occurrences in (start, end], in order and in UTC.
+        """Yield the occurrences in (start, end], in order and in UTC.
 
         Raises:
             NaiveInstant: a datetime without a zone.
@@ -57,65 +57,65 @@ class Cadence(ABC):
 
     @property
     def tz(self) -> str:
-        """The zone it is evaluated in: the one said, else the default, else UTC."""
+        """The zone in which it is evaluated: its own, else the default, else UTC."""
         return self.scope.zone_name
 
     @property
     def text(self) -> str:
-        """The canonical text; ``parse`` of it gives an equal cadence."""
-        from duetime.cadence.options import options_text  # noqa: PLC0415 - what only plans never says itself
+        """The canonical text; ``parse`` returns an equal cadence for it."""
+        from duetime.cadence.options import options_text  # noqa: PLC0415 - a planner needs no text
 
         return self._head() + options_text(self.scope)
 
     @property
     def name(self) -> str:
-        """What it says, as a name: equal texts have equal names, and two cadences that differ in anything differ in it.
+        """A name of at most 64 letters, digits, ``_``, ``-`` and ``.``, unique to its text.
 
-        Letters, digits, ``_``, ``-`` and ``.``, at most 64 of them. A default zone and an interval's start are not part
-        of it, so neither a setting nor the day of the deploy renames anything.
+        A default zone and an interval's start are not part of it, so that neither a setting nor a deploy
+        changes it.
         """
         from duetime.cadence.options import options_name, short_name  # noqa: PLC0415 - as above
 
         return short_name(self._label() + options_name(self.scope))
 
     def describe(self) -> str:
-        """What it says, in plain English."""
+        """Return a description in plain English."""
         from duetime.cadence.options import options_words  # noqa: PLC0415 - as above
 
         return self._words() + options_words(self.scope)
 
     def with_default_tz(self, name: str) -> Self:
-        """This cadence, in that zone if none was said.
+        """Return this cadence, in the given zone if it has none of its own.
 
         Raises:
-            UnknownZone: there is no such zone.
+            UnknownZone: the IANA database has no such zone.
         """
         return replace(self, scope=self.scope.with_default_tz(name))
 
     @property
     @abstractmethod
     def precision(self) -> Precision:
-        """``minute`` if every occurrence lies on a whole minute, else ``second``."""
+        """``minute`` if every occurrence is on a whole minute, else ``second``."""
 
     @abstractmethod
     def wakes(self) -> tuple[WakeExpression, ...]:
-        """The EventBridge expressions that together are its job's heartbeat; see :mod:`duetime.cadence.wakes`."""
+        """Return the EventBridge expressions that wake its planner; see :mod:`duetime.cadence.wakes`."""
 
     @abstractmethod
     def _next(self, at: int) -> int:
-        """As :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None."""
+        """Return as :meth:`next_after`, in seconds since 1970; ``NOTHING`` for None."""
 
     @abstractmethod
     def _head(self) -> str:
-        """Its kind and what it says, without options."""
+        """Return its kind and words, without options."""
 
     @abstractmethod
     def _label(self) -> str:
-        """What its name begins with."""
+        """Return the beginning of its name."""
 
     @abstractmethod
     def _words(self) -> str:
-        """What it says in English, without options."""
+        """Return its description, without options."""
 
     def __str__(self) -> str:
         return self.text
@@ -123,7 +123,7 @@ class Cadence(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WallCadence(Cadence):
-    """A cadence of times on a wall clock, which is all of them but elapsed ones and triggers."""
+    """A cadence of times on a wall clock: all kinds except intervals and triggers."""
 
     _wall: WallSchedule = field(init=False, compare=False, repr=False)
     _zone: Zone = field(init=False, compare=False, repr=False)
@@ -136,7 +136,7 @@ class WallCadence(Cadence):
 
     @property
     def wall(self) -> WallSchedule:
-        """Where it stands on the wall clock, whatever the clocks do."""
+        """Its days and times on the wall clock, before clock changes."""
         return self._wall
 
     @property
@@ -146,7 +146,7 @@ class WallCadence(Cadence):
 
     @property
     def clock(self) -> DstPolicy:
-        """What becomes of its occurrences where the clocks change."""
+        """The rule for its occurrences at clock changes."""
         return self._clock
 
     def _rule(self) -> DstPolicy:
@@ -154,7 +154,7 @@ class WallCadence(Cadence):
 
     @abstractmethod
     def _built(self) -> WallSchedule:
-        """Its days and times.
+        """Return its days and times.
 
         Raises:
             NeverFires: it has none.
@@ -162,12 +162,12 @@ class WallCadence(Cadence):
 
     def wakes(self) -> tuple[WakeExpression, ...]:
         """See :meth:`Cadence.wakes`."""
-        from duetime.cadence.wakes import wall_wakes  # noqa: PLC0415 - most processes never compile a heartbeat
+        from duetime.cadence.wakes import wall_wakes  # noqa: PLC0415 - most processes never compile wakes
 
         return wall_wakes(self)
 
     def first(self) -> int:
-        """The first occurrence that there ever is, in seconds since 1970; ``NOTHING`` if its clock rule skips the only one."""
+        """Return the very first occurrence, in seconds since 1970; ``NOTHING`` without one."""
         return self._next(FIRST)
 
     def _next(self, at: int) -> int:

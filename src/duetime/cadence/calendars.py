@@ -1,7 +1,7 @@
-"""Calendars: dates on which a cadence stays silent, or the only ones on which it speaks.
+"""Calendars: dates that a cadence excludes, or the only dates that it includes.
 
-A calendar has the last word, after every filter. ``exclude`` silences dates; ``include`` leaves no others. What fell on
-a silent date is skipped, or moved at the same time of day to the next business day: Monday to Friday, and not silent.
+A calendar applies after every filter. Occurrences on an excluded date are skipped, or moved to the same time
+on the next business day: Monday to Friday, and not excluded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Instead = Literal["skip", "next_business_day"]
 
 _LONGEST_MOVE = 366
-"""Days that a move looks ahead at most: further than that an occurrence is skipped, so that looking ends."""
+"""Days that an occurrence moves at most; further moves are skipped."""
 INSTEAD = ("skip", "next_business_day")
 _SUNDAY, _SATURDAY = 0, 6
 _DATE_LENGTH = 10
@@ -29,27 +29,28 @@ _DATE_LENGTH = 10
 
 @dataclass(frozen=True, slots=True, init=False)
 class Calendar:
-    """Dates to stay silent on, or to keep to. Immutable, comparable, and part of the cadence's text.
+    """Dates to exclude, or the only dates to include. Immutable, comparable, and part of the cadence's text.
 
-    An entry is a ``date``, its text (``"2026-12-25"``), a day of every year (``"12-25"``) or a weekday (``"sat"``).
+    An entry is a ``date``, its text (``"2026-12-25"``), a day of every year (``"12-25"``) or a weekday
+    (``"sat"``).
 
     Args:
-        exclude: entries on which nothing runs.
-        include: if any are given, nothing runs on other days.
-        instead: ``"skip"``, or ``"next_business_day"`` to run what fell on a silent day on the next Monday-to-Friday
-            that the calendar leaves free, at the same time; two that land together are one.
-        name: what the cadence's name calls it, as in ``"fr-holidays"``.
+        exclude: entries without runs.
+        include: if there are any, other days have no runs.
+        instead: ``"skip"``, or ``"next_business_day"`` to move occurrences of an excluded day to the next
+            business day, at the same time. Two occurrences at one time become one.
+        name: its part of the cadence's name, as in ``"fr-holidays"``.
 
     Raises:
-        InvalidCadence: an entry is no day, or the calendar silences every day.
+        InvalidCadence: an entry is no day, or the calendar has no entries.
     """
 
     exclude: tuple[str, ...]
     include: tuple[str, ...]
     instead: Instead
     name: str | None
-    _silent: frozenset[str] = field(compare=False, repr=False)
-    _kept: frozenset[str] = field(compare=False, repr=False)
+    _excluded: frozenset[str] = field(compare=False, repr=False)
+    _included: frozenset[str] = field(compare=False, repr=False)
 
     def __init__(
         self,
@@ -61,12 +62,10 @@ class Calendar:
     ) -> None:
         if instead not in INSTEAD:
             raise InvalidCadence(
-                str(instead), "calendar: not a thing to do instead", f"use {' or '.join(INSTEAD)}"
+                str(instead), "calendar: unknown value of instead", f"use {' or '.join(INSTEAD)}"
             )
         if name is not None and not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", name, re.ASCII):
-            raise InvalidCadence(
-                name, "calendar: its name has other characters than names have", "use a-z, 0-9 and -"
-            )
+            raise InvalidCadence(name, "calendar: its name has invalid characters", "use a-z, 0-9 and -")
         for slot, value in (
             ("exclude", _entries(exclude)),
             ("include", _entries(include)),
@@ -74,45 +73,47 @@ class Calendar:
         ):
             object.__setattr__(self, slot, value)
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "_silent", frozenset(self.exclude))
-        object.__setattr__(self, "_kept", frozenset(self.include))
+        object.__setattr__(self, "_excluded", frozenset(self.exclude))
+        object.__setattr__(self, "_included", frozenset(self.include))
         if not self.exclude and not self.include:
             raise InvalidCadence(
                 "Calendar()", "calendar: it has no dates", "give exclude=[...] or include=[...]"
             )
 
     def leaves(self, day: int) -> bool:
-        """Whether the calendar lets things run on that day (days since 1970)."""
+        """Return whether the calendar allows runs on a day (days since 1970)."""
         names = _names(day)
-        return self._silent.isdisjoint(names) and not (self._kept and self._kept.isdisjoint(names))
+        return self._excluded.isdisjoint(names) and not (self._included and self._included.isdisjoint(names))
 
     @property
     def moves(self) -> bool:
-        """Whether what fell on a silent day runs on a later one."""
+        """Whether occurrences of an excluded day move to a later one."""
         return self.instead == "next_business_day"
 
     @property
     def years(self) -> tuple[int, int] | None:
-        """The first and the last year of which single dates are listed; None where all entries recur."""
+        """The first and the last year of the single dates; None if all entries recur."""
         years = [int(entry[:4]) for entry in (*self.exclude, *self.include) if len(entry) == _DATE_LENGTH]
         return (min(years), max(years)) if years else None
 
     def applied(self, month: Month, admitted: int, regular: Callable[[Month], int]) -> int:
-        """The days of a month when this calendar has had its say, the 1st as bit 0.
+        """Return the days of a month after this calendar, the 1st as bit 0.
 
-        ``admitted`` are the month's days without it, and ``regular`` tells those of other months, from which
-        occurrences may have moved into this one.
+        Args:
+            month: the month.
+            admitted: its days before the calendar.
+            regular: returns the days of other months, from which occurrences may move into this one.
         """
-        kept = 0
+        days = 0
         for n in range(month.length):
             if (admitted >> n & 1 and self.leaves(month.first + n)) or (
                 self.moves and self._receives(month.first + n, regular)
             ):
-                kept |= 1 << n
-        return kept
+                days |= 1 << n
+        return days
 
     def _receives(self, day: int, regular: Callable[[Month], int]) -> bool:
-        """Whether something that fell on a silent day before was moved to this one."""
+        """Return whether an occurrence of an earlier excluded day moves to this day."""
         if not self._is_business_day(day):
             return False
         month = None
@@ -155,6 +156,6 @@ def _month_of(day: int) -> Month:
 
 
 def _names(day: int) -> tuple[str, str, str]:
-    """The three ways to write a day as an entry."""
+    """Return the three spellings of a day as an entry."""
     text = date.fromordinal(day + UNIX_DAY).isoformat()
     return text, text[5:], WEEKDAYS[weekday_of(day)]

@@ -1,6 +1,7 @@
-"""The two day fields of a cron expression, with the special items that are Quartz's as Cronos reads them.
+"""The two day fields of a cron expression, with Quartz's special items as Cronos reads them.
 
-``L``, ``L-3``, ``LW``, ``L-3W``, ``15W`` of the month; ``5L`` and ``MON#2`` of the week. Fields are given in capitals.
+Day-of-month has ``L``, ``L-3``, ``LW``, ``L-3W`` and ``15W``, day-of-week ``5L`` and ``MON#2``. Fields are in
+capitals.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ _FURTHEST_BACK = 30
 
 
 class MonthDays(NamedTuple):
-    """What a day-of-month field says; see the attributes of the same names of ``DayFields``."""
+    """A parsed day-of-month field; see the attributes of the same names of ``DayFields``."""
 
     days: int
     lasts: tuple[int, ...] = ()
@@ -23,10 +24,10 @@ class MonthDays(NamedTuple):
 
 
 def month_days(text: str) -> MonthDays:
-    """Read a day-of-month field, in capitals.
+    """Return a parsed day-of-month field, in capitals.
 
     Raises:
-        Refused: it is not of the language.
+        FieldError: the field is invalid.
     """
     if "L" not in text and "W" not in text:
         return MonthDays(DAY.mask(text) >> 1)
@@ -48,7 +49,7 @@ def month_days(text: str) -> MonthDays:
 
 
 def _from_the_end(item: str) -> int | None:
-    """The n of ``L-n``, 0 of ``L``; None of anything else."""
+    """Return the n of ``L-n``, 0 for ``L``, None for anything else."""
     if item == "L":
         return 0
     if not item.startswith("L-"):
@@ -60,10 +61,12 @@ def _from_the_end(item: str) -> int | None:
 
 
 def weekdays(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
-    """Read a day-of-week field: a mask with Sunday as bit 0, and (weekday, n) of each #, with an n of 0 for L.
+    """Return a day-of-week field: a mask with Sunday as bit 0, and (weekday, n) of each # or L.
+
+    An n of 0 means the last.
 
     Raises:
-        Refused: it is not of the language.
+        FieldError: the field is invalid.
     """
     if "L" not in text and "#" not in text:
         return WEEKDAY.mask(text), ()

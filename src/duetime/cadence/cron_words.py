@@ -18,7 +18,7 @@ _RUN = 3
 
 
 def cron_words(parts: CronParts) -> str:
-    """When it runs, as in ``at 02:30 every day`` or ``every 5 minutes, from 09:00 to 17:59, on Monday to Friday``."""
+    """Return when it runs, as in ``at 02:30 every day`` or ``every 5 minutes, from 09:00 to 17:59``."""
     hours, minutes, seconds = _bits(parts.hours), _bits(parts.minutes), _bits(parts.seconds)
     days = _days(parts.days)
     if len(hours) * len(minutes) * len(seconds) <= _MOST_TIMES:
@@ -61,7 +61,7 @@ def _hours(hours: list[int]) -> str:
 
 
 def _step(values: list[int], count: int) -> int:
-    """The step of evenly spaced values that fill the whole field, or 0."""
+    """Return the step of evenly spaced values that fill the field, or 0."""
     if len(values) < len(("one", "another")):
         return 0
     step = values[1] - values[0]
@@ -72,12 +72,12 @@ def _step(values: list[int], count: int) -> int:
 
 
 def _days(days: DayFields) -> str:
-    """The days, as in ``on Friday in March``; empty for every day."""
+    """Return the days, as in ``on Friday in March``; empty for every day."""
     words = [word for word in (_dates(days), _weekdays(days)) if word]
-    said = (" or " if days.either else " if it falls ").join(words)
+    text = (" or " if days.either else " if it falls ").join(words)
     if days.months != ALL_MONTHS:
-        said = f"{said} in {months_words(days.months)}".strip()
-    return said
+        text = f"{text} in {months_words(days.months)}".strip()
+    return text
 
 
 def _dates(days: DayFields) -> str:

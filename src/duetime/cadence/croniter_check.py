@@ -1,8 +1,8 @@
-"""A second opinion on a cron expression, from croniter.
+"""A comparison of a cron expression's occurrences with croniter's.
 
-Our evaluator decides; croniter is asked whenever a cron is declared, so that a mistake of either is seen. It is asked only
-where it is known to be right: times on a clock that never changes, and the part of the language that it reads as cron
-does. A disagreement is reported, never settled in silence. croniter is imported when it is first asked.
+duetime's own evaluator decides. The comparison finds mistakes of either evaluator. It covers only what
+croniter is known to compute correctly: times on a clock that never changes, and the common part of the cron
+language.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from duetime.cadence.crontab import Cron
 
 START = datetime(2027, 12, 30, 21, 47, 13, tzinfo=UTC)
-"""From where opinions are compared: over a turn of the year and into a leap year, on no round time."""
+"""The start of the comparison: it crosses a year's end into a leap year, and is no round time."""
 _RANGE = re.compile(r"(?P<first>\w+)-(?P<last>\w+)(/\d+)?", re.ASCII)
 _OPEN_STEP = re.compile(r"(^|,)\w+/", re.ASCII)
 _LAST_WEEKDAY = re.compile(r"\b(?P<day>[0-7]|[A-Z]{3})L\b", re.ASCII)
@@ -28,12 +28,12 @@ _LAST_WEEKDAY = re.compile(r"\b(?P<day>[0-7]|[A-Z]{3})L\b", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One occurrence that the two see differently.
+    """One occurrence on which the two differ.
 
     Attributes:
-        after: the instant that both were asked about.
-        ours: our answer, in UTC.
-        theirs: croniter's; None if it found none or refused the expression.
+        after: the instant after which both searched.
+        ours: duetime's occurrence, in UTC.
+        theirs: croniter's; None if croniter found none or rejected the expression.
     """
 
     after: datetime
@@ -44,15 +44,15 @@ class Disagreement:
         return f"after {self.after.isoformat()}: {_shown(self.ours)}, but croniter says {_shown(self.theirs)}"
 
 
-def second_opinion(cadence: Cron, *, start: datetime = START, count: int = 20) -> list[Disagreement]:
-    """Where croniter sees the next ``count`` occurrences of the bare expression otherwise; empty if it agrees.
+def compare_with_croniter(cadence: Cron, *, start: datetime = START, count: int = 20) -> list[Disagreement]:
+    """Return where croniter's next ``count`` occurrences of the bare expression differ; empty if they agree.
 
-    Zone, clock rule and filters are left out of the comparison, for croniter has its own ideas of the first and none of the
-    rest. An expression that :func:`not_comparable` names a reason for is not compared.
+    Zone, clock rule and filters are ignored. An expression with an :func:`incomparable_reason` is not
+    compared.
     """
-    if not_comparable(cadence) is not None:
+    if incomparable_reason(cadence) is not None:
         return []
-    from croniter import croniter  # noqa: PLC0415 - 30 ms that only a declaration pays
+    from croniter import croniter  # noqa: PLC0415 - the import takes 30 ms
 
     bare = replace(cadence, scope=PLAIN)
     found: list[Disagreement] = []
@@ -74,19 +74,19 @@ def second_opinion(cadence: Cron, *, start: datetime = START, count: int = 20) -
     return found
 
 
-def not_comparable(cadence: Cron) -> str | None:
-    """Why croniter is not asked about this expression, or None if it is."""
+def incomparable_reason(cadence: Cron) -> str | None:
+    """Return why this expression is not compared with croniter, or None if it is."""
     days = cadence.parts.days
     if days.nearest or days.nearest_lasts or any(days.lasts):
         return "croniter does not know W and L-n"
     if days.nth and (days.weekdays or len(days.nth) > 1 or days.days != ALL_DAYS or days.lasts):
-        return "croniter reads the L and # of a weekday rightly only where they stand alone"
+        return "croniter reads the L and # of a weekday correctly only if they are alone in their field"
     if _OPEN_STEP.search(cadence.expression.split()[-1]):
-        return "croniter ends FRI/2 on Saturday, where day 7 is still to come"
+        return "croniter ends FRI/2 on Saturday, before day 7"
     for item in _items(cadence.expression):
         bounds = _RANGE.fullmatch(item)
         if bounds and _number(bounds["first"]) >= _number(bounds["last"]):
-            return "croniter reads a range that wraps, or has one value, as another"
+            return "croniter reads a range that wraps, or has one value, differently"
     return None
 
 
@@ -95,7 +95,7 @@ def _items(expression: str) -> list[str]:
 
 
 def _number(text: str) -> int:
-    """A value's number, weekdays and months alike: enough to see whether a range ascends."""
+    """Return the number of a weekday or month: enough to see whether a range ascends."""
     for names, low in ((WEEKDAYS, 0), (MONTHS, 1)):
         if text.lower() in names:
             return names.index(text.lower()) + low
@@ -103,7 +103,7 @@ def _number(text: str) -> int:
 
 
 def _for_croniter(cadence: Cron) -> str:
-    """The expression in croniter's spelling: no ``?``, and the last Friday is ``L5``."""
+    """Return the expression in croniter's spelling: no ``?``, and ``L5`` for the last Friday."""
     return _LAST_WEEKDAY.sub(
         lambda last: f"L{_number(last['day']) % 7}", cadence.expression.replace("?", "*")
     )

@@ -1,8 +1,7 @@
-"""Which days of a month a cadence's day fields and filters admit, as bit masks.
+"""The days of a month that a cadence's day fields and filters admit, as bit masks.
 
-What they admit depends on nothing but the month's length and the weekday it begins with, which makes 28 kinds of month.
-That also makes *can this ever fire?* a finite question: in any 28 years without a skipped leap year every month begins with
-every weekday, and between two such stretches lie at most 40 years.
+They depend only on the month's length and its first weekday: 28 kinds of month. So "can this ever fire?" is a
+finite question. In any 28 years without a skipped leap year, every month begins with every weekday.
 """
 
 from __future__ import annotations
@@ -23,17 +22,18 @@ _OF_30 = 0b0_1010_0101_0000
 
 
 class DayFields(NamedTuple):
-    """What cron's two day fields and a cadence's day filters admit.
+    """Cron's two day fields and a cadence's day filters.
 
-    Bit n-1 of ``days`` is the n-th of the month; bit n of ``weekdays`` and ``only_weekdays`` is a weekday, Sunday 0; bit n
-    of ``months`` is a month; bit n of ``weeks`` is the n-th seven days of the month from 0, bit 5 its last seven.
+    Bit n-1 of ``days`` is the n-th of the month; bit n of ``weekdays`` and ``only_weekdays`` is a weekday,
+    Sunday 0; bit n of ``months`` is a month; bit n of ``weeks`` is the n-th seven days of the month from 0,
+    bit 5 its last seven.
 
     Attributes:
         lasts: ``n`` for the n-th day before the month's last (``L-n``).
         nearest: ``n`` for the weekday nearest to the n-th (``nW``).
         nearest_lasts: ``n`` for the weekday nearest to the n-th day before the last (``LW``, ``L-nW``).
         nth: (weekday, n) for the n-th such weekday of the month; n of 0 is the last.
-        either: whether one of the day fields is enough, instead of both.
+        either: whether one of the day fields must match, instead of both.
     """
 
     days: int = ALL_DAYS
@@ -48,7 +48,7 @@ class DayFields(NamedTuple):
     weeks: int = ALL_WEEKS
 
     def _plainly(self) -> bool:
-        """Whether it takes no look at single months to see that some have such a day."""
+        """Return True if some month certainly has such a day; False requires a look at each month."""
         if self.only_weekdays != ALL_WEEKDAYS or self.weeks != ALL_WEEKS:
             return False
         if self.weekdays != ALL_WEEKDAYS:
@@ -56,12 +56,12 @@ class DayFields(NamedTuple):
         return self.days & ((1 << _longest(self.months)) - 1) != 0
 
     def admitted(self, weekday: int, length: int) -> int:
-        """The days of a month of that length that begins with that weekday, the 1st as bit 0; its month unasked."""
-        whole = (1 << length) - 1
-        by_date = self.days & whole
+        """Return the days of a month by its first weekday and length, the 1st as bit 0."""
+        all_days = (1 << length) - 1
+        by_date = self.days & all_days
         if self.lasts or self.nearest or self.nearest_lasts:
             by_date |= self._by_date(weekday, length)
-        by_week = _on(self.weekdays, weekday) if self.weekdays != ALL_WEEKDAYS else whole
+        by_week = _on(self.weekdays, weekday) if self.weekdays != ALL_WEEKDAYS else all_days
         for day, nth in self.nth:
             by_week |= _nth_weekday(weekday, length, day, nth)
         both = by_date | by_week if self.either else by_date & by_week
@@ -69,7 +69,7 @@ class DayFields(NamedTuple):
             both &= _on(self.only_weekdays, weekday)
         if self.weeks != ALL_WEEKS:
             both &= _in_weeks(self.weeks, length)
-        return both & whole
+        return both & all_days
 
     def _by_date(self, weekday: int, length: int) -> int:
         found = 0
@@ -85,7 +85,7 @@ class DayFields(NamedTuple):
         return found
 
     def ever(self) -> bool:
-        """Whether any month that there is has such a day."""
+        """Return whether any month has such a day."""
         if self._plainly():
             return True
         for month in range(1, 13):
@@ -97,20 +97,20 @@ class DayFields(NamedTuple):
 
 
 def _longest(months: int) -> int:
-    """The days of the longest of those months."""
+    """Return the length of the longest of these months."""
     if months & _OF_31:
         return 31
     return 30 if months & _OF_30 else 29
 
 
 def _on(weekdays: int, weekday: int) -> int:
-    """Those weekdays in a month that begins with ``weekday``, as days with the 1st as bit 0."""
+    """Return these weekdays in a month that begins with ``weekday``, the 1st as bit 0."""
     turned = weekdays >> weekday | weekdays << 7 - weekday & ALL_WEEKDAYS
     return turned * _EVERY_WEEK
 
 
-def _nth_weekday(weekday: int, length: int, wanted: int, nth: int) -> int:
-    first = (wanted - weekday) % 7
+def _nth_weekday(weekday: int, length: int, day: int, nth: int) -> int:
+    first = (day - weekday) % 7
     at = first + 7 * (nth - 1) if nth else first + (length - 1 - first) // 7 * 7
     return 1 << at if at < length else 0
 
@@ -126,7 +126,7 @@ def _in_weeks(weeks: int, length: int) -> int:
 
 
 def _nearest_workday(weekday: int, length: int, day: int) -> int:
-    """The Monday-to-Friday day nearest to ``day`` that does not leave the month (Quartz's rule for ``W``)."""
+    """Return the Monday-to-Friday day of the same month nearest to ``day`` (Quartz's rule for ``W``)."""
     falls_on = (weekday + day - 1) % 7
     if falls_on == _SATURDAY:
         return day - 1 if day > 1 else day + 2

@@ -1,6 +1,6 @@
-"""The days of a cadence, walked forwards a month at a time.
+"""A search for a cadence's next day, a month at a time.
 
-A day is a number: days since 1970-01-01. Each of the 28 kinds of month (see ``day_fields``) is worked out once.
+A day is a number: days since 1970-01-01. Each of the 28 kinds of month (see ``day_fields``) is computed once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FEBRUARY = 2
 
 
 class Month(NamedTuple):
-    """A month of a year: the day number of its 1st, how long it is, and the 1st's weekday with Sunday as 0."""
+    """A month of a year: the day number of its 1st, its length, and the 1st's weekday with Sunday as 0."""
 
     year: int
     month: int
@@ -40,31 +40,31 @@ class Month(NamedTuple):
 
 
 class DayCycle(NamedTuple):
-    """Every ``every``-th run of ``length`` days (7 for weeks), counted from the run that holds ``anchor``."""
+    """Every ``every``-th period of ``length`` days (7 for weeks), counted from the period of ``anchor``."""
 
     every: int
     anchor: int
     length: int = 7
 
     def has(self, day: int) -> bool:
-        """Whether the day lies in a run whose turn it is."""
+        """Return whether the day is in such a period."""
         return (day - self.anchor) // self.length % self.every == 0
 
 
 class Days:
-    """The days of a cadence, walked forwards. Remembers the month it looked at last; safe to share between threads."""
+    """The days of a cadence. Caches the last month; safe to share between threads."""
 
-    __slots__ = ("_calendar", "_current", "_kinds", "_turn", "_years", "fields")
+    __slots__ = ("_calendar", "_current", "_cycle", "_kinds", "_years", "fields")
 
     def __init__(
         self,
         fields: DayFields,
-        turn: DayCycle | None = None,
+        cycle: DayCycle | None = None,
         calendar: Calendar | None = None,
         years: Sequence[int] = ALL_YEARS,
     ) -> None:
         self.fields = fields
-        self._turn = turn
+        self._cycle = cycle
         self._calendar = calendar
         self._years = years
         self._kinds: dict[int, int] = {}
@@ -72,16 +72,16 @@ class Days:
 
     @property
     def recurs_alike(self) -> bool:
-        """Whether the day fields tell all: no turn and no calendar takes days away or moves them."""
-        return self._turn is None and self._calendar is None
+        """Whether only the day fields apply: no cycle and no calendar removes or moves days."""
+        return self._cycle is None and self._calendar is None
 
     def first_from(self, day: int) -> int:
-        """The first day at or after that day, or ``NEVER`` when the calendar ends, in the year 9999, without one."""
+        """Return the first day at or after ``day``, or ``NEVER`` if the years until 9999 have none."""
         first, after, admitted = self._current
         if not first <= day < after:
             if day > LAST_DAY:
                 return NEVER
-            first, after, admitted = self._look_at(month_of(day))
+            first, after, admitted = self._load(month_of(day))
         left = admitted >> day - first
         if left:
             return day + (left & -left).bit_length() - 1
@@ -89,13 +89,13 @@ class Days:
 
     def _in_later_month(self, day: int) -> int:
         for month in self._months_from(day):
-            first, _, admitted = self._look_at(month)
+            first, _, admitted = self._load(month)
             if admitted:
                 return first + (admitted & -admitted).bit_length() - 1
         return NEVER
 
     def _months_from(self, day: int) -> Iterator[Month]:
-        """The admitted months from the one that begins with that day."""
+        """Yield the admitted months from the month that begins with ``day``."""
         if day > LAST_DAY:
             return
         start = date.fromordinal(day + UNIX_DAY)
@@ -107,34 +107,34 @@ class Days:
                 if year > start.year or number >= start.month:
                     yield month_in(year, number)
 
-    def _look_at(self, month: Month) -> tuple[int, int, int]:
+    def _load(self, month: Month) -> tuple[int, int, int]:
         self._current = found = (month.first, month.first + month.length, self._in(month))
         return found
 
     def _in(self, month: Month) -> int:
-        """The admitted days of a month, the 1st as bit 0."""
+        """Return the admitted days of a month, the 1st as bit 0."""
         admitted = self.regular(month)
         if self._calendar is not None and month.year in self._years:
             return self._calendar.applied(month, admitted, self.regular)
         return admitted
 
     def regular(self, month: Month) -> int:
-        """The days of a month before any calendar has its say."""
+        """Return the days of a month before the calendar."""
         if not self.fields.months >> month.month & 1 or month.year not in self._years:
             return 0
         kind = month.weekday << 5 | month.length
         admitted = self._kinds.get(kind)
         if admitted is None:
             admitted = self._kinds[kind] = self.fields.admitted(month.weekday, month.length)
-        if self._turn is None or not admitted:
+        if self._cycle is None or not admitted:
             return admitted
         return sum(
-            1 << n for n in range(month.length) if admitted >> n & 1 and self._turn.has(month.first + n)
+            1 << n for n in range(month.length) if admitted >> n & 1 and self._cycle.has(month.first + n)
         )
 
 
 class EveryDay(Days):
-    """All days there are: what most cadences have."""
+    """All days, as most cadences have."""
 
     __slots__ = ()
 
@@ -160,19 +160,19 @@ class OneDay:
 
 
 def month_of(day: int) -> Month:
-    """The month that holds that day."""
+    """Return the month of a day."""
     when = date.fromordinal(day + UNIX_DAY)
     return month_in(when.year, when.month)
 
 
 @lru_cache(maxsize=1_200)
 def month_in(year: int, month: int) -> Month:
-    """That month of that year. Cached: every cadence of a process asks about the same few."""
+    """Return a month of a year, cached, since all cadences of a process need the same few."""
     first = date(year, month, 1).toordinal()
     leap = month == _FEBRUARY and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
     return Month(year, month, first - UNIX_DAY, LENGTHS[month] + leap, first % 7)
 
 
 def weekday_of(day: int) -> int:
-    """The weekday of a day, Sunday as 0."""
+    """Return the weekday of a day, Sunday as 0."""
     return (day + 4) % 7

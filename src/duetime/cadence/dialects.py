@@ -1,7 +1,7 @@
-"""Other schedulers' spellings: of a text that is refused, whose it is and what would be written here.
+"""Other schedulers' spellings of cadences, and the same cadences in duetime's spelling.
 
-Read only when a text has been refused, so that a mistake says what would be right to whoever comes from a crontab, EventBridge,
-Quartz, systemd, Celery, Jenkins or Go. What is written here is read before it is offered: no remedy is refused in its turn.
+Imported only after a text has been rejected. It recognises crontab lines, EventBridge, Quartz, systemd,
+Celery, Jenkins and Go. Each suggestion is parsed before it is offered, so a suggestion is always valid.
 """
 
 from __future__ import annotations
@@ -10,58 +10,55 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from duetime.cadence.errors import InvalidCadence
+from duetime.cadence.text import read_text
 from duetime.cadence.words import WEEKDAYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Dialect(NamedTuple):
-    """Whose spelling a text is, and its cadence here; empty where it has none.
+class DialectMatch(NamedTuple):
+    """A text of another scheduler, and the same cadence in duetime's spelling.
 
     Attributes:
-        problem: whose it is.
-        here: the text of the cadence.
-        but: what is not the same, or to be done besides.
-        start: where the foreign part begins; ``None``: all of it is.
+        problem: names the scheduler.
+        text: the cadence's text.
+        caveat: what differs, or what else to do; empty for nothing.
+        start: where the foreign part begins; None if all of the text is foreign.
     """
 
     problem: str
-    here: str
-    but: str = ""
+    text: str
+    caveat: str = ""
     start: int | None = None
 
 
-def told(refused: InvalidCadence, text: str) -> InvalidCadence:
-    """The refusal with the remedy for whoever brought the text from elsewhere; the same one where it is nobody's."""
-    found = foreign(text)
+def translate_error(error: InvalidCadence, text: str) -> InvalidCadence:
+    """Return the error with the translated cadence as its remedy, or unchanged if no spelling matches."""
+    found = _recognise(text)
     if found is None:
-        return refused
-    remedy = f'write "{found.here}"' if found.here else ""
-    remedy = "; ".join(each for each in (remedy, found.but) if each)
-    return type(refused)(text, found.problem, remedy, start=found.start or 0)
+        return error
+    remedy = "; ".join(filter(None, (f'write "{found.text}"', found.caveat)))
+    return type(error)(text, found.problem, remedy, start=found.start or 0)
 
 
-def foreign(text: str) -> Dialect | None:
-    """Whose spelling it is, if it is one that is known and what it says can be said here."""
-    for recognise in _SPELLINGS:
-        found = recognise(text.strip())
-        if found is not None and (not found.here or _is_read(found.here)):
+def _recognise(text: str) -> DialectMatch | None:
+    for match in _SPELLINGS:
+        found = match(text.strip())
+        if found is not None and _is_valid(found.text):
             return found._replace(start=found.start and found.start + len(text) - len(text.lstrip()))
     return None
 
 
-def _is_read(text: str) -> bool:
-    from duetime.cadence.text import parse  # noqa: PLC0415 - it imports this module when it refuses
-
+def _is_valid(text: str) -> bool:
     try:
-        parse(text)
-    except InvalidCadence as refused:
-        return refused.code == "ambiguous-days"
+        read_text(text)
+    except InvalidCadence as error:
+        return error.code == "ambiguous-days"
     return True
 
 
-def _eventbridge(text: str) -> Dialect | None:
+def _eventbridge(text: str) -> DialectMatch | None:
     inside = re.fullmatch(r"cron\((.*)\)", text, re.IGNORECASE)
     fields = (inside[1] if inside else text).split()
     if len(fields) != _SIX or not (inside or "?" in (fields[2], fields[4])):
@@ -71,7 +68,7 @@ def _eventbridge(text: str) -> Dialect | None:
     )
 
 
-def _quartz(text: str) -> Dialect | None:
+def _quartz(text: str) -> DialectMatch | None:
     fields = text.split()
     if len(fields) != _SIX + 1 or not re.fullmatch(r"[*?\d,/-]+", fields[-1]):
         return None
@@ -80,19 +77,19 @@ def _quartz(text: str) -> Dialect | None:
     )
 
 
-def _without_year(fields: list[str], problem: str) -> Dialect:
-    """The expression with its weekdays by name: where a year is written, 1 is Sunday."""
+def _without_year(fields: list[str], problem: str) -> DialectMatch:
+    """Return the expression with its weekdays by name: in languages with a year, 1 is Sunday."""
     *others, weekday, year = fields
-    but = (
+    caveat = (
         ""
         if year in ("*", "?")
-        else f"no cadence ends with a year, so take it out of the code after {year}, or use once(...)"
+        else f"no cadence ends with a year, so remove it from the code after {year}, or use once(...)"
     )
-    return Dialect(problem, " ".join([*others, _by_name(weekday)]), but)
+    return DialectMatch(problem, " ".join([*others, _by_name(weekday)]), caveat)
 
 
 def _by_name(weekday: str) -> str:
-    """Weekdays that count from Sunday 1, as names; a step and the number of a week stay."""
+    """Return weekdays counted from Sunday 1 as names; steps and week numbers stay."""
     if weekday.upper() == "L":
         return "SAT"
     return re.sub(
@@ -100,65 +97,65 @@ def _by_name(weekday: str) -> str:
     )
 
 
-def _rate(text: str) -> Dialect | None:
+def _rate(text: str) -> DialectMatch | None:
     found = re.fullmatch(r"rate\(\s*(\d+)\s+(minute|hour|day)s?\s*\)", text, re.IGNORECASE)
-    return found and Dialect("this is EventBridge's rate", f"interval {found[1]}{found[2][0].lower()}")
+    return found and DialectMatch("this is EventBridge's rate", f"interval {found[1]}{found[2][0].lower()}")
 
 
-def _at(text: str) -> Dialect | None:
+def _at(text: str) -> DialectMatch | None:
     found = re.fullmatch(r"at\(\s*(\S+?)\s*\)", text, re.IGNORECASE)
-    return found and Dialect("this is EventBridge's single time", f"once {found[1]}")
+    return found and DialectMatch("this is EventBridge's single time", f"once {found[1]}")
 
 
-def _go(text: str) -> Dialect | None:
+def _go(text: str) -> DialectMatch | None:
     found = re.fullmatch(r"@every\s+(\w+)", text, re.IGNORECASE)
-    return found and Dialect("this is Go's spelling of an interval", f"interval {found[1].lower()}")
+    return found and DialectMatch("this is Go's spelling of an interval", f"interval {found[1].lower()}")
 
 
-def _celery(text: str) -> Dialect | None:
+def _celery(text: str) -> DialectMatch | None:
     found = re.fullmatch(r"crontab\((.*)\)", text, re.IGNORECASE | re.DOTALL)
     if not found:
         return None
-    said = {name: quoted or bare for name, quoted, bare in re.findall(_ARGUMENT, found[1])}
-    here = " ".join(said.get(name, "*").replace(" ", "") for name in _CELERY)
-    but = "" if "minute" in said else "Celery runs it in each minute, since no minute is said"
-    return Dialect("this is Celery's crontab", here, but)
+    arguments = {name: quoted or bare for name, quoted, bare in re.findall(_ARGUMENT, found[1])}
+    cadence = " ".join(arguments.get(name, "*").replace(" ", "") for name in _CELERY)
+    caveat = "" if "minute" in arguments else "Celery runs it in each minute, since minute is missing"
+    return DialectMatch("this is Celery's crontab", cadence, caveat)
 
 
-def _with_zone(text: str) -> Dialect | None:
+def _with_zone(text: str) -> DialectMatch | None:
     found = re.fullmatch(r"(?:CRON_)?TZ=(\S+)\s+(.+)", text)
-    return found and Dialect("a zone is said behind the expression", f"{found[2]} tz={found[1]}")
+    return found and DialectMatch("the zone comes before the expression", f"{found[2]} tz={found[1]}")
 
 
-def _systemd(text: str) -> Dialect | None:
+def _systemd(text: str) -> DialectMatch | None:
     if words := _SYSTEMD_WORDS.get(text.lower()):
-        return Dialect("this is systemd's word", words)
+        return DialectMatch("this is systemd's word", words)
     found = re.fullmatch(_CALENDAR, text)
     if not found or not (found["days"] or found["date"]):
         return None
     days = re.sub(r"([A-Za-z]{3})[a-z]*", r"\1", found["days"] or "").replace("..", "-").lower()
     kind = f"monthly {found['day'].lstrip('0')}" if (found["day"] or "*") != "*" else "daily"
     options = (f"days={days}" * bool(days), f"tz={found['zone']}" if found["zone"] else "")
-    here = " ".join(filter(None, (kind, found["time"], *options)))
-    return Dialect("this is systemd's OnCalendar", here)
+    cadence = " ".join(filter(None, (kind, found["time"], *options)))
+    return DialectMatch("this is systemd's OnCalendar", cadence)
 
 
-def _jenkins(text: str) -> Dialect | None:
+def _jenkins(text: str) -> DialectMatch | None:
     fields = text.split()
     if len(fields) != _SIX - 1 or not any(re.fullmatch(_HASH, field) for field in fields):
         return None
-    here = " ".join(
+    cadence = " ".join(
         re.sub(_HASH, lambda found: f"*{found[1]}" if found[1] else "3", field) for field in fields
     )
-    return Dialect("H is Jenkins' hash of the job's name", here, "or any other number in its place")
+    return DialectMatch("H is Jenkins' hash of the job's name", cadence, "or any other number in its place")
 
 
-def _crontab_line(text: str) -> Dialect | None:
+def _crontab_line(text: str) -> DialectMatch | None:
     found = re.match(rf"(@\w+|[\d*?]\S*(?:\s+{_FIELD}){{4}})\s+(?=[/~.\w])(?=[^\s=]*[A-Za-z])(?!\w+=)", text)
     if not found or re.fullmatch(_NAMES, text[found.end() :], re.IGNORECASE):
         return None
-    return Dialect(
-        "a command stands behind the time", found[1], "the command is the job's function", start=found.end()
+    return DialectMatch(
+        "a command follows the time", found[1], "the command becomes the job's function", start=found.end()
     )
 
 
@@ -178,8 +175,8 @@ _CALENDAR = (
 _FIELD = r"[\w*?,/#-]+"
 _HASH = r"H(?:\([\d-]+\))?(/\d+)?"
 _NAMES = r"[A-Z]{3}(?:[-,/#L][\w,#/-]*)?"
-"""What a day-of-week field may be, and a command is not."""
-_SPELLINGS: tuple[Callable[[str], Dialect | None], ...] = (
+"""Matches a day-of-week field, and no command."""
+_SPELLINGS: tuple[Callable[[str], DialectMatch | None], ...] = (
     _eventbridge,
     _quartz,
     _rate,

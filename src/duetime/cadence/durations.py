@@ -1,4 +1,4 @@
-"""Lengths of time as one word, ``1h30m``: the units that cadences count in."""
+"""Lengths of time as one word, such as ``1h30m``."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ _LONGEST = 36_525 * 86_400
 """A hundred years."""
 
 
-def duration_of(kind: str, **said: float | None) -> int:
-    """Whole seconds of keyword arguments such as ``minutes=10``; None is an argument that was not given.
+def duration_of(kind: str, **lengths: float | None) -> int:
+    """Return the seconds of keyword arguments such as ``minutes=10``; None stands for a missing argument.
 
     Raises:
-        InvalidCadence: nothing, a fraction of a second, less than a second, or more than a hundred years.
+        InvalidCadence: no length, a fraction of a second, less than a second, or more than a hundred years.
     """
-    parts = {unit: value for unit, value in said.items() if value is not None}
+    parts = {unit: value for unit, value in lengths.items() if value is not None}
     shown = f"{kind}({', '.join(f'{unit}={value}' for unit, value in parts.items())})"
     try:
         total = timedelta(**parts).total_seconds()
     except (TypeError, OverflowError, ValueError):
-        raise _refused(kind, shown, "is no length of time") from None
+        raise _error(kind, shown, "is no length of time") from None
     if total <= 0:
-        raise _refused(kind, shown, "takes no time, so it would never stop firing")
+        raise _error(kind, shown, "takes no time, so it would never stop firing")
     if total != int(total):
-        raise _refused(kind, shown, "has a fraction of a second")
+        raise _error(kind, shown, "has a fraction of a second")
     if total > _LONGEST:
-        raise _refused(kind, shown, "is longer than a hundred years")
+        raise _error(kind, shown, "is longer than a hundred years")
     return int(total)
 
 
 def duration_text(seconds: int) -> str:
-    """The shortest way to write it: ``90m`` is ``1h30m``."""
+    """Return the shortest spelling: ``1h30m`` for 90 minutes."""
     text = ""
     for unit, size in _UNITS.items():
         count, seconds = divmod(seconds, size)
@@ -45,7 +45,7 @@ def duration_text(seconds: int) -> str:
 
 
 def duration_words(seconds: int) -> str:
-    """In English, as in ``1 hour 30 minutes``; a lone 1 is left out, as in ``hour``."""
+    """Return English words, as in ``1 hour 30 minutes``; a single 1 is left out, as in ``hour``."""
     words = []
     for unit, size in _UNITS.items():
         count, seconds = divmod(seconds, size)
@@ -55,10 +55,10 @@ def duration_words(seconds: int) -> str:
 
 
 def seconds_in(text: str) -> int:
-    """The seconds of a text such as ``1h30m``.
+    """Return the seconds of a text such as ``1h30m``.
 
     Raises:
-        InvalidCadence: it is no length of time.
+        InvalidCadence: the text is no length of time.
     """
     match = _TEXT.fullmatch(text)
     if match is None or not text or len(text) > 20:  # noqa: PLR2004 - a hundred years has fewer digits
@@ -71,7 +71,7 @@ def seconds_in(text: str) -> int:
     return total
 
 
-def _refused(kind: str, shown: str, problem: str) -> InvalidCadence:
+def _error(kind: str, shown: str, problem: str) -> InvalidCadence:
     start = len(kind) + 1
     width = len(shown) - start - 1
     remedy = "give at least one second, in whole seconds, as in minutes=10"

@@ -1,6 +1,6 @@
-"""What a cadence refuses, shown under the text that was refused.
+"""Errors of cadences, with a caret under the mistake.
 
-Every refusal carries the text, the place in it, what is wrong there and what would be right, and draws a caret::
+Each error has the text, the position of the mistake, the problem and the remedy::
 
     minute: 61 is out of range; use 0-59
         61 * * * *
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SHOWN = 120
-"""Characters of a refused text that a message repeats: enough for any sane one, and no ten-thousand-item list."""
+"""Characters of an invalid text that a message repeats at most."""
 
 
 class InvalidText(DuetimeError, ValueError):
-    """A text that is refused, with a caret under the part at fault.
+    """An invalid text, with a caret under the mistake.
 
     Attributes:
-        text: what was given.
-        problem: what is wrong, naming the field or option.
-        remedy: what would be right.
-        start: where the part at fault begins in ``text``.
-        width: how many characters it has, at least one.
+        text: the invalid text.
+        problem: what is wrong, with the name of the field or option.
+        remedy: what to write instead.
+        start: where the mistake begins in ``text``.
+        width: its number of characters, at least one.
     """
 
     code = "invalid-text"
@@ -45,56 +45,56 @@ class InvalidText(DuetimeError, ValueError):
 
 
 class InvalidCadence(InvalidText):
-    """A cadence that cannot be: mistyped, out of range, or against itself."""
+    """An invalid cadence: mistyped, out of range, or contradictory."""
 
     code = "invalid-cadence"
 
 
 class InvalidCron(InvalidCadence):
-    """A cron expression with a field that the cron language forbids."""
+    """A cron expression with an invalid field."""
 
     code = "invalid-cron"
 
 
 class AmbiguousDays(InvalidCron):
-    """Day-of-month and day-of-week are both restricted, and nobody said whether both or either must match."""
+    """Day-of-month and day-of-week are both restricted, and ``day_rule`` is missing."""
 
     code = "ambiguous-days"
 
 
 class NeverFires(InvalidCadence):
-    """A cadence of which no date or no time of day can ever come."""
+    """A cadence without any occurrence."""
 
     code = "never-fires"
 
 
 class UnknownZone(InvalidCadence):
-    """A time zone that the IANA database does not have."""
+    """A time zone that is not in the IANA database."""
 
     code = "unknown-zone"
 
 
 class InvalidExpression(InvalidText):
-    """An expression that EventBridge Scheduler, as AWS documents it, would refuse."""
+    """An expression that EventBridge Scheduler, as AWS documents it, would reject."""
 
     code = "invalid-expression"
 
 
 class NaiveInstant(DuetimeError, ValueError):
-    """A datetime without a zone where an instant is needed: it names no moment."""
+    """A datetime without a zone where an instant is required."""
 
     code = "naive-instant"
 
     def __init__(self, given: object) -> None:
         self.given = given
-        super().__init__(f"{given} names no moment; give an aware datetime, as in datetime(..., tzinfo=UTC)")
+        super().__init__(f"{given} has no time zone; give an aware datetime, as in datetime(..., tzinfo=UTC)")
 
 
 def nearest(written: str, known: Iterable[str]) -> str:
-    """A remedy that names what was probably meant, whatever its case; empty where nothing is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only a mistake needs it
+    """Return a remedy with the most similar known word, ignoring case; empty if none is similar."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only needed for mistakes
 
-    words = {each.lower(): each for each in known}
+    words = {word.lower(): word for word in known}
     near = get_close_matches(written.lower()[:_SHOWN], words, n=1, cutoff=0.65)
     return f"did you mean {words[near[0]]}?" if near else ""
 

@@ -1,11 +1,11 @@
-"""EventBridge Scheduler's own expressions: a strict validator, and an evaluator of what they fire on.
+"""EventBridge Scheduler's expressions: values, a strict parser, and the instants at which they fire.
 
 From AWS's *Schedule types in EventBridge Scheduler*: ``at(yyyy-mm-ddThh:mm:ss)``, ``rate(value unit)`` and
-``cron(minutes hours day-of-month month day-of-week year)``, evaluated in a zone that is told beside them. What that page
-does not document is refused here, for the emulators accept anything and so prove nothing.
+``cron(minutes hours day-of-month month day-of-week year)``, each evaluated in a separate time zone. The
+parser rejects everything that this page does not document, because the emulators accept any text.
 
-Changes of the clocks, from the same page: a time that does not exist is skipped, and one that comes twice runs once. In
-which of the two passes it does not say, so :meth:`Expression.next_after` answers for either.
+Clock changes, from the same page: a time that does not exist is skipped, and a time that comes twice runs
+once. The page does not name the pass, so :meth:`WakeExpression.next_after` computes either.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 
-from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, parse_cron_fields
+from duetime.cadence.aws_fields import FIRST_YEAR, LAST_YEAR, CronFields, parse_cron_fields
+from duetime.cadence.aws_text import day_text, months_text, values_text
 from duetime.cadence.days import Days, OneDay
 from duetime.cadence.errors import InvalidExpression, UnknownZone
-from duetime.cadence.times import DAY, Fields, at_time
+from duetime.cadence.times import DAY, HOUR, MINUTE, Fields, at_time
 from duetime.cadence.walk import SKIPPED_AND_LAST, SKIPPED_AND_ONCE, WallSchedule, next_after
 from duetime.cadence.zones import instant_at, seconds_of, zone
 
@@ -31,31 +32,31 @@ LONGEST_ZONE = 50
 _AT = re.compile(r"at\((\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\)", re.ASCII)
 _RATE = re.compile(r"rate\(([1-9]\d{0,8}) (minute|hour|day)(s?)\)", re.ASCII)
 _CRON = re.compile(r"cron\((.*)\)", re.ASCII)
-_UNITS = {"minute": 60, "hour": 3_600, "day": DAY}
+_UNITS = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 
 
 @dataclass(frozen=True, slots=True)
-class Expression(ABC):
-    """A valid expression, and the zone it is evaluated in.
+class WakeExpression(ABC):
+    """A valid expression, and the zone in which it is evaluated.
 
     Attributes:
-        text: the expression as EventBridge takes it.
+        expression: the text for EventBridge.
         tz: an IANA zone.
     """
 
-    text: str
+    expression: str
     tz: str
 
     def next_after(
         self, instant: datetime, *, last_pass: bool = False, start: datetime | None = None
     ) -> datetime | None:
-        """The first instant strictly after ``instant`` that it fires at, in UTC; None when it never does again.
+        """Return the first firing strictly after ``instant``, in UTC; None if there is none.
 
         Args:
             instant: an aware datetime.
-            last_pass: where a local time comes twice, fire in its second pass instead of its first.
-            start: what a rate counts from, and fires at first: the schedule's start date or its creation. Without it,
-                a rate counts from ``instant``.
+            last_pass: fire local times that come twice in their second pass instead of their first.
+            start: the first firing of a rate: the schedule's start date or its creation. By default a rate
+                counts from ``instant``.
 
         Raises:
             NaiveInstant: an instant without a zone.
@@ -69,8 +70,8 @@ class Expression(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class RateExpression(Expression):
-    """``rate(...)``: elapsed time, whatever the clocks do.
+class RateExpression(WakeExpression):
+    """``rate(...)``: elapsed time, independent of clock changes.
 
     Attributes:
         period: seconds from one firing to the next.
@@ -84,7 +85,7 @@ class RateExpression(Expression):
 
 
 @dataclass(frozen=True, slots=True)
-class WallExpression(Expression):
+class WallExpression(WakeExpression):
     """``at(...)`` or ``cron(...)``: times on the zone's wall clock."""
 
     _wall: WallSchedule = field(compare=False, repr=False)
@@ -97,11 +98,11 @@ class WallExpression(Expression):
 
 
 @lru_cache(maxsize=256)
-def parse_expression(text: str, tz: str = "UTC") -> Expression:
-    """Read an expression, as strictly as AWS documents it.
+def parse_expression(text: str, tz: str = "UTC") -> WakeExpression:
+    """Return the expression of a text, read as strictly as AWS documents it.
 
     Raises:
-        InvalidExpression: EventBridge Scheduler would refuse the expression or the zone.
+        InvalidExpression: EventBridge Scheduler would reject the expression or the zone.
     """
     _check_zone(tz)
     if len(text) > LONGEST:
@@ -111,24 +112,43 @@ def parse_expression(text: str, tz: str = "UTC") -> Expression:
     if match := _RATE.fullmatch(text):
         return _rate(text, tz, match)
     if text.isascii() and (match := _CRON.fullmatch(text)):
-        fields = parse_cron_fields(text, match[1], match.start(1))
-        wall = WallSchedule(Days(fields.days, years=fields.years), Fields(fields.hours, fields.minutes))
-        return WallExpression(text, tz, wall)
+        return _wall_expression(text, tz, parse_cron_fields(text, match[1], match.start(1)))
     remedy = "write at(yyyy-mm-ddThh:mm:ss), rate(5 minutes) or cron(0 9 * * ? *)"
     raise InvalidExpression(text, "not an expression of EventBridge Scheduler", remedy)
 
 
-def at_expression(instant: datetime) -> str:
-    """The ``at(...)`` for an instant, in UTC; a fraction of a second is dropped, which wakes early and never late.
+def at_expression(instant: datetime) -> WakeExpression:
+    """Return the ``at(...)`` of an instant, in UTC, without the fraction of a second.
 
     Raises:
         NaiveInstant: an instant without a zone.
     """
-    seconds_of(instant)
-    return f"at({instant.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat()})"
+    day, second = divmod(seconds_of(instant), DAY)
+    text = f"at({instant.astimezone(UTC).replace(tzinfo=None, microsecond=0).isoformat()})"
+    return WallExpression(text, "UTC", WallSchedule(OneDay(day), at_time(second)))
 
 
-def _at(text: str, tz: str, local: str) -> Expression:
+def rate_expression(minutes: int) -> WakeExpression:
+    """Return the ``rate(...)`` of a number of minutes, in the largest unit that fits."""
+    seconds = minutes * MINUTE
+    unit, size = next((unit, size) for unit, size in reversed(_UNITS.items()) if seconds % size == 0)
+    return RateExpression(f"rate({seconds // size} {unit}s)", "UTC", seconds)
+
+
+def cron_expression(fields: CronFields, tz: str) -> WakeExpression:
+    """Return the ``cron(...)`` of fields with at most one rule for days, in every year."""
+    day, weekday = day_text(fields.days)
+    minutes, hours = values_text(fields.minutes, 0, 59), values_text(fields.hours, 0, 23)
+    text = f"cron({minutes} {hours} {day} {months_text(fields.days.months)} {weekday} *)"
+    return _wall_expression(text, tz, fields)
+
+
+def _wall_expression(text: str, tz: str, fields: CronFields) -> WakeExpression:
+    wall = WallSchedule(Days(fields.days, years=fields.years), Fields(fields.hours, fields.minutes))
+    return WallExpression(text, tz, wall)
+
+
+def _at(text: str, tz: str, local: str) -> WakeExpression:
     try:
         when = datetime.fromisoformat(local).replace(tzinfo=UTC)
     except ValueError:
@@ -142,7 +162,7 @@ def _at(text: str, tz: str, local: str) -> Expression:
     return WallExpression(text, tz, WallSchedule(OneDay(day), at_time(second)))
 
 
-def _rate(text: str, tz: str, match: re.Match[str]) -> Expression:
+def _rate(text: str, tz: str, match: re.Match[str]) -> WakeExpression:
     if not match[3] and match[1] != "1":
         problem = f"rate: {match[2]} is for one"
         raise InvalidExpression(

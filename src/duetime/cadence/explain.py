@@ -1,4 +1,4 @@
-"""What changes of the clocks did to occurrences, in words: moved, skipped, doubled, or once though the hour came twice."""
+"""Effects of clock changes on occurrences: moved, skipped, doubled, or run once."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Mark = Literal["moved", "skipped", "doubled", "once"]
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One occurrence, or one gap that swallowed some.
+    """One occurrence, or one gap that skipped some.
 
     Attributes:
-        at: the instant, in UTC; None for occurrences that a gap swallowed.
-        local: what the wall clock shows then, or would have shown, without a zone.
-        offset: seconds that this local time is ahead of UTC.
-        mark: what a change of the clocks did to it, if anything.
-        words: the mark as a sentence; empty without one.
+        at: the instant, in UTC; None for occurrences skipped by a gap.
+        local: the local time, or the skipped one, without a zone.
+        offset: seconds of local time ahead of UTC.
+        mark: the effect of a clock change; None without one.
+        words: the effect as a sentence; empty without one.
     """
 
     at: datetime | None
@@ -39,7 +39,7 @@ class Explained:
 
 
 def explained(cadence: Cadence, start: datetime, until: datetime | None = None) -> Iterator[Explained]:
-    """The occurrences in (start, until], each with what a change of the clocks did to it; endless where the cadence is.
+    """Yield the occurrences in (start, until], each with the effect of a clock change.
 
     Raises:
         NaiveInstant: a datetime without a zone.
@@ -50,7 +50,7 @@ def explained(cadence: Cadence, start: datetime, until: datetime | None = None) 
         found = seconds_of(occurrence) if (occurrence := cadence.next_after(_instant(at))) else None
         ends = min((second for second in (found, last) if second is not None), default=at)
         if isinstance(cadence, WallCadence):
-            yield from _swallowed(cadence, at, ends)
+            yield from _skipped(cadence, at, ends)
         if found is None or (last is not None and found > last):
             return
         yield _occurrence(cadence, found)
@@ -69,7 +69,7 @@ def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | Non
         if missing and span.offset - span.before <= cadence.clock.moves_up_to:
             return (
                 "moved",
-                f"moved: {_times(missing)} did not exist, the clocks went forward to {_clock(at + span.offset)}",
+                f"moved: {_gap_words(missing, at + span.offset)}",
             )
     if at < span.start + span.before - span.offset:
         return "doubled", f"doubled: {_clock(at + span.offset)} came twice, this is the second pass"
@@ -81,8 +81,8 @@ def _mark(cadence: WallCadence, span: OffsetPeriod, at: int) -> tuple[Mark | Non
     return None, ""
 
 
-def _swallowed(cadence: WallCadence, after: int, before: int) -> Iterator[Explained]:
-    """The gaps in (after, before] whose occurrences the cadence's clock rule skips."""
+def _skipped(cadence: WallCadence, after: int, before: int) -> Iterator[Explained]:
+    """Yield the gaps in (after, before] whose occurrences the cadence's clock rule skips."""
     where = zone(cadence.tz)
     span = where.span(after)
     while span.end <= before:
@@ -93,13 +93,13 @@ def _swallowed(cadence: WallCadence, after: int, before: int) -> Iterator[Explai
             else []
         )
         if missing and jump > 0:
-            words = f"skipped: {_times(missing)} did not exist, the clocks went forward to {_clock(span.end + span.after)}"
+            words = f"skipped: {_gap_words(missing, span.end + span.after)}"
             yield Explained(None, _local(missing[0]), span.offset, "skipped", words)
         span = where.span(span.end)
 
 
 def _in_gap(cadence: WallCadence, opens: int, ends: int) -> list[int]:
-    """The local times in [opens, ends) that the cadence would have had."""
+    """Return the cadence's local times in [opens, ends)."""
     found = []
     at = cadence.wall.first_from(opens)
     while at != NOTHING and at < ends:
@@ -108,9 +108,10 @@ def _in_gap(cadence: WallCadence, opens: int, ends: int) -> list[int]:
     return found
 
 
-def _times(local: list[int]) -> str:
-    shown = [_clock(at) for at in local]
-    return shown[0] if len(shown) == 1 else f"{shown[0]} to {shown[-1]} ({len(shown)} times)"
+def _gap_words(missing: list[int], end: int) -> str:
+    shown = [_clock(at) for at in missing]
+    times = shown[0] if len(shown) == 1 else f"{shown[0]} to {shown[-1]} ({len(shown)} times)"
+    return f"{times} did not exist, the clocks went forward to {_clock(end)}"
 
 
 def _clock(local: int) -> str:

@@ -1,8 +1,8 @@
-"""A cron expression, read: what it says about seconds, minutes, hours and days, or why it says nothing.
+"""The parser of cron expressions.
 
-Five fields (minute hour day-of-month month day-of-week), six with a leading second, or one of the ``@daily`` family. The
-special items are Quartz's as Cronos reads them: ``L``, ``L-3``, ``LW``, ``L-3W``, ``15W`` of the month; ``5L`` and ``MON#2`` of the
-week.
+An expression has five fields (minute hour day-of-month month day-of-week), six with a leading second, or is a
+macro such as ``@daily``. The special items are Quartz's as Cronos reads them. Day-of-month has ``L``,
+``L-3``, ``LW``, ``L-3W`` and ``15W``; day-of-week has ``5L`` and ``MON#2``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from duetime.cadence.fields import DAY, HOUR, MINUTE, MONTH, SECOND, WEEKDAY, Fi
 DayRule = Literal["and", "or"]
 
 LONGEST = 1_000
-"""Characters that an expression may have: every value of every field, listed, has fewer."""
+"""Characters of an expression at most: a list of all values of all fields has fewer."""
 _MACROS = {
     "@YEARLY": "0 0 1 1 *",
     "@ANNUALLY": "0 0 1 1 *",
@@ -41,9 +41,9 @@ class CronParts(NamedTuple):
     Attributes:
         text: the expression, in capitals and with single spaces.
         seconds: bit mask of the seconds; ``minutes`` and ``hours`` likewise.
-        days: what the day and month fields admit.
-        interval: whether second, minute or hour is a ``*``, a ``?``, a range or a step (Cronos' notion).
-        starred: whether second, minute or hour begins with a star (vixie cron's notion).
+        days: the day and month fields.
+        interval: whether second, minute or hour is a ``*``, a ``?``, a range or a step (Cronos's definition).
+        starred: whether second, minute or hour begins with a star (vixie cron's definition).
     """
 
     text: str
@@ -56,11 +56,11 @@ class CronParts(NamedTuple):
 
 
 def parse_cron(given: str, day_rule: DayRule | None = None) -> CronParts:
-    """Read a cron expression.
+    """Return the parts of a cron expression.
 
     Raises:
-        InvalidCron: it is not of the language; :class:`AmbiguousDays` when both day fields are restricted and
-            ``day_rule`` is not said.
+        InvalidCron: the expression is invalid; :class:`AmbiguousDays` if both day fields are restricted
+            without a ``day_rule``.
         NeverFires: no month has such a day.
     """
     if day_rule is not None and day_rule not in get_args(DayRule):
@@ -72,25 +72,25 @@ def parse_cron(given: str, day_rule: DayRule | None = None) -> CronParts:
     if len(tokens) == _FEWEST:
         tokens.insert(0, "0")
     if len(tokens) != _MOST:
-        _refuse_length(given, len(text.split(" ")))
+        _fail_length(given, len(text.split(" ")))
     try:
         parts = _read(text.lower() if text[0] == "@" else text, tokens, day_rule)
-    except FieldError as refused:
-        _refuse(given, refused)
+    except FieldError as error:
+        _fail(given, error)
     if not parts.days.ever():
-        _refuse_days(given, tokens)
+        _fail_days(given, tokens)
     return parts
 
 
 def _readable(given: str) -> str:
-    """The expression in capitals with single spaces, once it is known to be one of a sane size and alphabet."""
+    """Return the expression in capitals with single spaces, after checking its length and characters."""
     if len(given) > LONGEST:
         raise InvalidCron(given, f"{len(given)} characters are no cron expression", f"use at most {LONGEST}")
     if not given.isascii():
         at = next(n for n, char in enumerate(given) if not char.isascii())
         raise InvalidCron(
             given,
-            f"{given[at]!r} is not of the ASCII alphabet",
+            f"{given[at]!r} is not an ASCII character",
             "use 0-9, A-Z and * , - / ?",
             start=at,
             width=1,
@@ -105,9 +105,7 @@ def _macro(given: str, text: str) -> str:
     if text in _MACROS:
         return _MACROS[text]
     if text == "@REBOOT":
-        raise InvalidCron(
-            given, "@reboot names no time", "nothing reboots here; use once(...), on_event(...) or manual()"
-        )
+        raise InvalidCron(given, "@reboot names no time", "use once(...), on_event(...) or manual()")
     known = [macro.lower() for macro in _MACROS]
     raise InvalidCron(
         given, f"there is no {text[:20].lower()}", nearest(text, known) or f"use {', '.join(known)}"
@@ -123,7 +121,7 @@ def _read(text: str, tokens: list[str], day_rule: DayRule | None) -> CronParts:
     both = day not in _UNRESTRICTED and weekday not in _UNRESTRICTED
     if both and day_rule is None:
         remedy = (
-            'say day_rule="and" for days that match both, or day_rule="or" for days that match either,'
+            'give day_rule="and" for days that match both, or day_rule="or" for days that match either,'
             " as a crontab does"
         )
         raise FieldError(_BOTH, "day-of-month and day-of-week are both restricted", remedy)
@@ -138,35 +136,35 @@ def _read(text: str, tokens: list[str], day_rule: DayRule | None) -> CronParts:
     )
 
 
-def _refuse_length(given: str, count: int) -> NoReturn:
+def _fail_length(given: str, count: int) -> NoReturn:
     remedy = "write minute hour day-of-month month day-of-week, with second before them if need be"
     raise InvalidCron(given, f"a cron expression has 5 or 6 fields, and this has {count}", remedy)
 
 
-def _refuse(given: str, refused: FieldError) -> NoReturn:
-    if refused.field == _BOTH:
-        start, _ = _place(given, _NAMES.index(DAY.name))
-        problem = refused.problem.removeprefix(f"{_BOTH}: ")
-        last, width = _place(given, _NAMES.index(WEEKDAY.name))
-        raise AmbiguousDays(given, problem, refused.remedy, start=start, width=last + width - start)
-    start, width = _place(given, _NAMES.index(refused.field))
-    raise InvalidCron(given, refused.problem, refused.remedy, start=start, width=width)
+def _fail(given: str, error: FieldError) -> NoReturn:
+    if error.field == _BOTH:
+        start, _ = _position(given, _NAMES.index(DAY.name))
+        problem = error.problem.removeprefix(f"{_BOTH}: ")
+        last, width = _position(given, _NAMES.index(WEEKDAY.name))
+        raise AmbiguousDays(given, problem, error.remedy, start=start, width=last + width - start)
+    start, width = _position(given, _NAMES.index(error.field))
+    raise InvalidCron(given, error.problem, error.remedy, start=start, width=width)
 
 
-def _refuse_days(given: str, tokens: list[str]) -> NoReturn:
-    start, width = _place(given, _NAMES.index(DAY.name))
+def _fail_days(given: str, tokens: list[str]) -> NoReturn:
+    start, width = _position(given, _NAMES.index(DAY.name))
     when = f"day-of-month {tokens[3]}, month {tokens[4]}, day-of-week {tokens[5]}"
     raise NeverFires(
-        given, f"no month ever has such a day ({when})", "ask for a day that comes", start=start, width=width
+        given, f"no month ever has such a day ({when})", "choose a day that exists", start=start, width=width
     )
 
 
-def _place(given: str, field: int) -> tuple[int, int]:
-    """Where a field stands in what was given, and how wide it is; ``field`` counts from the seconds."""
+def _position(given: str, field: int) -> tuple[int, int]:
+    """Return where a field begins in the given text, and its width; ``field`` counts from the seconds."""
     tokens = given.split()
-    wanted = field - (_MOST - len(tokens))
+    index = field - (_MOST - len(tokens))
     end = 0
-    for token in tokens[: wanted + 1]:
+    for token in tokens[: index + 1]:
         start = given.index(token, end)
         end = start + len(token)
     return start, end - start

@@ -1,7 +1,7 @@
-"""One field of a cron expression: values, lists, ranges that may wrap, and steps, read into a bit mask.
+"""One field of a cron expression: values, lists, ranges that may wrap, and steps, parsed to a bit mask.
 
-Bit n of a mask stands for the value n. What people mostly write (``*``, a number, a name, ``*/5``) is looked up; the rest is
-read item by item. A refusal says what is wrong with the field; where it stands is the caller's to say.
+Bit n of a mask stands for the value n. Common texts (``*``, a number, a name, ``*/5``) are looked up; others
+are parsed item by item. An error names the problem of the field; the caller adds the position.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from duetime.cadence.words import MONTHS, WEEKDAYS
 
 
 class FieldError(Exception):
-    """Why a field is refused: which it is, its problem, and what would be right."""
+    """An invalid field: its name, the problem and the remedy."""
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
         self.field = field
@@ -21,9 +21,9 @@ class FieldError(Exception):
 
 
 class CronField:
-    """One field of the language: its values run from ``low`` to ``high``, and ``longest_step`` bounds its steps."""
+    """One field of the language: values from ``low`` to ``high``, steps up to ``longest_step``."""
 
-    __slots__ = ("all", "high", "longest_step", "low", "name", "names", "values", "wholes")
+    __slots__ = ("all", "common", "high", "longest_step", "low", "name", "names", "values")
 
     def __init__(
         self, name: str, low: int, high: int, names: tuple[str, ...] = (), first_named: int = 0
@@ -38,27 +38,27 @@ class CronField:
         self.values |= {text: 1 << n for text, n in self.names.items()}
         self.all = self.folded(_span(low, high, 1))
         self.values = {text: self.folded(mask) for text, mask in self.values.items()}
-        self.wholes = {"*": self.all, "?": self.all}
-        self.wholes |= {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, self.longest_step + 1)}
+        self.common = {"*": self.all, "?": self.all}
+        self.common |= {f"*/{n}": self.folded(_span(low, high, n)) for n in range(1, self.longest_step + 1)}
 
     def folded(self, mask: int) -> int:
-        """The mask with each value on its own bit: only weekdays have two names for one, 0 and 7 for Sunday."""
+        """Return the mask with one bit for each value: weekdays have two numbers for Sunday, 0 and 7."""
         return mask
 
     def mask(self, text: str) -> int:
-        """The values of a whole field.
+        """Return the values of a field.
 
         Raises:
-            Refused: it is not of the language.
+            FieldError: the field is invalid.
         """
-        known = self.wholes.get(text) or self.values.get(text)
+        known = self.common.get(text) or self.values.get(text)
         return known or self.listed(text.split(","))
 
     def listed(self, items: list[str]) -> int:
-        """The values of a list's items.
+        """Return the values of a list's items.
 
         Raises:
-            Refused: an item is not of the language, or there are more items than the field has values.
+            FieldError: an item is invalid, or the list has more items than the field has values.
         """
         if len(items) > self.high - self.low + 1:
             raise FieldError(
@@ -72,10 +72,10 @@ class CronField:
         return mask
 
     def value(self, text: str) -> int:
-        """One value, by number or name.
+        """Return one value, by number or name.
 
         Raises:
-            Refused: the field has no such value.
+            FieldError: the field has no such value.
         """
         if text in self.names:
             return self.names[text]
@@ -86,15 +86,15 @@ class CronField:
     def _item(self, item: str) -> int:
         values, slash, step = item.partition("/")
         if values in ("*", "?"):
-            return self._whole(item, step) if slash else self._starred(values)
+            return self._stepped(item, step) if slash else self._starred(values)
         first, dash, last = values.partition("-")
         low = self.value(first)
         implied = self.high if slash else low
         high = self.value(last) if dash else implied
         return self._ranged(low, high, self._step(step) if slash else 1)
 
-    def _whole(self, item: str, step: str) -> int:
-        return self.wholes.get(item) or self._ranged(self.low, self.high, self._step(step))
+    def _stepped(self, item: str, step: str) -> int:
+        return self.common.get(item) or self._ranged(self.low, self.high, self._step(step))
 
     def _starred(self, star: str) -> int:
         raise FieldError(self.name, f"{star} already means every value", f"write {star} alone")
@@ -122,7 +122,7 @@ class CronField:
         if text.isdigit():
             return f"{text[:20]} is out of range", remedy
         if text[:3] in self.names and text.isalpha():
-            return f"{text[:20]} is not a name that cron knows", f"use its three letters, {text[:3]}"
+            return f"{text[:20]} is not a name in cron", f"use its three letters, {text[:3]}"
         if set(text) & set("LW#") and not set(text) - set("LW#-0123456789"):
             return (
                 f"{text[:20]} means nothing in this field",

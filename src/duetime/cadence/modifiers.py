@@ -1,7 +1,7 @@
-"""What any cadence can be narrowed by, and the zone and the clock rule it lives under.
+"""The modifiers of any cadence: its zone, its rule for clock changes, and its filters.
 
-The filters are independent of each other: each asks the occurrence's own local date or time, before a change of the
-clocks moves it. A window that crosses midnight therefore belongs to no single day; ``days="fri"`` with a window from 22:00
+The filters are independent of each other. Each checks the occurrence's own local date or time, before a clock
+change moves it. So a window across midnight belongs to no single day: ``days="fri"`` with a window from 22:00
 to 02:00 means Friday until 02:00 and Friday from 22:00.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import time
-from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Self, TypedDict, get_args
 
 from duetime.cadence.day_fields import ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS
@@ -35,11 +34,11 @@ Dst = Literal["cronos", "vixie", "eventbridge"]
 Window = str | tuple[str | time, str | time]
 """``("09:00", "17:00")`` or ``"09:00-17:00"``."""
 Words = str | Iterable[str | int]
-"""Words with commas between them and ranges, as in ``"mon-fri,sun"``; or a list of words."""
+"""Words and ranges separated by commas, as in ``"mon-fri,sun"``; or a list of words."""
 
 
 class CadenceOptions(TypedDict, total=False):
-    """What may be said of any cadence, beside its days and times; see :func:`~duetime.cadence.cron` for each."""
+    """The options of any cadence; see :func:`~duetime.cadence.cron` for each."""
 
     tz: str | None
     dst: Dst
@@ -52,17 +51,17 @@ class CadenceOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Modifiers:
-    """Zone, clock rule and filters, as masks and seconds; the defaults narrow nothing.
+    """Zone, clock rule and filters, as masks and seconds; the defaults filter nothing.
 
     Attributes:
-        tz: the zone that was said, or None.
-        default_tz: the zone to use where none was said.
-        dst: what changes of the clocks do.
+        tz: the cadence's own zone, or None.
+        default_tz: the zone of a cadence without its own.
+        dst: the rule for clock changes.
         days: weekdays, Sunday as bit 0.
         months: January as bit 1.
         weeks: weeks of the month; see :class:`~duetime.cadence.days.DayFields`.
-        window: the first and the last second of the day that are let through.
-        calendar: dates to stay silent on.
+        window: the first and the last second of the day to include.
+        calendar: dates to exclude or to include.
     """
 
     tz: str | None = None
@@ -76,32 +75,32 @@ class Modifiers:
 
     @property
     def zone_name(self) -> str:
-        """The zone that counts: the one said, else the default, else UTC."""
+        """The effective zone: the own one, else the default, else UTC."""
         return self.tz or self.default_tz or "UTC"
 
     @property
     def filters_days(self) -> bool:
-        """Whether weekday, week or month is narrowed."""
+        """Whether weekday, week or month is filtered."""
         return (self.days, self.weeks, self.months) != (ALL_WEEKDAYS, ALL_WEEKS, ALL_MONTHS)
 
     @property
     def narrows(self) -> bool:
-        """Whether anything at all is left out."""
+        """Whether any filter is set."""
         return self.window is not None or self.calendar is not None or self.filters_days
 
     def narrowed(self, fields: DayFields) -> DayFields:
-        """Those day fields with this scope's filters on top."""
+        """Return the day fields with these filters added."""
         if not self.filters_days:
             return fields
         months = fields.months & self.months
         return fields._replace(only_weekdays=self.days, weeks=self.weeks, months=months)
 
     def windowed(self, times: Times) -> Times:
-        """Those times inside this scope's window."""
+        """Return the times inside the window."""
         return times if self.window is None else Windowed(times, *self.window)
 
     def clock(self, *, interval: bool, starred: bool) -> DstPolicy:
-        """The rule for changes of the clocks, for an expression that is an interval (Cronos) or starred (vixie)."""
+        """Return the rule for clock changes; ``interval`` matters to Cronos, ``starred`` to vixie cron."""
         if self.dst == "cronos":
             return MOVED_AND_REPEATED if interval else MOVED_AND_ONCE
         if self.dst == "vixie":
@@ -109,23 +108,23 @@ class Modifiers:
         return SKIPPED_AND_ONCE
 
     def admits(self, second: int) -> bool:
-        """Whether the window lets that second of the day through."""
+        """Return whether the window includes a second of the day."""
         if self.window is None:
             return True
         opens, shuts = self.window
         return opens <= second <= shuts if opens <= shuts else not shuts < second < opens
 
     def with_default_tz(self, name: str) -> Self:
-        """This scope, with that zone where none was said."""
+        """Return these modifiers, with the given zone if they have none."""
         zone(name)
         return self if self.tz is not None else replace(self, default_tz=name)
 
 
 PLAIN = Modifiers()
-"""The scope of a cadence of which nothing more was said."""
+"""The modifiers of a cadence without options."""
 
 
-def scope_of(
+def read_modifiers(
     *,
     tz: str | None = None,
     dst: Dst = "cronos",
@@ -135,23 +134,21 @@ def scope_of(
     window: Window | None = None,
     calendar: Calendar | None = None,
 ) -> Modifiers:
-    """A scope from what people write.
+    """Return the modifiers of a cadence's options.
 
     Raises:
-        InvalidCadence: an option is mistyped; :class:`UnknownZone` if it is the zone.
+        InvalidCadence: an option is invalid; :class:`UnknownZone` if it is the zone.
     """
     if (
         tz is None
         and dst == "cronos"
-        and all(said is None for said in (days, months, weeks, window, calendar))
+        and all(option is None for option in (days, months, weeks, window, calendar))
     ):
         return PLAIN
     if tz is not None:
         zone(tz)
     if dst not in get_args(Dst):
-        raise InvalidCadence(
-            str(dst), "dst: not a rule for changes of the clocks", f"use {', '.join(get_args(Dst))}"
-        )
+        raise InvalidCadence(str(dst), "dst: not a rule for clock changes", f"use {', '.join(get_args(Dst))}")
     if calendar is not None and not hasattr(calendar, "leaves"):
         raise InvalidCadence(str(calendar), "calendar: not a calendar", "give Calendar(exclude=[...])")
     return Modifiers(
@@ -165,17 +162,10 @@ def scope_of(
     )
 
 
-@lru_cache(maxsize=1_024)
-def _in_zone(tz: str) -> Modifiers:
-    """The scope of which nothing but the zone was said: made once, for most are of this kind."""
-    zone(tz)
-    return Modifiers(tz=tz)
-
-
 def _window(given: Window) -> tuple[int, int]:
     ends = given.split("-") if isinstance(given, str) else list(given)
     if len(ends) != len(("opens", "shuts")):
         raise InvalidCadence(
-            str(given), "window: it opens and it shuts", 'give two times, as in ("09:00", "17:00")'
+            str(given), "window: it must have a start and an end", 'give two times, as in ("09:00", "17:00")'
         )
     return second_of_day(ends[0], "window"), second_of_day(ends[1], "window")

@@ -1,4 +1,4 @@
-"""``monthly(...)`` and ``nth_weekday(...)``: days of the month at a time, by number or by weekday."""
+"""``monthly(...)`` and ``nth_weekday(...)``: days of the month, by number or by weekday."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from duetime.cadence.cron_days import MonthDays, month_days
 from duetime.cadence.day_fields import DayFields
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.fields import FieldError
-from duetime.cadence.modifiers import CadenceOptions, Words, scope_of
+from duetime.cadence.modifiers import CadenceOptions, Words, read_modifiers
 from duetime.cadence.words import (
     before_last,
     clock_text,
@@ -31,7 +31,7 @@ _LAST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Monthly(AtATime):
-    """Some days of the month at a time; days that a month does not have are skipped."""
+    """Some days of the month at a time; a month without such a day is skipped."""
 
     on: MonthDays
 
@@ -96,15 +96,15 @@ def monthly(
     at: str | time,
     **options: Unpack[CadenceOptions],
 ) -> Monthly:
-    """Some days of the month at a local time, as in ``monthly("1,last", "00:30")``.
+    """Return a cadence of some days of the month at a local time, as in ``monthly("1,last", "00:30")``.
 
-    Days are 1 to 31, ``last``, ``last-2``, and with a ``w`` behind them the weekday nearest to that day (``15w``, ``lastw``). A month
-    that has no such day is skipped.
+    Days are 1 to 31, ``last`` and ``last-2``. A ``w`` after them means the nearest weekday (``15w``,
+    ``lastw``). A month without such a day is skipped.
 
     Raises:
-        InvalidCadence: a day, the time or an option is mistyped, or nothing is left to fire.
+        InvalidCadence: a day, the time or an option is invalid, or the options leave no occurrence.
     """
-    scope = scope_of(**options)
+    scope = read_modifiers(**options)
     return Monthly(scope=scope, at=second_of_day(at), on=_month_days(on))
 
 
@@ -114,14 +114,14 @@ def nth_weekday(
     at: str | time,
     **options: Unpack[CadenceOptions],
 ) -> NthWeekday:
-    """The nth such weekdays of each month at a local time, as in ``nth_weekday("first", "mon", "06:00")``.
+    """Return a cadence of nth weekdays of a month at a time, as in ``nth_weekday("first", "mon", "06:00")``.
 
     ``nth`` is first to fifth, 1 to 5, or last; a month without a fifth is skipped.
 
     Raises:
-        InvalidCadence: a word, the time or an option is mistyped, or nothing is left to fire.
+        InvalidCadence: a word, the time or an option is invalid, or the options leave no occurrence.
     """
-    scope = scope_of(**options)
+    scope = read_modifiers(**options)
     which = weeks_mask([nth] if isinstance(nth, int) else nth, "nth_weekday")
     return NthWeekday(scope=scope, at=second_of_day(at), nth=which, on=weekdays_mask(on, "weekday"))
 
@@ -136,8 +136,6 @@ def _month_days(given: Words | int) -> MonthDays:
         raise InvalidCadence(text, "monthly: not days of the month", "use 1-31, last, last-2 or 15w")
     try:
         found = month_days(spelled)
-    except FieldError as refused:
-        raise InvalidCadence(
-            text, refused.problem.replace(refused.field, "monthly"), refused.remedy
-        ) from None
+    except FieldError as error:
+        raise InvalidCadence(text, error.problem.replace(error.field, "monthly"), error.remedy) from None
     return MonthDays(found.days, *(tuple(sorted(set(days))) for days in found[1:]))

@@ -1,4 +1,4 @@
-"""A scope in words: as the options of a cadence's text, as part of its name, and in plain English."""
+"""Modifiers as text: the options of a cadence's text, part of its name, and plain English."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from duetime.cadence.modifiers import Modifiers
 
 LONGEST_NAME = 64
-"""Characters of a name at most: what an EventBridge schedule's name may have."""
+"""Characters of a name at most: the limit of an EventBridge schedule's name."""
 _DIGEST = 8
 
 
 def options_text(scope: Modifiers) -> str:
-    """The scope as ``key=value`` words, each after a space, in one order; empty for the plain scope."""
+    """Return the modifiers as ``key=value`` words in a fixed order, each after a space; empty without any."""
     return "".join(f" {key}={value}" for key, value in _options(scope))
 
 
 def _options(scope: Modifiers) -> list[tuple[str, str]]:
-    said = [
+    pairs = [
         ("days", weekdays_text(scope.days) if scope.days != ALL_WEEKDAYS else ""),
         ("months", months_text(scope.months) if scope.months != ALL_MONTHS else ""),
         ("weeks", weeks_text(scope.weeks) if scope.weeks != ALL_WEEKS else ""),
@@ -43,11 +43,11 @@ def _options(scope: Modifiers) -> list[tuple[str, str]]:
         ("default_tz", scope.default_tz or ""),
         ("dst", scope.dst if scope.dst != "cronos" else ""),
     ]
-    return [(key, value) for key, value in said if value]
+    return [(key, value) for key, value in pairs if value]
 
 
 def options_name(scope: Modifiers) -> str:
-    """What a name says of the scope. A default zone is not said: a name must not change with the app's settings."""
+    """Return the modifiers as part of a name, without the default zone: settings must not change a name."""
     parts = [_named(key, value, scope) for key, value in _options(scope) if key != "default_tz"]
     return "".join(f"_{part}" for part in parts)
 
@@ -61,7 +61,7 @@ def _named(key: str, value: str, scope: Modifiers) -> str:
 
 
 def options_words(scope: Modifiers) -> str:
-    """The scope in plain English, as clauses that each follow a comma."""
+    """Return the modifiers in plain English, as clauses that each follow a comma."""
     clauses = []
     if scope.days != ALL_WEEKDAYS:
         clauses.append(f"on {weekdays_words(scope.days)}")
@@ -75,47 +75,45 @@ def options_words(scope: Modifiers) -> str:
         clauses.append(_calendar_words(scope.calendar))
     clauses.append(f"{scope.zone_name} time" if scope.zone_name != "UTC" else "UTC")
     if scope.dst != "cronos":
-        clauses.append(
-            f"clock changes as {'vixie cron' if scope.dst == 'vixie' else 'EventBridge'} takes them"
-        )
+        clauses.append(f"clock changes as in {'vixie cron' if scope.dst == 'vixie' else 'EventBridge'}")
     return "".join(f", {clause}" for clause in clauses)
 
 
 def calendar_text(calendar: Calendar) -> str:
-    """A calendar as one word, which :func:`calendar_of` reads back."""
-    said = [
+    """Return a calendar as one word, which :func:`parse_calendar` reads back."""
+    pairs = [
         ("exclude", ",".join(calendar.exclude)),
         ("include", ",".join(calendar.include)),
         ("instead", calendar.instead if calendar.moves else ""),
         ("name", calendar.name or ""),
     ]
-    return ";".join(f"{key}:{value}" for key, value in said if value)
+    return ";".join(f"{key}:{value}" for key, value in pairs if value)
 
 
-def calendar_of(text: str) -> Calendar:
-    """The calendar that a word says.
+def parse_calendar(text: str) -> Calendar:
+    """Return the calendar of a word.
 
     Raises:
-        InvalidCadence: it says none.
+        InvalidCadence: the word is no calendar.
     """
-    said: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for part in text.split(";"):
         key, _, value = part.partition(":")
         if key not in ("exclude", "include", "instead", "name") or not value:
             raise InvalidCadence(
                 part or text, "calendar: not a part of a calendar", "write exclude:2026-12-25,sat"
             )
-        said[key] = value
+        entries[key] = value
     return Calendar(
-        exclude=said["exclude"].split(",") if "exclude" in said else (),
-        include=said["include"].split(",") if "include" in said else (),
-        instead=said.get("instead", "skip"),  # type: ignore[arg-type]  # Calendar refuses what it does not know
-        name=said.get("name"),
+        exclude=entries["exclude"].split(",") if "exclude" in entries else (),
+        include=entries["include"].split(",") if "include" in entries else (),
+        instead=entries.get("instead", "skip"),  # type: ignore[arg-type]  # Calendar rejects unknown values
+        name=entries.get("name"),
     )
 
 
 def short_name(name: str) -> str:
-    """A name of the characters that names have, cut to its length with a digest where it would be longer."""
+    """Return a valid name, shortened with a digest if it is too long or has other characters."""
     plain = re.sub(r"[^A-Za-z0-9_.-]", "_", name.replace("+", "plus").replace(",", "."))
     if plain == name.replace(",", ".").replace("/", "_") and len(plain) <= LONGEST_NAME:
         return plain
@@ -123,13 +121,13 @@ def short_name(name: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Eight characters that differ where the text differs."""
+    """Return a digest of eight characters."""
     return sha256(text.encode()).hexdigest()[:_DIGEST]
 
 
 def _calendar_words(calendar: Calendar) -> str:
     if calendar.name:
-        words = f"except as the calendar {calendar.name} says"
+        words = f"except by the calendar {calendar.name}"
     elif calendar.include:
         words = f"only on {_entries_words(calendar.include)}"
     else:

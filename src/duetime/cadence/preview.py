@@ -1,6 +1,6 @@
-"""What a preview tells of a cadence: the occurrences that it shows, and what nobody who looks at them would see.
+"""A preview of a cadence: its next occurrences, and what the occurrences alone do not show.
 
-``duetime preview`` and the admin API both take it from here, so that they tell the same.
+``duetime preview`` and the admin API both use it.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from duetime.cadence.croniter_check import not_comparable, second_opinion
+from duetime.cadence.croniter_check import compare_with_croniter, incomparable_reason
 from duetime.cadence.crontab import Cron
-from duetime.cadence.warnings import changed_ahead, surprises
+from duetime.cadence.warnings import cadence_warnings, upcoming_clock_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A cadence's occurrences after a start, and what is to be said of the cadence.
+    """A cadence's occurrences after a start, with warnings.
 
     Attributes:
-        cadence: whose they are.
-        until: where the preview ends, if somebody said so.
-        occurrences: those that are shown, and the gaps that swallowed some.
-        changes: what changes of the clocks do within a year of the last one that is shown; none where ``until`` was said.
-        notes: what may surprise, a sentence each.
-        disagreements: where croniter sees a cron expression's occurrences otherwise, a sentence each.
-        second_opinion: what croniter thinks, or why it is not asked; None for what is no cron expression.
+        cadence: the cadence.
+        until: the end of the preview; None for a number of occurrences.
+        occurrences: the occurrences shown, and the clock changes that skip some.
+        changes: effects of clock changes within a year of the last occurrence shown; empty if ``until`` is
+            set.
+        notes: warnings, a sentence each.
+        disagreements: where croniter computes other occurrences of a cron expression, a sentence each.
+        second_opinion: croniter's result, or why it is not compared; None unless the cadence is a cron
+            expression.
     """
 
     cadence: Cadence
@@ -44,40 +46,39 @@ class Preview:
     second_opinion: str | None
 
     @classmethod
-    def of(
+    def from_occurrences(
         cls, cadence: Cadence, occurrences: Iterable[Explained], start: datetime, until: datetime | None
     ) -> Self:
-        """The preview that shows these occurrences of (start, until].
+        """Return the preview that shows these occurrences of (start, until].
 
         Raises:
             NaiveInstant: a datetime without a zone.
         """
         shown = tuple(occurrences)
-        disagreements = _disagreements(cadence)
+        disagreements: tuple[str, ...] = ()
+        opinion = None
+        if isinstance(cadence, Cron):
+            disagreements = tuple(map(str, compare_with_croniter(cadence)))
+            opinion = _second_opinion(cadence, disagreements)
         return cls(
             cadence=cadence,
             until=until,
             occurrences=shown,
             changes=() if until is not None else _changes(cadence, shown, start),
-            notes=tuple(surprises(cadence)),
+            notes=tuple(cadence_warnings(cadence)),
             disagreements=disagreements,
-            second_opinion=_opinion(cadence, disagreements),
+            second_opinion=opinion,
         )
 
 
 def _changes(cadence: Cadence, shown: tuple[Explained, ...], start: datetime) -> tuple[Explained, ...]:
     last = max((row.at for row in shown if row.at is not None), default=start)
-    return tuple(row for row in changed_ahead(cadence, last) if row not in shown)
+    return tuple(row for row in upcoming_clock_changes(cadence, last) if row not in shown)
 
 
-def _disagreements(cadence: Cadence) -> tuple[str, ...]:
-    return tuple(str(each) for each in second_opinion(cadence)) if isinstance(cadence, Cron) else ()
-
-
-def _opinion(cadence: Cadence, disagreements: tuple[str, ...]) -> str | None:
-    if not isinstance(cadence, Cron):
-        return None
-    reason = not_comparable(cadence)
+def _second_opinion(cadence: Cron, disagreements: tuple[str, ...]) -> str:
+    """Return the result as a sentence; the console translates it by its wording."""
+    reason = incomparable_reason(cadence)
     if reason is not None:
         return f"not asked, since {reason}"
     return "croniter disagrees" if disagreements else "croniter agrees, changes of the clocks aside"

@@ -1,4 +1,4 @@
-"""Where in a cadence's text a refusal belongs: its parts with their places, and which of them a refused argument was."""
+"""The position of a mistake in a cadence's text: the parts of the text, and the invalid part."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from duetime.cadence.errors import InvalidCadence, NeverFires, UnknownZone
 
 _ITEMS = {"window": ("[^-]+",), "calendar": ("[^;]+", "[^;:,]+")}
-"""What a window and a calendar are made of; all else is a list."""
+"""Patterns of the items of windows and calendars; other options are lists."""
 
 
 class SourceToken(NamedTuple):
-    """A word as it was written, and where it begins and ends."""
+    """A word of the text, and where it begins and ends."""
 
     text: str
     start: int
@@ -21,60 +21,67 @@ class SourceToken(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A word, or an option's value, as an argument that refusals name."""
+    """A word, or an option's value.
+
+    Attributes:
+        label: its name in errors.
+        value: its text.
+        start: where the value begins.
+        end: where the value ends.
+        begins: where the option's name begins; for a word, as `start`.
+    """
 
     label: str
     value: str
     start: int
     end: int
     begins: int
-    """Where the option begins with its name; of a word, as `start`."""
 
     @property
     def is_word(self) -> bool:
-        """Whether it is no option."""
+        """Whether it is a word, not an option."""
         return self.begins == self.start
 
 
-def tokens_of(text: str) -> list[SourceToken]:
-    """The words of a text, in order."""
-    return [SourceToken(each.group(), each.start(), each.end()) for each in re.finditer(r"\S+", text)]
+def split_words(text: str) -> list[SourceToken]:
+    """Return the words of a text, in order."""
+    return [SourceToken(word.group(), word.start(), word.end()) for word in re.finditer(r"\S+", text)]
 
 
-def option_of(token: SourceToken) -> Part:
-    """A token that is an option, ``key=value``."""
+def option_from(token: SourceToken) -> Part:
+    """Return the part of an option, ``key=value``."""
     key, _, value = token.text.partition("=")
     return Part(key, value, token.end - len(value), token.end, token.start)
 
 
-def word_of(label: str, token: SourceToken) -> Part:
-    """A token that is a word, which refusals call so."""
+def word_from(label: str, token: SourceToken) -> Part:
+    """Return the part of a word with this label."""
     return Part(label, token.text, token.start, token.end, token.start)
 
 
-def placed(refused: InvalidCadence, whole: str, parts: Sequence[Part]) -> InvalidCadence:
-    """The same refusal, pointing into the whole text; at all of it where no part alone is at fault."""
-    start, end = _place(refused, parts) or (0, len(whole))
-    return type(refused)(whole, refused.problem, refused.remedy, start=start, width=end - start)
+def locate_error(error: InvalidCadence, text: str, parts: Sequence[Part]) -> InvalidCadence:
+    """Return the error with the position of the mistake in the text; all of it if no single part is wrong."""
+    start, end = _position(error, parts) or (0, len(text))
+    return type(error)(text, error.problem, error.remedy, start=start, width=end - start)
 
 
-def _place(refused: InvalidCadence, parts: Sequence[Part]) -> tuple[int, int] | None:
-    label, words = _label(refused, parts), [part for part in parts if part.is_word]
+def _position(error: InvalidCadence, parts: Sequence[Part]) -> tuple[int, int] | None:
+    label, words = _label(error, parts), [part for part in parts if part.is_word]
     if part := next((part for part in parts if part.label == label), None):
-        return _within(part, refused.text)
-    if words and _same(refused.text, " ".join(word.value for word in words)):
-        return _across(words, refused.start, refused.start + refused.width)
-    if part := next((part for part in parts if _same(part.value, refused.text)), None):
+        return _within(part, error.text)
+    if words and _same(error.text, " ".join(word.value for word in words)):
+        return _across(words, error.start, error.start + error.width)
+    if part := next((part for part in parts if _same(part.value, error.text)), None):
         return part.start, part.end
-    is_of_the_word = len(words) == 1 and not isinstance(refused, NeverFires)
+    is_of_the_word = len(words) == 1 and not isinstance(error, NeverFires)
     return (words[0].start, words[0].end) if is_of_the_word else None
 
 
-def _label(refused: InvalidCadence, parts: Sequence[Part]) -> str:
-    """Which argument a refusal names: it begins with it, or with its cadence's own name."""
-    if isinstance(refused, UnknownZone):
+def _label(error: InvalidCadence, parts: Sequence[Part]) -> str:
+    """Return the argument that an error names at its beginning, or after ``on_event``."""
+    if isinstance(error, UnknownZone):
         return "tz"
-    first, _, rest = refused.problem.partition(":")
+    first, _, rest = error.problem.partition(":")
     if first != "on_event":
         return first
     known = {part.label for part in parts}
@@ -82,7 +89,7 @@ def _label(refused: InvalidCadence, parts: Sequence[Part]) -> str:
 
 
 def _within(part: Part, text: str) -> tuple[int, int]:
-    """The item of a part that was refused, or all of the part."""
+    """Return the position of the invalid item of a part, or of all of the part."""
     if text.lower().startswith(f"{part.label}="):
         return part.begins, part.end
     for item in _items(part):
@@ -98,7 +105,7 @@ def _items(part: Part) -> Iterator[re.Match[str]]:
 
 
 def _across(words: Sequence[Part], first: int, last: int) -> tuple[int, int]:
-    """Where a span of the words lies, given as if they stood one space apart."""
+    """Return the position of a range of the words, which is counted with single spaces between them."""
     start, end, offset = words[0].start, words[-1].end, 0
     for word in words:
         if offset <= first < offset + len(word.value):

@@ -1,7 +1,7 @@
 """Cadences from text: ``daily 09:00 days=mon-fri tz=Europe/Paris``, or a bare cron expression.
 
-The words are those of the Python functions. Whatever ``Cadence.text`` writes, ``parse`` reads back; it also takes what people
-write at a prompt.
+The words are those of the Python functions. :func:`read_text` reads each ``Cadence.text``, and spellings that
+people type.
 """
 
 from __future__ import annotations
@@ -10,7 +10,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duetime.cadence.errors import InvalidCadence, nearest
-from duetime.cadence.source_positions import Part, SourceToken, option_of, placed, tokens_of, word_of
+from duetime.cadence.source_positions import (
+    Part,
+    SourceToken,
+    locate_error,
+    option_from,
+    split_words,
+    word_from,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,29 +26,36 @@ if TYPE_CHECKING:
     from duetime.cadence.cadence import Cadence
     from duetime.cadence.calendars import Calendar
 
-_SCOPE = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"})
+_COMMON = frozenset({"tz", "default_tz", "dst", "days", "months", "weeks", "window", "calendar"})
 
 
 class _CadenceKind(NamedTuple):
-    """A kind of cadence: the module it lives in, what refusals call the words behind it (None: any), an example, its options."""
+    """A kind of cadence.
 
-    home: str
+    Attributes:
+        module: holds the function of this name.
+        words: what errors call the words after the kind; None for any number of words.
+        example: a valid text.
+        options: the names of its options.
+    """
+
+    module: str
     words: tuple[str, ...] | None
     example: str
     options: frozenset[str]
 
 
 _KINDS = {
-    "cron": _CadenceKind("crontab", None, "cron 30 2 * * *", _SCOPE | {"day_rule"}),
-    "daily": _CadenceKind("_daily", ("time",), "daily 09:00", _SCOPE),
-    "every": _CadenceKind("_every", ("length",), "every 10m", _SCOPE | {"anchor"}),
-    "interval": _CadenceKind("_interval", ("length",), "interval 7m", (_SCOPE | {"start"}) - {"dst"}),
+    "cron": _CadenceKind("crontab", None, "cron 30 2 * * *", _COMMON | {"day_rule"}),
+    "daily": _CadenceKind("_daily", ("time",), "daily 09:00", _COMMON),
+    "every": _CadenceKind("_every", ("length",), "every 10m", _COMMON | {"anchor"}),
+    "interval": _CadenceKind("_interval", ("length",), "interval 7m", (_COMMON | {"start"}) - {"dst"}),
     "weekly": _CadenceKind(
-        "_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _SCOPE | {"every", "anchor"}
+        "_weekly", ("weekly", "time"), "weekly mon,fri 06:00", _COMMON | {"every", "anchor"}
     ),
-    "monthly": _CadenceKind("months", ("monthly", "time"), "monthly 1,last 00:30", _SCOPE),
+    "monthly": _CadenceKind("months", ("monthly", "time"), "monthly 1,last 00:30", _COMMON),
     "nth_weekday": _CadenceKind(
-        "months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _SCOPE
+        "months", ("nth_weekday", "weekday", "time"), "nth_weekday first mon 06:00", _COMMON
     ),
     "once": _CadenceKind("_once", ("once",), "once 2027-06-01T09:00", frozenset({"tz", "default_tz", "dst"})),
     "on_event": _CadenceKind(
@@ -54,41 +68,32 @@ _KINDS = {
 }
 
 
-def parse(text: str) -> Cadence:
-    """The cadence that a text says; a text that begins with no kind is a cron expression.
+def read_text(text: str) -> Cadence:
+    """Return the cadence of a text; a text that begins with no kind is a cron expression.
 
     Raises:
-        InvalidCadence: it says none; a caret shows where it goes wrong.
+        InvalidCadence: the text is no cadence; a caret marks the mistake.
     """
-    try:
-        return _parsed(text)
-    except InvalidCadence as refused:
-        from duetime.cadence.dialects import told  # noqa: PLC0415 - only a mistake needs it
-
-        raise told(refused, text) from None
-
-
-def _parsed(text: str) -> Cadence:
     kind, words, options = _split(text)
     parts = [*words, *(option for option in options if option.label != "default_tz")]
     default_tz = [option for option in options if option.label == "default_tz"]
     try:
-        cadence = _made(kind, [word.value for word in words], _said(parts))
-    except InvalidCadence as refused:
-        raise placed(refused, text, parts) from None
+        cadence = _build(kind, [word.value for word in words], _option_values(parts))
+    except InvalidCadence as error:
+        raise locate_error(error, text, parts) from None
     try:
         return cadence.with_default_tz(default_tz[0].value) if default_tz else cadence
-    except InvalidCadence as refused:
-        raise placed(refused, text, [each._replace(label="tz") for each in default_tz]) from None
+    except InvalidCadence as error:
+        raise locate_error(error, text, [option._replace(label="tz") for option in default_tz]) from None
 
 
-def _said(parts: Sequence[Part]) -> dict[str, str]:
+def _option_values(parts: Sequence[Part]) -> dict[str, str]:
     return {part.label: part.value for part in parts if not part.is_word}
 
 
 def _split(text: str) -> tuple[str, list[Part], list[Part]]:
-    """The kind, the words behind it, and the options."""
-    tokens = tokens_of(text)
+    """Return the kind, the words after it, and the options."""
+    tokens = split_words(text)
     kind = tokens[0].text.lower().replace("-", "_") if tokens else "cron"
     if kind in _KINDS:
         tokens = tokens[1:]
@@ -114,57 +119,54 @@ def _split(text: str) -> tuple[str, list[Part], list[Part]]:
             f"write it as in {known.example}",
         )
     labels = known.words or [kind] * len(words)
-    options = [option_of(token) for token in tokens if _is_option(token)]
-    _check(text, options, kind, known.options)
-    return kind, [word_of(*each) for each in zip(labels, words, strict=True)], options
+    options = [option_from(token) for token in tokens if _is_option(token)]
+    _check_options(text, options, kind, known.options)
+    return kind, [word_from(label, word) for label, word in zip(labels, words, strict=True)], options
 
 
 def _is_option(token: SourceToken) -> bool:
     return token.text.partition("=")[0].replace("_", "").isalpha() and "=" in token.text
 
 
-def _check(text: str, options: Sequence[Part], kind: str, allowed: frozenset[str]) -> None:
-    """Refuse options that the kind does not have, and those that are said twice or say nothing."""
-    for place, (key, value, _, end, begins) in enumerate(options):
-        is_said = any(option.label == key for option in options[:place])
-        if key not in allowed or is_said or not value:
+def _check_options(text: str, options: Sequence[Part], kind: str, allowed: frozenset[str]) -> None:
+    """Reject unknown options, repeated options and options without a value."""
+    for index, (key, value, _, end, begins) in enumerate(options):
+        is_repeated = any(option.label == key for option in options[:index])
+        if key not in allowed or is_repeated or not value:
             problem = (
-                f"{kind}: {key}= is said twice" if is_said else f"{kind}: it takes no {key}={value}"[:60]
+                f"{kind}: {key}= is given twice" if is_repeated else f"{kind}: it takes no {key}={value}"[:60]
             )
             remedy = f"its options are {', '.join(sorted(allowed))}" if allowed else "it takes no options"
             raise InvalidCadence(text, problem, remedy, start=begins, width=end - begins)
 
 
-def _made(kind: str, words: list[str], options: dict[str, str]) -> Cadence:
+def _build(kind: str, words: list[str], options: dict[str, str]) -> Cadence:
     arguments: dict[str, Any] = {key: _READERS.get(key, str)(value) for key, value in options.items()}
-    if kind in ("every", "interval"):
-        return _timed(kind, words[0], arguments)
     if kind == "cron":
-        return _maker(kind)(" ".join(words), **arguments)
+        from duetime.cadence.crontab import Cron  # noqa: PLC0415 - imported when first used, like every kind
+
+        return Cron.from_expression(" ".join(words), **arguments)
+    function: Callable[..., Cadence] = getattr(import_module(f"duetime.cadence.{_KINDS[kind].module}"), kind)
+    if kind in ("every", "interval"):
+        return _build_spaced(function, words[0], arguments)
     if kind == "on_event":
-        return _maker(kind)(*(_json(word, kind) if word[0] == '"' else word for word in words), **arguments)
-    return _maker(kind)(*words, **arguments)
+        words = [_json(word, kind) if word[0] == '"' else word for word in words]
+    return function(*words, **arguments)
 
 
-def _maker(kind: str) -> Callable[..., Cadence]:
-    """The function of that name; its module is imported when the first such cadence is read."""
-    maker: Callable[..., Cadence] = getattr(import_module(f"duetime.cadence.{_KINDS[kind].home}"), kind)
-    return maker
-
-
-def _timed(kind: str, length: str, arguments: dict[str, Any]) -> Cadence:
-    """An ``every`` or ``interval``, whose length of time is one word."""
+def _build_spaced(function: Callable[..., Any], length: str, arguments: dict[str, Any]) -> Cadence:
+    """Return an ``every`` or ``interval``, whose length of time is one word."""
     from duetime.cadence.durations import seconds_in  # noqa: PLC0415
 
     start = arguments.pop("start", None)
-    made = _maker(kind)(seconds=seconds_in(length), **arguments)
-    return made.starting(start) if start is not None and hasattr(made, "starting") else made
+    cadence: Any = function(seconds=seconds_in(length), **arguments)
+    return cadence if start is None else cadence.starting(start)  # type: ignore[no-any-return]
 
 
 def _calendar(value: str) -> Calendar:
-    from duetime.cadence.options import calendar_of  # noqa: PLC0415
+    from duetime.cadence.options import parse_calendar  # noqa: PLC0415
 
-    return calendar_of(value)
+    return parse_calendar(value)
 
 
 def _number(value: str) -> int:
@@ -173,30 +175,26 @@ def _number(value: str) -> int:
     return int(value)
 
 
-def _json(value: str, told: str = "match") -> Any:
+def _json(value: str, option: str = "match") -> Any:
     import json  # noqa: PLC0415
 
     try:
         return json.loads(value)
     except ValueError:
-        remedy = (
-            'write it as in match={"kind":["invoice"]}'
-            if told == "match"
-            else 'write it as in "a\\u0020name"'
-        )
-        raise InvalidCadence(value, f"{told}: not JSON", remedy) from None
+        example = 'match={"kind":["invoice"]}' if option == "match" else '"a\\u0020name"'
+        raise InvalidCadence(value, f"{option}: not JSON", f"write it as in {example}") from None
 
 
 def _instant(value: str) -> datetime:
     from datetime import datetime  # noqa: PLC0415
 
     try:
-        when = datetime.fromisoformat(value)
+        instant = datetime.fromisoformat(value)
     except ValueError:
         raise InvalidCadence(value, "start: not an instant", "write it as in 2026-01-01T00:00:00Z") from None
-    if when.utcoffset() is None:
-        raise InvalidCadence(value, "start: it names no moment without a zone", "end it with Z")
-    return when
+    if instant.utcoffset() is None:
+        raise InvalidCadence(value, "start: the instant has no zone", "end it with Z")
+    return instant
 
 
 _READERS: dict[str, Callable[[str], object]] = {

@@ -1,4 +1,4 @@
-"""Which times of a day a cadence has, as seconds since local midnight, answered without listing them."""
+"""The times of a day of a cadence, as seconds since local midnight, computed without listing them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class Times(Protocol):
 
     @property
     def whole_minutes(self) -> bool:
-        """Whether none of them has seconds."""
+        """Whether all times are whole minutes."""
         ...
 
     def first_from(self, second: int) -> int:
-        """The first time at or after that second of the day, or ``NEVER`` if the day has no more."""
+        """Return the first time at or after a second of the day, or ``NEVER`` if the day has none."""
         ...
 
 
 class Fields:
-    """Every hour in ``hours`` with every minute in ``minutes`` and second in ``seconds``: three bit masks, as cron says it.
+    """Every hour in ``hours`` with every minute in ``minutes`` and second in ``seconds``, as in cron.
 
-    Bit n stands for the value n. No mask may be zero.
+    Each is a bit mask: bit n stands for the value n. No mask may be zero.
     """
 
     __slots__ = ("_first_in_hour", "hours", "minutes", "seconds")
@@ -69,7 +69,7 @@ class Fields:
 
 
 class TimeSteps:
-    """Every so many seconds, counted from midnight; the count starts afresh each day."""
+    """Times at a fixed step of seconds, counted from each midnight."""
 
     __slots__ = ("step",)
 
@@ -88,7 +88,7 @@ class TimeSteps:
 
 
 class Windowed:
-    """Those times that lie in a window. Both ends belong to it; one that opens later than it shuts crosses midnight."""
+    """Times in a window, both ends included. A window that opens later than it shuts crosses midnight."""
 
     __slots__ = ("opens", "shuts", "times")
 
@@ -114,12 +114,12 @@ class Windowed:
 
 
 def at_time(second_of_day: int) -> Fields:
-    """One time a day."""
+    """Return one time a day."""
     hour, rest = divmod(second_of_day, HOUR)
     minute, second = divmod(rest, MINUTE)
     return Fields(1 << hour, 1 << minute, 1 << second)
 
 
 def low_bit(mask: int) -> int:
-    """The index of the lowest bit set."""
+    """Return the index of the lowest bit set."""
     return (mask & -mask).bit_length() - 1

@@ -1,4 +1,4 @@
-"""Triggers: jobs that no time makes due. An event on the bus starts one, or a person."""
+"""Triggers: cadences without times. An event on the bus or a caller starts the job."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from duetime.cadence.walk import NOTHING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from duetime.cadence.wakes import WakeExpression
+    from duetime.cadence.eventbridge import WakeExpression
 
 NoTenant = Literal["system", "refuse"]
-"""Whose run it is where the event names no tenant: the system's, or nobody's, for the event is refused."""
+"""The rule for events without a tenant: the run is the system's, or the event is rejected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,11 @@ class TriggerCadence(Cadence):
 
     @property
     def precision(self) -> Precision:
-        """See :attr:`Cadence.precision`; it has no occurrence to be imprecise."""
+        """See :attr:`Cadence.precision`; it has no occurrences."""
         return "minute"
 
     def wakes(self) -> tuple[WakeExpression, ...]:
-        """None: it has no heartbeat."""
+        """Return no wakes: it has no times."""
         return ()
 
     def _next(self, at: int) -> int:
@@ -50,8 +50,8 @@ class OnEvent(TriggerCadence):
         source: the event's source.
         type: its detail-type.
         match: the pattern that its detail must match, as canonical JSON; empty for any.
-        tenant: where in the event its tenant stands; empty where all runs are the system's.
-        no_tenant: what becomes of an event that names none there.
+        tenant: the path of the tenant in the event; empty if all runs are the system's.
+        no_tenant: the rule for events without a tenant.
     """
 
     source: str
@@ -61,30 +61,30 @@ class OnEvent(TriggerCadence):
     no_tenant: NoTenant = "system"
 
     def pattern(self) -> dict[str, Any]:
-        """The event pattern of the rule that starts the job."""
-        wanted: dict[str, Any] = {"source": [self.source], "detail-type": [self.type]}
-        return {**wanted, "detail": json.loads(self.match)} if self.match else wanted
+        """Return the event pattern of the rule that starts the job."""
+        pattern: dict[str, Any] = {"source": [self.source], "detail-type": [self.type]}
+        return {**pattern, "detail": json.loads(self.match)} if self.match else pattern
 
     def tenant_of(self, event: Mapping[str, Any]) -> str | None:
-        """The text that stands where the event's tenant should; None if there is none."""
+        """Return the text at the tenant's path in the event; None if there is none."""
         found: Any = event
         for key in self.tenant.split("."):
             found = found.get(key) if hasattr(found, "get") else None
         return found if isinstance(found, str) and found else None
 
     def _options(self) -> str:
-        """What was said beside source and type, each after a space."""
-        said = {"match": self.match, "tenant": self.tenant}
+        """Return the options, each after a space."""
+        options = {"match": self.match, "tenant": self.tenant}
         if self.no_tenant != "system":
-            said["no_tenant"] = self.no_tenant
-        return "".join(f" {key}={value}" for key, value in said.items() if value)
+            options["no_tenant"] = self.no_tenant
+        return "".join(f" {key}={value}" for key, value in options.items() if value)
 
     def _head(self) -> str:
         return f"on_event {_word(self.source)} {_word(self.type)}{self._options()}"
 
     def _label(self) -> str:
-        told = self._options() if self.tenant else self.match
-        return f"OnEvent_{self.source}_{self.type}{f'_{digest(told)}' if told else ''}"
+        hashed = self._options() if self.tenant else self.match
+        return f"OnEvent_{self.source}_{self.type}{f'_{digest(hashed)}' if hashed else ''}"
 
     def _words(self) -> str:
         matching = f" that match {self.match}" if self.match else ""
@@ -95,7 +95,7 @@ class OnEvent(TriggerCadence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manual(TriggerCadence):
-    """Nothing but a person's, or another job's, request."""
+    """No times: the job runs when it is triggered."""
 
     def _head(self) -> str:
         return "manual"
@@ -115,14 +115,14 @@ def on_event(
     tenant: str | None = None,
     no_tenant: NoTenant = "system",
 ) -> OnEvent:
-    """Each event of that source and type, as in ``on_event("knowledge-base", "DocumentUploaded")``.
+    """Return the trigger of events of a source and type, as in ``on_event("shop", "OrderPlaced")``.
 
     Args:
         source: the event's ``source``.
         type: its ``detail-type``.
-        match: what its ``detail`` must match, as an EventBridge event pattern: ``{"kind": ["invoice"]}``.
-        tenant: where in the event the tenant stands whose run it is, as in ``"detail.tenant_id"``.
-        no_tenant: where no tenant stands there, the run is the ``system``'s, or the event is dropped: ``refuse``.
+        match: the event pattern of its ``detail``, as in ``{"kind": ["invoice"]}``.
+        tenant: the path of the run's tenant in the event, as in ``"detail.tenant_id"``.
+        no_tenant: for events without a tenant: ``system`` runs them for the system, ``refuse`` drops them.
 
     Raises:
         InvalidCadence: a name is empty, ``match`` is not JSON, or ``tenant`` is no path.
@@ -137,8 +137,8 @@ def on_event(
     if no_tenant != "system" and tenant is None:
         raise InvalidCadence(
             no_tenant,
-            "on_event: no_tenant is said without tenant",
-            "say tenant=detail.tenant_id or another path",
+            "on_event: no_tenant is given without tenant",
+            "give tenant=detail.tenant_id or another path",
         )
     return OnEvent(
         source=source, type=type, match=_canonical(match), tenant=tenant or "", no_tenant=no_tenant
@@ -146,13 +146,13 @@ def on_event(
 
 
 def manual() -> Manual:
-    """No time at all: the job waits until it is triggered."""
+    """Return a cadence without times: the job runs when it is triggered."""
     return Manual()
 
 
 def _check_path(tenant: str) -> None:
     keys = tenant.split(".")
-    if not all(keys) or any(each.isspace() or not each.isprintable() for each in tenant):
+    if not all(keys) or any(char.isspace() or not char.isprintable() for char in tenant):
         raise InvalidCadence(tenant, "on_event: tenant is no path", "write it as in detail.tenant_id")
 
 
@@ -166,11 +166,11 @@ def _canonical(match: Mapping[str, Any] | None) -> str:
 
 
 def _word(name: str) -> str:
-    """A name as one word of a text: as it is, or as JSON if it has spaces or looks like something else."""
+    """Return a name as one word of a text: unchanged, or as JSON if it could be misread."""
     plain = name.split() == [name] and name[0] != '"' and "=" not in name
     return name if plain else _packed(name)
 
 
 def _packed(value: object) -> str:
-    """JSON without spaces; one inside a string is escaped."""
+    """Return JSON without spaces; spaces in strings are escaped."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).replace(" ", "\\u0020")

@@ -1,4 +1,4 @@
-"""Days and times put together under a scope, or refused if nothing is left of them."""
+"""Wall schedules built from days, times and modifiers; rejected if they have no occurrence."""
 
 from __future__ import annotations
 
@@ -19,57 +19,57 @@ if TYPE_CHECKING:
     from duetime.cadence.times import Times
 
 _ALL_KINDS_OF_MONTH = 41
-"""Years in which every month has begun with every weekday, and the leap day has fallen on each."""
+"""Years in which every month has begun with every weekday, and February 29 has been every weekday."""
 _SOME_YEAR = 2000
 
 
-def wall_of(
-    said: str, fields: DayFields, times: Times, scope: Modifiers, turn: DayCycle | None = None
+def build_wall_schedule(
+    shown: str, fields: DayFields, times: Times, scope: Modifiers, cycle: DayCycle | None = None
 ) -> WallSchedule:
-    """The wall clock times of those days and times, narrowed by the scope.
+    """Return the wall schedule of these days and times, narrowed by the modifiers.
 
     Args:
-        said: what to show if it is refused.
-        fields: the days, before the scope's filters.
-        times: the times of each day, before the scope's window.
+        shown: the text of error messages.
+        fields: the days, before the filters.
+        times: the times of each day, before the window.
         scope: the filters.
-        turn: which weeks or days have their turn.
+        cycle: which weeks or days count.
 
     Raises:
-        NeverFires: no day is left.
-        InvalidCadence: the window lets no time through.
+        NeverFires: the filters leave no day.
+        InvalidCadence: the window leaves no time.
     """
-    if turn is None and not scope.narrows:
+    if cycle is None and not scope.narrows:
         return WallSchedule(EVERY_DAY if fields == EVERY_DAY.fields else Days(fields), times)
     fields = scope.narrowed(fields)
     if not fields.ever():
-        raise NeverFires(said, "it never fires: its filters leave no day", "widen days=, weeks= or months=")
+        raise NeverFires(shown, "it never fires: its filters leave no day", "widen days=, weeks= or months=")
     windowed = scope.windowed(times)
     if windowed.first_from(0) == NO_TIME:
         window = "-".join(clock_text(end) for end in scope.window or ())
-        raise InvalidCadence(window, f"window: nothing of {said} lies in it, so it never opens", "widen it")
+        raise InvalidCadence(window, f"window: nothing of {shown} lies in it, so it never opens", "widen it")
     return WallSchedule(
-        Days(fields, turn, scope.calendar, _years(said, fields, turn, scope.calendar)), windowed
+        Days(fields, cycle, scope.calendar, _years(shown, fields, cycle, scope.calendar)), windowed
     )
 
 
-def _years(said: str, fields: DayFields, turn: DayCycle | None, calendar: Calendar | None) -> Sequence[int]:
-    """The years in which days can come, so that a search behind the last of them ends at once."""
-    if calendar is None and turn is None:
+def _years(shown: str, fields: DayFields, cycle: DayCycle | None, calendar: Calendar | None) -> Sequence[int]:
+    """Return the years that can have days, so that a search after the last of them ends at once."""
+    if calendar is None and cycle is None:
         return ALL_YEARS
     dated = None if calendar is None else calendar.years
     clear = min(_SOME_YEAR if dated is None else dated[1] + 2, ALL_YEARS[-1])
     recurring = range(
-        clear, min(clear + _ALL_KINDS_OF_MONTH * (1 if turn is None else turn.every), ALL_YEARS.stop)
+        clear, min(clear + _ALL_KINDS_OF_MONTH * (1 if cycle is None else cycle.every), ALL_YEARS.stop)
     )
-    if _any_day(Days(fields, turn, calendar, recurring), clear):
+    if _any_day(Days(fields, cycle, calendar, recurring), clear):
         return ALL_YEARS
     if dated is not None:
         listed = range(dated[0], min(dated[1] + 2, ALL_YEARS.stop))
-        if _any_day(Days(fields, turn, calendar, listed), dated[0]):
+        if _any_day(Days(fields, cycle, calendar, listed), dated[0]):
             return listed
     raise NeverFires(
-        said, "it never fires: its calendar or its turn leaves no day", "leave a day on which it may run"
+        shown, "it never fires: its calendar or its cycle leaves no day", "leave a day on which it may run"
     )
 
 

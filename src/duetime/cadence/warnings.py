@@ -1,6 +1,6 @@
-"""What is right and may surprise: where a cadence does as it says, and whoever wrote it may have meant something else.
+"""Warnings about valid cadences that may not do what their author meant.
 
-Nothing here is refused. A preview and ``duetime check`` tell it.
+The console translates these sentences by their wording.
 """
 
 from __future__ import annotations
@@ -22,23 +22,25 @@ if TYPE_CHECKING:
     from duetime.cadence.explain import Explained
 
 AHEAD = 400 * 86_400
-"""Seconds for which changes of the clocks are looked for: a year, and the month in which next year's may come later."""
+"""Seconds searched for clock changes: a year and a month, since next year's changes may come later."""
 _MOST = 4
-"""So many changed occurrences are told."""
+"""Changed occurrences returned at most."""
 _SIX = 6
 _UNITS = (("minute", 60, "hour"), ("hour", 24, "day"))
 _EVEN = {"minute": "interval(minutes={})", "hour": "interval(hours={})"}
 
 
-def surprises(cadence: Cadence) -> list[str]:
-    """What may surprise about it, a sentence each; empty for most."""
-    return [*_of_cron(cadence)] if isinstance(cadence, Cron) else []
+def cadence_warnings(cadence: Cadence) -> list[str]:
+    """Return the warnings about a cadence, a sentence each; empty for most."""
+    return [*_cron_warnings(cadence)] if isinstance(cadence, Cron) else []
 
 
-def changed_ahead(cadence: Cadence, start: datetime, until: datetime | None = None) -> Iterator[Explained]:
-    """The first occurrence of each change of the clocks in (start, until] that moves, skips, doubles or holds some to one.
+def upcoming_clock_changes(
+    cadence: Cadence, start: datetime, until: datetime | None = None
+) -> Iterator[Explained]:
+    """Return the first occurrence that each clock change in (start, until] affects.
 
-    Without an end, the next four within a year.
+    Without ``until``, return the next four within a year.
 
     Raises:
         NaiveInstant: a datetime without a zone.
@@ -62,40 +64,44 @@ def _changed(cadence: WallCadence, at: int, last: int) -> Iterator[Explained]:
         span = where.span(span.end)
 
 
-def _of_cron(cadence: Cron) -> Iterator[str]:
+def _cron_warnings(cadence: Cron) -> Iterator[str]:
     fields = cadence.expression.split()
     if len(fields) == _SIX and "?" in (fields[2], fields[4]):
         yield (
-            "six fields begin with the second; if this is EventBridge's, which begin with the minute and end with the year,"
-            f' write "{" ".join(fields[:-1])}"'
+            "six fields begin with the second; if this is EventBridge's, which begin with the minute"
+            f' and end with the year, write "{" ".join(fields[:-1])}"'
         )
     if len(fields) > 1:
-        yield from _of_numbers(fields)
-        yield from _of_steps(fields[-5:])
-    yield from _of_dates(cadence)
+        yield from _numbered_weekday_warnings(fields)
+        yield from _uneven_step_warnings(fields[-5:])
+    yield from _missing_date_warnings(cadence)
 
 
-def _of_numbers(fields: list[str]) -> Iterator[str]:
-    """Weekdays by number, in an expression that looks as if it came from where Sunday is 1."""
+def _numbered_weekday_warnings(fields: list[str]) -> Iterator[str]:
+    """Warn about weekdays by number in an expression that looks like one of Quartz or EventBridge."""
     weekday = fields[-1]
     if fields[-3] == "?" and re.match(r"[1-7]", weekday):
-        yield f"in day-of-week {weekday} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count from Sunday 1: names are the same everywhere"
+        yield (
+            f"in day-of-week {weekday} Sunday is 0 or 7 and Monday 1; Quartz and EventBridge count from"
+            " Sunday 1: names are the same everywhere"
+        )
 
 
-def _of_steps(fields: list[str]) -> Iterator[str]:
-    """Steps that do not divide their field: the last stretch is shorter."""
-    for text, (unit, size, whole) in zip(fields, _UNITS, strict=False):
+def _uneven_step_warnings(fields: list[str]) -> Iterator[str]:
+    """Warn about steps that do not divide their field: the last step is shorter."""
+    for text, (unit, size, larger_unit) in zip(fields, _UNITS, strict=False):
         step = re.fullmatch(r"(?:\*|0)/(\d+)", text)
         if step and size % int(step[1]):
-            number = int(step[1])
+            number, short = int(step[1]), size % int(step[1])
+            last = (size - 1) // number * number
             yield (
-                f"{text} begins anew each {whole}: from {unit} {(size - 1) // number * number} to the next 0 it is"
-                f" {size % number} {unit}{'s' * (size % number > 1)}; {_EVEN[unit].format(number)} is even"
+                f"{text} begins anew each {larger_unit}: from {unit} {last} to the next 0"
+                f" it is {short} {unit}{'s' * (short > 1)}; {_EVEN[unit].format(number)} is even"
             )
 
 
-def _of_dates(cadence: Cron) -> Iterator[str]:
-    """Dates that not each month has."""
+def _missing_date_warnings(cadence: Cron) -> Iterator[str]:
+    """Warn about dates that some months do not have."""
     days = cadence.parts.days
     dates = [day for day in range(1, 32) if days.days >> day - 1 & 1]
     shortest = min(size for month, size in enumerate(_DAYS, 1) if days.months >> month & 1)
@@ -104,4 +110,4 @@ def _of_dates(cadence: Cron) -> Iterator[str]:
 
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-"""What each month has in a common year."""
+"""The length of each month in a common year."""

@@ -1,4 +1,4 @@
-"""Weekdays, months, weeks and times of day: between the words people write, bit masks, and one canonical text."""
+"""Weekdays, months, weeks and times of day: conversions between input, bit masks and canonical text."""
 
 from __future__ import annotations
 
@@ -34,11 +34,17 @@ _MONTH_NAMES = (
 _SHORTHANDS = {"weekdays": "mon-fri", "weekday": "mon-fri", "weekend": "sat-sun", "weekends": "sat-sun"}
 _CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?", re.ASCII)
 _RUN = 3
-"""So many neighbours in a row are written as a range."""
+"""Consecutive values that become a range, at least."""
 
 
 class _WordKind(NamedTuple):
-    """Names, the bit of the first, and how many of them go by number, from 1."""
+    """A kind of words.
+
+    Attributes:
+        names: the words.
+        low: the bit of the first word.
+        numbered: how many words also have a number, from 1.
+    """
 
     names: tuple[str, ...]
     low: int
@@ -51,16 +57,16 @@ _WEEK = _WordKind(WEEKS, 0, 5)
 
 
 def weekdays_mask(given: str | Iterable[str | int], option: str = "days") -> int:
-    """Weekdays as a mask, Sunday as bit 0: ``"mon-fri"``, ``"sat,sun"``, ``"weekdays"``, ``["mon", "wed"]``.
+    """Return weekdays as a mask, Sunday as bit 0: ``"mon-fri"``, ``"weekdays"``, ``["mon", "wed"]``.
 
     Raises:
-        InvalidCadence: a word is no weekday.
+        InvalidCadence: a word is not a weekday.
     """
     return _mask(given, _WEEKDAY, option, "use mon, tue, wed, thu, fri, sat, sun, or a range such as mon-fri")
 
 
 def months_mask(given: str | Iterable[str | int], option: str = "months") -> int:
-    """Months as a mask, January as bit 1: ``"jan,jun-aug"``, ``[1, 6]``; ranges may wrap, as in ``"nov-feb"``.
+    """Return months as a mask, January as bit 1: ``"jan,jun-aug"``, ``[1, 6]``, ``"nov-feb"``.
 
     Raises:
         InvalidCadence: a word is no month.
@@ -69,7 +75,7 @@ def months_mask(given: str | Iterable[str | int], option: str = "months") -> int
 
 
 def weeks_mask(given: str | Iterable[str | int], option: str = "weeks") -> int:
-    """Weeks of the month as a mask: bit 0 its first seven days, up to bit 4, and bit 5 its last seven.
+    """Return weeks of the month as a mask: bits 0 to 4 for the first to the fifth, bit 5 for the last.
 
     Raises:
         InvalidCadence: a word is no week.
@@ -78,44 +84,44 @@ def weeks_mask(given: str | Iterable[str | int], option: str = "weeks") -> int:
 
 
 def weekdays_text(mask: int) -> str:
-    """The canonical text of a mask of weekdays, Monday first."""
+    """Return the canonical text of a mask of weekdays, Monday first."""
     return _text(
         [WEEKDAYS.index(name) for name in _MONDAY_FIRST if mask >> WEEKDAYS.index(name) & 1], WEEKDAYS, 0, 7
     )
 
 
 def months_text(mask: int) -> str:
-    """The canonical text of a mask of months."""
+    """Return the canonical text of a mask of months."""
     return _text([n for n in range(1, 13) if mask >> n & 1], MONTHS, 1, 12)
 
 
 def weeks_text(mask: int) -> str:
-    """The canonical text of a mask of weeks."""
+    """Return the canonical text of a mask of weeks."""
     return ",".join(name for n, name in enumerate(WEEKS) if mask >> n & 1)
 
 
 def weekdays_words(mask: int) -> str:
-    """Weekdays in English, as in ``Monday to Friday``."""
-    return _spoken(weekdays_text(mask), dict(zip(WEEKDAYS, _WEEKDAY_NAMES, strict=True)))
+    """Return weekdays in English, as in ``Monday to Friday``."""
+    return _as_english(weekdays_text(mask), dict(zip(WEEKDAYS, _WEEKDAY_NAMES, strict=True)))
 
 
 def months_words(mask: int) -> str:
-    """Months in English, as in ``June to August``."""
-    return _spoken(months_text(mask), dict(zip(MONTHS, _MONTH_NAMES, strict=True)))
+    """Return months in English, as in ``June to August``."""
+    return _as_english(months_text(mask), dict(zip(MONTHS, _MONTH_NAMES, strict=True)))
 
 
 def second_of_day(given: str | time, option: str = "time") -> int:
-    """A local time of day, in seconds since midnight: ``"09:00"``, ``"09:00:30"`` or a naive ``time``.
+    """Return a local time of day, in seconds since midnight: ``"09:00"``, ``"09:00:30"`` or a naive ``time``.
 
     Raises:
-        InvalidCadence: it is no time of day, or has a zone or a fraction.
+        InvalidCadence: it is not a time of day, or has a zone or a fraction.
     """
     if isinstance(given, time):
         if given.tzinfo is not None or given.microsecond:
             raise InvalidCadence(
                 str(given),
-                f"{option}: a zone or a fraction has no place here",
-                "give hours to seconds; say tz=",
+                f"{option}: a time of day has no zone and no fraction",
+                "give hours to seconds, and tz= for the zone",
             )
         return given.hour * 3_600 + given.minute * 60 + given.second
     match = _CLOCK.fullmatch(str(given).strip())
@@ -128,24 +134,24 @@ def second_of_day(given: str | time, option: str = "time") -> int:
 
 
 def clock_text(second: int) -> str:
-    """A time of day as people write it: ``09:00``, with seconds only where there are some."""
+    """Return a time of day as ``09:00``, with seconds unless they are zero."""
     text = f"{second // 3_600:02}:{second // 60 % 60:02}"
     return f"{text}:{second % 60:02}" if second % 60 else text
 
 
 def before_last(back: int) -> str:
-    """The n-th day before the last of a month, as in ``day 3 days before the last day``."""
+    """Return the n-th day before the last of a month, as in ``day 3 days before the last day``."""
     if back == 0:
         return "last day"
     return f"day {f'{back} days ' if back > 1 else ''}before the last day"
 
 
 def listed(words: list[str], last: str = "and") -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Return ``a``, ``a and b`` or ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def _spoken(text: str, names: dict[str, str]) -> str:
+def _as_english(text: str, names: dict[str, str]) -> str:
     return listed([" to ".join(names[word] for word in part.split("-")) for part in text.split(",")])
 
 
@@ -167,7 +173,7 @@ def _mask(given: str | Iterable[str | int], kind: _WordKind, option: str, remedy
 
 
 def _number(word: str, kind: _WordKind) -> int | None:
-    """The bit of a word or a number; weekdays go by name alone, for their numbers differ from scheduler to scheduler."""
+    """Return the bit of a word or a number; weekdays have no numbers, which differ by scheduler."""
     if word in kind.names:
         return kind.names.index(word) + kind.low
     if word.isascii() and word.isdigit() and len(word) <= 2 and 1 <= int(word) <= kind.numbered:  # noqa: PLR2004 - 10 to 12
@@ -183,7 +189,7 @@ def _wrapped(start: int, end: int, low: int, count: int) -> int:
 
 
 def _text(numbers: list[int], names: tuple[str, ...], low: int, count: int) -> str:
-    """Numbers in their order of reading, runs of three and more as ranges."""
+    """Return the names of numbers in their order, three and more consecutive ones as a range."""
     parts: list[list[int]] = []
     for number in numbers:
         if parts and (parts[-1][-1] - low + 1) % count + low == number:

@@ -1,9 +1,9 @@
-"""Time zones as spans of one offset, in whole seconds since 1970.
+"""Time zones as periods of one offset, in whole seconds since 1970.
 
-``zoneinfo`` answers what the offset is at an instant, not when it next changes, so the changes are searched: probe
-every few days, halve the interval where two probes differ. In the IANA database no two changes of one zone lie closer
-than 3.9 days (Africa/Freetown, September 1939; since then 6.9), and a test holds every zone to that. What was found is
-kept, in pieces of half a year, so a cadence that walks through time asks ``zoneinfo`` nothing twice.
+``zoneinfo`` returns the offset at an instant, but not its next change. So the changes are searched: probe
+every few days, then bisect between two probes that differ. In the IANA database, two changes of one zone are
+at least 3.9 days apart (Africa/Freetown, September 1939; since then 6.9); a test checks every zone. Results
+are cached in pieces of half a year.
 """
 
 from __future__ import annotations
@@ -34,9 +34,11 @@ _OTHER_CLOCKS = ("posix/", "right/")
 
 
 class OffsetPeriod(NamedTuple):
-    """From ``start`` until before ``end`` (seconds since 1970, UTC) local time is UTC plus ``offset`` seconds.
+    """A period, in seconds since 1970 (UTC), in which local time is UTC plus ``offset`` seconds.
 
-    ``before`` and ``after`` are the offsets of the neighbours; where one equals ``offset`` nothing changes there.
+    It includes ``start`` and excludes ``end``.
+
+    ``before`` and ``after`` are the offsets of the neighbours; one that equals ``offset`` means no change.
     """
 
     start: int
@@ -47,7 +49,7 @@ class OffsetPeriod(NamedTuple):
 
 
 class Zone:
-    """One zone's spans, found as they are asked for. Safe to share between threads: a lost race finds the same again."""
+    """One zone's periods, computed on demand. Safe to share between threads."""
 
     __slots__ = ("_pieces", "_tzinfo", "name")
 
@@ -57,7 +59,7 @@ class Zone:
         self._pieces: dict[int, tuple[OffsetPeriod, ...]] = {}
 
     def span(self, at: int) -> OffsetPeriod:
-        """The span that holds the instant ``at``."""
+        """Return the period of the instant ``at``."""
         spans = self._pieces.get(at >> _PIECE_BITS)
         if spans is None:
             spans = self._pieces[at >> _PIECE_BITS] = self._find(at >> _PIECE_BITS)
@@ -67,7 +69,7 @@ class Zone:
         raise AssertionError(at)  # the last span of a piece ends where the piece ends
 
     def offset(self, at: int) -> int:
-        """Seconds that local time is ahead of UTC at the instant ``at``; beyond the calendar, as at its edge."""
+        """Return the seconds of local time ahead of UTC at ``at``; outside the calendar, as at its edge."""
         moment = EPOCH + timedelta(seconds=min(max(at, FIRST + 2 * DAY), LAST - 2 * DAY))
         ahead = moment.astimezone(self._tzinfo).utcoffset()
         return 0 if ahead is None else ahead.days * DAY + ahead.seconds
@@ -88,7 +90,7 @@ class Zone:
         )
 
     def _change(self, old: int, low: int, high: int) -> int:
-        """The first second in [low, high) whose offset is no longer ``old``."""
+        """Return the first second in [low, high) whose offset is not ``old``."""
         while low < high:
             middle = (low + high) // 2
             if self.offset(middle) == old:
@@ -114,10 +116,10 @@ class _Fixed(Zone):
 
 @cache
 def zone(name: str) -> Zone:
-    """The zone of that IANA name, always the same object.
+    """Return the zone of an IANA name, always the same object.
 
     Raises:
-        UnknownZone: there is none of that name.
+        UnknownZone: the IANA database has no such zone.
     """
     if name in ("UTC", "Etc/UTC"):
         return _Fixed()
@@ -130,7 +132,7 @@ def zone(name: str) -> Zone:
 
 
 def seconds_of(instant: datetime) -> int:
-    """Whole seconds since 1970 of an aware instant, its fraction dropped.
+    """Return the whole seconds since 1970 of an aware instant, without its fraction.
 
     Raises:
         NaiveInstant: a datetime without a zone.
@@ -143,15 +145,15 @@ def seconds_of(instant: datetime) -> int:
 
 
 def instant_at(at: int) -> datetime | None:
-    """The instant, in UTC, that lies so many seconds after 1970; None outside the calendar, which ends with 9999."""
+    """Return the instant, in UTC, of seconds since 1970; None outside the calendar, which ends with 9999."""
     return EPOCH + timedelta(seconds=at) if FIRST <= at <= LAST else None
 
 
 def _nearest(name: str) -> str:
-    from zoneinfo import available_timezones  # noqa: PLC0415 - only a mistake needs it
+    from zoneinfo import available_timezones  # noqa: PLC0415 - only needed for mistakes
 
     zones = available_timezones()
-    city = [each for each in zones if each.rpartition("/")[2].lower() == name.lower().replace(" ", "_")]
+    city = [zone for zone in zones if zone.rpartition("/")[2].lower() == name.lower().replace(" ", "_")]
     if city:
         return f"did you mean {min(city)}?"
     return nearest(name, zones) or "use an IANA name, as in Europe/Paris"

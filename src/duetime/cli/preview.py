@@ -82,7 +82,7 @@ def _asked(args: argparse.Namespace) -> Preview:
         cadence = cadence.starting(start)
     included = start if args.start is None else start - timedelta(microseconds=1)
     shown = _shown_rows(cadence, included, until, args.count or (_COUNT if until is None else _MOST))
-    return cadences.Preview.of(cadence, shown, included, until)
+    return cadences.Preview.from_occurrences(cadence, shown, included, until)
 
 
 def _shown_rows(cadence: Cadence, start: datetime, until: datetime | None, count: int) -> Iterator[Explained]:

@@ -1,5 +1,6 @@
-"""What a deployment costs: a workload and a dated price list become lines of dollars a month.
+"""The monthly price of a deployment, line by line, from a workload and a dated price list.
 
-`workload` says what is asked, `units` what each action takes of every service, `prices` what a unit costs, `estimate` adds
-it up, and `alternatives` does the same for what one could take instead. Nothing here asks AWS for anything.
+`workload` holds the input, `units` the units that an action takes of each service, and `prices` the price of
+a unit. `estimate` adds them up, and `alternatives` prices the same work with other AWS services. No module
+calls AWS.
 """

@@ -1,6 +1,6 @@
-"""The alternatives: the same work by what AWS offers bare, or by a queue of one's own; and what each lacks.
+"""The same work done with other AWS services: their monthly price, and which features they lack.
 
-They are taken on their cheap side: no table where none is needed, no alarms, no waiting, no dead letters.
+The estimates are low: no table unless one is needed, no alarms, no waiting and no dead-letter queues.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TRANSITIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """What one could take instead: what it costs a month, and what one would then be without."""
+    """A row of the table of alternatives: the price of a month, and what is missing."""
 
     name: str
     lines: tuple[CostLine, ...]
@@ -33,71 +33,69 @@ class Alternative:
 
     @property
     def dollars(self) -> float:
-        """All lines together."""
+        """The sum of all lines."""
         return total(self.lines)
 
 
 def alternatives(work: Workload, volume: Volume, prices: Prices) -> tuple[Alternative, ...]:
-    """The usual three."""
+    """Return the three usual alternatives."""
+    done, runs = volume.done, volume.runs
+    hops = volume.far * max(0, math.ceil(work.far_hours * 60 / _HOP_MINUTES) - 1)
+    requests = (volume.messages + hops) * units.MESSAGE_REQUESTS
+    polls = units.POLLERS * units.POLLS * DAYS
+    writes = done * 2 * kilobytes(work.payload_bytes + units.PENDING_BYTES)
+    transitions = done * _TRANSITIONS + volume.retries
+    handler = bare_calls(work, volume.messages)
+    hop = InvocationCounts("hop", hops, hops * units.HOP_MS, work.handler_memory)
+
+    def line(name: str, price: str, grows: float, note: str, fixed: float = 0) -> CostLine:
+        return CostLine(name, prices[price], grows, fixed, note)
+
     return (
         Alternative(
             "EventBridge Scheduler, bare",
-            tuple(_scheduler(work, volume, prices)),
+            (
+                line("timers", "timers", done, "making a schedule is free"),
+                *_function_lines(work, prices, handler),
+            ),
             "precise to a minute; no claim against doubles, no history, no search; two retries",
         ),
         Alternative(
             "Step Functions, a wait each",
-            tuple(_workflows(work, volume, prices)),
-            "no schedule inside one's own transaction, no list by due time, no reschedule",
+            (
+                line(
+                    "transitions",
+                    "transitions",
+                    transitions,
+                    f"{_TRANSITIONS} an execution, one more a retry",
+                ),
+                line("timers", "timers", runs, "schedules start runs of jobs"),
+                *_function_lines(work, prices, handler),
+            ),
+            "no schedule in your own transaction, no list by due time, no reschedule",
         ),
         Alternative(
             "SQS hops and a table",
-            tuple(_queue(work, volume, prices)),
-            "no sweep of what was lost, no fence, no cancel, no retry policy: all is yours to write",
+            (
+                line(
+                    "queues: requests", "queue-requests", requests, f"hops of {_HOP_MINUTES} minutes", polls
+                ),
+                line("tables: writes", "write-units", writes, "a put and a mark"),
+                line("timers", "timers", runs, "schedules send runs of jobs"),
+                *_function_lines(work, prices, handler, hop),
+            ),
+            "no sweep of lost messages, no fence, no cancel, no retry policy: you write them all",
         ),
     )
 
 
-def _scheduler(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
-    """A one-shot schedule for each action, a recurring one for each job, and the handler."""
-    yield CostLine("timers", prices["timers"], volume.done, 0, "making a schedule is free")
-    yield from _handler(work, volume.messages, prices)
-
-
-def _workflows(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
-    transitions = volume.done * _TRANSITIONS + volume.retries
-    note = f"{_TRANSITIONS} an execution, one more a retry"
-    yield CostLine("transitions", prices["transitions"], transitions, 0, note)
-    yield CostLine("timers", prices["timers"], volume.runs, 0, "runs of jobs are started by schedules")
-    yield from _handler(work, volume.messages, prices)
-
-
-def _queue(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
-    """A message that is read and sent again each quarter of an hour until it is due, and a row put and marked as done."""
-    hops = volume.far * max(0, math.ceil(work.far_hours * 60 / _HOP_MINUTES) - 1)
-    requests = (volume.messages + hops) * units.MESSAGE_REQUESTS
-    polls = units.POLLERS * units.POLLS * DAYS
-    yield CostLine(
-        "queues: requests",
-        prices["queue-requests"],
-        requests,
-        polls,
-        f"hops of {_HOP_MINUTES} minutes until it is due",
-    )
-    writes = volume.done * 2 * kilobytes(work.payload_bytes + units.PENDING_BYTES)
-    yield CostLine("tables: writes", prices["write-units"], writes, 0, "a put and a mark")
-    yield CostLine("timers", prices["timers"], volume.runs, 0, "runs of jobs are sent by schedules")
-    hopping = InvocationCounts("hop", hops, hops * units.HOP_MS, work.handler_memory)
-    yield from _handler(work, volume.messages, prices, hopping)
-
-
-def _handler(work: Workload, number: float, prices: Prices, *others: InvocationCounts) -> Iterator[CostLine]:
-    calls = [bare_calls(work, number), *others]
+def _function_lines(work: Workload, prices: Prices, *calls: InvocationCounts) -> Iterator[CostLine]:
+    """Yield the lines of the functions and of the logs that Lambda itself writes."""
     called = invocations(calls)
+    written = called * units.PLATFORM_BYTES / _GB
+    stored = written * work.log_days / DAYS
     yield CostLine("functions: calls", prices["lambda-requests"], called, 0, "the handler's")
     price = prices[f"lambda-{work.architecture}"]
     yield CostLine("functions: compute", price, compute(calls), 0, "without any waiting")
-    written = called * units.PLATFORM_BYTES / _GB
     yield CostLine("logs: ingestion", prices["log-ingestion"], written, 0, "Lambda's own lines")
-    stored = written * work.log_days / DAYS
     yield CostLine("logs: storage", prices["log-storage"], stored, 0, f"for {work.log_days:g} days")

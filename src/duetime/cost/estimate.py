@@ -1,4 +1,4 @@
-"""The estimate: a workload, line by line, in dollars a month; and what else one could take."""
+"""The estimate of a workload, line by line, in dollars a month, with its alternatives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a workload costs a month by a price list."""
+    """The monthly price of a workload by a price list."""
 
     workload: Workload
     prices: Prices
@@ -31,33 +31,33 @@ class Estimate:
 
     @property
     def dollars(self) -> float:
-        """All lines together."""
+        """The sum of all lines."""
         return total(self.lines)
 
     @property
     def growing_dollars(self) -> float:
-        """What comes with the work."""
+        """The part that grows with the work."""
         return sum(line.growing_dollars for line in self.lines)
 
     @property
     def fixed_dollars(self) -> float:
-        """What is paid at rest."""
+        """The part without any work."""
         return sum(line.fixed_dollars for line in self.lines)
 
     @property
     def per_million(self) -> float | None:
-        """Dollars for a million actions and runs, the fixed part included; None where there are none."""
+        """Dollars for a million actions and runs, including the fixed part; None without any."""
         return self.dollars / self.done * _MILLION if self.done else None
 
 
 def estimate(workload: Workload, prices: Prices) -> Estimate:
-    """Price a workload."""
-    volume = Volume.of(workload)
+    """Return the estimate of a workload."""
+    volume = Volume.from_workload(workload)
     lines = (
         *_tables(workload, volume, prices),
-        *_roads(workload, volume, prices),
+        *_messaging(workload, volume, prices),
         *_functions(workload, volume, prices),
-        *_signs(workload, prices),
+        *_surroundings(workload, prices),
     )
     return Estimate(workload, prices, volume.done, lines, alternatives(workload, volume, prices))
 
@@ -67,27 +67,27 @@ def _tables(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine
     life = tables.life_writes(work.payload_bytes)
     note = f"{life} a one-shot's life; the sweep's bookmark"
     yield CostLine("tables: writes", prices["write-units"], grows, tables.fixed_writes(work), note)
-    note = "jobs, the API's lists; the sweep's looks"
+    note = "jobs, the API's lists; the sweep's reads"
     yield CostLine(
         "tables: reads", prices["read-units"], tables.reads(work, volume), tables.fixed_reads(work), note
     )
-    kept = tables.kept_gigabytes(work)
+    stored = tables.stored_gigabytes(work)
     note = f"rows for {work.retention_days:g} days"
-    yield CostLine("tables: storage", prices["table-storage"], kept, 0, note)
-    yield CostLine("tables: recovery", prices["table-recovery"], kept, 0, "to any second of 35 days")
+    yield CostLine("tables: storage", prices["table-storage"], stored, 0, note)
+    yield CostLine("tables: recovery", prices["table-recovery"], stored, 0, "to any second of 35 days")
 
 
-def _roads(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
-    """What carries a wake or an event."""
+def _messaging(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
+    """Yield the lines of queues, timers and events."""
     queues = units.queues_of(work.workers)
     polls = queues * units.POLLERS * units.POLLS * DAYS
     note = f"send, receive, delete; long polls of {queues:g} queues"
     requests = volume.messages * units.MESSAGE_REQUESTS
     yield CostLine("queues: requests", prices["queue-requests"], requests, polls, note)
     passes = (units.SWEEPS + units.CATCH_UPS) * DAYS
-    note = "far actions; of a run its timer and its job's wake"
+    note = "far actions; a run's timer and its job's wake"
     yield CostLine("timers", prices["timers"], volume.timers + volume.runs, passes, note)
-    yield CostLine("events", prices["events"], volume.events, 0, f"which: {work.events}")
+    yield CostLine("events", prices["events"], volume.events, 0, f"published: {work.events}")
 
 
 def _functions(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostLine]:
@@ -108,8 +108,8 @@ def _functions(work: Workload, volume: Volume, prices: Prices) -> Iterator[CostL
     yield CostLine("logs: storage", prices["log-storage"], written * months, at_rest * months, note)
 
 
-def _signs(work: Workload, prices: Prices) -> Iterator[CostLine]:
-    """What people see of it."""
+def _surroundings(work: Workload, prices: Prices) -> Iterator[CostLine]:
+    """Yield the lines of the API, notifications and monitoring."""
     requests = work.api_requests_per_day * DAYS
     yield CostLine("API: requests", prices["api-requests"], requests, 0, "the admin API")
     yield CostLine("mails", prices["mails"], work.mails_per_day * DAYS, 0, "notifications")

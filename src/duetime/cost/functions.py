@@ -1,4 +1,4 @@
-"""What the functions take: how often each is called, for how long, with how much memory."""
+"""The functions: how often each is called, for how long, and with how much memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ _MB_OF_GB = 1_024
 
 @dataclass(frozen=True, slots=True)
 class InvocationCounts:
-    """A function's calls a month. `milliseconds` are all of them together."""
+    """A function's calls a month.
+
+    Attributes:
+        number: calls a month.
+        milliseconds: the duration of all calls together.
+        memory: MB.
+    """
 
     function: str
     number: float
@@ -24,12 +30,12 @@ class InvocationCounts:
 
     @property
     def gigabyte_seconds(self) -> float:
-        """As Lambda counts them."""
+        """The compute that Lambda charges."""
         return self.milliseconds / 1_000 * self.memory / _MB_OF_GB
 
 
 def growing_calls(work: Workload, volume: Volume) -> Iterator[InvocationCounts]:
-    """Of the functions that the work calls."""
+    """Yield the calls that grow with the work."""
     own, messages = work.function_memory, volume.messages
     arm = (
         volume.arm_batches * units.ARM_MS
@@ -49,7 +55,7 @@ def growing_calls(work: Workload, volume: Volume) -> Iterator[InvocationCounts]:
 
 
 def fixed_calls(work: Workload) -> Iterator[InvocationCounts]:
-    """Of the passes."""
+    """Yield the calls of the scheduled passes."""
     turn = units.SWEEP_MS + (units.WHEEL_MS if work.timers == "wheel" else 0)
     sweeps, catch_ups = units.SWEEPS * DAYS, units.CATCH_UPS * DAYS
     yield InvocationCounts("sweep", sweeps, sweeps * turn, work.function_memory)
@@ -57,20 +63,20 @@ def fixed_calls(work: Workload) -> Iterator[InvocationCounts]:
 
 
 def waiting(work: Workload, volume: Volume) -> InvocationCounts:
-    """What workers spend, within their calls, until the very instant at which an action is due."""
+    """Return the time that workers wait, within their calls, for an action's due time."""
     return InvocationCounts("work", 0, volume.messages * units.WAIT_MS, work.handler_memory)
 
 
 def bare_calls(work: Workload, number: float) -> InvocationCounts:
-    """Of a function that runs the handler and nothing else."""
+    """Return the calls of a function that only runs the handler."""
     return InvocationCounts("handler", number, number * work.handler_ms, work.handler_memory)
 
 
 def invocations(calls: Iterable[InvocationCounts]) -> float:
-    """Of functions together."""
+    """Return the number of calls of all functions."""
     return sum(call.number for call in calls)
 
 
 def compute(calls: Iterable[InvocationCounts]) -> float:
-    """GB-seconds of functions together."""
+    """Return the GB-seconds of all functions."""
     return sum(call.gigabyte_seconds for call in calls)

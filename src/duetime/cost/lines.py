@@ -1,4 +1,4 @@
-"""A line of an estimate: units of one price a month, what grows with the work and what is fixed."""
+"""A line of an estimate: units of one price a month, growing and fixed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,12 @@ from duetime.cost.prices import Price
 
 @dataclass(frozen=True, slots=True)
 class CostLine:
-    """So many units a month at one price. `grows` comes with the work, `fixed` is there without any."""
+    """Units a month at one price.
+
+    Attributes:
+        grows: units that grow with the work.
+        fixed: units without any work.
+    """
 
     name: str
     price: Price
@@ -20,23 +25,23 @@ class CostLine:
 
     @property
     def quantity(self) -> float:
-        """Units in all."""
+        """All units."""
         return self.grows + self.fixed
 
     @property
     def unit(self) -> str:
-        """What is counted."""
+        """The name of the unit."""
         return self.price.unit
 
     @property
     def growing_dollars(self) -> float:
-        """Dollars a month that come with the work."""
-        return self.price.of(self.grows)
+        """Dollars a month that grow with the work."""
+        return self.price.dollars_for(self.grows)
 
     @property
     def fixed_dollars(self) -> float:
-        """Dollars a month at rest."""
-        return self.price.of(self.fixed)
+        """Dollars a month without any work."""
+        return self.price.dollars_for(self.fixed)
 
     @property
     def dollars(self) -> float:
@@ -45,5 +50,5 @@ class CostLine:
 
 
 def total(lines: Iterable[CostLine]) -> float:
-    """Dollars a month of lines together."""
+    """Return the dollars a month of these lines."""
     return sum(line.dollars for line in lines)

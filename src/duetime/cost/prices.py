@@ -1,4 +1,4 @@
-"""The price list: one dated file, read when it is asked for; or one's own of the same names."""
+"""The price list: a dated file of the package, or a file of your own with the same names."""
 
 from __future__ import annotations
 
@@ -29,21 +29,28 @@ class InvalidPrices(DuetimeError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """So many dollars for so many units, and who says so."""
+    """The price of a number of units.
+
+    Attributes:
+        dollars: the price.
+        per: the number of units.
+        unit: the name of the unit.
+        source: where the price is published.
+    """
 
     dollars: float
     per: float
     unit: str
     source: str
 
-    def of(self, quantity: float) -> float:
-        """Dollars for that many units."""
+    def dollars_for(self, quantity: float) -> float:
+        """Return the price of a quantity of units."""
         return quantity / self.per * self.dollars
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The prices of one region as of one day, by their names."""
+    """The prices of one region on one date, by name."""
 
     name: str
     as_of: date
@@ -55,26 +62,26 @@ class Prices:
 
 
 def usual_prices() -> Prices:
-    """The list that comes with duetime."""
+    """Return the price list of the package."""
     text = resources.files(__package__).joinpath(_USUAL).read_text(encoding="utf-8")
     return _prices(_USUAL, tomllib.loads(text))
 
 
 def prices_at(path: Path) -> Prices:
-    """One's own list: the same names as in the usual one, each with a price.
+    """Return the price list of a file, which must have exactly the names of the package's list.
 
     Raises:
-        InvalidPrices: it cannot be read, lacks a price, or names one that nothing goes by.
+        InvalidPrices: the file cannot be read, a price is missing, or a name is unknown.
     """
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidPrices(str(path), error.strerror or "it cannot be read") from None
     except ValueError as error:
-        raise InvalidPrices(str(path), f"it is no TOML: {error}") from None
+        raise InvalidPrices(str(path), f"it is not TOML: {error}") from None
     prices, usual = _prices(str(path), given), usual_prices().by_name
     wrong = [f"{name!r} is missing" for name in usual if name not in prices.by_name]
-    wrong += [f"{name!r} is no price of ours" for name in prices.by_name if name not in usual]
+    wrong += [f"{name!r} is unknown" for name in prices.by_name if name not in usual]
     if wrong:
         raise InvalidPrices(str(path), "; ".join(wrong))
     return prices
@@ -84,18 +91,18 @@ def _prices(source: str, given: Mapping[str, Any]) -> Prices:
     as_of, region = given.get("as_of"), given.get("region")
     if type(as_of) is not date or not isinstance(region, str):
         raise InvalidPrices(source, 'begin it with as_of = 2025-06-01, a date, and region = "us-east-1"')
-    listed = {name: _price(source, name, each) for name, each in given.items() if name not in _HEAD}
+    listed = {name: _price(source, name, entry) for name, entry in given.items() if name not in _HEAD}
     return Prices(source, as_of, region, listed)
 
 
 def _price(source: str, name: str, given: Any) -> Price:
-    wanted = {field.name for field in fields(Price)}
-    if not isinstance(given, dict) or set(given) != wanted:
-        raise InvalidPrices(source, f"[{name}] takes exactly {', '.join(sorted(wanted))}")
+    expected = {field.name for field in fields(Price)}
+    if not isinstance(given, dict) or set(given) != expected:
+        raise InvalidPrices(source, f"[{name}] must have exactly {', '.join(sorted(expected))}")
     if not _is_amount(given["dollars"]) or not _is_amount(given["per"]) or given["per"] == 0:
-        raise InvalidPrices(source, f"[{name}]: dollars is a number from 0 on, per one above 0")
+        raise InvalidPrices(source, f"[{name}]: dollars must be a number of at least 0, per a number above 0")
     if not isinstance(given["unit"], str) or not isinstance(given["source"], str):
-        raise InvalidPrices(source, f"[{name}]: unit and source are texts")
+        raise InvalidPrices(source, f"[{name}]: unit and source must be texts")
     return Price(**given)
 
 

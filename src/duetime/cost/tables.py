@@ -1,4 +1,4 @@
-"""What the tables take: write units, read units, and bytes that are kept."""
+"""The tables: write units, read units and stored bytes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from duetime.cost.volume import Volume
 from duetime.cost.workload import Workload
 
 _RENEWED_MS, _LOOKED_MS = 60_000, 3_000
-"""How often a run renews its lease, and looks whether it was cancelled: `settings.heartbeat` and `cancel_poll`."""
+"""Intervals of lease renewal and cancel checks: `settings.heartbeat` and `cancel_poll`."""
 _READ_BYTES = 4 * KB
 _GB = 1_000_000_000
 
 
 def writes(work: Workload, volume: Volume) -> float:
-    """Write units a month that come with the work."""
+    """Return the write units a month that grow with the work."""
     of_one = (
         life_writes(work.payload_bytes)
         + work.correlation_share * units.CORRELATION_WRITES
@@ -33,13 +33,15 @@ def writes(work: Workload, volume: Volume) -> float:
 
 
 def fixed_writes(work: Workload) -> float:
-    """Write units a month of the passes."""
+    """Return the write units a month of the passes."""
     return units.SWEEPS * DAYS * (units.SWEEP_WRITES + _with_wheel(work, units.WHEEL_WRITES))
 
 
 def reads(work: Workload, volume: Volume) -> float:
-    """Read units a month that come with the work."""
-    payload = math.ceil((work.payload_bytes + units.APART_BYTES) / _READ_BYTES) if volume.is_apart else 0
+    """Return the read units a month that grow with the work."""
+    payload = (
+        math.ceil((work.payload_bytes + units.OFFLOADED_BYTES) / _READ_BYTES) if volume.is_offloaded else 0
+    )
     attempts = 1 + work.retries_share
     return (
         volume.actions * attempts * payload
@@ -52,13 +54,13 @@ def reads(work: Workload, volume: Volume) -> float:
 
 
 def fixed_reads(work: Workload) -> float:
-    """Read units a month of the passes."""
+    """Return the read units a month of the passes."""
     sweeps = units.SWEEPS * DAYS * (units.SWEEP_READS + _with_wheel(work, units.WHEEL_READS))
     return sweeps + units.CATCH_UPS * DAYS * units.SWEEP_READS
 
 
-def kept_gigabytes(work: Workload) -> float:
-    """GB of rows that are there at any time: those still pending, and those settled until they expire."""
+def stored_gigabytes(work: Workload) -> float:
+    """Return the GB of rows stored at any time: pending rows, and settled rows until they expire."""
     pending_days = work.far_share * work.far_hours / 24
     actions = work.actions_per_day * (work.retention_days + pending_days)
     runs = work.runs_of_jobs_per_day * work.retention_days
@@ -66,26 +68,26 @@ def kept_gigabytes(work: Workload) -> float:
 
 
 def life_writes(payload_bytes: float) -> int:
-    """Write units from schedule to settle. A payload set apart is written once, and removed with its row."""
+    """Return the write units from schedule to settle, with the write and removal of an offloaded payload."""
     if payload_bytes > units.IN_ROW_LIMIT:
-        return units.LIFE_WRITES + 2 * kilobytes(payload_bytes + units.APART_BYTES)
+        return units.LIFE_WRITES + 2 * kilobytes(payload_bytes + units.OFFLOADED_BYTES)
     put, run = _row(payload_bytes)
     return units.LIFE_WRITES + (put - 1) + 2 * (run - 1)
 
 
 def retry_writes(payload_bytes: float) -> int:
-    """Write units of a further attempt: its claim, and the settle before it."""
+    """Return the write units of a further attempt: its claim, and the settle before it."""
     return units.RETRY_WRITES + 2 * (_row(payload_bytes)[1] - 1)
 
 
 def keyed_writes(payload_bytes: float) -> int:
-    """Write units that a concurrency key adds to a life: claim and settle are transactions then, in which a row counts twice."""
+    """Return the write units that a concurrency key adds: transactions count each row twice."""
     keyed = units.KEYED_CLAIM_WRITES + units.KEYED_SETTLE_WRITES - units.CLAIM_WRITES - units.SETTLE_WRITES
     return keyed + 2 * (_row(payload_bytes)[1] - 1)
 
 
 def _row(payload_bytes: float) -> tuple[int, int]:
-    """KB of the row as it is put, and as a run leaves it."""
+    """Return the KB of the row when it is put, and after a run."""
     inside = 0 if payload_bytes > units.IN_ROW_LIMIT else payload_bytes
     return kilobytes(inside + units.PENDING_BYTES), kilobytes(inside + units.RUN_BYTES)
 

@@ -1,4 +1,4 @@
-"""The volume: a workload as counts a month."""
+"""A workload as counts a month."""
 
 from __future__ import annotations
 
@@ -11,25 +11,31 @@ from duetime.cost.workload import Workload
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """What happens in a month."""
+    """Counts of a month.
+
+    Attributes:
+        actions: one-shots.
+        far: one-shots due more than 15 minutes ahead.
+        runs: runs of jobs; each has a timer, since it is planned with the run before.
+        retries: further attempts, of actions and runs.
+        failures: actions and runs that failed for good.
+        timers: one-shot schedules of EventBridge Scheduler; none with the wheel.
+        events: published lifecycle events.
+        is_offloaded: whether payloads are items of their own.
+    """
 
     actions: float
-    """One-shots."""
     far: float
     runs: float
-    """Of jobs; each has a timer, since it is planned with the run before."""
     retries: float
-    """Further attempts, of actions and runs."""
     failures: float
     timers: float
-    """One-shots of EventBridge Scheduler, of actions and runs: none with the wheel."""
     events: float
-    is_apart: bool
-    """Payloads are items of their own."""
+    is_offloaded: bool
 
     @classmethod
-    def of(cls, work: Workload) -> Self:
-        """The counts that follow from a workload."""
+    def from_workload(cls, work: Workload) -> Self:
+        """Return the counts of a workload."""
         actions = work.actions_per_day * DAYS
         runs = work.runs_of_jobs_per_day * DAYS
         far = actions * work.far_share
@@ -43,12 +49,12 @@ class Volume:
             failures=done * work.failed_share,
             timers=far + runs if work.timers == "eventbridge" else 0,
             events=_events(work.events, actions, runs, failed_actions),
-            is_apart=work.payload_bytes > IN_ROW_LIMIT,
+            is_offloaded=work.payload_bytes > IN_ROW_LIMIT,
         )
 
     @property
     def done(self) -> float:
-        """One-shots and runs of jobs: what is worth something."""
+        """One-shots and runs of jobs."""
         return self.actions + self.runs
 
     @property
@@ -58,8 +64,8 @@ class Volume:
 
     @property
     def armed(self) -> float:
-        """Records that arm is given: each time that something becomes pending, and each payload left by its row."""
-        return self.messages + (self.actions if self.is_apart else 0)
+        """Stream records that arm receives: one for each pending row and each offloaded payload."""
+        return self.messages + (self.actions if self.is_offloaded else 0)
 
     @property
     def arm_batches(self) -> float:
@@ -68,12 +74,12 @@ class Volume:
 
     @property
     def event_batches(self) -> float:
-        """Invocations of what publishes lifecycle events."""
+        """Invocations of the function that publishes lifecycle events."""
         return batches(self.events)
 
 
 def _events(which: str, actions: float, runs: float, failed_actions: float) -> float:
     if which == "off":
         return 0
-    told = EVENTS_OF_ONE * actions if which == "all" else failed_actions
-    return told + EVENTS_OF_ONE * runs
+    of_actions = EVENTS_OF_ONE * actions if which == "all" else failed_actions
+    return of_actions + EVENTS_OF_ONE * runs

@@ -1,4 +1,4 @@
-"""The workload: what one expects of a deployment, as the estimate goes by it."""
+"""The expected workload of a deployment: the input of the estimate."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 1e12
 
 
 class InvalidWorkload(DuetimeError, ValueError):
-    """Numbers of a workload that cannot be; every problem is named at once."""
+    """A workload with invalid numbers; the message lists every problem."""
 
     code = "invalid-workload"
 
@@ -39,10 +39,10 @@ def _one_of(choices: tuple[str, ...], about: str) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What is asked of a deployment, spread evenly over the day; a share is a part of the actions, 0 to 1.
+    """The work of a deployment, spread evenly over the day. A share is a part of the actions, 0 to 1.
 
     Raises:
-        InvalidWorkload: a value is out of its range.
+        InvalidWorkload: a value is out of range.
     """
 
     actions_per_day: float = _number(100_000, "one-shots scheduled a day")
@@ -72,25 +72,27 @@ class Workload:
     dashboards: float = _number(1, "dashboards")
 
     def __post_init__(self) -> None:
-        problems = [problem for one in fields(self) for problem in _problems(one, getattr(self, one.name))]
+        problems = [
+            problem for field in fields(self) for problem in _problems(field, getattr(self, field.name))
+        ]
         if problems:
             raise InvalidWorkload(problems)
 
     @property
     def runs_of_jobs_per_day(self) -> float:
-        """Of all jobs together."""
+        """The runs of all jobs together."""
         return self.jobs * self.runs_per_day
 
 
-def _problems(one: Field[Any], value: object) -> Iterator[str]:
-    choices = one.metadata.get("choices")
+def _problems(field: Field[Any], value: object) -> Iterator[str]:
+    choices = field.metadata.get("choices")
     if choices is not None:
         if value not in choices:
-            yield f"{one.name} is {_shown(value)}; allowed is {', '.join(choices)}"
+            yield f"{field.name} is {_shown(value)}; allowed is {', '.join(choices)}"
         return
-    low, high = one.metadata["low"], one.metadata["high"]
+    low, high = field.metadata["low"], field.metadata["high"]
     if not _is_number(value) or not low <= value <= high:
-        yield f"{one.name} is {_shown(value)}; allowed is a number from {low:,.12g} to {high:,.0f}"
+        yield f"{field.name} is {_shown(value)}; allowed is a number from {low:,.12g} to {high:,.0f}"
 
 
 def _is_number(value: Any) -> bool:

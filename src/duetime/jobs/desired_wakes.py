@@ -30,7 +30,7 @@ def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
     if job.removed_at is not None or job.definition.self_scheduled:
         return
     title = job.definition.title or job.name
-    upcoming = [wake for wake in job.stacked.wakes if wake.parsed().next_after(now) is not None]
+    upcoming = [wake for wake in job.stacked.wakes if wake.next_after(now) is not None]
     for index, wake in enumerate(upcoming):
         yield JobWake(
             kind="schedule",

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
 from duetime.cadence.errors import InvalidExpression
-from duetime.cadence.eventbridge import Expression, parse_expression
+from duetime.cadence.eventbridge import WakeExpression, parse_expression
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Schedule:
 
     key: ScheduleKey
     arn: str
-    expression: Expression
+    expression: WakeExpression
     starts_at: datetime
     ends_at: datetime | None
     target: Mapping[str, Any]

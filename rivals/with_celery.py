@@ -8,19 +8,19 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import speaking  # type: ignore[import-not-found]
+import protocol  # type: ignore[import-not-found]
 from celery import Celery, signals  # type: ignore[import-not-found]
 from celery.schedules import crontab  # type: ignore[import-not-found]
 from redis import Redis  # type: ignore[import-not-found]
 
 LONGEST_NAP = timedelta(minutes=5)
-"""What beat sleeps at most before it looks again."""
+"""Seconds between two checks of beat, at most."""
 
 
 def made(store: str, settings: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
     app = Celery("rival", broker=store)
     app.conf.update(settings)
-    return app, {name: app.task(handler, name=name) for name, handler in speaking.HANDLERS.items()}
+    return app, {name: app.task(handler, name=name) for name, handler in protocol.HANDLERS.items()}
 
 
 def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -28,30 +28,30 @@ def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     redis = Redis.from_url(store)
 
     def one(handler: str, name: str, due: float) -> None:
-        tasks[handler].apply_async((name, due), eta=speaking.instant(due))
+        tasks[handler].apply_async((name, due), eta=protocol.instant(due))
 
     def state() -> str:
         waits, unacknowledged = redis.llen("celery"), redis.hlen("unacked")
         return "in the queue" if waits else "unacknowledged" if unacknowledged else "gone from the broker"
 
-    line.answer(speaking.commands(one, state=state))
+    line.answer(protocol.commands(one, state=state))
 
 
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     app, _ = made(store, settings)
     line.end_with_the_bench()
-    signals.worker_ready.connect(lambda **_: line.tell(ready=True), weak=False)
+    signals.worker_ready.connect(lambda **_: line.send(ready=True), weak=False)
     app.worker_main(
-        ["worker", "--pool", "threads", "--concurrency", str(speaking.CONCURRENCY), "--loglevel", "ERROR"]
+        ["worker", "--pool", "threads", "--concurrency", str(protocol.CONCURRENCY), "--loglevel", "ERROR"]
     )
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """Beat, with a schedule file of its own, as on a machine of its own."""
+    """Run beat with a schedule file of its own, as on its own machine."""
     app, _ = made(store, settings)
-    app.conf.beat_schedule = {"each-second": {"task": "tick", "schedule": 1.0, "args": (speaking.JOB, 0.0)}}
+    app.conf.beat_schedule = {"each-second": {"task": "tick", "schedule": 1.0, "args": (protocol.JOB, 0.0)}}
     line.end_with_the_bench()
-    signals.beat_init.connect(lambda **_: line.tell(ready=True), weak=False)
+    signals.beat_init.connect(lambda **_: line.send(ready=True), weak=False)
     with tempfile.TemporaryDirectory() as place:
         app.Beat(schedule=str(Path(place, "beat")), loglevel="ERROR").run()
 
@@ -60,7 +60,7 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     del store, settings
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
-        """As beat asks: whether it is due, and when to ask again; at most five minutes later."""
+        """Compute as beat: whether it is due, and the next check, at most five minutes later."""
         app = Celery("rival")
         app.conf.timezone = tz
         now, ends = datetime.fromisoformat(start), datetime.fromisoformat(end)
@@ -83,4 +83,4 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    speaking.main({"client": client, "worker": worker, "scheduler": scheduler, "cron": cron})
+    protocol.main({"client": client, "worker": worker, "scheduler": scheduler, "cron": cron})

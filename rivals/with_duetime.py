@@ -1,4 +1,4 @@
-"""duetime itself, by the same protocol: embedded, on the local cloud with its workers, and on a table alone."""
+"""duetime: embedded, on the local cloud with its workers, and on a table alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import boto3
-import speaking  # type: ignore[import-not-found]
+import protocol  # type: ignore[import-not-found]
 
 from duetime import App, Order, Payload, Run, Scheduler, cron
 from duetime.aws.backends import AwsBackends
@@ -31,7 +31,7 @@ app, jobs = App(), App()
 
 
 class Tick(Payload):
-    """Whose run it is, and when it is due."""
+    """The name and the due time of a run."""
 
     name: str
     due: float
@@ -47,18 +47,18 @@ class Hang(Payload):
 @app.action
 @jobs.action
 def tick(payload: Tick) -> None:
-    speaking.tick(payload.name, payload.due)
+    protocol.tick(payload.name, payload.due)
 
 
 @app.action
 @jobs.action
 def hang(payload: Hang) -> None:
-    speaking.hang(payload.name, payload.due)
+    protocol.hang(payload.name, payload.due)
 
 
 @jobs.job(EACH_SECOND, name=JOB)
 def each_second(run: Run) -> None:
-    speaking.tick(speaking.JOB, run.nominal_at.timestamp())
+    protocol.tick(protocol.JOB, run.nominal_at.timestamp())
 
 
 APPS, PAYLOADS = {"app": app, "jobs": jobs}, {"tick": Tick, "hang": Hang}
@@ -68,18 +68,18 @@ def commands(scheduler: Scheduler) -> dict[str, Any]:
     made: list[str] = []
 
     def one(handler: str, name: str, due: float) -> None:
-        action = scheduler.schedule(PAYLOADS[handler](name=name, due=due), at=speaking.instant(due))
+        action = scheduler.schedule(PAYLOADS[handler](name=name, due=due), at=protocol.instant(due))
         made[:] = [action.id]
 
     def many(orders: Sequence[tuple[str, float]]) -> None:
         scheduler.schedule_many(
-            Order(payload=Tick(name=name, due=due), at=speaking.instant(due)) for name, due in orders
+            Order(payload=Tick(name=name, due=due), at=protocol.instant(due)) for name, due in orders
         )
 
     def state() -> str:
         return f"status {scheduler.get(made[0]).status}"
 
-    return {**speaking.commands(one, many, state)}
+    return {**protocol.commands(one, many, state)}
 
 
 def embedded(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -89,7 +89,7 @@ def embedded(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def table(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """`store` is DynamoDB Local's endpoint."""
+    """Run a client; `store` is DynamoDB Local's endpoint."""
     del settings
     client = boto3.client("dynamodb", endpoint_url=store)
     client.create_table(**create_table_request(ACTIONS, "rivals"))
@@ -102,14 +102,14 @@ def table(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """The local cloud; with ``concurrency`` 0 its workers are other processes."""
+    """Run the local cloud; with ``concurrency`` 0 its workers are other processes."""
     del store
     lengths: dict[str, Any] = {
-        name: timedelta(seconds=each) for name, each in settings.get("settings", {}).items()
+        name: timedelta(seconds=seconds) for name, seconds in settings.get("settings", {}).items()
     }
     options = LocalOptions(
         settings=Settings(**lengths),
-        concurrency=settings.get("concurrency", speaking.CONCURRENCY),
+        concurrency=settings.get("concurrency", protocol.CONCURRENCY),
         timers=SchedulerQuirks(doubles=settings.get("doubles", 0.0)),
     )
     with LocalCloud(APPS[settings.get("app", "app")], options) as running:
@@ -117,7 +117,7 @@ def cloud(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """Receives as Lambda's pollers do; with ``plans`` it is a planner as well."""
+    """Receive as Lambda's pollers; with ``plans``, plan as well."""
     del store
     line.end_with_the_bench()
     chosen = APPS[settings.get("app", "app")]
@@ -126,7 +126,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     backends = AwsBackends(deployed, clock)
     plan = Plan(backends.store, backends.jobs, clock=clock, settings=deployed)
     url = deployed.queues[chosen.worker]
-    line.tell(ready=True)
+    line.send(ready=True)
     while True:
         if settings.get("plans"):
             plan(JobRef(SYSTEM_TENANT, job_name(JOB)))
@@ -147,8 +147,8 @@ def computed(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
         second = timedelta(seconds=1)
-        since, until = (datetime.fromisoformat(each) - second for each in (start, end))
-        return [each.isoformat() for each in cron(expression, tz=tz).between(since, until)]
+        since, until = (datetime.fromisoformat(text) - second for text in (start, end))
+        return [at.isoformat() for at in cron(expression, tz=tz).between(since, until)]
 
     def declare(expression: str, tz: str) -> None:
         cron(expression, tz=tz)
@@ -158,4 +158,4 @@ def computed(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 if __name__ == "__main__":
     logging.getLogger("duetime").setLevel(logging.ERROR)
-    speaking.main({"embedded": embedded, "table": table, "cloud": cloud, "worker": worker, "cron": computed})
+    protocol.main({"embedded": embedded, "table": table, "cloud": cloud, "worker": worker, "cron": computed})

@@ -1,4 +1,4 @@
-"""The contenders: the four rivals, each with what its documentation recommends for work that must not be lost, and ours."""
+"""The contenders: duetime, and four schedulers as their documentation recommends for durable work."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.rivals.contender import NOTHING, Cast, Contender, Settings, fresh_runs
-from bench.rivals.process import Process, Runs
-from bench.rivals.servers import NewStore
-from bench.rivals.speaking import CONCURRENCY
+from rivals.contender import NOTHING, Cast, Contender, Settings, fresh_runs
+from rivals.process import Process, Runs
+from rivals.protocol import CONCURRENCY
+from rivals.servers import NewStore
 
 DUETIME, EMBEDDED = "duetime", "embedded"
 APSCHEDULER, CELERY, PROCRASTINATE, HUEY = "APScheduler", "Celery", "procrastinate", "huey"
@@ -18,11 +18,11 @@ APSCHEDULER, CELERY, PROCRASTINATE, HUEY = "APScheduler", "Celery", "procrastina
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnTheLocalCloud(Contender):
-    """Ours; its workers can be processes of their own, which poll the cloud's queue."""
+    """duetime; its workers can be separate processes that poll the cloud's queue."""
 
     @contextlib.contextmanager
     def clerk(self) -> Iterator[Process]:
-        """On DynamoDB Local, whose endpoint is the store."""
+        """Yield a client on DynamoDB Local, whose endpoint is the store."""
         with fresh_runs() as runs, self.process("table", self.new_store(), runs) as process:
             yield process
 
@@ -30,7 +30,7 @@ class OnTheLocalCloud(Contender):
     def apart(self, settings: Settings = NOTHING) -> Iterator[Cast]:
         without_workers = {**settings, "concurrency": 0}
         with fresh_runs() as runs, self.process("cloud", "", runs, without_workers) as cloud:
-            environment: Mapping[str, str] = cloud.ask("environment")
+            environment: Mapping[str, str] = cloud.request("environment")
 
             def another() -> Process:
                 return replace(self.process("worker", "", runs, settings), environment=environment)
@@ -40,7 +40,7 @@ class OnTheLocalCloud(Contender):
 
     @contextlib.contextmanager
     def twins(self) -> Iterator[Runs]:
-        """EventBridge fires each wake twice; both workers plan as well, ten times a second."""
+        """Yield the runs: EventBridge fires each wake twice, and both workers plan ten times a second."""
         with self.apart({"app": "jobs", "plans": True, "doubles": 1.0}) as cast, cast.another():
             yield cast.runs
 
@@ -58,8 +58,8 @@ def ours(dynamodb: NewStore) -> list[Contender]:
     ]  # fmt: skip
 
 
-def rivals(python: Path, redis: NewStore | None, relational: NewStore | None) -> list[Contender]:
-    """Those whose store is here."""
+def other_schedulers(python: Path, redis: NewStore | None, relational: NewStore | None) -> list[Contender]:
+    """Return the schedulers whose store is installed."""
     threads = f"{CONCURRENCY} threads"
     found = [
         Contender(
@@ -79,4 +79,4 @@ def rivals(python: Path, redis: NewStore | None, relational: NewStore | None) ->
             how=f"eta, Redis with an append-only file, a consumer of {threads}, its schedule read each second",
         ),
     ]  # fmt: skip
-    return [replace(each, interpreter=python) for each in found if each.new_store is not str]
+    return [replace(contender, interpreter=python) for contender in found if contender.new_store is not str]

@@ -1,4 +1,4 @@
-"""A contender: who is measured, with what store, and in which processes."""
+"""A contender: a scheduler, its store and its processes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench.rivals.process import Process, Runs
-from bench.rivals.servers import NewStore
+from rivals.process import Process, Runs
+from rivals.servers import NewStore
 
 HERE = Path(__file__).parent
 Settings = Mapping[str, Any]
@@ -20,13 +20,13 @@ NOTHING: Settings = {}
 
 
 class Cast(NamedTuple):
-    """Who is asked, and the worker that may be killed; for some they are the same.
+    """The client, and the worker that may be killed; some contenders have one process for both.
 
     Attributes:
         client: schedules.
         worker: runs what is due.
-        another: makes a worker beside it, not started yet.
-        runs: what the handlers write down.
+        another: returns a further worker, not yet started.
+        runs: the runs that handlers record.
     """
 
     client: Process
@@ -37,18 +37,18 @@ class Cast(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """One scheduler as it is measured.
+    """One measured scheduler.
 
     Attributes:
         name: heads its column.
         how: its settings, in words.
-        script: what plays it.
-        new_store: makes an empty store, and returns its URL.
+        script: its program.
+        new_store: creates an empty store and returns its URL.
         worker: the role of its worker.
-        client: the role of its client; empty: its worker is asked.
-        beats: its schedulers of recurring jobs are processes beside its workers.
-        schema: it wants a schema applied first.
-        interpreter: of the environment that it is installed in.
+        client: the role of its client; empty if the worker is the client.
+        beats: its schedulers of recurring jobs are separate processes.
+        schema: it needs a schema.
+        interpreter: of its environment.
     """
 
     name: str
@@ -62,20 +62,20 @@ class Contender:
     interpreter: Path = field(default=Path(sys.executable))
 
     def process(self, role: str, store: str, runs: Runs, settings: Settings = NOTHING) -> Process:
-        """One of its processes, not started yet."""
+        """Return one of its processes, not yet started."""
         script = str(HERE / self.script)
         return Process([str(self.interpreter), script, role, store, json.dumps(settings)], runs)
 
     @contextlib.contextmanager
     def clerk(self) -> Iterator[Process]:
-        """What schedules, alone."""
+        """Yield a client alone."""
         with contextlib.ExitStack() as stack:
             store, runs = self._empty(stack)
             yield stack.enter_context(self.process(self.client or self.worker, store, runs))
 
     @contextlib.contextmanager
     def playing(self, settings: Settings = NOTHING) -> Iterator[Cast]:
-        """A client and a worker, on a store of their own."""
+        """Yield a client and a worker, on a store of their own."""
         with contextlib.ExitStack() as stack:
             store, runs = self._empty(stack)
             worker = stack.enter_context(self.process(self.worker, store, runs, settings))
@@ -85,12 +85,12 @@ class Contender:
             yield Cast(client, worker, lambda: self.process(self.worker, store, runs, settings), runs)
 
     def apart(self, settings: Settings = NOTHING) -> contextlib.AbstractContextManager[Cast]:
-        """The same, with a worker whose end leaves the store as it is."""
+        """Yield the same, with a worker whose end does not affect the store."""
         return self.playing(settings)
 
     @contextlib.contextmanager
     def twins(self) -> Iterator[Runs]:
-        """Two schedulers of one recurring job on one store."""
+        """Yield the runs of two schedulers of one recurring job on one store."""
         with contextlib.ExitStack() as stack:
             store, runs = self._empty(stack)
             roles = [*([self.worker] if self.beats else []), "scheduler", "scheduler"]
@@ -100,7 +100,7 @@ class Contender:
 
     @contextlib.contextmanager
     def alone(self, role: str, settings: Settings = NOTHING) -> Iterator[Process]:
-        """One process of it, without a store."""
+        """Yield one process, without a store."""
         with fresh_runs() as runs, self.process(role, "", runs, settings) as process:
             yield process
 

@@ -1,4 +1,4 @@
-"""The rivals' own virtual environment: made when it is needed, and again when what it should hold changes."""
+"""The contenders' own virtual environment, created on demand and again after a change of the requirements."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import sys
 from pathlib import Path
 
 from bench.fresh import ROOT
-from bench.rivals.servers import NotHere
+from rivals.servers import NotHere
 
 PLACE = ROOT / ".cache" / "rivals"
-PINNED = ROOT / "requirements" / "rivals.txt"
+PINNED = ROOT / "rivals" / "requirements.txt"
 _HELD = PLACE / "holds.txt"
 _LOGS = PLACE.with_name("rivals-logs")
 
 
 def python() -> Path:
-    """Its interpreter.
+    """Return its interpreter.
 
     Raises:
-        NotHere: it could not be made.
+        NotHere: the environment could not be created.
     """
     found = PLACE / "bin" / "python"
     if not _HELD.exists() or _HELD.read_text() != PINNED.read_text():
@@ -34,15 +34,15 @@ def python() -> Path:
 def _run(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - from this file
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or [""])[-1]
-        raise NotHere(f"their environment could not be made from {PINNED.relative_to(ROOT)}: {said}")
+        problem = (done.stderr.strip().splitlines() or [""])[-1]
+        raise NotHere(f"their environment could not be made from {PINNED.relative_to(ROOT)}: {problem}")
 
 
 def log_of(script: Path) -> Path:
-    """Where a script's standard error goes."""
+    """Return the file of a script's standard error."""
     return _LOGS / f"{script.stem}.log"
 
 
 def forget_logs() -> None:
-    """Those of the run before."""
+    """Remove the logs of the run before."""
     shutil.rmtree(_LOGS, ignore_errors=True)

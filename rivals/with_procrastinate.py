@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-import speaking  # type: ignore[import-not-found]
+import protocol  # type: ignore[import-not-found]
 from procrastinate import App, PsycopgConnector  # type: ignore[import-not-found]
 from procrastinate.periodic import PeriodicDeferrer  # type: ignore[import-not-found]
 
@@ -15,7 +15,7 @@ EACH_SECOND, EVERY_FIVE_SECONDS = "* * * * * *", "* * * * * */5"
 
 def made(store: str) -> tuple[Any, Mapping[str, Any]]:
     app = App(connector=PsycopgConnector(conninfo=store))
-    return app, {name: app.task(handler, name=name) for name, handler in speaking.HANDLERS.items()}
+    return app, {name: app.task(handler, name=name) for name, handler in protocol.HANDLERS.items()}
 
 
 def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -24,20 +24,20 @@ def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     with app.open():
 
         def one(handler: str, name: str, due: float) -> None:
-            tasks[handler].configure(schedule_at=speaking.instant(due)).defer(name=name, due=due)
+            tasks[handler].configure(schedule_at=protocol.instant(due)).defer(name=name, due=due)
 
         def many(orders: Sequence[tuple[str, float]]) -> None:
-            """Of one due time at once: that is what its bulk can do."""
+            """Schedule in bulk, by due time."""
             dues = {due for _, due in orders}
             for due in dues:
                 called = [{"name": name, "due": due} for name, at in orders if at == due]
-                tasks["tick"].configure(schedule_at=speaking.instant(due)).batch_defer(*called)
+                tasks["tick"].configure(schedule_at=protocol.instant(due)).batch_defer(*called)
 
         def state() -> str:
             (job,) = app.job_manager.list_jobs(task="hang")
             return f"status {job.status}"
 
-        line.answer(speaking.commands(one, many, state))
+        line.answer(protocol.commands(one, many, state))
 
 
 def schema(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -64,23 +64,23 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """A worker with the job that runs each second."""
+    """Run a worker with the job of every second."""
     del settings
     app, _ = made(store)
 
     @app.periodic(cron=EACH_SECOND)  # type: ignore[untyped-decorator]
     @app.task(name="each_second")  # type: ignore[untyped-decorator]
     def each_second(timestamp: int) -> None:
-        speaking.tick(speaking.JOB, float(timestamp))
+        protocol.tick(protocol.JOB, float(timestamp))
 
     work(line, app)
 
 
 def work(line: Any, app: Any) -> None:
     line.end_with_the_bench()
-    line.tell(ready=True)
+    line.send(ready=True)
     with app.open():
-        app.run_worker(concurrency=speaking.CONCURRENCY)
+        app.run_worker(concurrency=protocol.CONCURRENCY)
 
 
 def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -88,18 +88,18 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
     def declared(expression: str) -> Any:
         app = App(connector=PsycopgConnector())
-        app.periodic(cron=expression)(app.task(speaking.tick, name="tick"))
+        app.periodic(cron=expression)(app.task(protocol.tick, name="tick"))
         return app
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
-        """As its worker computes them; it has no zones."""
+        """Compute as its worker, which has no zones."""
         del tz
         app = declared(expression)
         (periodic,) = app.periodic_registry.periodic_tasks.values()
         deferrer = PeriodicDeferrer(app.periodic_registry)
-        since, until = (int(datetime.fromisoformat(each).timestamp()) for each in (start, end))
+        since, until = (int(datetime.fromisoformat(text).timestamp()) for text in (start, end))
         times = deferrer.get_timestamps(periodic, since=since - 1, until=until - 1)
-        return [speaking.instant(time).isoformat() for time in times]
+        return [protocol.instant(time).isoformat() for time in times]
 
     def declare(expression: str, tz: str) -> None:
         del tz
@@ -109,6 +109,6 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    speaking.main(
+    protocol.main(
         {"client": client, "worker": worker, "scheduler": scheduler, "cron": cron, "schema": schema}
     )

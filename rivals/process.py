@@ -1,4 +1,4 @@
-"""One process of a contender: it speaks JSON lines, writes its runs to a file, and ends with the bench."""
+"""One process of a contender: it exchanges JSON lines, writes its runs to a file, and ends with the bench."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from bench.fresh import ENVIRONMENT, ROOT
-from bench.rivals.environment import log_of
+from rivals.environment import log_of
 
 _STARTS_WITHIN, _ANSWERS_WITHIN = 60.0, 120.0
 LOOK_EVERY, _QUIET = 0.02, 7.0
 """Seconds."""
 INTERRUPTED = threading.Event()
-"""Nobody waits any longer: the bench is being ended."""
+"""Set when the bench is ending, so that all waits end."""
 
 
 class Refused(Exception):
-    """A contender answered a request with an exception of its own.
+    """A contender's exception as the response to a request.
 
     Attributes:
         kind: the name of its class.
@@ -41,18 +41,18 @@ class Refused(Exception):
 
 @dataclass(slots=True)
 class Runs:
-    """What handlers wrote down, in the order in which they started."""
+    """The runs that handlers recorded, in the order of their starts."""
 
     file: Path
 
     def read(self) -> list[Mapping[str, Any]]:
-        """Whatever was written until now."""
+        """Return the recorded runs."""
         if not self.file.exists():
             return []
         return [json.loads(line) for line in self.file.read_text().splitlines()]
 
     def wait_for(self, count: int, until: float, quiet_from: float = math.inf) -> list[Mapping[str, Any]]:
-        """Until there are so many, or it is `until`, or it is `quiet_from` and for some seconds none has started."""
+        """Wait for `count` runs, at most until `until`; after `quiet_from`, some seconds without a start are enough."""
         seen, last = 0, time.time()
         while len(found := self.read()) < count and time.time() < min(until, max(quiet_from, last + _QUIET)):
             if len(found) > seen:
@@ -92,20 +92,20 @@ class Process:
     ) -> None:
         self.kill()
 
-    def ask(self, do: str, **said: Any) -> Any:
-        """One request, and its answer.
+    def request(self, do: str, **arguments: Any) -> Any:
+        """Send one request, and return its response.
 
         Raises:
-            Refused: it raised.
-            RuntimeError: it did not answer in time.
+            Refused: the contender raised an exception.
+            RuntimeError: no response in time.
         """
         assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps({"do": do, **said}) + "\n")
+        self._process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
         return self._read(_ANSWERS_WITHIN).get("answer")
 
     def kill(self) -> None:
-        """As if its machine were gone: it and what it forked."""
+        """Kill the process and its children."""
         if self._process is None:
             return
         if self._process.poll() is None:
@@ -124,8 +124,8 @@ class Process:
             line = self._process.stdout.readline() if selector.select(within) else ""
         if not line:
             name = Path(self.command[1])
-            raise RuntimeError(f"{name.stem} {self.command[2]} gave no answer; its log is {log_of(name)}")
-        told: dict[str, Any] = json.loads(line)
-        if "error" in told:
-            raise Refused(Path(self.command[1]).stem, told["error"], told["message"])
-        return told
+            raise RuntimeError(f"{name.stem} {self.command[2]} sent no response; its log is {log_of(name)}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise Refused(Path(self.command[1]).stem, answer["error"], answer["message"])
+        return answer

@@ -1,4 +1,4 @@
-"""Two nights in Paris: when each contender's own cron class would run, by computing alone."""
+"""Two nights in Paris: the run times of each contender's own cron class, computed without waiting."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from zoneinfo import ZoneInfo
 
-from bench.rivals.cell import Cell
-from bench.rivals.contender import NOTHING, Contender, Settings
-from bench.rivals.process import Process, Refused
+from rivals.cell import Cell
+from rivals.contender import NOTHING, Contender, Settings
+from rivals.process import Process, Refused
 
 PARIS = "Europe/Paris"
 NIGHTS = (datetime(2027, 3, 28), datetime(2027, 10, 31))  # noqa: DTZ001 - in Paris
@@ -19,14 +19,16 @@ HALF_AN_HOUR = timedelta(minutes=30)
 
 
 def nights(contender: Contender, settings: Settings = NOTHING, suffix: str = "") -> Iterator[Cell]:
-    """Whole days, from midnight to midnight."""
+    """Yield the cells of both days, from midnight to midnight."""
     with contender.alone("cron", settings) as process:
 
         def runs(expression: str, day: datetime, days: int = 1) -> list[datetime]:
-            start, end = (each.replace(tzinfo=ZoneInfo(PARIS)) for each in (day, day + timedelta(days=days)))
+            start, end = (
+                midnight.replace(tzinfo=ZoneInfo(PARIS)) for midnight in (day, day + timedelta(days=days))
+            )
             span = {"start": _utc(start), "end": _utc(end)}
-            told = process.ask("runs", expression=expression, tz=PARIS, **span)
-            return [datetime.fromisoformat(each) for each in told]
+            times = process.request("runs", expression=expression, tz=PARIS, **span)
+            return [datetime.fromisoformat(run) for run in times]
 
         for day in NIGHTS:
             yield Cell(f"{DAILY} in Paris, {day:%d %b %Y}, runs at{suffix}", words=_times(runs(DAILY, day)))
@@ -49,10 +51,10 @@ def _times(runs: list[datetime]) -> str:
 
 
 def _counted(runs: list[datetime], day: datetime) -> str:
-    """How many, and of how many half hours that the day has."""
+    """Return the number of runs, and of the day's half hours."""
     start, end = (
-        each.replace(tzinfo=ZoneInfo(PARIS)).astimezone(ZoneInfo("UTC"))
-        for each in (day, day + timedelta(days=1))
+        midnight.replace(tzinfo=ZoneInfo(PARIS)).astimezone(ZoneInfo("UTC"))
+        for midnight in (day, day + timedelta(days=1))
     )
     due = (end - start) // HALF_AN_HOUR
     doubled = sum(count - 1 for count in Counter(runs).values())
@@ -62,10 +64,10 @@ def _counted(runs: list[datetime], day: datetime) -> str:
 
 
 def _of_never(process: Process, runs: Callable[[], object]) -> str:
-    """Whether it is refused when it is declared, when it is computed, or not at all."""
+    """Return whether it is rejected when declared, when computed, or never."""
     when = "refused"
     try:
-        process.ask("declare", expression=NEVER, tz=PARIS)
+        process.request("declare", expression=NEVER, tz=PARIS)
         when = "accepted, then"
         return "runs" if runs() else "accepted, never runs"
     except Refused as refused:

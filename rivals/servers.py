@@ -1,4 +1,4 @@
-"""Redis and PostgreSQL for the rivals: each on a free loopback port, over a directory that goes with it."""
+"""Redis and PostgreSQL for the contenders: each on a free loopback port, with a temporary directory."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NewStore = Callable[[], str]
 
 
 class NotHere(Exception):
-    """Something that a rival needs is not on this machine; the message says what would install it."""
+    """A requirement is not installed; the message names the installation command."""
 
 
 @contextlib.contextmanager
 def redis() -> Iterator[NewStore]:
-    """Durable by its append-only file, which it writes through once a second: its own default."""
+    """Yield a Redis with an append-only file, which it flushes once a second by default."""
     server = shutil.which("redis-server")
     if server is None:
         raise NotHere("redis-server is not here; apt-get install redis-server")
@@ -48,7 +48,7 @@ def redis() -> Iterator[NewStore]:
 
 @contextlib.contextmanager
 def postgres() -> Iterator[NewStore]:
-    """With its own defaults: each commit is on the disk before it is answered."""
+    """Yield a PostgreSQL with its defaults: each commit waits for the disk."""
     initdb, server, createdb = (_binary(name) for name in ("initdb", "postgres", "createdb"))
     as_owner = _as_owner()
     port, numbers = _free_port(), count()
@@ -82,7 +82,7 @@ def postgres() -> Iterator[NewStore]:
 
 
 def _as_owner() -> dict[str, Any]:
-    """What Popen needs to run as another user than root."""
+    """Return the arguments of Popen for a user other than root."""
     if os.geteuid() != 0:
         return {}
     try:
@@ -93,7 +93,7 @@ def _as_owner() -> dict[str, Any]:
 
 
 def _binary(name: str) -> str:
-    """Debian keeps PostgreSQL's programs off the path; the newest version is taken."""
+    """Return a program of PostgreSQL's newest version; Debian keeps these off the path."""
     versions = sorted(
         Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: path.parts[-3].zfill(3)
     )
@@ -104,7 +104,7 @@ def _binary(name: str) -> str:
 
 
 def _once_it_answers(new: NewStore) -> NewStore:
-    """PostgreSQL listens a moment before it takes a connection."""
+    """Retry, because PostgreSQL listens a moment before it accepts connections."""
 
     def patient() -> str:
         end = time.monotonic() + _STARTS_WITHIN
@@ -121,7 +121,7 @@ def _once_it_answers(new: NewStore) -> NewStore:
 
 @contextlib.contextmanager
 def _running(command: list[str], port: int, **how: Any) -> Iterator[None]:
-    """A server that listens, and is gone afterwards."""
+    """Run a server that listens, and stop it afterwards."""
     server = subprocess.Popen(  # noqa: S603 - as above
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, **how
     )
@@ -129,7 +129,7 @@ def _running(command: list[str], port: int, **how: Any) -> Iterator[None]:
         _wait_until_it_listens(server, port)
         yield
     finally:
-        server.send_signal(signal.SIGINT)  # which PostgreSQL takes as: at once, whoever is connected
+        server.send_signal(signal.SIGINT)  # PostgreSQL then ends at once, despite open connections
         server.wait(_ENDS_WITHIN)
 
 

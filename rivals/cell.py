@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bench.result import Result
-from bench.rivals.contender import Contender
+from rivals.contender import Contender
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure, or words where there is none.
+    """A figure, or words without one.
 
     Attributes:
         work: heads its row, with the unit.
@@ -21,8 +21,8 @@ class Cell:
     words: str = ""
     note: str = ""
 
-    def of(self, contender: Contender) -> Result:
-        """As a line of the report."""
+    def result(self, contender: Contender) -> Result:
+        """Return the line of the report."""
         return Result(
             bench="rivals", name=self.work, of=contender.name, measured=self.figure, unit="",
             words=self.words, note=self.note,

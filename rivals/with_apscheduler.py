@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import speaking  # type: ignore[import-not-found]
+import protocol  # type: ignore[import-not-found]
 from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore  # type: ignore[import-not-found]
 from apscheduler.schedulers.background import BackgroundScheduler  # type: ignore[import-not-found]
 from apscheduler.triggers.cron import CronTrigger  # type: ignore[import-not-found]
@@ -25,23 +25,23 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
     def one(handler: str, name: str, due: float) -> None:
         scheduler.add_job(
-            speaking.HANDLERS[handler], "date", run_date=speaking.instant(due), args=[name, due], **settings
+            protocol.HANDLERS[handler], "date", run_date=protocol.instant(due), args=[name, due], **settings
         )
 
     def state() -> str:
         return "in the job store" if scheduler.get_jobs() else "gone from the job store"
 
-    line.answer(speaking.commands(one, state=state))
+    line.answer(protocol.commands(one, state=state))
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """With the job that runs each second; the second scheduler finds it there."""
+    """Run the job of every second; the second scheduler finds it in the store."""
     del settings
     started(store).add_job(
-        speaking.tick,
+        protocol.tick,
         "interval",
         seconds=1,
-        args=[speaking.JOB, 0.0],
+        args=[protocol.JOB, 0.0],
         id="each-second",
         replace_existing=True,
     )
@@ -68,4 +68,4 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    speaking.main({"worker": worker, "scheduler": scheduler, "cron": cron})
+    protocol.main({"worker": worker, "scheduler": scheduler, "cron": cron})

@@ -1,4 +1,4 @@
-"""What each contender's script has in common: it answers JSON lines, and its handlers write down when they ran.
+"""The common part of the contenders' scripts: they exchange JSON lines, and their handlers record their runs.
 
 The standard library alone: each script runs in an environment of its own, with its own directory on the path.
 """
@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 CONCURRENCY = 10
-"""Handlers at once, of every contender whose number can be chosen."""
+"""Concurrent handlers of every contender with such a setting."""
 JOB = "job"
-"""The name that a recurring job's runs have."""
+"""The name of a recurring job's runs."""
 ROUNDS, HOUR = 3, 3_600.0
 
 One = Callable[[str, str, float], object]
@@ -26,39 +26,39 @@ Many = Callable[[Sequence[tuple[str, float]]], object]
 
 
 class Line:
-    """The way to the bench. Whatever else writes to standard output goes to standard error."""
+    """The connection to the bench. Other standard output goes to standard error."""
 
     def __init__(self) -> None:
-        self._told = os.fdopen(os.dup(1), "w", buffering=1)
+        self._stream = os.fdopen(os.dup(1), "w", buffering=1)
         os.dup2(2, 1)
 
-    def tell(self, **facts: object) -> None:
-        self._told.write(json.dumps(facts) + "\n")
+    def send(self, **facts: object) -> None:
+        self._stream.write(json.dumps(facts) + "\n")
 
     def answer(self, commands: Mapping[str, Callable[..., object]]) -> None:
-        """Say that it is ready, then answer each request, until the bench is gone."""
-        self.tell(ready=True)
+        """Send that it is ready, then respond to each request, until the bench ends."""
+        self.send(ready=True)
         for line in sys.stdin:
             request = json.loads(line)
             try:
-                self.tell(answer=commands[request.pop("do")](**request))
-            except Exception as error:  # noqa: BLE001 - the bench tells it
-                self.tell(error=type(error).__name__, message=str(error))
+                self.send(answer=commands[request.pop("do")](**request))
+            except Exception as error:  # noqa: BLE001 - the bench reports it
+                self.send(error=type(error).__name__, message=str(error))
         os._exit(0)
 
     def end_with_the_bench(self) -> None:
-        """For who answers nothing."""
+        """End with the bench; for processes without requests."""
         threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
 
 
 def main(roles: Mapping[str, Callable[[Line, str, Mapping[str, Any]], None]]) -> None:
-    """``script ROLE STORE SETTINGS``: play a role on a store, with settings as JSON."""
+    """Run ``script ROLE STORE SETTINGS``, with settings as JSON."""
     role, store, settings = sys.argv[1:4]
     roles[role](Line(), store, json.loads(settings))
 
 
 def tick(name: str, due: float) -> None:
-    """A handler: writes down that it has started."""
+    """Record the start of a run; a handler."""
     started = json.dumps({"name": name, "due": due, "at": time.time()})
     handle = os.open(_runs(), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(handle, f"{started}\n".encode())
@@ -66,7 +66,7 @@ def tick(name: str, due: float) -> None:
 
 
 def hang(name: str, due: float) -> None:
-    """A handler that ends only when it is run for the second time."""
+    """Record the start, and end only in the second run; a handler."""
     tick(name, due)
     if len(_runs().read_text().splitlines()) == 1:
         time.sleep(HOUR)
@@ -76,7 +76,7 @@ HANDLERS: Mapping[str, Callable[[str, float], None]] = {"tick": tick, "hang": ha
 
 
 def commands(one: One, many: Many | None = None, state: Callable[[], str] | None = None) -> dict[str, Any]:
-    """What a client answers: `one` schedules a handler by name, with a name and a due time; `many` does so in bulk."""
+    """Return a client's commands: `one` schedules a handler by name, with a name and a due time; `many` in bulk."""
 
     def hour(count: int) -> Mapping[str, float]:
         return timed(count, lambda due: [one("tick", str(n), due) for n in range(count)])
@@ -101,13 +101,13 @@ def commands(one: One, many: Many | None = None, state: Callable[[], str] | None
 
 
 def timed(count: int, work: Callable[[float], object]) -> Mapping[str, float]:
-    """Milliseconds of the clock and of this process' CPU for each of `count`, the least of some rounds; one more first."""
+    """Return milliseconds of wall time and CPU for each of `count`: the least of some rounds after a first one."""
     rounds = []
     for _ in range(ROUNDS + 1):
         wall, cpu = time.perf_counter(), time.process_time()
         work(time.time() + HOUR)
         rounds.append((time.perf_counter() - wall, time.process_time() - cpu))
-    wall, cpu = (min(each) / count * 1e3 for each in zip(*rounds[1:], strict=True))
+    wall, cpu = (min(values) / count * 1e3 for values in zip(*rounds[1:], strict=True))
     return {"wall": wall, "cpu": cpu}
 
 
@@ -116,7 +116,7 @@ def instant(due: float) -> datetime:
 
 
 def minutes(start: datetime, end: datetime) -> Iterator[datetime]:
-    """Each whole minute from `start`, which is one, until before `end`."""
+    """Yield each whole minute from `start` until before `end`."""
     while start < end:
         yield start
         start += timedelta(minutes=1)

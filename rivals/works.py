@@ -1,4 +1,4 @@
-"""The works that every contender does: scheduling, being punctual, a burst, a worker's death, two schedulers."""
+"""The works of every contender: scheduling, lateness, a burst, a killed worker, two schedulers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from bench.rivals.cell import Cell
-from bench.rivals.contender import NOTHING, Cast, Contender, Settings
-from bench.rivals.process import INTERRUPTED
+from rivals.cell import Cell
+from rivals.contender import NOTHING, Cast, Contender, Settings
+from rivals.process import INTERRUPTED
 
 ONE_BY_ONE, IN_BULK = 100, 500
 SCATTERED, WINDOW, BURST = 100, 12.0, 500
@@ -19,20 +19,20 @@ TAKEN_OVER_WITHIN, TWICE_FOR, SETTLE_IN = 45.0, 10, 3.0
 
 
 def scheduling(contender: Contender) -> Iterator[Cell]:
-    """Calls for an hour from now, while nobody works."""
+    """Measure calls due in an hour, without workers."""
     with contender.clerk() as clerk:
-        each = clerk.ask("hour", count=ONE_BY_ONE)
-        bulk = clerk.ask("bulk", count=IN_BULK)
-    yield Cell("schedule a call in an hour, ms", each["wall"])
-    yield Cell("  CPU of the client, ms", each["cpu"])
+        single = clerk.request("hour", count=ONE_BY_ONE)
+        bulk = clerk.request("bulk", count=IN_BULK)
+    yield Cell("schedule a call in an hour, ms", single["wall"])
+    yield Cell("  CPU of the client, ms", single["cpu"])
     yield Cell(f"  {IN_BULK} in bulk, ms each", bulk and bulk["wall"], words="" if bulk else "no bulk")
 
 
 def punctual(cast: Cast) -> Iterator[Cell]:
-    """Starts against due times that lie anywhere."""
+    """Measure starts against random due times."""
     jitter_draw, first = random.Random(42), time.time() + AHEAD  # noqa: S311 - the same spread for everybody
     dues = sorted(round(first + jitter_draw.random() * WINDOW, 3) for _ in range(SCATTERED))
-    cast.client.ask("at", dues=dues)
+    cast.client.request("at", dues=dues)
     late = _late(cast.runs.wait_for(SCATTERED, dues[-1] + GIVE_UP_AFTER, dues[-1] + QUIET))
     if not late:
         raise RuntimeError("nothing ran")
@@ -43,9 +43,9 @@ def punctual(cast: Cast) -> Iterator[Cell]:
 
 
 def burst(cast: Cast, suffix: str = "") -> Iterator[Cell]:
-    """Many due at one instant."""
+    """Measure many calls due at one instant."""
     done, due = len(cast.runs.read()), round(time.time() + BURST_AHEAD, 3)
-    cast.client.ask("at", dues=[due] * BURST)
+    cast.client.request("at", dues=[due] * BURST)
     in_time = time.time() < due
     runs = cast.runs.wait_for(done + BURST, due + GIVE_UP_AFTER, due + QUIET)[done:]
     late = _late(runs)
@@ -58,17 +58,17 @@ def burst(cast: Cast, suffix: str = "") -> Iterator[Cell]:
 
 
 def killed(contender: Contender, settings: Settings = NOTHING, suffix: str = "") -> Iterator[Cell]:
-    """SIGKILL in the middle of a run, and at once another worker."""
+    """Kill a worker in the middle of a run, and start another."""
     with contender.apart(settings) as cast:
-        cast.client.ask("hang", due=round(time.time() + AHEAD, 3))
+        cast.client.request("hang", due=round(time.time() + AHEAD, 3))
         if not cast.runs.wait_for(1, time.time() + GIVE_UP_AFTER):
             raise RuntimeError("the run to be killed did not start")
         INTERRUPTED.wait(MIDDLE)
         cast.worker.kill()
         died = time.time()
         with cast.another() as worker:
-            asked = worker if cast.client is cast.worker else cast.client
-            state = asked.ask("state")
+            observer = worker if cast.client is cast.worker else cast.client
+            state = observer.request("state")
             runs = cast.runs.wait_for(2, died + TAKEN_OVER_WITHIN)
     again = runs[1]["at"] - died if len(runs) > 1 else None
     yield Cell(
@@ -80,11 +80,11 @@ def killed(contender: Contender, settings: Settings = NOTHING, suffix: str = "")
 
 
 def twice(contender: Contender) -> Iterator[Cell]:
-    """Two schedulers, one job, ten seconds."""
+    """Run two schedulers with one job for ten seconds."""
     with contender.twins() as runs:
         began = time.time() + SETTLE_IN
         INTERRUPTED.wait(SETTLE_IN + TWICE_FOR + 1)
-        found = [each for each in runs.read() if began <= (each["due"] or each["at"]) < began + TWICE_FOR]
+        found = [run for run in runs.read() if began <= (run["due"] or run["at"]) < began + TWICE_FOR]
     yield Cell(f"two schedulers, one job each second: runs in {TWICE_FOR} s", float(len(found)))
 
 

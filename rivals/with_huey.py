@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import speaking  # type: ignore[import-not-found]
+import protocol  # type: ignore[import-not-found]
 from huey import RedisHuey, crontab  # type: ignore[import-not-found]
 from huey.consumer import Scheduler  # type: ignore[import-not-found]
 
 
 def made(store: str) -> tuple[Any, Mapping[str, Any]]:
     huey = RedisHuey("rival", url=store)
-    return huey, {name: huey.task(name=name)(handler) for name, handler in speaking.HANDLERS.items()}
+    return huey, {name: huey.task(name=name)(handler) for name, handler in protocol.HANDLERS.items()}
 
 
 def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -22,13 +22,13 @@ def client(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     huey, tasks = made(store)
 
     def one(handler: str, name: str, due: float) -> None:
-        tasks[handler].schedule((name, due), eta=speaking.instant(due))
+        tasks[handler].schedule((name, due), eta=protocol.instant(due))
 
     def state() -> str:
         waits = huey.pending_count() + huey.scheduled_count()
         return "in the queue" if waits else "gone from the queue"
 
-    line.answer(speaking.commands(one, state=state))
+    line.answer(protocol.commands(one, state=state))
 
 
 def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
@@ -37,22 +37,22 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """A consumer that looks after its periodic tasks each second, for the measure's sake: by itself it does so each minute."""
+    """Run a consumer that checks its periodic tasks every second for the measurement, instead of every minute."""
     del settings
     huey, _ = made(store)
     Scheduler.periodic_task_seconds = 1
 
     @huey.periodic_task(lambda _now: True, name="each-second")  # type: ignore[untyped-decorator]
     def each_second() -> None:
-        speaking.tick(speaking.JOB, 0.0)
+        protocol.tick(protocol.JOB, 0.0)
 
     consume(line, huey)
 
 
 def consume(line: Any, huey: Any) -> None:
     line.end_with_the_bench()
-    consumer = huey.create_consumer(workers=speaking.CONCURRENCY, worker_type="thread")
-    line.tell(ready=True)
+    consumer = huey.create_consumer(workers=protocol.CONCURRENCY, worker_type="thread")
+    line.send(ready=True)
     consumer.run()
 
 
@@ -60,11 +60,13 @@ def cron(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     del store
 
     def runs(expression: str, start: str, end: str, tz: str) -> list[str]:
-        """As the consumer asks, once a minute: whether the time matches, in UTC, or in local time if it was told so."""
+        """Compute as the consumer: once a minute, whether the time matches, in UTC or in local time."""
         zone = ZoneInfo("UTC" if settings.get("utc", True) else tz)
         matches = declared(expression)
-        asked = speaking.minutes(datetime.fromisoformat(start), datetime.fromisoformat(end))
-        return [each.isoformat() for each in asked if matches(each.astimezone(zone).replace(tzinfo=None))]
+        minutes = protocol.minutes(datetime.fromisoformat(start), datetime.fromisoformat(end))
+        return [
+            minute.isoformat() for minute in minutes if matches(minute.astimezone(zone).replace(tzinfo=None))
+        ]
 
     def declare(expression: str, tz: str) -> None:
         del tz
@@ -79,4 +81,4 @@ def declared(expression: str) -> Any:
 
 
 if __name__ == "__main__":
-    speaking.main({"client": client, "worker": worker, "scheduler": scheduler, "cron": cron})
+    protocol.main({"client": client, "worker": worker, "scheduler": scheduler, "cron": cron})

@@ -1,7 +1,7 @@
 """Rivals: the same work done by duetime, APScheduler, Celery, procrastinate and huey, on this machine, in one run.
 
-Each contender is measured by itself where it is punctuality or speed that counts; where most is waiting, all at once.
-docs/comparison.md says how to read it.
+Works that measure lateness or speed run one contender at a time; works that mostly wait run all at once.
+docs/comparison.md explains the results.
 """
 
 from __future__ import annotations
@@ -15,13 +15,22 @@ from types import FrameType
 from typing import NamedTuple
 
 from bench.result import Result
-from bench.rivals import environment, works
-from bench.rivals.cell import Cell
-from bench.rivals.contender import Contender, Settings
-from bench.rivals.contenders import APSCHEDULER, CELERY, DUETIME, EMBEDDED, HUEY, PROCRASTINATE, ours, rivals
-from bench.rivals.nights import nights
-from bench.rivals.process import INTERRUPTED
-from bench.rivals.servers import NewStore, NotHere, postgres, redis
+from rivals import environment, works
+from rivals.cell import Cell
+from rivals.contender import Contender, Settings
+from rivals.contenders import (
+    APSCHEDULER,
+    CELERY,
+    DUETIME,
+    EMBEDDED,
+    HUEY,
+    PROCRASTINATE,
+    other_schedulers,
+    ours,
+)
+from rivals.nights import nights
+from rivals.process import INTERRUPTED
+from rivals.servers import NewStore, NotHere, postgres, redis
 from tests.dynamodb_local import running
 
 SHORT_LEASE = {"settings": {"lease": 10, "heartbeat": 4}}
@@ -32,10 +41,10 @@ Work = Callable[[Contender], Iterable[Cell]]
 
 
 class Remedy(NamedTuple):
-    """What a contender's documentation offers against what its defaults do, shortened for the measure."""
+    """A documented remedy for a contender's default behaviour, shortened for the measurement."""
 
     settings: Settings
-    told: str
+    note: str
 
 
 AFTER_DEATH = {
@@ -56,12 +65,12 @@ AFTER_MISFIRES = {
 
 
 def measure() -> list[Result]:
-    """Whatever is not on this machine is told in a line, and left out."""
+    """Measure every contender; missing servers are printed and their contenders left out."""
     environment.forget_logs()
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_ended_by_sigterm())
+        stack.enter_context(_exit_on_sigterm())
         contenders = _contenders(stack)
-        found = [_told_how(contender) for contender in contenders]
+        found = [_description(contender) for contender in contenders]
         for work in (works.scheduling, _punctual, _without_misfires):
             found += [_done(contender, work) for contender in contenders]
         found += _at_once(contenders, [_twice])
@@ -70,7 +79,7 @@ def measure() -> list[Result]:
 
 
 def _at_once(contenders: Sequence[Contender], several: Sequence[Work]) -> list[list[Result]]:
-    """Work that is mostly waiting."""
+    """Run works that are mostly waiting, at the same time."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         jobs = [pool.submit(_done, contender, work) for work in several for contender in contenders]
         try:
@@ -81,8 +90,8 @@ def _at_once(contenders: Sequence[Contender], several: Sequence[Work]) -> list[l
             raise
 
 
-def _told_how(contender: Contender) -> list[Result]:
-    return [Cell("", note=contender.how).of(contender)]
+def _description(contender: Contender) -> list[Result]:
+    return [Cell("", note=contender.how).result(contender)]
 
 
 def _contenders(stack: contextlib.ExitStack) -> Sequence[Contender]:
@@ -92,11 +101,11 @@ def _contenders(stack: contextlib.ExitStack) -> Sequence[Contender]:
     except NotHere as reason:
         print(f"rivals: {reason}")
         return mine
-    return [*mine, *rivals(python, _here(stack, redis()), _here(stack, postgres()))]
+    return [*mine, *other_schedulers(python, _here(stack, redis()), _here(stack, postgres()))]
 
 
 def _dynamodb(stack: contextlib.ExitStack) -> NewStore:
-    """DynamoDB Local's endpoint; without Java, ours is not measured on it."""
+    """Return DynamoDB Local's endpoint; without Java, duetime is not measured on it."""
     try:
         endpoint = stack.enter_context(running())
     except RuntimeError as error:
@@ -115,15 +124,15 @@ def _here(
     try:
         return stack.enter_context(server)
     except NotHere as reason:
-        print(f"rivals: {reason}; who needs it is left out")
+        print(f"rivals: {reason}; its contenders are left out")
         return None
 
 
 def _done(contender: Contender, work: Work) -> list[Result]:
-    """One contender's cells of one work; if it breaks, that is told, and the rest goes on."""
+    """Return one contender's results of one work; an error is printed, and the rest continues."""
     try:
-        return [cell.of(contender) for cell in work(contender)]
-    except Exception as error:  # noqa: BLE001 - whatever breaks one must not take the others along
+        return [cell.result(contender) for cell in work(contender)]
+    except Exception as error:  # noqa: BLE001 - an error must not stop the others
         print(f"rivals: {contender.name} could not be measured: {error}")
         return []
 
@@ -156,7 +165,7 @@ def _in_spite_of_death(contender: Contender) -> Iterator[Cell]:
 
 
 def _noted(cells: Iterator[Cell], remedy: Remedy) -> Iterator[Cell]:
-    yield replace(next(cells), note=remedy.told)
+    yield replace(next(cells), note=remedy.note)
     yield from cells
 
 
@@ -165,8 +174,8 @@ def _local_nights(contender: Contender) -> Iterator[Cell]:
 
 
 @contextlib.contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """So that what was started is ended then, too."""
+def _exit_on_sigterm() -> Iterator[None]:
+    """Exit on SIGTERM, so that all started processes end."""
 
     def end(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)

@@ -1,0 +1,66 @@
+"""``cron(...)``: a cadence from a cron expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from duetime.cadence.crontab import Cron
+from duetime.cadence.errors import InvalidCron
+
+if TYPE_CHECKING:
+    from duetime.cadence.calendars import Calendar
+    from duetime.cadence.expression import DayRule
+    from duetime.cadence.modifiers import Dst, Window, Words
+
+
+def cron(
+    expression: str,
+    *,
+    tz: str | None = None,
+    dst: Dst = "cronos",
+    day_rule: DayRule | None = None,
+    days: Words | None = None,
+    months: Words | None = None,
+    weeks: Words | None = None,
+    window: Window | None = None,
+    calendar: Calendar | None = None,
+) -> Cron:
+    """Return the cadence of a cron expression: five fields, six with leading seconds, or a macro.
+
+    Args:
+        expression: as in ``"30 2 * * *"``; accepts ``L``, ``L-3``, ``LW``, ``15W``, ``FRIL`` and ``MON#1``.
+            Ranges may wrap.
+        tz: the IANA zone of its wall clock; by default the app's zone, else UTC.
+        dst: the rule for clock changes. ``cronos`` runs times skipped by a gap once, at the gap's end. In an
+            overlap it runs intervals in both passes and fixed times in the first. ``vixie`` and
+            ``eventbridge`` do as those schedulers do.
+        day_rule: required if day-of-month and day-of-week are both restricted (neither ``*`` nor ``?``):
+            ``"and"`` for days that match both, ``"or"`` for days that match either.
+        days: run only on these weekdays, as in ``"mon-fri"``.
+        months: run only in these months, as in ``"jan,jun-aug"``.
+        weeks: run only in these weeks of the month, as in ``"first,last"``; the first is the 1st to the 7th.
+        window: run only from the first time of day to the second, both included, as in ``("09:00",
+            "17:00")``.
+        calendar: dates to exclude, or the only dates to include.
+
+    Raises:
+        InvalidCron: the expression is invalid; a caret marks the mistake.
+        NeverFires: no date ever matches.
+        InvalidCadence: an option is invalid.
+    """
+    try:
+        return Cron.from_expression(
+            expression,
+            day_rule=day_rule,
+            tz=tz,
+            dst=dst,
+            days=days,
+            months=months,
+            weeks=weeks,
+            window=window,
+            calendar=calendar,
+        )
+    except InvalidCron as error:
+        from duetime.cadence.dialects import translate_error  # noqa: PLC0415 - only needed for mistakes
+
+        raise translate_error(error, expression) from None
