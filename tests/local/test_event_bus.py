@@ -145,7 +145,7 @@ def test_a_pattern_or_transformer_that_aws_would_refuse_is_told_of_and_holds_up_
     with caplog.at_level(logging.ERROR, "duetime.local"):
         put(events)
     assert len(made) == 1
-    assert "rule pattern lets nothing through" in caplog.text
+    assert "rule pattern matches nothing" in caplog.text
     assert "rule template: its input transformer" in caplog.text
 
 

@@ -5,7 +5,7 @@ import pytest
 from boto3.dynamodb.conditions import Attr, Key
 from moto import mock_aws
 
-from duetime.local.queries import by_partition
+from duetime.local.moto_patches import single_partition_queries
 
 QUERIES = [
     {"KeyConditionExpression": Key("p").eq("a")},
@@ -60,7 +60,7 @@ def table(monkeypatch):
 @pytest.mark.parametrize("asked", QUERIES)
 def test_the_answer_is_motos_own(table, asked):
     usual = table.query(**asked)
-    with by_partition():
+    with single_partition_queries():
         quick = table.query(**asked)
     for each in (usual, quick):
         del each["ResponseMetadata"]
@@ -68,5 +68,5 @@ def test_the_answer_is_motos_own(table, asked):
 
 
 def test_a_scan_still_sees_all(table):
-    with by_partition():
+    with single_partition_queries():
         assert table.scan()["Count"] == 20

@@ -6,7 +6,7 @@ from moto import mock_aws
 from moto.dynamodb.models import dynamodb_backends
 
 from duetime.aws.tables import ACTIONS, create_table_request
-from duetime.local.transactions import undoing
+from duetime.local.moto_patches import undone_transactions
 
 KEY = {"pk": {"S": "acme#1"}, "sk": {"S": "a"}}
 OTHER = {"pk": {"S": "acme#1"}, "sk": {"S": "b"}}
@@ -16,7 +16,7 @@ NEVER = {"ConditionExpression": "attribute_exists(nothing)"}
 @pytest.fixture
 def dynamodb(monkeypatch):
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    with mock_aws(), undoing():
+    with mock_aws(), undone_transactions():
         client = boto3.client("dynamodb")
         client.create_table(**create_table_request(ACTIONS, "actions"))
         client.put_item(TableName="actions", Item={**KEY, "n": {"N": "1"}})

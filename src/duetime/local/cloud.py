@@ -53,7 +53,7 @@ from duetime.local.options import LocalOptions
 from duetime.local.outbox import Outbox
 from duetime.local.outbox_pages import PATH as OUTBOX
 from duetime.local.outbox_pages import OutboxPages
-from duetime.local.outbox_tap import listening
+from duetime.local.outbox_tap import tap
 from duetime.local.page import page
 from duetime.local.server import Server
 from duetime.local.stack import Stack
@@ -107,7 +107,7 @@ class LocalCloud:
             emulator = Emulator(gate, self._clock)
             emulator.start()
             undo.callback(emulator.stop)
-            undo.enter_context(listening(self.outbox, lambda: self.settings))
+            undo.enter_context(tap(self.outbox, lambda: self.settings))
             if self.options.setup is not None:
                 self.options.setup()
             self._stack = Stack(self._names, self._clock, max_receives=self.options.max_receives)

@@ -1,8 +1,7 @@
-"""Plays EventBridge's rules: an event that was put on the bus reaches the functions and queues whose rules let it through.
+"""Simulates EventBridge's rules: delivers an event to the functions and queues whose rules match it.
 
-moto finds the bus, gives each event the id that its sender is told, and asks each rule of the bus, disabled ones too. What a
-rule does then is done here for functions and queues, in AWS' form and through the gate, so that whoever receives from a queue
-learns of it; for other targets moto knows it.
+moto finds the bus, assigns the event's id and calls each rule of the bus, disabled ones too. This module delivers to
+functions and queues, in AWS' form and through the gate. moto delivers to other targets.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 from botocore.exceptions import ClientError
-from moto.events import models
 
+from duetime.local import moto_patches
 from duetime.local.addresses import queue_name
 from duetime.local.input_transformer import UnknownTransformer, transformed
 from duetime.local.invocation_poller import InvocationPoller
@@ -29,36 +27,35 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Target = Mapping[str, Any]
-HandOver = Callable[[Target, Any], None]
+Deliver = Callable[[Target, Any], None]
 
 _LAMBDA, _SQS = ":lambda:", ":sqs:"
 _OWN = "ingestion-time"
-"""moto's own field, which no event of AWS has."""
+"""A field of moto's, which AWS' events lack."""
 
 
 class LocalEventBus:
-    """Hands events to asynchronous invocations of the rules' targets, or sends them to queues.
+    """Delivers events to the rules' targets: functions, invoked asynchronously, and queues.
 
     Args:
-        invocations: where those for functions are handed to.
-        queues: a client of SQS, for those for queues.
-        doubles: the chance that an event is delivered twice, as EventBridge may.
+        invocations: invokes the functions.
+        queues: an SQS client, which sends to the queues.
+        doubles: the probability of a second delivery of the same event, as in EventBridge.
     """
 
     def __init__(self, invocations: InvocationPoller, queues: SQSClient, *, doubles: float) -> None:
         self._invocations, self._queues, self._doubles = invocations, queues, doubles
-        self._usual = models.Rule.send_to_targets
-        self._playing = patch.object(models.Rule, "send_to_targets", self._rule_method())
+        self._patch = moto_patches.rule_targets(self._rule_method)
 
     def start(self) -> None:
         """Begin to deliver."""
-        self._playing.start()
+        self._patch.__enter__()
 
     def stop(self) -> None:
-        """Deliver nothing more."""
-        self._playing.stop()
+        """Stop delivering."""
+        self._patch.__exit__(None, None, None)
 
-    def _rule_method(self) -> Any:
+    def _rule_method(self, original: Any) -> Any:
         def send_to_targets(rule: Any, original_event: Any, transform_input: bool = True) -> None:
             if rule.state == "DISABLED":
                 return
@@ -66,52 +63,51 @@ class LocalEventBus:
                 [target for target in rule.targets if kind in target["Arn"]] for kind in (_LAMBDA, _SQS)
             )
             if not functions and not queues:
-                self._usual(rule, original_event, transform_input)
+                original(rule, original_event, transform_input)
                 return
-            event = as_aws_has_it(original_event)
-            if functions and _lets_through(rule, event):
+            event = in_aws_form(original_event)
+            if functions and _matches(rule, event):
                 self._deliver(rule, functions, event, self._invoke)
             if queues and rule.event_pattern.matches_event(event):
                 self._deliver(rule, queues, event, self._send)
 
         return send_to_targets
 
-    def _deliver(self, rule: Any, targets: Sequence[Target], event: Any, hand_over: HandOver) -> None:
-        log.debug("rule %s lets event %s through", rule.name, event["id"])
+    def _deliver(self, rule: Any, targets: Sequence[Target], event: Any, deliver: Deliver) -> None:
+        log.debug("rule %s matches event %s", rule.name, event["id"])
         for target in targets:
             try:
-                told = (
-                    transformed(target["InputTransformer"], event) if "InputTransformer" in target else event
-                )
-                for _ in range(2 if random.random() < self._doubles else 1):  # noqa: S311 - plays chance
-                    hand_over(target, told)
+                transformer = target.get("InputTransformer")
+                sent = event if transformer is None else transformed(transformer, event)
+                for _ in range(2 if random.random() < self._doubles else 1):  # noqa: S311 - simulated fault
+                    deliver(target, sent)
             except UnknownTransformer as error:
-                log.error("rule %s: its input transformer: %s", rule.name, error)  # noqa: TRY400 - told whole
+                log.error("rule %s: its input transformer: %s", rule.name, error)  # noqa: TRY400 - needs no stack
             except ClientError as error:
                 log.error("rule %s: %s: %s", rule.name, target["Arn"], error)  # noqa: TRY400 - as above
 
-    def _invoke(self, target: Target, told: Any) -> None:
-        self._invocations.invoke(target["Arn"], told)
+    def _invoke(self, target: Target, sent: Any) -> None:
+        self._invocations.invoke(target["Arn"], sent)
 
-    def _send(self, target: Target, told: Any) -> None:
+    def _send(self, target: Target, sent: Any) -> None:
         url = self._queues.get_queue_url(QueueName=queue_name(target["Arn"]))["QueueUrl"]
         more: Any = target.get("SqsParameters", {})
-        self._queues.send_message(QueueUrl=url, MessageBody=json.dumps(told), **more)
+        self._queues.send_message(QueueUrl=url, MessageBody=json.dumps(sent), **more)
 
 
-def as_aws_has_it(event: Mapping[str, Any]) -> dict[str, Any]:
-    """An event of moto's in the form in which targets get it: its time as a text, in whole seconds."""
+def in_aws_form(event: Mapping[str, Any]) -> dict[str, Any]:
+    """Return moto's event in the form that targets receive: its time is text, in whole seconds."""
     moment = event["time"]
     if not isinstance(moment, datetime):
         moment = datetime.fromtimestamp(float(moment), UTC)
     at = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {name: each for name, each in event.items() if name != _OWN} | {"time": at}
+    return {name: value for name, value in event.items() if name != _OWN} | {"time": at}
 
 
-def _lets_through(rule: Any, event: Mapping[str, Any]) -> bool:
+def _matches(rule: Any, event: Mapping[str, Any]) -> bool:
     pattern = rule.event_pattern.get_pattern()
     try:
         return bool(pattern) and isinstance(event["detail"], Mapping) and matches(pattern, event)
     except UnknownPattern as error:
-        log.error("rule %s lets nothing through: %s", rule.name, error)  # noqa: TRY400 - told whole
+        log.error("rule %s matches nothing: %s", rule.name, error)  # noqa: TRY400 - as above
         return False

@@ -1,6 +1,6 @@
-"""Listens to moto: what of duetime's own went to the bus, to mail addresses and to the topic is put into the outbox.
+"""Copies to the outbox the events, mails and topic messages that duetime sends through moto.
 
-What moto refused was not sent. Mails are those of duetime's own templates, as they arrive.
+A request that moto rejects is not copied. Mails are copied as recipients see them, if they use duetime's templates.
 """
 
 from __future__ import annotations
@@ -9,16 +9,12 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import lru_cache
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache, partial
 from typing import Any
-from unittest.mock import patch
-
-from moto.events.models import EventsBackend
-from moto.ses.models import SESBackend
-from moto.sns.models import Topic
 
 from duetime.ids import EVENT_SOURCE
+from duetime.local import moto_patches
 from duetime.local.outbox import Outbox
 from duetime.notifications.mail import Template, TemplateVariableMissing, rendered, templates
 from duetime.settings import Settings
@@ -26,51 +22,46 @@ from duetime.settings import Settings
 log = logging.getLogger(__name__)
 
 _LANGUAGE = re.compile(r"-([a-z]{2,3}(?:-[A-Z]{2})?)$", re.ASCII)
-"""Ends a template's name."""
-
-_put_events = EventsBackend.put_events
-_send_mail = SESBackend.send_templated_email
-_publish = Topic.publish
+"""The language at the end of a template's name."""
 
 
 @contextmanager
-def listening(outbox: Outbox, settings: Callable[[], Settings]) -> Iterator[None]:
-    """Within the block, all that is sent is put into `outbox`; `settings` tells those of now."""
-    with (
-        patch.object(EventsBackend, "put_events", _of_events(outbox)),
-        patch.object(SESBackend, "send_templated_email", _of_mails(outbox, settings)),
-        patch.object(Topic, "publish", _of_messages(outbox, settings)),
-    ):
+def tap(outbox: Outbox, settings: Callable[[], Settings]) -> Iterator[None]:
+    """Copy all that is sent within the block to `outbox`; `settings` returns the current settings."""
+    with ExitStack() as patches:
+        patches.enter_context(moto_patches.published_events(partial(_copy_events, outbox)))
+        patches.enter_context(moto_patches.sent_mails(partial(_copy_mails, outbox, settings)))
+        patches.enter_context(moto_patches.topic_messages(partial(_copy_messages, outbox, settings)))
         yield
 
 
-def _of_events(outbox: Outbox) -> Any:
+def _copy_events(outbox: Outbox, original: Any) -> Any:
     def put_events(backend: Any, events: list[dict[str, Any]]) -> Any:
-        answers = _put_events(backend, events)
-        for event, answer in zip(events, answers, strict=True):
-            if event.get("Source") != EVENT_SOURCE or "EventId" not in answer:
+        results = original(backend, events)
+        for event, result in zip(events, results, strict=True):
+            if event.get("Source") != EVENT_SOURCE or "EventId" not in result:
                 continue
             detail = json.loads(event["Detail"])
             if isinstance(detail, dict):
-                outbox.put_event(event["DetailType"], id=answer["EventId"], detail=detail)
-        return answers
+                outbox.put_event(event["DetailType"], id=result["EventId"], detail=detail)
+        return results
 
     return put_events
 
 
-def _of_mails(outbox: Outbox, settings: Callable[[], Settings]) -> Any:
+def _copy_mails(outbox: Outbox, settings: Callable[[], Settings], original: Any) -> Any:
     def send(backend: Any, source: str, template: str, template_data: str, destinations: Any) -> Any:
-        answer = _send_mail(backend, source, template, template_data, destinations)
-        if made := _templates(settings().prefix).get(template):
-            addresses = [address for some in destinations.values() for address in some]
-            _put_mails(outbox, made, json.loads(template_data), addresses)
-        return answer
+        result = original(backend, source, template, template_data, destinations)
+        if source_template := _templates(settings().prefix).get(template):
+            addresses = [address for kind in destinations.values() for address in kind]
+            _put_mails(outbox, source_template, json.loads(template_data), addresses)
+        return result
 
     return send
 
 
 def _put_mails(outbox: Outbox, template: Template, data: Mapping[str, str], addresses: list[str]) -> None:
-    """As SES does, none is sent where the template needs what the mail lacks."""
+    """Put a mail into the outbox; as in SES, one that lacks a variable of its template is not sent."""
     try:
         mail = rendered(template, data)
     except TemplateVariableMissing as error:
@@ -88,15 +79,19 @@ def _put_mails(outbox: Outbox, template: Template, data: Mapping[str, str], addr
         )
 
 
-def _of_messages(outbox: Outbox, settings: Callable[[], Settings]) -> Any:
-    def publish(topic: Any, message: str, *more: Any, **told: Any) -> Any:
-        answer = _publish(topic, message, *more, **told)
+def _copy_messages(outbox: Outbox, settings: Callable[[], Settings], original: Any) -> Any:
+    def publish(topic: Any, message: str, *more: Any, **options: Any) -> Any:
+        result = original(topic, message, *more, **options)
         if topic.arn == settings().topic_arn:
-            said = {name: each["Value"] for name, each in (told.get("message_attributes") or {}).items()}
+            sent = options.get("message_attributes") or {}
+            attributes = {name: attribute["Value"] for name, attribute in sent.items()}
             outbox.put_message(
-                said.get("notification", ""), subject=told.get("subject") or "", text=message, attributes=said
+                attributes.get("notification", ""),
+                subject=options.get("subject") or "",
+                text=message,
+                attributes=attributes,
             )
-        return answer
+        return result
 
     return publish
 
