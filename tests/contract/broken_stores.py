@@ -107,7 +107,7 @@ class Racy(MemoryStore):
 
 class Timely(MemoryStore):
     def put_once(self, action, terms):
-        held = self._keys.get((action.tenant_id, action.idempotency_key))
+        held = self.keys.by_key.get((action.tenant_id, action.idempotency_key))
         if held is not None and held.until <= terms.now:
             self.remove_key(replace(action, id=held.action_id).ref, action.idempotency_key)
         return super().put_once(action, terms)
@@ -122,8 +122,9 @@ class Undiscerning(MemoryStore):
 
 
 class Keyless(MemoryStore):
-    def take_again(self, ref, at, redrive):
-        return redrive()
+    def __init__(self):
+        super().__init__()
+        self.keys.take_again = lambda _ref, _at, redrive: redrive()
 
 
 class Boundless(MemoryStore):
@@ -134,7 +135,7 @@ class Boundless(MemoryStore):
 class Slotless(MemoryStore):
     def claim_slot(self, row, claimed):
         taken = super().claim_slot(row, claimed)
-        self._holders.clear()
+        self.slots.by_key.clear()
         return taken
 
 
@@ -163,8 +164,9 @@ class Believing(MemoryStore):
 
 
 class Holding(MemoryStore):
-    def free_slot(self, claimed):
-        pass
+    def __init__(self):
+        super().__init__()
+        self.slots.free = lambda _claimed: None
 
 
 class Disorderly(MemoryStore):

@@ -115,7 +115,7 @@ def test_a_run_gets_the_slot_of_a_dead_one_and_fences_that_off(store):
 def test_a_run_gets_the_slot_that_a_settled_one_has_left_behind(store):
     run, action = holding(store), keyed(store)
     store.settle(run, end(Status.EXECUTED))
-    store._holders[ACME, KEY] = frozenset({run.id})
+    store.slots.by_key[ACME, KEY] = frozenset({run.id})
     assert isinstance(look(store, action, SECOND), ClaimWon)
     assert store.holders(ACME, KEY) == {action.id}
 

@@ -162,7 +162,7 @@ def test_and_kept_where_it_is_still_away_and_a_redrive_publishes_it(salvage, hea
 
 
 def test_of_records_that_are_gone_it_is_kept_that_they_are(salvage, deployed, monkeypatch):
-    monkeypatch.setattr("duetime.aws.streams.DynamoStream.told", lambda *_about: None)
+    monkeypatch.setattr("duetime.aws.streams.DynamoStream.read_all", lambda *_about: None)
     assert salvage(sample("salvage-publish")) == TAKEN
     desk = Desk(Scheduler.from_env(tenant_id="acme"), salvage, deployed.failure_queue)
     [kept] = desk.list()

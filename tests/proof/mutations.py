@@ -7,6 +7,8 @@ from unittest.mock import patch
 from duetime.jobs import claim_policy
 from duetime.jobs.plan import Plan
 from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.queries import MemoryQueries
+from duetime.memory.slots import MemorySlots
 from duetime.memory.store import MemoryStore
 from duetime.model import transition
 from duetime.model.action import Status
@@ -67,10 +69,10 @@ def without_looking_again():
 
 def without_tenants():
     def newest_first(self, tenant_id, places, before):
-        rows = [row for row in self.rows() if "." not in row.id and row.id < before]
+        rows = [row for row in self._rows.values() if "." not in row.id and row.id < before]
         return iter(sorted(rows, key=lambda row: row.id, reverse=True))
 
-    return patch.object(MemoryStore, "_newest_first", newest_first)
+    return patch.object(MemoryQueries, "_newest_first", newest_first)
 
 
 def without_skew():
@@ -79,7 +81,7 @@ def without_skew():
 
 def without_looking_for_the_key():
     def put_once(self, action, terms):
-        self._keys[action.tenant_id, action.idempotency_key] = HeldKey.of(action, terms.until)
+        self.keys.by_key[action.tenant_id, action.idempotency_key] = HeldKey.of(action, terms.until)
         self.put(action)
         return action
 
@@ -113,7 +115,7 @@ def with_cancels_forgotten():
 
 
 def without_a_limit():
-    return patch.object(MemoryStore, "holders", lambda *_: frozenset())
+    return patch.object(MemorySlots, "holders", lambda *_: frozenset())
 
 
 def with_puts_over_rows():

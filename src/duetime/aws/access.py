@@ -4,11 +4,11 @@
 partition                 sort key                        holds
 ========================  ==============================  ========================================
 ``acme#grants``           the role                        what was granted to it
-``acme#audit#0f3a…``      the entry's id                  one entry; the hash is its target's
+``acme#audit#0f3a…``      the entry's id                  one entry; the hash is of its target
 ========================  ==============================  ========================================
 
-An entry goes by DynamoDB's time to live, when the deployment's audit retention has passed. Its partition is a hash, so no
-right on jobs or their runs, whose keys have hyphens, touches it.
+DynamoDB's time to live removes an entry after the deployment's audit retention. The partition of an entry is a hash.
+Permissions on jobs and their runs do not cover it, because their keys have hyphens.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from duetime import instant
 from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, partition
+from duetime.aws.paging import items_of
 from duetime.aws.queries import SERVICE, get_items
 from duetime.aws.tables import AUDIT
 from duetime.clock import Clock
@@ -41,11 +42,11 @@ HAS_NOT_ENDED = "attribute_not_exists(answered)"
 
 _REREAD_AFTER = timedelta(seconds=10)
 _KNOWN = frozenset(Permission)
-"""A word that another version of duetime wrote, and this one does not know, grants nothing."""
+"""An unknown permission, which another version of duetime wrote, grants nothing."""
 
 
 class DynamoGrants:
-    """Grants, read again after ten seconds at most: one that is taken back holds so long in other processes."""
+    """Grants, cached for ten seconds: other processes notice a revoked grant after this time."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
         self._client, self._table, self._clock = client, table, clock
@@ -68,29 +69,23 @@ class DynamoGrants:
                     self._client.put_item(TableName=self._table, Item={**key, **_grant_item(grant)})
                 else:
                     self._client.delete_item(TableName=self._table, Key=key)
-        finally:  # it may have been done, though no answer came
+        finally:  # the write may have succeeded without a response
             self._read.pop(tenant_id, None)
 
     def _grants(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        found: dict[str, Grant] = {}
-        start: Any = {}
-        while True:
-            with translate_errors(SERVICE):
-                answer: Any = self._client.query(
-                    TableName=self._table,
-                    KeyConditionExpression="pk = :grants",
-                    ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
-                    ConsistentRead=True,
-                    **start,
-                )
-            found |= {item["sk"]["S"]: _to_grant(item) for item in answer["Items"]}
-            if "LastEvaluatedKey" not in answer:
-                return found
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        with translate_errors(SERVICE):
+            items = items_of(
+                self._client.query,
+                TableName=self._table,
+                KeyConditionExpression="pk = :grants",
+                ExpressionAttributeValues={":grants": {"S": partition(tenant_id, "grants")}},
+                ConsistentRead=True,
+            )
+            return {item["sk"]["S"]: _to_grant(item) for item in items}
 
 
 class DynamoAuditTrail:
-    """The trail, whose entries outlive the actions and jobs that they tell of."""
+    """The audit trail. Its entries outlive the actions and jobs that they name."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, retention: timedelta) -> None:
         self._client, self._table, self._retention = client, table, retention
@@ -103,7 +98,7 @@ class DynamoAuditTrail:
         self._put(entry, HAS_NOT_ENDED)
 
     def _put(self, entry: AuditEntry, condition: str) -> None:
-        """Where the condition does not hold, this very entry is there: an id names one alone."""
+        """Write the entry. If the condition fails, the same entry exists, because an id is unique."""
         item = _audit_item(entry) | {"ttl": {"N": to_epoch(entry.asked_at + self._retention)}}
         with suppress(ConditionFailed), translate_errors(SERVICE):
             self._client.put_item(TableName=self._table, Item=item, ConditionExpression=condition)
@@ -136,12 +131,12 @@ class DynamoAuditTrail:
         keys = [{"pk": item["pk"], "sk": item["sk"]} for item in answer["Items"]]
         read = get_items(self._client, self._table, keys) if keys else iter(())
         return _page(
-            answer, sorted((to_entry(item) for item in read), key=lambda each: each.id, reverse=True)
+            answer, sorted((to_entry(item) for item in read), key=lambda entry: entry.id, reverse=True)
         )
 
-    def _query(self, **asked: Any) -> Any:
+    def _query(self, **request: Any) -> Any:
         with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, ScanIndexForward=False, **asked)
+            return self._client.query(TableName=self._table, ScanIndexForward=False, **request)
 
 
 def _page(answer: Any, entries: list[AuditEntry]) -> AuditPage:
@@ -164,7 +159,7 @@ def _grant_item(grant: Grant) -> Item:
 def _to_grant(item: Item) -> Grant:
     return Grant(
         role=item["sk"]["S"],
-        permissions=frozenset(Permission(each) for each in item["permissions"]["SS"] if each in _KNOWN),
+        permissions=frozenset(Permission(name) for name in item["permissions"]["SS"] if name in _KNOWN),
         granted_by=item["granted_by"]["S"],
         granted_at=instant.parse(item["granted_at"]["S"]),
     )
@@ -192,7 +187,7 @@ def _audit_item(entry: AuditEntry) -> Item:
 
 
 def to_entry(item: Item) -> AuditEntry:
-    """What an item of the trail tells."""
+    """Read an audit entry from its item."""
     return AuditEntry(
         id=item["sk"]["S"],
         tenant_id=TenantId(item["audit_of"]["S"]),

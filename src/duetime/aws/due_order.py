@@ -1,4 +1,4 @@
-"""The due order of a tenant as its index gives it: a part of each of its partitions, read as a merge asks for it."""
+"""Reads of a tenant's actions in due order: a merge of its partitions of the due index."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 from duetime import instant
 from duetime.aws.keys import Item, partition, ref_of
+from duetime.aws.paging import items_of
 from duetime.aws.tables import TENANT_DUE
 from duetime.ids import SHARDS
 from duetime.model.action import Action
@@ -23,59 +24,50 @@ Query = Callable[..., Any]
 """A query of the actions table."""
 
 _AFTER_TIES = "~"
-"""Sorts behind all that is due at one instant, and before the next."""
+"""Sorts after all entries of one instant, and before the next instant."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRange:
-    """What is asked for: due after one instant, and at or before another; behind a mark, where one pages."""
+    """The requested range: due after `after`, at or before `until`, and behind `mark` on later pages."""
 
     after: datetime | None
     until: datetime | None
     mark: DueMark | None
 
     def holds(self, row: Action) -> bool:
-        """Whether a row is due in it by now: the index may lag behind."""
+        """Return whether a row is due in the range; the index can lag behind the row."""
         is_after = self.after is None or row.due_at > self.after
         return is_after and (self.until is None or row.due_at <= self.until)
 
     def of_tenant(self, query: Query, tenant_id: str, limit: int) -> Iterator[DueMark]:
-        """A tenant's marks in order, a little more than `limit` of them read at first."""
+        """Yield a tenant's marks in order; the first pages hold a little more than `limit` of them."""
         at_once = max(4, 2 * limit // len(SHARDS))
         places = [partition(tenant_id, shard) for shard in SHARDS]
         return heapq.merge(*(self._marks(query, place, at_once) for place in places))
 
     def _marks(self, query: Query, place: str, at_once: int) -> Iterator[DueMark]:
-        """A partition in the order of its marks: in which order ties come, no index promises."""
+        """Yield a partition's marks in order. The index does not order equal times."""
         for _, tied in groupby(self._soonest_first(query, place, at_once), key=lambda mark: mark.due_at):
             yield from sorted(tied)
 
     def _soonest_first(self, query: Query, place: str, at_once: int) -> Iterator[DueMark]:
-        """The same as the index gives it, page by page."""
+        """Yield the same marks in the order of the index, page by page."""
         first, last = self._bounds()
         if first > last:
-            return  # DynamoDB refuses a BETWEEN whose bounds are turned round
-        start: dict[str, Any] = {}
-        while True:
-            answer = query(
-                IndexName=TENANT_DUE.name,
-                KeyConditionExpression="tenant_due = :place AND due_at BETWEEN :first AND :last",
-                ExpressionAttributeValues={
-                    ":place": {"S": place},
-                    ":first": {"S": first},
-                    ":last": {"S": last},
-                },
-                Limit=at_once,
-                **start,
-            )
-            marks = (mark for item in answer["Items"] if (mark := _readable(item)))
-            yield from (mark for mark in marks if self.mark is None or mark > self.mark)
-            if "LastEvaluatedKey" not in answer:
-                return
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+            return iter(())  # DynamoDB rejects a BETWEEN with reversed bounds
+        entries = items_of(
+            query,
+            IndexName=TENANT_DUE.name,
+            KeyConditionExpression="tenant_due = :place AND due_at BETWEEN :first AND :last",
+            ExpressionAttributeValues={":place": {"S": place}, ":first": {"S": first}, ":last": {"S": last}},
+            Limit=at_once,
+        )
+        marks = (mark for item in entries if (mark := _readable(item)))
+        return (mark for mark in marks if self.mark is None or mark > self.mark)
 
     def _bounds(self) -> tuple[str, str]:
-        """The first and the last text that may be meant; ties with the mark are read again."""
+        """Return the first and the last sort key. Entries at the mark's own time are read again."""
         first = " " if self.after is None else instant.text(self.after) + _AFTER_TIES
         if self.mark is not None:
             first = max(first, instant.text(self.mark.due_at))
@@ -83,7 +75,7 @@ class KeyRange:
 
 
 def _readable(item: Item) -> DueMark | None:
-    """An entry that cannot be read is told of and passed by: it must not hold up the others."""
+    """Return the mark; log an unreadable entry and return None, so that it does not block the others."""
     try:
         return DueMark(instant.parse(item["due_at"]["S"]), ref_of(item).id)
     except (KeyError, ValueError, OverflowError):

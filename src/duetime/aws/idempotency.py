@@ -39,7 +39,7 @@ KEY_IS_ABSENT = "attribute_not_exists(pk)"
 KEY_IS_THAT_ACTIONS = "action_id = :former"
 KEY_IS_ABSENT_OR_MINE = "attribute_not_exists(pk) OR action_id = :mine"
 KEY_IS_MINE = "action_id = :mine"
-_FINAL = {f":{each}": {"S": each.value} for each in Status if each.is_final}
+_FINAL = {f":{status}": {"S": status.value} for status in Status if status.is_final}
 ACTION_IS_FINAL_OR_GONE = f"attribute_not_exists(pk) OR #status IN ({', '.join(_FINAL)})"
 
 _KEY, _ROW = 0, 1
@@ -93,8 +93,8 @@ class DynamoIdempotencyKeys:
                 "ExpressionAttributeValues": {":former": {"S": held.action_id}},
             }
         item = {**self._key(action.ref, action.idempotency_key), **_item(HeldKey.of(action, terms.until))}
-        asked = {"TableName": self._table, "Item": item, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
-        return {"Put": {**asked, **condition}}
+        request = {"TableName": self._table, "Item": item, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+        return {"Put": {**request, **condition}}
 
     def take_again(self, row: Action, redriven: Update, at: datetime) -> Applied | Rejected:
         """Redrive a failed row that has a key, unless another action has that by now."""
@@ -103,8 +103,8 @@ class DynamoIdempotencyKeys:
             retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
         except TransactionFailed as failed:
             if 0 in failed.failed:
-                standing = failed.failed[0]
-                return Rejected(from_item(standing) if standing else None)
+                current = failed.failed[0]
+                return Rejected(from_item(current) if current else None)
             held = _read(failed.failed.get(1))
             return Rejected(row, taken_by=None if held is None else held.action_id)
         moved = self._get(row.ref)
@@ -131,7 +131,7 @@ class DynamoIdempotencyKeys:
             },
         )
 
-    def remove(self, ref: ActionRef, key: str) -> None:
+    def remove_key(self, ref: ActionRef, key: str) -> None:
         """See `duetime.ports.actions.ActionStore.remove_key`."""
         with suppress(ConditionFailed), translate_errors(SERVICE):
             self._client.delete_item(

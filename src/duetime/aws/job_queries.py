@@ -1,4 +1,4 @@
-"""Reads of jobs: one by its key, a tenant's by name, all tenants' by when somebody must look after them."""
+"""Queries of jobs: one by its key, a tenant's by name, all tenants' by the time of their next maintenance."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from duetime.aws.job_items import (
     to_version,
 )
 from duetime.aws.keys import Item, partition
+from duetime.aws.paging import items_of
 from duetime.aws.queries import SERVICE, get_items
 from duetime.aws.tables import ATTEND, JOB_NAMES
 from duetime.errors import BackendUnavailable, InvalidCursor
@@ -35,14 +36,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_LOOK_AGAIN = 5
+_READS = 5
 _JOBS_AT_ONCE = 50
 _ATTEND = tuple(SHARDS[:ATTEND_SHARDS])
 _UNREADABLE = (KeyError, ValueError)
 
 
 class JobQueries:
-    """The reading half of the jobs table."""
+    """The queries of the jobs table."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
@@ -61,7 +62,7 @@ class JobQueries:
             Limit=limit,
         )
         refs = [job_ref_of(entry) for entry in answer["Items"]]
-        jobs = tuple(job for job in self._each(refs) if job is not None)
+        jobs = tuple(job for job in self._jobs(refs) if job is not None)
         more = "LastEvaluatedKey" in answer
         return JobPage(jobs, refs[-1].name if more and refs else None)
 
@@ -102,18 +103,18 @@ class JobQueries:
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         after = f"{SPAN}{instant.text(start)}~"
         found = (from_span(item) for item in self._items(ref, after, SPAN + "~"))
-        return sorted((each for each in found if each.start < end), key=lambda span: span.start)
+        return sorted((span for span in found if span.start < end), key=lambda span: span.start)
 
     def _current(self, ref: JobRef, last: str) -> Mapping[str, Item]:
-        """The job's two items and what lies behind them up to `last`, by sort key; nothing if there never was one."""
-        for _ in range(_LOOK_AGAIN):
+        """Return the job's two items and the items behind them up to `last`, by sort key; empty without a job."""
+        for _ in range(_READS):
             found = {item["sk"]["S"]: item for item in self._items(ref, CURRENT, last)}
-            if not found or _is_whole(found):
+            if not found or _is_consistent(found):
                 return found
-        raise BackendUnavailable(SERVICE, f"job {ref.name} keeps being defined anew while it is read")
+        raise BackendUnavailable(SERVICE, f"job {ref.name} changed during each of {_READS} reads")
 
-    def _each(self, refs: Sequence[JobRef]) -> Iterator[Job | None]:
-        """The jobs as of now, in that order; what cannot be read is told of and passed by."""
+    def _jobs(self, refs: Sequence[JobRef]) -> Iterator[Job | None]:
+        """Yield the jobs in the order of `refs`, by consistent reads; log an unreadable job and yield None."""
         for first in range(0, len(refs), _JOBS_AT_ONCE):
             some = refs[first : first + _JOBS_AT_ONCE]
             keys = [job_key(ref, name) for ref in some for name in (STATE, DEFINITION)]
@@ -125,37 +126,31 @@ class JobQueries:
 
     def _readable(self, ref: JobRef, found: Mapping[str, Item]) -> Job | None:
         try:
-            return from_items(found[STATE], found[DEFINITION]) if _is_whole(found) else self.get(ref)
+            return from_items(found[STATE], found[DEFINITION]) if _is_consistent(found) else self.get(ref)
         except _UNREADABLE:
             log.exception("job cannot be read", extra={"tenant": ref.tenant_id, "job": ref.name})
             return None
 
     def _items(self, ref: JobRef, first: str, last: str) -> Iterator[Item]:
-        """What a job's partition holds between two sort keys."""
-        start: Item = {}
-        while True:
-            answer = self._query(
-                KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
-                ExpressionAttributeValues={
-                    ":pk": {"S": partition(ref.tenant_id, ref.name)},
-                    ":first": {"S": first},
-                    ":last": {"S": last},
-                },
-                ConsistentRead=True,
-                **start,
-            )
-            yield from answer["Items"]
-            if "LastEvaluatedKey" not in answer:
-                return
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        """Yield the items of a job's partition between two sort keys."""
+        return items_of(
+            self._query,
+            KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
+            ExpressionAttributeValues={
+                ":pk": {"S": partition(ref.tenant_id, ref.name)},
+                ":first": {"S": first},
+                ":last": {"S": last},
+            },
+            ConsistentRead=True,
+        )
 
-    def _query(self, **asked: Any) -> Any:
+    def _query(self, **request: Any) -> Any:
         with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, **asked)
+            return self._client.query(TableName=self._table, **request)
 
 
-def _is_whole(found: Mapping[str, Item]) -> bool:
-    """Whether state and definition belong together: they are two items, and a change may come between their reads."""
+def _is_consistent(found: Mapping[str, Item]) -> bool:
+    """Return whether state and definition belong together; a change can occur between their two reads."""
     written = [found.get(name, {}).get("defined_in") for name in (STATE, DEFINITION)]
     return written[0] is not None and written[0] == written[1]
 

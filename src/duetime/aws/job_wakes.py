@@ -129,7 +129,7 @@ class EventBridgeJobWakes:
         _all_done(answer)
         self._events.delete_rule(Name=name, EventBusName=self._bus)
 
-    def told_by(self, rule_arn: str, event: Mapping[str, Any]) -> dict[str, Any]:
+    def dispatch_input(self, rule_arn: str, event: Mapping[str, Any]) -> dict[str, Any]:
         """What a rule of ours tells dispatch of an event.
 
         Raises:

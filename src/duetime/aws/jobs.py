@@ -32,6 +32,7 @@ from duetime.model.action import Action, ActionRef
 from duetime.model.job import Job, JobRef, JobSpan
 from duetime.model.lease import Rejected, Settlement, SettleResult
 from duetime.model.run_stats import EndedRun
+from duetime.ports.delegate import delegate
 from duetime.ports.jobs import JobRunClaim, LockRequirement
 
 if TYPE_CHECKING:
@@ -41,15 +42,22 @@ _FIRST = 0
 """The place of what decides in a transaction: the action's row, or the job's state where there is none."""
 
 
-class DynamoJobStore(JobQueries):
-    """The jobs table, and the actions table where a job has a say in a row."""
+class DynamoJobStore:
+    """The jobs table, and the rows of the actions table that change together with a job."""
 
     def __init__(
         self, client: DynamoDBClient, actions_table: str, jobs_table: str, *, due_shards: int
     ) -> None:
-        super().__init__(client, jobs_table)
+        self._client, self._table = client, jobs_table
+        self._queries = JobQueries(client, jobs_table)
         self._actions_table = actions_table
         self._actions = DynamoStore(client, actions_table, due_shards=due_shards)
+
+    get = delegate("_queries", JobQueries.get)
+    list = delegate("_queries", JobQueries.list)
+    to_attend = delegate("_queries", JobQueries.to_attend)
+    versions = delegate("_queries", JobQueries.versions)
+    spans = delegate("_queries", JobQueries.spans)
 
     def add(self, job: Job) -> bool:
         """See `duetime.ports.jobs.JobStore`, here and below."""
@@ -97,9 +105,9 @@ class DynamoJobStore(JobQueries):
         try:
             self._write([self._state(job.ref, move), *self._spans(job.ref, missed)])
         except TransactionFailed as failed:
-            standing = failed.failed.get(_FIRST) or {}
+            current = failed.failed.get(_FIRST) or {}
             moved = {"revision": {"N": str(job.revision)}, "cursor": at(cursor), "attend_at": at(maintain_at)}
-            return moved.items() <= standing.items()
+            return moved.items() <= current.items()
         return True
 
     def claim(self, taking: JobRunClaim) -> bool:

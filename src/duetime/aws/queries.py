@@ -1,4 +1,4 @@
-"""Reads of many rows: each a bounded part of one partition, never a scan."""
+"""Queries of the actions table: each reads a bounded part of one partition; none scans."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from duetime.aws import due_order
 from duetime.aws.faults import translate_errors
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
+from duetime.aws.paging import items_of
 from duetime.aws.tables import CORRELATION, DUE, FAILED
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
@@ -29,14 +30,14 @@ log = logging.getLogger(__name__)
 
 SERVICE = "DynamoDB"
 _GET_AT_ONCE = 100
-_ASK_AGAIN = 8
+_ATTEMPTS = 8
 _SECOND = timedelta(seconds=1)
 _BETWEEN_MARKS = "|"
 _UNREADABLE = (KeyError, ValueError, OverflowError)
 
 
 class DynamoQueries:
-    """The reading half of the actions table."""
+    """The queries of the actions table."""
 
     def __init__(self, client: DynamoDBClient, table: str, *, due_shards: int) -> None:
         self._client, self._table = client, table
@@ -45,9 +46,11 @@ class DynamoQueries:
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         """See `duetime.ports.actions.ActionStore`, here and below."""
         rows: list[Action] = []
-        asked = list(dict.fromkeys(refs))  # a lagging index may name a row twice; a doubled key is refused
-        for first in range(0, len(asked), _GET_AT_ONCE):
-            keys = [row_key(ref) for ref in asked[first : first + _GET_AT_ONCE]]
+        distinct = list(
+            dict.fromkeys(refs)
+        )  # a lagging index may repeat a row; DynamoDB rejects repeated keys
+        for first in range(0, len(distinct), _GET_AT_ONCE):
+            keys = [row_key(ref) for ref in distinct[first : first + _GET_AT_ONCE]]
             found = get_items(self._client, self._table, keys)
             rows.extend(row for item in found if (row := _readable(item)))
         return rows
@@ -55,7 +58,7 @@ class DynamoQueries:
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
-        answer = self._query(
+        answer = self.query(
             IndexName=CORRELATION.name,
             KeyConditionExpression="correlation = :correlation AND sk > :after",
             ExpressionAttributeValues={
@@ -86,29 +89,24 @@ class DynamoQueries:
         return Page(tuple(row.without_payload() for row in failed), more)
 
     def _failed_in(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """A partition of the failed index in the order of its marks: in which order ties come, no index promises."""
+        """Yield the marks of a partition of the failed index in order. The index does not order equal times."""
         marks = self._latest_first(place, before, at_once)
         for _, tied in groupby(marks, key=lambda mark: mark.failed_at):
             yield from sorted(tied, reverse=True)
 
     def _latest_first(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """The same as the index gives it, read page by page as the merge asks for it."""
+        """Yield the same marks in the order of the index, page by page as the merge consumes them."""
         until = instant.LATEST if before is None else before.failed_at
-        start: dict[str, Any] = {}
-        while True:
-            answer = self._query(
-                IndexName=FAILED.name,
-                KeyConditionExpression="failed = :place AND failed_at <= :until",
-                ExpressionAttributeValues={":place": {"S": place}, ":until": {"S": instant.text(until)}},
-                ScanIndexForward=False,
-                Limit=at_once,
-                **start,
-            )
-            marks = (mark for item in answer["Items"] if (mark := _readable_mark(item)))
-            yield from (mark for mark in marks if before is None or mark < before)
-            if "LastEvaluatedKey" not in answer:
-                return
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        entries = items_of(
+            self.query,
+            IndexName=FAILED.name,
+            KeyConditionExpression="failed = :place AND failed_at <= :until",
+            ExpressionAttributeValues={":place": {"S": place}, ":until": {"S": instant.text(until)}},
+            ScanIndexForward=False,
+            Limit=at_once,
+        )
+        marks = (mark for item in entries if (mark := _readable_mark(item)))
+        return (mark for mark in marks if before is None or mark < before)
 
     def in_due_order(
         self,
@@ -120,7 +118,7 @@ class DynamoQueries:
         cursor: str | None,
     ) -> Page:
         span = due_order.KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
-        marks = list(islice(span.of_tenant(self._query, tenant_id, limit), limit + 1))
+        marks = list(islice(span.of_tenant(self.query, tenant_id, limit), limit + 1))
         rows = self.get_rows([ActionRef(tenant_id, mark.id) for mark in marks[:limit]])
         shown = sorted((row for row in rows if span.holds(row)), key=DueMark.of)
         more = str(marks[limit - 1]) if len(marks) > limit else None
@@ -164,8 +162,8 @@ class DynamoQueries:
                 raise InvalidCursor
             first = cursor + "!"
         if first > last:
-            return Page((), None)  # DynamoDB refuses a BETWEEN whose bounds are turned round
-        answer = self._query(
+            return Page((), None)  # DynamoDB rejects a BETWEEN with reversed bounds
+        answer = self.query(
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={
                 ":pk": {"S": partition(tenant_id, job)},
@@ -180,34 +178,30 @@ class DynamoQueries:
         return Page(tuple(row.without_payload() for row in rows), more["sk"]["S"] if more else None)
 
     def _of_shards(self, start: str, cursor: str | None, limit: int) -> Iterator[Action]:
-        """The rows of 16 partitions, newest first."""
+        """Yield the rows of 16 partitions, newest first."""
         at_once = max(4, 2 * limit // len(SHARDS))
         shards = [self._newest_first(start + shard, cursor, at_once) for shard in SHARDS]
         return heapq.merge(*shards, key=lambda row: row.id, reverse=True)
 
     def _newest_first(self, partition_key: str, cursor: str | None, at_once: int) -> Iterator[Action]:
-        """A shard's rows, read page by page as the merge asks for them."""
-        before = cursor or "~"
-        while True:
-            answer = self._query(
-                KeyConditionExpression="pk = :pk AND sk < :before",
-                ExpressionAttributeValues={":pk": {"S": partition_key}, ":before": {"S": before}},
-                ScanIndexForward=False,
-                ConsistentRead=True,
-                Limit=at_once,
-            )
-            yield from (row for item in answer["Items"] if (row := _readable(item)))
-            if "LastEvaluatedKey" not in answer:
-                return
-            before = answer["LastEvaluatedKey"]["sk"]["S"]
+        """Yield the rows of a shard, page by page as the merge consumes them."""
+        items = items_of(
+            self.query,
+            KeyConditionExpression="pk = :pk AND sk < :before",
+            ExpressionAttributeValues={":pk": {"S": partition_key}, ":before": {"S": cursor or "~"}},
+            ScanIndexForward=False,
+            ConsistentRead=True,
+            Limit=at_once,
+        )
+        return (row for item in items if (row := _readable(item)))
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
         if after is not None and after >= until:
-            return DuePage((), None)  # DynamoDB refuses a BETWEEN whose bounds are turned round
+            return DuePage((), None)  # DynamoDB rejects a BETWEEN with reversed bounds
         start = {} if cursor is None else {"ExclusiveStartKey": _due_start(shard, cursor)}
-        answer = self._query(
+        answer = self.query(
             IndexName=DUE.name,
             KeyConditionExpression="due_shard = :shard AND due_at BETWEEN :first AND :until",
             ExpressionAttributeValues={
@@ -222,30 +216,31 @@ class DynamoQueries:
         last: Item | None = answer.get("LastEvaluatedKey")
         return DuePage(entries, _due_cursor(last) if last else None)
 
-    def _query(self, **asked: Any) -> Any:
+    def query(self, **request: Any) -> Any:
+        """Query the table."""
         with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, **asked)
+            return self._client.query(TableName=self._table, **request)
 
 
 def get_items(client: DynamoDBClient, table: str, keys: Sequence[Item]) -> Iterator[Item]:
-    """At most 100 items as of now, in no order; missing ones are left out.
+    """Yield at most 100 items by consistent reads, in no order; missing items are left out.
 
     Raises:
-        BackendUnavailable: some were not read, however often they were asked for.
+        BackendUnavailable: DynamoDB left some items unread in each of eight attempts.
     """
-    asked: Any = {table: {"Keys": keys, "ConsistentRead": True}}
-    for _ in range(_ASK_AGAIN):
+    request: Any = {table: {"Keys": keys, "ConsistentRead": True}}
+    for _ in range(_ATTEMPTS):
         with translate_errors(SERVICE):
-            answer: Any = client.batch_get_item(RequestItems=asked)
-        yield from answer.get("Responses", {}).get(table, [])
-        asked = answer.get("UnprocessedKeys")
-        if not asked:
+            response: Any = client.batch_get_item(RequestItems=request)
+        yield from response.get("Responses", {}).get(table, [])
+        request = response.get("UnprocessedKeys")
+        if not request:
             return
-    raise BackendUnavailable(SERVICE, "it keeps leaving keys of a batch unread")
+    raise BackendUnavailable(SERVICE, f"{_ATTEMPTS} attempts left keys of a batch unread")
 
 
 def _readable(item: Item) -> Action | None:
-    """A row that cannot be read is told of and passed by: it must not hold up the others."""
+    """Return the row; log an unreadable row and return None, so that it does not block the others."""
     try:
         return from_item(item)
     except _UNREADABLE:
@@ -254,7 +249,7 @@ def _readable(item: Item) -> Action | None:
 
 
 def _readable_entry(item: Item) -> DueEntry | None:
-    """So must an entry of the due index: a sweep would stand before it for ever."""
+    """Return the entry; log an unreadable entry and return None, so that it does not block the sweep."""
     try:
         return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
     except _UNREADABLE:
@@ -263,7 +258,7 @@ def _readable_entry(item: Item) -> DueEntry | None:
 
 
 def _readable_mark(item: Item) -> FailedMark | None:
-    """So must an entry of the failed index."""
+    """Return the mark; log an unreadable entry of the failed index and return None."""
     try:
         ref = ref_of(item)
         return FailedMark(instant.parse(item["failed_at"]["S"]), ref.id, ref.tenant_id)
@@ -273,7 +268,7 @@ def _readable_mark(item: Item) -> FailedMark | None:
 
 
 def _marks(job: JobName, cursor: str | None, *, has_events: bool) -> dict[bool, str]:
-    """The last id shown of a job's runs, and of those that events started, which are listed only if asked for."""
+    """Return the last listed id of scheduled runs (key False) and of event runs (key True, if listed)."""
     kinds = [False, True] if has_events else [False]
     texts = [""] * len(kinds) if cursor is None else cursor.split(_BETWEEN_MARKS)
     marks = dict(zip(kinds, texts, strict=False))

@@ -1,12 +1,14 @@
-"""Concurrency keys in DynamoDB: each an item of its own, which tells who holds its slots; in one transaction with a row.
+"""Concurrency keys in DynamoDB: one item for each key lists the holders of its slots.
+
+Each change of the item is in one transaction with a row:
 
 ::
 
-    take   the row as read; others hold fewer than the limit               -> row processing, my slot
-    free   the run's settle                                                -> row, no slot of mine
-    evict  the holder's row as read, and it is dead                        -> fence + 1, no nonce; no slot of its
+    take   if the row is as read, and others hold fewer slots than the limit  -> row is processing and holds a slot
+    free   with the run's settle                                              -> row holds no slot
+    evict  if the holder's row is as read, and the run is dead                -> fence + 1, no nonce, no slot
 
-The item is written with each take anew a time to live, by which DynamoDB removes what nobody takes any more.
+Each take renews the item's time to live. DynamoDB removes a key that no run takes any more.
 """
 
 from __future__ import annotations
@@ -35,10 +37,10 @@ ONE_OF_THEM_IS_MINE = "contains(holders, :id) AND size(holders) <= :limit"
 IT_HOLDS_ONE = "contains(holders, :id)"
 
 _ROW = 0
-"""The place of the row in the transaction that takes a slot."""
+"""The position of the row in the transaction that takes a slot."""
 
 _OUTLIVES = timedelta(days=2)
-"""The item outlives the latest take: longer than any run may last."""
+"""The time to live of the item after the latest take: longer than the longest run."""
 
 
 class DynamoSlots:
@@ -53,16 +55,18 @@ class DynamoSlots:
             found = self._client.get_item(
                 TableName=self._table, Key=slots_key(tenant_id, key), ConsistentRead=True
             )
-        return frozenset(ActionId(each) for each in found.get("Item", {}).get("holders", {}).get("SS", ()))
+        return frozenset(
+            ActionId(holder) for holder in found.get("Item", {}).get("holders", {}).get("SS", ())
+        )
 
-    def claim(self, row: Action, claimed: Action) -> bool:
-        """Where others are always in the way, it is lost to whoever was faster; the caller reads again."""
+    def claim_slot(self, row: Action, claimed: Action) -> bool:
+        """Return False after repeated conflicts too; the caller reads the slots again."""
         begin = update(self._table, row_key(row.ref), optimistic.claim_row(row, claimed))
         try:
             self._write([begin, self._take(claimed)])
         except TransactionFailed as failed:
-            standing = failed.failed.get(_ROW) or {}
-            return standing.get("nonce") == {"S": claimed.claim_nonce}
+            current = failed.failed.get(_ROW) or {}
+            return current.get("nonce") == {"S": claimed.claim_nonce}
         except TransactionCancelled:
             return False
         return True
@@ -86,7 +90,7 @@ class DynamoSlots:
         )
 
     def free(self, claimed: Action) -> Entry:
-        """What frees a run's slot, beside its settle; if it has none any more, nothing."""
+        """Return the entry that frees a run's slot. It changes nothing if the run holds none."""
         mine = {":me": {"SS": [claimed.id]}}
         change = {"UpdateExpression": "DELETE holders :me", "ExpressionAttributeValues": mine}
         return self._slots(claimed.ref, claimed.concurrency_key, change)
@@ -98,9 +102,9 @@ class DynamoSlots:
             "UpdateExpression": "DELETE holders :dead",
             "ExpressionAttributeValues": {":id": {"S": dead}, ":dead": {"SS": [dead]}},
         }
-        standing = update(self._table, row_key(ref), optimistic.still_dead(row))
+        still_dead = update(self._table, row_key(ref), optimistic.still_dead(row))
         try:
-            self._write([standing, self._slots(ref, key, drop)])
+            self._write([still_dead, self._slots(ref, key, drop)])
         except (TransactionFailed, TransactionCancelled):
             return False
         return True

@@ -1,4 +1,4 @@
-"""The rows in DynamoDB: one conditional write for each transition. Reads of many rows are in `queries`."""
+"""The actions in DynamoDB: one conditional write for each transition. Queries are in `queries`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from duetime.aws.queries import SERVICE, DynamoQueries
 from duetime.aws.slots import DynamoSlots
 from duetime.aws.transactions import put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
-from duetime.ids import ActionId, TenantId, due_shard_of
+from duetime.ids import due_shard_of
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
 from duetime.model.idempotency import KeyTerms
@@ -32,6 +32,7 @@ from duetime.model.lease import (
     Settlement,
     SettleResult,
 )
+from duetime.ports.delegate import delegate
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -39,12 +40,14 @@ if TYPE_CHECKING:
 _BATCH = 25
 
 
-class DynamoStore(DynamoQueries):
+class DynamoStore:
     """The actions table.
 
-    `client` repeats calls by itself. `single_shot` must not: a batch that was applied and is repeated could write over
-    a row that has run meanwhile. Without it, bulk goes one by one. With `due_order` the table has that index, and what
-    is scheduled is in it.
+    Args:
+        client: repeats failed calls by itself.
+        single_shot: a client that repeats no call. A repeated batch could overwrite a row that has run meanwhile. Without
+            this client, `put_many` writes the rows one by one.
+        due_order: the table has the index by tenant and due time, and new rows are in it.
     """
 
     def __init__(
@@ -56,12 +59,29 @@ class DynamoStore(DynamoQueries):
         due_order: bool = False,
         single_shot: DynamoDBClient | None = None,
     ) -> None:
-        super().__init__(client, table, due_shards=due_shards)
+        self._client, self._table = client, table
+        self._queries = DynamoQueries(client, table, due_shards=due_shards)
+        self.due_shards = self._queries.due_shards
         self._single_shot = single_shot
         self._item: Callable[[Action], Item] = partial(to_item, due_order=due_order)
         self._keys = DynamoIdempotencyKeys(client, table, self.get, self._item)
         self._slots = DynamoSlots(client, table)
         self._payloads = DynamoPayloads(client, table)
+
+    get_rows = delegate("_queries", DynamoQueries.get_rows)
+    by_correlation = delegate("_queries", DynamoQueries.by_correlation)
+    of_tenant = delegate("_queries", DynamoQueries.of_tenant)
+    of_job = delegate("_queries", DynamoQueries.of_job)
+    failed = delegate("_queries", DynamoQueries.failed)
+    in_due_order = delegate("_queries", DynamoQueries.in_due_order)
+    occurrences = delegate("_queries", DynamoQueries.occurrences)
+    due = delegate("_queries", DynamoQueries.due)
+
+    holders = delegate("_slots", DynamoSlots.holders)
+    claim_slot = delegate("_slots", DynamoSlots.claim_slot)
+    evict = delegate("_slots", DynamoSlots.evict)
+
+    remove_key = delegate("_keys", DynamoIdempotencyKeys.remove_key)
 
     def put(self, action: Action) -> None:
         if action.payload_offloaded:
@@ -69,7 +89,7 @@ class DynamoStore(DynamoQueries):
         self._put_row(action)
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """A large payload is written only once it is known to be needed: a repeat would leave it behind."""
+        """Write an offloaded payload only if the key permits the row: a repeated call would leave the payload behind."""
         if action.payload_offloaded:
             first = self._keys.first(action, terms)
             if first is not None:
@@ -78,7 +98,7 @@ class DynamoStore(DynamoQueries):
         return self._keys.put(action, terms)
 
     def _put_row(self, action: Action) -> bool:
-        """Whether the row was absent; if not, it is this very one: an id names one action alone."""
+        """Return whether the row was absent. An existing row is the same action, because an id is unique."""
         try:
             with translate_errors(SERVICE):
                 self._client.put_item(
@@ -91,30 +111,30 @@ class DynamoStore(DynamoQueries):
         return True
 
     def put_many(self, actions: Sequence[Action]) -> None:
-        """The first row is put alone: if it is there, this is a repeated call, and any of its rows may have run."""
+        """Put the first row alone. If it exists, this is a repeated call, and any of the rows may have run."""
         rows = list({action.ref: action for action in actions}.values())
         for row in rows:
             if row.payload_offloaded:
                 self._payloads.put(row)
         is_first_try = all(self._put_row(row) for row in rows[:1])
         single_shot = self._single_shot if is_first_try else None
-        for at in range(1, len(rows), _BATCH):
-            batch = {row.ref: row for row in rows[at : at + _BATCH]}
+        for start in range(1, len(rows), _BATCH):
+            batch = {row.ref: row for row in rows[start : start + _BATCH]}
             for missed in batch if single_shot is None else self._put_batch(single_shot, batch):
                 self._put_row(batch[missed])
 
     def _put_batch(
         self, single_shot: DynamoDBClient, batch: Mapping[ActionRef, Action]
     ) -> Sequence[ActionRef]:
-        """Write at most 25 rows in one call, once; returns those that need a conditional put of their own."""
+        """Write at most 25 rows in one call, once. Return the rows that need a conditional put of their own."""
         requests: Any = [{"PutRequest": {"Item": self._item(action)}} for action in batch.values()]
         try:
             with translate_errors(SERVICE):
-                answer = single_shot.batch_write_item(RequestItems={self._table: requests})
+                response = single_shot.batch_write_item(RequestItems={self._table: requests})
         except BackendUnavailable:
-            return tuple(batch)  # nobody knows what was written
-        missed: Any = answer.get("UnprocessedItems", {}).get(self._table, [])
-        return [ref_of(each["PutRequest"]["Item"]) for each in missed]
+            return tuple(batch)  # without a response, any of them may be unwritten
+        missed: Any = response.get("UnprocessedItems", {}).get(self._table, [])
+        return [ref_of(request["PutRequest"]["Item"]) for request in missed]
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         row = put(self._table, self._item(action), ConditionExpression=conditions.ROW_IS_ABSENT)
@@ -125,10 +145,8 @@ class DynamoStore(DynamoQueries):
 
     def get(self, ref: ActionRef) -> Action | None:
         with translate_errors(SERVICE):
-            item = self._client.get_item(TableName=self._table, Key=row_key(ref), ConsistentRead=True).get(
-                "Item"
-            )
-        return None if item is None else self._payloads.with_payload(from_item(item))
+            found = self._client.get_item(TableName=self._table, Key=row_key(ref), ConsistentRead=True)
+        return self._payloads.with_payload(from_item(found["Item"])) if "Item" in found else None
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         claimed = self._change(ref, conditions.claim(terms))
@@ -137,17 +155,17 @@ class DynamoStore(DynamoQueries):
         return Claimed(self._payloads.with_payload(claimed.action))
 
     def _claim_refused(
-        self, standing: Action | None, terms: ClaimTerms
+        self, current: Action | None, terms: ClaimTerms
     ) -> Claimed | LeaseHeld | NeedsSlot | None:
-        if standing is None or standing.status.is_final:
+        if current is None or current.status.is_final:
             return None
-        if standing.status is Status.PENDING:
-            return NeedsSlot() if standing.concurrency_key and standing.due_at <= terms.now else None
-        if standing.claim_nonce == terms.nonce:
-            return Claimed(self._payloads.with_payload(standing))
-        if not terms.may_take_over(standing):
-            return LeaseHeld(standing.lease_until) if standing.lease_until else None
-        return NeedsSlot() if standing.concurrency_key else self._take_over(standing, terms)
+        if current.status is Status.PENDING:
+            return NeedsSlot() if current.concurrency_key and current.due_at <= terms.now else None
+        if current.claim_nonce == terms.nonce:
+            return Claimed(self._payloads.with_payload(current))
+        if not terms.may_take_over(current):
+            return LeaseHeld(current.lease_until) if current.lease_until else None
+        return NeedsSlot() if current.concurrency_key else self._take_over(current, terms)
 
     def _take_over(self, dead: Action, terms: ClaimTerms) -> Claimed | LeaseHeld | None:
         taken = self._change(dead.ref, conditions.take_over(terms, dead))
@@ -156,15 +174,6 @@ class DynamoStore(DynamoQueries):
         if taken.action is not None and taken.action.claim_nonce == terms.nonce:
             return Claimed(self._payloads.with_payload(taken.action))
         return LeaseHeld(taken.action.lease_until) if taken.action and taken.action.lease_until else None
-
-    def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        return self._slots.holders(tenant_id, concurrency_key)
-
-    def claim_slot(self, row: Action, claimed: Action) -> bool:
-        return self._slots.claim(row, claimed)
-
-    def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
-        return self._slots.evict(tenant_id, concurrency_key, dead, row)
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         renewed = self._change(claimed.ref, conditions.renew(claimed, until))
@@ -195,10 +204,12 @@ class DynamoStore(DynamoQueries):
         return SettleResult.SETTLED
 
     def _settle_with_slot(self, claimed: Action, settle: conditions.Update) -> bool:
-        """False where the key is too busy: then the row is settled alone, and the next who looks frees its slot.
+        """Settle the row and free its slot. Return False if other transactions block the key.
+
+        The caller then settles the row alone, and a later claim frees the slot.
 
         Raises:
-            ConditionFailed: the row does not stand so.
+            ConditionFailed: the row is not as `settle` requires.
         """
         entries = [update(self._table, row_key(claimed.ref), settle), self._slots.free(claimed)]
         try:
@@ -212,13 +223,13 @@ class DynamoStore(DynamoQueries):
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
-        besides = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
-        asked = commits.CommitTransaction(self._table, claimed, settlement, entries, number, besides)
-        return commits.commit(self._client, asked)
+        extra = () if claimed.concurrency_key is None else (self._slots.free(claimed),)
+        transaction = commits.CommitTransaction(self._table, claimed, settlement, entries, number, extra)
+        return commits.commit(self._client, transaction)
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         outcome = self._change(ref, conditions.cancel(by=by, at=at, expires_at=expires_at))
-        return _unless_mine(outcome, Status.CANCELLED, by=by, at=at)
+        return _applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         return self._change(ref, conditions.ask_to_cancel(by=by, at=at))
@@ -235,15 +246,14 @@ class DynamoStore(DynamoQueries):
         )
 
     def end_pending(self, row: Action, ended: Action) -> Applied | Rejected:
-        """Pending → what `ended` is, if the row is pending under the `generation` of `row`."""
+        """Replace the row by `ended` if it is pending under the `generation` of `row`."""
         update = {**conditions.end_pending(row, ended), "ReturnValues": "ALL_NEW"}
         outcome = self._change(row.ref, update)
         if ended.changed_by is None or ended.changed_at is None:
             return outcome
-        return _unless_mine(outcome, ended.status, by=ended.changed_by, at=ended.changed_at)
+        return _applied_if_mine(outcome, ended.status, by=ended.changed_by, at=ended.changed_at)
 
-    def record(self, action: Action) -> None:
-        self.put(action)
+    record = put
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         due_shard = due_shard_of(ref.id, len(self.due_shards))
@@ -252,13 +262,10 @@ class DynamoStore(DynamoQueries):
         if isinstance(outcome, Rejected) and failed is not None and failed.status is Status.FAILED:
             change = conditions.redrive_with_key(due_at, due_shard, by=by, at=at)
             outcome = self._keys.take_again(failed, change, at)
-        return self._payloads.keeping(_unless_mine(outcome, Status.PENDING, by=by, at=at))
+        return self._payloads.keeping(_applied_if_mine(outcome, Status.PENDING, by=by, at=at))
 
     def remove_payload(self, ref: ActionRef) -> None:
         self._payloads.remove(ref)
-
-    def remove_key(self, ref: ActionRef, key: str) -> None:
-        self._keys.remove(ref, key)
 
     def _change(self, ref: ActionRef, update: conditions.Update) -> Applied | Rejected:
         try:
@@ -276,18 +283,20 @@ class DynamoStore(DynamoQueries):
             )
 
 
-def not_settled(standing: Item | None, claimed: Action) -> SettleResult:
-    """Why a settle changed nothing: the row that stood in its way tells."""
-    if standing is None:
+def not_settled(item: Item | None, claimed: Action) -> SettleResult:
+    """Return why a settle changed nothing, from the item that failed its condition."""
+    if item is None:
         return SettleResult.LEASE_LOST
-    row = from_item(standing)
+    row = from_item(item)
     if row.fence != claimed.fence:
         return SettleResult.LEASE_LOST
     return SettleResult.CANCEL_REQUESTED if row.status is Status.PROCESSING else SettleResult.SETTLED
 
 
-def _unless_mine(outcome: Applied | Rejected, status: Status, *, by: str, at: datetime) -> Applied | Rejected:
-    """A row that stands as this very call would have left it was changed by its first try, whose answer was lost."""
+def _applied_if_mine(
+    outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
+) -> Applied | Rejected:
+    """Return `Applied` if the row is as this call leaves it: its first attempt changed it without a response."""
     row = outcome.action
     if row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at):
         return Applied(row)

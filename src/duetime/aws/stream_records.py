@@ -1,4 +1,4 @@
-"""What the records of both tables' streams tell."""
+"""The records of both tables' streams, as the facts that are published."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 from duetime.aws.access import to_entry
 from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
 from duetime.aws.keys import Item
-from duetime.aws.streams import change_of
+from duetime.aws.row_changes import change_of
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.events.publish import Told
 from duetime.model.job_events import JobChange, SpanKept
 
 
-def told_by(images: Mapping[str, Any]) -> Told | None:
-    """What a record of either stream tells; None of an item that nobody is told of, or that was removed.
+def subject_of(images: Mapping[str, Any]) -> Told | None:
+    """Return the fact in a record of either stream, or None for a removed or an unpublished item.
 
     Raises:
-        UnreadableRow: it cannot be read.
+        UnreadableRow: an item has an invalid attribute.
     """
     if change := change_of(images):
         return change

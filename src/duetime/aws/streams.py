@@ -1,4 +1,4 @@
-"""The tables' streams: what a record tells of a row, and reading a part of one again."""
+"""Reads of a part of a table's stream, for a batch that a Lambda function could not process."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from duetime.aws.faults import code_of, translate_errors
-from duetime.aws.items import from_item
-from duetime.aws.keys import is_row, ref_of
+from duetime.aws.keys import ref_of
+from duetime.aws.row_changes import change_of
+from duetime.aws.stream_records import subject_of
 from duetime.errors import BackendUnavailable, UnreadableRow
-from duetime.model.change import Change
 from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord
 
 if TYPE_CHECKING:
@@ -20,19 +20,7 @@ if TYPE_CHECKING:
 SERVICE = "DynamoDB Streams"
 _GONE = {"TrimmedDataAccessException", "ResourceNotFoundException"}
 _EMPTY_PAGES = 50
-"""A page of a stream may be empty and not the last; after so many the read is given up."""
-
-
-def change_of(images: Mapping[str, Any]) -> Change | None:
-    """What a record's images tell of a row; None of an item that is no row.
-
-    Raises:
-        UnreadableRow: it cannot be read.
-    """
-    old, new = images.get("OldImage"), images.get("NewImage")
-    if not is_row(new or old or {}):
-        return None
-    return Change(from_item(old) if old else None, from_item(new) if new else None)
+"""The limit of consecutive empty pages: an empty page need not be the last."""
 
 
 class DynamoStream:
@@ -44,11 +32,11 @@ class DynamoStream:
     def read(self, batch: StreamBatch) -> Sequence[RowRecord] | None:
         """See `duetime.ports.undelivered.Stream`, here and below."""
         records = self._read(batch)
-        return None if records is None else [each for record in records if (each := _written(record))]
+        return None if records is None else [row for record in records if (row := _row_record(record))]
 
-    def told(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
+    def read_all(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
         records = self._read(batch)
-        return None if records is None else [_told(record) for record in records]
+        return None if records is None else [_record(record) for record in records]
 
     def _read(self, batch: StreamBatch) -> list[Any] | None:
         with translate_errors(SERVICE):
@@ -77,22 +65,22 @@ class DynamoStream:
                     return
             empty = 0 if page["Records"] else empty + 1
             if empty > _EMPTY_PAGES:
-                raise BackendUnavailable(SERVICE, f"{batch.shard} does not come to {batch.last}")
+                raise BackendUnavailable(
+                    SERVICE, f"{batch.shard} had {empty} empty pages before record {batch.last}"
+                )
             iterator = page.get("NextShardIterator")
 
 
-def _told(record: Mapping[str, Any]) -> StreamRecord:
-    from duetime.aws.stream_records import told_by  # noqa: PLC0415 - arm, which reads rows alone, needs no jobs
-
+def _record(record: Mapping[str, Any]) -> StreamRecord:
     images = record["dynamodb"]
     try:
-        told = told_by(images)
+        subject = subject_of(images)
     except UnreadableRow:
-        told = None
-    return StreamRecord(images["SequenceNumber"], images["ApproximateCreationDateTime"], told)
+        subject = None
+    return StreamRecord(images["SequenceNumber"], images["ApproximateCreationDateTime"], subject)
 
 
-def _written(record: Mapping[str, Any]) -> RowRecord | None:
+def _row_record(record: Mapping[str, Any]) -> RowRecord | None:
     images = record["dynamodb"]
     try:
         change = change_of(images)

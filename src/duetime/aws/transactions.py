@@ -1,10 +1,10 @@
-"""Writes that other transactions may be in the way of: several at once, and each tried again after a short while."""
+"""Transactional writes, and their repetition after a conflict with another transaction."""
 
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from duetime.aws.conditions import Update
@@ -17,6 +17,7 @@ from duetime.aws.faults import (
 )
 from duetime.aws.keys import Item
 from duetime.aws.queries import SERVICE
+from duetime.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -24,15 +25,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _TRIES = 6
-_FIRST_WAIT = 0.02
-"""Seconds, doubled with each try: a transaction takes some ten milliseconds."""
+_FIRST_WAIT = timedelta(milliseconds=20)
+"""Doubled with each attempt: a transaction takes some ten milliseconds."""
+
+_CLOCK = SystemClock()
 
 Entry = Mapping[str, Any]
-"""One of a ``TransactWriteItems``."""
+"""One entry of a ``TransactWriteItems``."""
 
 
 def update(table: str, key: Item, change: Update) -> Entry:
-    """A conditional update; a change that changes nothing is a check of its condition alone."""
+    """Return a conditional update. Without an ``UpdateExpression``, it only checks the condition."""
     kind = "Update" if "UpdateExpression" in change else "ConditionCheck"
     return {
         kind: {"TableName": table, "Key": key, "ReturnValuesOnConditionCheckFailure": "ALL_OLD", **change}
@@ -40,16 +43,16 @@ def update(table: str, key: Item, change: Update) -> Entry:
 
 
 def put(table: str, item: Item, **condition: str) -> Entry:
-    """An item."""
+    """Return a put of `item`."""
     return {"Put": {"TableName": table, "Item": item, **condition}}
 
 
 def write(client: DynamoDBClient, entries: Sequence[Entry]) -> None:
-    """Write all or nothing; an update alone goes without a transaction, for half the price.
+    """Write all entries or none. A single update needs no transaction, at half the price.
 
     Raises:
         TransactionFailed: a condition did not hold.
-        Conflict: a transaction was at work on one of the items.
+        TransactionConflict: another transaction is writing one of the items.
     """
     listed: Any = list(entries)
     try:
@@ -62,21 +65,28 @@ def write(client: DynamoDBClient, entries: Sequence[Entry]) -> None:
         raise TransactionFailed({0: failed.item}) from None
 
 
-def retry_on_conflict(call: Callable[[], T], after: type[TransactionCancelled] = TransactionConflict) -> T:
-    """Call again after a conflict, or whatever passes like one, a few times.
+def retry_on_conflict(
+    call: Callable[[], T], after: type[TransactionCancelled] = TransactionConflict, *, clock: Clock = _CLOCK
+) -> T:
+    """Return the result of `call`; repeat the call after a conflict, six attempts in all.
+
+    Args:
+        call: writes, or changes nothing and raises.
+        after: the exception that permits another attempt.
+        clock: waits between attempts.
 
     Raises:
-        Conflict: there was one each time.
+        TransactionConflict: each attempt had one. `after` names a wider class, if there is one.
     """
-    for tried in range(_TRIES - 1):
+    for attempt in range(_TRIES - 1):
         try:
             return call()
         except after:
-            pause(tried)
+            pause(attempt, clock=clock)
     return call()
 
 
-def pause(tried: int) -> None:
-    """Let others go first, a while longer with each time that was tried in vain."""
-    wait = _FIRST_WAIT * 2**tried * random.random()  # noqa: S311 - keeps rivals apart, guards nothing
-    threading.Event().wait(wait)
+def pause(attempt: int, *, clock: Clock = _CLOCK) -> None:
+    """Wait a random time, at most 20 ms, doubled with each failed attempt."""
+    share = random.random()  # noqa: S311 - separates rivals, guards nothing
+    clock.wait_until(clock.now() + _FIRST_WAIT * 2**attempt * share)

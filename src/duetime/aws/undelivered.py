@@ -1,14 +1,19 @@
-"""What is undelivered, in the jobs table: one partition, since it is a rare thing. A throttled write makes its message come again."""
+"""Undelivered messages in the jobs table. One partition is enough, because they are rare.
+
+If DynamoDB throttles a write, the queue delivers the message again.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from duetime import instant
 from duetime.aws.faults import ConditionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item
+from duetime.aws.paging import items_of
 from duetime.aws.queries import SERVICE
 from duetime.ids import ActionId, TenantId
 from duetime.model.action import ActionRef
@@ -21,17 +26,17 @@ if TYPE_CHECKING:
 PARTITION = "system#undelivered"
 IS_KEPT = "attribute_exists(pk)"
 NOT_KEPT_SINCE = "attribute_not_exists(pk) OR #count = :count"
-"""Whoever forgets a thing has seen all that was kept of it."""
+"""A removal fails if another copy arrived after the caller read the item."""
 
 
 class DynamoUndelivered:
-    """One item each; its id is the sort key."""
+    """One item for each undelivered message, with its id as the sort key."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
-        """See `duetime.ports.undelivered.UndeliveredStore`, here and below: its body is sent where there is none yet."""
+        """See `duetime.ports.undelivered.UndeliveredStore`, here and below. Only the first write sends the body."""
         latest: Item = {
             "reason": {"S": thing.reason},
             "last_at": {"S": instant.text(thing.last_at)},
@@ -59,24 +64,19 @@ class DynamoUndelivered:
             )
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
-        """A body may be long: DynamoDB ends its own pages at 1 MB, so they are gathered."""
-        found = list[Item]()
-        asked: dict[str, Any] = {} if cursor is None else {"ExclusiveStartKey": _key(cursor)}
-        while len(found) <= limit:
-            with translate_errors(SERVICE):
-                answer: Any = self._client.query(
-                    TableName=self._table,
-                    KeyConditionExpression="pk = :undelivered",
-                    ExpressionAttributeValues={":undelivered": {"S": PARTITION}},
-                    ScanIndexForward=False,
-                    Limit=limit + 1 - len(found),
-                    **asked,
-                )
-            found += answer["Items"]
-            if "LastEvaluatedKey" not in answer:
-                break
-            asked = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
-        shown = tuple(from_undelivered_item(each) for each in found[:limit])
+        """Bodies can be long, and DynamoDB ends a page at 1 MB: one page of ours can need several of its pages."""
+        with translate_errors(SERVICE):
+            items = items_of(
+                self._client.query,
+                None if cursor is None else _key(cursor),
+                TableName=self._table,
+                KeyConditionExpression="pk = :undelivered",
+                ExpressionAttributeValues={":undelivered": {"S": PARTITION}},
+                ScanIndexForward=False,
+                Limit=limit + 1,
+            )
+            found = list(islice(items, limit + 1))
+        shown = tuple(from_undelivered_item(item) for item in found[:limit])
         return UndeliveredPage(shown, shown[-1].id if len(found) > limit else None)
 
     def get(self, undelivered_id: str) -> Undelivered | None:
@@ -106,8 +106,8 @@ def _key(undelivered_id: str) -> Item:
 
 
 def _first(thing: Undelivered) -> Item:
-    """What stays as it was kept first."""
-    told: Item = {
+    """Return the attributes that only the first write sets."""
+    attributes: Item = {
         "kind": {"S": thing.kind.value},
         "source": {"S": thing.source},
         "body": {"S": thing.body},
@@ -115,12 +115,12 @@ def _first(thing: Undelivered) -> Item:
         "first_at": {"S": instant.text(thing.first_at)},
     }
     if thing.action is not None:
-        told |= {"action_tenant": {"S": thing.action.tenant_id}, "action_id": {"S": thing.action.id}}
-    return told
+        attributes |= {"action_tenant": {"S": thing.action.tenant_id}, "action_id": {"S": thing.action.id}}
+    return attributes
 
 
 def from_undelivered_item(item: Item) -> Undelivered:
-    """What an item keeps."""
+    """Read an undelivered message from its item."""
     ref = None
     if "action_id" in item:
         ref = ActionRef(TenantId(item["action_tenant"]["S"]), ActionId(item["action_id"]["S"]))

@@ -1,13 +1,13 @@
-"""How many notifications of a kind a tenant had within a while, in the jobs table.
+"""Counts of a tenant's notifications by kind and time window, in the jobs table.
 
-All of a kind is in one partition, such as ``acme#notified#jobs.recurring_failing``:
+All windows of a kind are in one partition, such as ``acme#notified#jobs.recurring_failing``:
 
 ========================================  ==================================================================
 sort key                                  holds
 ========================================  ==================================================================
-``place#`` and a hash                     a notification's place, and the window that it is in
-the window's begin                        how many it counts, and whether it is closed
-the window's begin, ``#name#``, a name    how many of these are about that job or type
+``place#`` and a hash                     a notification's position, and its window
+the window's begin                        the count, and whether the window is closed
+the window's begin, ``#name#``, a name    the count of this job or type
 ========================================  ==================================================================
 
 ::
@@ -15,7 +15,8 @@ the window's begin, ``#name#``, a name    how many of these are about that job o
     count   no place yet; the window is open, and counts as many as were seen -> place; window + 1; name + 1
     close   the window is there                                               -> closed
 
-Who finds more counted than were seen tries again with what there is. All of it goes by DynamoDB's time to live.
+If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to live removes
+all items.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from __future__ import annotations
 from datetime import datetime
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from duetime import instant
 from duetime.aws.faults import ConditionFailed, TransactionCancelled, TransactionFailed, translate_errors
 from duetime.aws.items import to_epoch
 from duetime.aws.keys import Item, notified
+from duetime.aws.paging import items_of
 from duetime.aws.queries import SERVICE
 from duetime.aws.transactions import Entry, pause, put, retry_on_conflict, update, write
 from duetime.errors import BackendUnavailable
@@ -45,16 +47,16 @@ COUNTS_AS_SEEN = "#total = :seen"
 IS_OPEN = "attribute_not_exists(closed)"
 
 _PLACE, _WINDOW = 0, 1
-"""What stands at which place in the transaction that counts."""
+"""The positions of the entries in the transaction that counts."""
 _RACES = 60
-"""With each race somebody has won; it takes some ten milliseconds."""
+"""Another caller has won each lost race; a race takes some ten milliseconds."""
 _LONGEST_PAUSE = 1
-"""Pauses double, this one is 40 ms at most: who waited longer would lose to those who have just come."""
+"""The exponent of the longest pause, at most 40 ms: a longer pause would lose to newer callers."""
 _NAME_LIMIT = 200
 
 
 class DynamoWindows:
-    """One item a window, one a name in it, and one for each notification's place."""
+    """One item for each window, for each name in it, and for each notification's position."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
@@ -63,21 +65,21 @@ class DynamoWindows:
         self, notification: Notification, window: DigestWindow, *, expires_at: datetime
     ) -> DigestPosition | None:
         """See `duetime.ports.notifications.Windows`, here and below."""
-        standing = self._standing(window)
-        for tried in range(_RACES):
-            if "closed" in standing:
+        item = self._window_item(window)
+        for attempt in range(_RACES):
+            if "closed" in item:
                 return self._place_of(notification, window)
-            place = DigestPosition(_as_begun(window, standing), _total(standing) + 1)
+            place = DigestPosition(_as_begun(window, item), _total(item) + 1)
             try:
                 write(self._client, self._counting(notification, place, expires_at))
             except TransactionFailed as failed:
                 if _PLACE in failed.failed:
                     return _to_place(window, failed.failed[_PLACE] or {})
-                standing = failed.failed.get(_WINDOW) or {}
-                pause(min(tried, _LONGEST_PAUSE))
+                item = failed.failed.get(_WINDOW) or {}
+                pause(min(attempt, _LONGEST_PAUSE))
             except TransactionCancelled:
-                pause(min(tried, _LONGEST_PAUSE))
-                standing = self._standing(window)
+                pause(min(attempt, _LONGEST_PAUSE))
+                item = self._window_item(window)
             else:
                 return place
         raise BackendUnavailable(SERVICE, f"the window of {window.kind} kept changing")
@@ -108,7 +110,7 @@ class DynamoWindows:
             update(self._table, _window_key(window, _name_mark(notification.about)), names),
         ]
 
-    def _standing(self, window: DigestWindow) -> Item:
+    def _window_item(self, window: DigestWindow) -> Item:
         return self._get(_window_key(window))
 
     def _place_of(self, notification: Notification, window: DigestWindow) -> DigestPosition | None:
@@ -147,25 +149,17 @@ class DynamoWindows:
         return dict(answer["Attributes"])
 
     def _names(self, window: DigestWindow) -> dict[str, int]:
-        """They stand still: a window that is closed counts no more."""
+        """Return the counts by name. They are final, because a closed window counts no more."""
         begin = f"{instant.text(window.since)}{_name_mark('')}"
-        found, start = dict[str, int](), dict[str, Any]()
-        while True:
-            with translate_errors(SERVICE):
-                answer: Any = self._client.query(
-                    TableName=self._table,
-                    KeyConditionExpression="pk = :windows AND begins_with(sk, :begin)",
-                    ExpressionAttributeValues={
-                        ":windows": _window_key(window)["pk"],
-                        ":begin": {"S": begin},
-                    },
-                    ConsistentRead=True,
-                    **start,
-                )
-            found |= {each["sk"]["S"].removeprefix(begin): _total(each) for each in answer["Items"]}
-            if "LastEvaluatedKey" not in answer:
-                return found
-            start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        with translate_errors(SERVICE):
+            items = items_of(
+                self._client.query,
+                TableName=self._table,
+                KeyConditionExpression="pk = :windows AND begins_with(sk, :begin)",
+                ExpressionAttributeValues={":windows": _window_key(window)["pk"], ":begin": {"S": begin}},
+                ConsistentRead=True,
+            )
+            return {item["sk"]["S"].removeprefix(begin): _total(item) for item in items}
 
 
 def _window_key(window: DigestWindow, of: str = "") -> Item:
@@ -198,9 +192,9 @@ def _to_place(window: DigestWindow, item: Item) -> DigestPosition:
     return DigestPosition(DigestWindow(window.tenant_id, window.kind, since, until), int(item["number"]["N"]))
 
 
-def _as_begun(window: DigestWindow, standing: Item) -> DigestWindow:
-    """A window ends when it was said to end first."""
-    until = instant.parse(standing["until"]["S"]) if "until" in standing else window.until
+def _as_begun(window: DigestWindow, item: Item) -> DigestWindow:
+    """Return the window with the end that its first notification set."""
+    until = instant.parse(item["until"]["S"]) if "until" in item else window.until
     return DigestWindow(window.tenant_id, window.kind, window.since, until)
 
 

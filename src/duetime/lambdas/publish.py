@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from duetime.aws.backends import AwsBackends
-from duetime.aws.stream_records import told_by
+from duetime.aws.stream_records import subject_of
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
@@ -85,7 +85,7 @@ def _changes(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Told, datet
     for record in records:
         images = record["dynamodb"]
         try:
-            told = told_by(images)
+            told = subject_of(images)
         except UnreadableRow:
             log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
             continue

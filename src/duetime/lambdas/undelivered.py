@@ -55,7 +55,7 @@ def _salvage(settings: Settings, backends: AwsBackends, clock: Clock, meter: Met
     def dispatched(told: Event) -> Event:
         """EventBridge hands over the event that its rule let through; what dispatch is told of it, the rule knows."""
         if "rule" in told:
-            return dispatch(backends.job_wakes.told_by(told["rule"], told["event"]))
+            return dispatch(backends.job_wakes.dispatch_input(told["rule"], told["event"]))
         return dispatch(told)
 
     return UndeliveredHandler(

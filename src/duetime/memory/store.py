@@ -1,4 +1,4 @@
-"""Rows in memory: each method under one lock, so its condition and its write are one step, as in DynamoDB."""
+"""The action store in memory. Each method holds one lock: condition and write are one step, as in DynamoDB."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from functools import partial
 from typing import Any
 
 from duetime.errors import Unsupported
+from duetime.memory.keys import MemoryIdempotencyKeys
+from duetime.memory.queries import MemoryQueries
 from duetime.memory.slots import MemorySlots
+from duetime.memory.table import MemoryTable
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, SkipReason, Status
+from duetime.model.change import Change
 from duetime.model.idempotency import KeyTerms
 from duetime.model.lease import (
     Applied,
@@ -24,15 +28,57 @@ from duetime.model.lease import (
     Settlement,
     SettleResult,
 )
+from duetime.ports.delegate import delegate
+from duetime.settings import DUE_SHARDS
 
 OnCommit = Callable[[Sequence[Mapping[str, Any]]], object]
-"""Plays the tables that a handler's entries name: it takes all of them, or raises, as `CommitRejected`."""
+"""Simulates the tables that a handler's entries name: it takes all entries, or raises `CommitRejected`."""
 
 
-class MemoryStore(MemorySlots):
-    """The rows, in a dictionary. `on_change` is called with each change, in order: it is the table's stream."""
+class MemoryStore:
+    """The actions in memory. The store calls `on_change` with each change, in order: this is the table's stream."""
 
     on_commit: OnCommit | None = None
+
+    def __init__(
+        self, *, due_shards: int = DUE_SHARDS, on_change: Callable[[Change], None] = lambda _change: None
+    ) -> None:
+        self.table = table = MemoryTable(due_shards, on_change)
+        self.lock, self.due_shards, self._rows = table.lock, table.due_shards, table.by_ref
+        self.keys, self.slots, self.queries = (
+            MemoryIdempotencyKeys(table),
+            MemorySlots(table),
+            MemoryQueries(table),
+        )
+
+    get = delegate("table", MemoryTable.get)
+    held = delegate("table", MemoryTable.held)
+    write = delegate("table", MemoryTable.write)
+    rows = delegate("table", MemoryTable.rows)
+    unsettled = delegate("table", MemoryTable.unsettled)
+    earliest_due = delegate("table", MemoryTable.earliest_due)
+
+    get_rows = delegate("queries", MemoryQueries.get_rows)
+    by_correlation = delegate("queries", MemoryQueries.by_correlation)
+    of_tenant = delegate("queries", MemoryQueries.of_tenant)
+    of_job = delegate("queries", MemoryQueries.of_job)
+    failed = delegate("queries", MemoryQueries.failed)
+    in_due_order = delegate("queries", MemoryQueries.in_due_order)
+    occurrences = delegate("queries", MemoryQueries.occurrences)
+    due = delegate("queries", MemoryQueries.due)
+
+    put_once = delegate("keys", MemoryIdempotencyKeys.put_once)
+    remove_key = delegate("keys", MemoryIdempotencyKeys.remove_key)
+
+    holders = delegate("slots", MemorySlots.holders)
+    claim_slot = delegate("slots", MemorySlots.claim_slot)
+    evict = delegate("slots", MemorySlots.evict)
+
+    def remove_expired(self, now: datetime) -> None:
+        """Remove the rows that have expired, and their idempotency keys."""
+        with self.lock:
+            for row in self.table.remove_expired(now):
+                self.remove_key(row.ref, row.idempotency_key or "")
 
     def put(self, action: Action) -> None:
         """See `duetime.ports.actions.ActionStore`, here and below."""
@@ -86,13 +132,13 @@ class MemoryStore(MemorySlots):
             if settlement.status is Status.PENDING and row.cancel_requested_at:
                 return SettleResult.CANCEL_REQUESTED
             self.write(row, transition.settled(row, settlement))
-            self.free_slot(row)
+            self.slots.free(row)
             return SettleResult.SETTLED
 
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
-        del number  # no answer is lost on the way to a dictionary
+        del number  # a dictionary loses no response
         with self.lock:
             if self.held(claimed) is None:
                 was_this_one = settlement.has_ended(claimed, self._rows.get(claimed.ref))
@@ -111,19 +157,17 @@ class MemoryStore(MemorySlots):
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         change = partial(transition.cancelled, by=by, at=at, expires_at=expires_at)
         outcome = self._move(ref, lambda row: row.status is Status.PENDING, change)
-        return _unless_mine(outcome, Status.CANCELLED, by=by, at=at)
+        return _applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
     ) -> Applied | Rejected:
         outcome = self._move(
             row.ref,
-            lambda standing: standing.status is Status.PENDING and standing.generation == row.generation,
-            lambda standing: transition.skipped(
-                standing, reason, note=note, by=by, at=at, expires_at=expires_at
-            ),
+            lambda current: current.status is Status.PENDING and current.generation == row.generation,
+            partial(transition.skipped, reason=reason, note=note, by=by, at=at, expires_at=expires_at),
         )
-        return _unless_mine(outcome, Status.SKIPPED, by=by, at=at)
+        return _applied_if_mine(outcome, Status.SKIPPED, by=by, at=at)
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         return self._move(
@@ -170,10 +214,10 @@ class MemoryStore(MemorySlots):
                 expires_at=None,
             ),
         )
-        return _unless_mine(self.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
+        return _applied_if_mine(self.keys.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
-        """A payload in memory goes with its row."""
+        """Do nothing: a payload in memory is part of its row."""
 
     def _move(
         self, ref: ActionRef, may: Callable[[Action], bool], change: Callable[[Action], Action]
@@ -185,13 +229,15 @@ class MemoryStore(MemorySlots):
             return Applied(self.write(row, change(row)))
 
 
-def _settled_before(standing: Action | None, claimed: Action) -> SettleResult:
-    was_this_run = standing is not None and standing.fence == claimed.fence
+def _settled_before(current: Action | None, claimed: Action) -> SettleResult:
+    was_this_run = current is not None and current.fence == claimed.fence
     return SettleResult.SETTLED if was_this_run else SettleResult.LEASE_LOST
 
 
-def _unless_mine(outcome: Applied | Rejected, status: Status, *, by: str, at: datetime) -> Applied | Rejected:
-    """A row that stands as this very call would have left it was changed by its first try."""
+def _applied_if_mine(
+    outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
+) -> Applied | Rejected:
+    """Return `Applied` if the row is as this call leaves it: then its first attempt changed it."""
     row = outcome.action
     is_mine = row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at)
     return Applied(row) if row is not None and is_mine else outcome

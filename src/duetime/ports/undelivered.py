@@ -98,8 +98,8 @@ class StreamRecord:
 
     number: str
     at: datetime
-    told: Told | None
-    """None if nobody is told of it, or if it cannot be read."""
+    subject: Told | None
+    """The fact to publish; None if there is none, or if an image cannot be read."""
 
 
 class ChangeStream(Protocol):
@@ -109,7 +109,7 @@ class ChangeStream(Protocol):
         """The records of a batch that speak of rows, in order; None if the first is no longer there."""
         ...
 
-    def told(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
+    def read_all(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
         """The records of a batch of either table, in order; None if the first is no longer there."""
         ...
 

@@ -127,12 +127,12 @@ class UndeliveredHandler:
         log.info("batch armed once more", extra={"records": len(records)})
 
     def _publish_again(self, given: FailedBatch) -> None:
-        records = self._ports.stream.told(given.batch)
+        records = self._ports.stream.read_all(given.batch)
         if records is None:
             self._keep_gone(given)
             return
         for record in records:
-            for event in self._tell(record.told, record.at) if record.told else ():
+            for event in self._tell(record.subject, record.at) if record.subject else ():
                 self._publish_one(given, event)
         log.info("batch published once more", extra={"records": len(records)})
 

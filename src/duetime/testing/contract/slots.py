@@ -99,7 +99,7 @@ class SlotContract(StoreContract):
         assert store.claim(dead.ref, terms(ORPHANED_AT)) == NeedsSlot()
         assert store.get(dead.ref) == dead
 
-    @pytest.mark.parametrize("payload_apart", [False, True], ids=["payload in the row", "payload apart"])
+    @pytest.mark.parametrize("payload_offloaded", [False, True], ids=["payload in the row", "payload apart"])
     def test_a_claim_with_a_slot_begins_a_run_as_a_claim_does(
         self, store: ActionStore, payload_offloaded: bool
     ) -> None:

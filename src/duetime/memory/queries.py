@@ -1,4 +1,4 @@
-"""Reads of many rows in memory: each a part of some partitions, in the order of their ids, as in DynamoDB."""
+"""Queries in memory: each reads a part of some partitions in the order of their ids, as in DynamoDB."""
 
 from __future__ import annotations
 
@@ -11,28 +11,31 @@ from itertools import islice
 from duetime import ids
 from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, ActionId, JobName, TenantId
-from duetime.memory.rows import DueKey, MemoryRows
+from duetime.memory.table import DueKey, MemoryTable
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.due_mark import DueMark
 from duetime.model.failed_mark import FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
 
 _AFTER_ALL = "~"
-"""Sorts after every id, and at the end of one after all that it begins."""
+"""Sorts after every id; appended to a prefix, it sorts after every id with this prefix."""
 
 
-class MemoryLists(MemoryRows):
-    """The reading half of the store."""
+class MemoryQueries:
+    """The queries of the actions table."""
+
+    def __init__(self, table: MemoryTable) -> None:
+        self._table, self._rows = table, table.by_ref
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         """See `duetime.ports.actions.ActionStore`, here and below."""
-        with self.lock:
+        with self._table.lock:
             return [_small(self._rows[ref]) for ref in dict.fromkeys(refs) if ref in self._rows]
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
-        with self.lock:
+        with self._table.lock:
             found = (
                 row
                 for row in self._rows.values()
@@ -42,12 +45,12 @@ class MemoryLists(MemoryRows):
             return _page(sorted(found, key=lambda row: row.id), limit)
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
-        with self.lock:
+        with self._table.lock:
             return _page(self._newest_first(tenant_id, SHARDS, cursor or _AFTER_ALL), limit)
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
         before = None if cursor is None else FailedMark.parse(cursor, tenants)
-        with self.lock:
+        with self._table.lock:
             rows = [row for row in self._rows.values() if row.tenant_id in tenants]
         found = [row for row in rows if row.status is Status.FAILED]
         if before is not None:
@@ -66,7 +69,7 @@ class MemoryLists(MemoryRows):
         cursor: str | None,
     ) -> Page:
         last = None if cursor is None else DueMark.parse(cursor)
-        with self.lock:
+        with self._table.lock:
             rows = [
                 row for row in self._rows.values() if row.tenant_id == tenant_id and ids.is_one_shot(row.id)
             ]
@@ -90,16 +93,16 @@ class MemoryLists(MemoryRows):
     ) -> Page:
         if has_events:
             return self._of_job_with_events(tenant_id, job, limit, cursor or f"{_AFTER_ALL} {_AFTER_ALL}")
-        with self.lock:
+        with self._table.lock:
             return _page(self._newest_first(tenant_id, [job], cursor or _AFTER_ALL), limit)
 
     def _of_job_with_events(self, tenant_id: TenantId, job: JobName, limit: int, cursor: str) -> Page:
-        """Two lists merged by nominal time; the cursor has a place in each."""
+        """Merge two lists by nominal time. The cursor has a position in each."""
         run, _, event = cursor.partition(" ")
         if not event:
             raise InvalidCursor
         event_places = [f"{job}{SEPARATOR}{shard}" for shard in SHARDS]
-        with self.lock:
+        with self._table.lock:
             runs = self._newest_first(tenant_id, [job], run)
             events = self._newest_first(tenant_id, event_places, event)
             merged = heapq.merge(runs, events, key=lambda row: ids.nominal_at(row.id), reverse=True)
@@ -120,17 +123,19 @@ class MemoryLists(MemoryRows):
         cursor: str | None,
     ) -> Page:
         first = cursor or ids.occurrence_id(job, version, after) + _AFTER_ALL
-        with self.lock:
-            partition = self._partitions.get((tenant_id, job), [])
+        with self._table.lock:
+            partition = self._table.partitions.get((tenant_id, job), [])
             begin = bisect_right(partition, first)
             stop = bisect_right(partition, ids.occurrence_id(job, version, until) + _AFTER_ALL)
-            return _page([self._rows[ActionRef(tenant_id, each)] for each in partition[begin:stop]], limit)
+            return _page(
+                [self._rows[ActionRef(tenant_id, row_id)] for row_id in partition[begin:stop]], limit
+            )
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
-        with self.lock:
-            entries = self._due[shard]
+        with self._table.lock:
+            entries = self._table.due_index[shard]
             first = 0 if after is None else bisect_right(entries, (after, "\uffff", ""))
             if cursor is not None:
                 first = max(first, bisect_right(entries, _from_cursor(cursor)))
@@ -143,8 +148,8 @@ class MemoryLists(MemoryRows):
         )
 
     def _newest_first(self, tenant_id: TenantId, places: Iterable[str], before: str) -> Iterator[Action]:
-        """The rows of some partitions whose ids are below `before`, the highest first; the lock is held."""
-        partitions = [self._partitions.get((tenant_id, place), []) for place in places]
+        """Return the rows of some partitions with ids below `before`, highest first. The caller holds the lock."""
+        partitions = [self._table.partitions.get((tenant_id, place), []) for place in places]
         merged = heapq.merge(*(_downwards(partition, before) for partition in partitions), reverse=True)
         return (self._rows[ActionRef(tenant_id, row_id)] for row_id in merged)
 

@@ -1,0 +1,88 @@
+"""The actions table in memory: rows, partitions and the due index behind one lock."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, insort
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from duetime.ids import ActionId, TenantId, place_of
+from duetime.model.action import Action, ActionRef, Status
+from duetime.model.change import Change
+
+DueKey = tuple[datetime, str, str]
+
+
+class MemoryTable:
+    """The rows, in a dictionary. The table calls `on_change` with each change, in order: this is its stream.
+
+    A caller that holds `lock` can read and write several rows as one step, as a transaction does in DynamoDB.
+    """
+
+    def __init__(self, due_shards: int, on_change: Callable[[Change], None]) -> None:
+        self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
+        self.lock = threading.RLock()
+        self._on_change = on_change
+        self.by_ref: dict[ActionRef, Action] = {}
+        self.partitions: dict[tuple[TenantId, str], list[ActionId]] = {}
+        self.due_index: dict[str, list[DueKey]] = {shard: [] for shard in self.due_shards}
+
+    def get(self, ref: ActionRef) -> Action | None:
+        """See `duetime.ports.actions.ActionStore`."""
+        return self.by_ref.get(ref)
+
+    def held(self, claimed: Action) -> Action | None:
+        """Return the row if it is processing under the fence of `claimed`."""
+        row = self.by_ref.get(claimed.ref)
+        is_mine = row is not None and row.status is Status.PROCESSING and row.fence == claimed.fence
+        return row if is_mine else None
+
+    def write(self, old: Action | None, new: Action) -> Action:
+        """Replace the row `old` by `new`, or add `new` if `old` is None. The caller holds the lock."""
+        if old is None:
+            insort(self.partitions.setdefault(_partition(new), []), new.id)
+        elif not old.status.is_final:
+            entries = self.due_index[old.due_shard]
+            del entries[bisect_left(entries, _due_key(old))]
+        if not new.status.is_final:
+            insort(self.due_index[new.due_shard], _due_key(new))
+        self.by_ref[new.ref] = new
+        self._on_change(Change(old, new))
+        return new
+
+    def remove_expired(self, now: datetime) -> Sequence[Action]:
+        """Remove the rows that have expired, as DynamoDB's time to live does, and return them."""
+        with self.lock:
+            expired = [row for row in self.by_ref.values() if row.expires_at and row.expires_at <= now]
+            for row in expired:
+                del self.by_ref[row.ref]
+                entries = self.partitions[_partition(row)]
+                del entries[bisect_left(entries, row.id)]
+                self._on_change(Change(row, None))
+            return expired
+
+    def earliest_due(self) -> datetime | None:
+        """Return the due time of the unsettled row that is due first."""
+        with self.lock:
+            return min([entries[0][0] for entries in self.due_index.values() if entries], default=None)
+
+    def unsettled(self) -> dict[str, list[datetime]]:
+        """Return the due times of unsettled rows by due shard, for simulations. Empty shards are absent."""
+        with self.lock:
+            return {
+                shard: [entry[0] for entry in entries] for shard, entries in self.due_index.items() if entries
+            }
+
+    def rows(self) -> tuple[Action, ...]:
+        """Return all rows, oldest first, for tests and simulations."""
+        with self.lock:
+            return tuple(sorted(self.by_ref.values(), key=lambda row: row.id))
+
+
+def _partition(row: Action) -> tuple[TenantId, str]:
+    return row.tenant_id, place_of(row.id)
+
+
+def _due_key(row: Action) -> DueKey:
+    return (row.due_at, row.tenant_id, row.id)
