@@ -7,8 +7,8 @@ import pytest
 from duetime.errors import JobNameTaken
 from duetime.ids import TenantId
 from duetime.jobs.jobs import Jobs
-from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.register import Registration
+from duetime.jobs.tenant_context import TenantContext
 from duetime.memory.notes import MemoryRoutes
 from duetime.model.manifest import Manifest
 from duetime.ports.jobs import JobPorts

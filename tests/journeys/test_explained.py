@@ -13,11 +13,11 @@ from duetime.errors import JobConflict, JobNotFound
 from duetime.ids import SYSTEM_TENANT, JobName, TenantId
 from duetime.jobs.explain import Explain
 from duetime.jobs.jobs import Jobs
-from duetime.jobs.tenant_context import TenantContext
 from duetime.jobs.maintain import Maintain
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.jobs.plan import Plan
 from duetime.jobs.reconcile import Reconcile
+from duetime.jobs.tenant_context import TenantContext
 from duetime.memory.job_wakes import MemoryJobWakes
 from duetime.memory.jobs import MemoryJobStore
 from duetime.memory.notes import MemoryRoutes
