@@ -85,7 +85,7 @@ class Stand:
         self.jobs = DynamoJobStore(dynamodb, table, jobs, due_shards=self.settings.due_shards)
         heartbeat = Heartbeat(self.store, self.queues, **common)
         ports = WorkerPorts(self.store, self.jobs, self.queues, self.queues, heartbeat)
-        self.work = Worker(app, ports, **common, instance="bench-1")
+        self.work = Worker(app.handler_set, ports, **common, instance="bench-1")
 
     def run(self, action: Action) -> None:
         """Run the steps after a schedule: arm sends a message, and work handles it."""

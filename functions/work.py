@@ -11,4 +11,4 @@ with cold_start():
 
     write_json_logs()
     settings = Settings.from_env()
-    handler = make_handler(settings, load_app(settings.app), instance=instance_name())
+    handler = make_handler(settings, load_app(settings.app).handler_set, instance=instance_name())

@@ -10,6 +10,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from duetime.declare.handler import Function, Handler, handler_of, timeout_of
+from duetime.declare.handler_set import HandlerSet
 from duetime.declare.job_declaration import JobDefaults, job_handler_of, options_of, stacked_on
 from duetime.declare.job_options import JobOptions
 from duetime.declare.resources import Factories, Factory, Resources, factory_of
@@ -210,22 +211,22 @@ class App:
         """Each resource's factory, by the type that asks for it."""
         return self._factories.by_type
 
-    def complete(self) -> Resources:
-        """Say that all is declared: whoever runs the app does, and calls its handlers with these resources.
+    @property
+    def handler_set(self) -> HandlerSet:
+        """What this app's worker runs."""
+        return HandlerSet(self.worker, self.handlers, self._factories)
 
-        None is made yet.
+    def complete(self) -> Resources:
+        """Check that all is declared, and return the resources for this app's handlers; none is made yet.
 
         Raises:
-            DeclarationError: a function asks for a resource that nothing makes.
+            DeclarationError: a function has a parameter whose type no resource provides.
         """
-        functions: list[Handler | Factory] = [*self._handlers.values(), *self.resources.values()]
-        if unmet := [problem for function in functions for problem in self.unmet(function)]:
-            raise DeclarationError("; ".join(unmet))
-        return Resources(self.resources)
+        return self.handler_set.resources()
 
-    def unmet(self, function: Handler | Factory) -> Iterator[str]:
-        """What a function asks for in vain, in a sentence each."""
-        return self._factories.missing(function.where, function.wants)
+    def missing(self, function: Handler | Factory) -> Iterator[str]:
+        """Yield a sentence for each parameter of a function that no resource provides."""
+        return self.handler_set.missing(function)
 
     def with_resources(self, given: Mapping[Any, object]) -> App:
         """This app with other resources in place of some of its own, whose factories are then not called.

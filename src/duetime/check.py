@@ -125,7 +125,9 @@ def report(app: App, *, now: datetime | None = None) -> Report:
             if handler.payload and not handler.job
         ),
         resources=tuple(
-            ResourceReport(resource.name, resource.where, _needing(app, resource), tuple(app.unmet(resource)))
+            ResourceReport(
+                resource.name, resource.where, _needing(app, resource), tuple(app.missing(resource))
+            )
             for resource in sorted(app.resources.values(), key=lambda resource: resource.name)
         ),
     )
@@ -206,7 +208,7 @@ def _of_handler(app: App, handler: Handler) -> Iterator[str]:
     signature = Signature.from_function(handler.function)
     if signature.payload is not handler.payload or signature.wants != handler.wants or not signature.is_valid:
         yield f"{handler.where} has other parameters than at its registration"
-    yield from app.unmet(handler)
+    yield from app.missing(handler)
     if handler.payload is None:
         return
     yield from _unreadable("its example", handler, _examples(handler.payload))

@@ -47,7 +47,7 @@ def details(client_of):
 
 
 def sweep(cloud, clock):
-    cloud.sweep(stop_at=clock.now() + MINUTE)
+    cloud.steps.sweep(stop_at=clock.now() + MINUTE)
 
 
 def test_a_deployment_that_has_nothing_to_do_is_well(details, cloud, clock):

@@ -44,7 +44,7 @@ class Shop:
         heartbeat = Heartbeat(store, self.queues, clock=self.clock, settings=settings)
         jobs = DynamoJobStore(client, table.name, "duetime-jobs", due_shards=DUE_SHARDS)
         ports = WorkerPorts(store, jobs, self.queues, routes, heartbeat)
-        self.work = Worker(self.app, ports, clock=self.clock, settings=settings, instance="w")
+        self.work = Worker(self.app.handler_set, ports, clock=self.clock, settings=settings, instance="w")
         self.action = replace(fresh(self.steady), type="book", payload="{}")
         self.steady.put(self.action)
 

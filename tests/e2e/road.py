@@ -140,7 +140,7 @@ class Road:
             "arm": LocalFunction(arm.make_handler(settings), quick),
             "dispatch": LocalFunction(wake, quick, runs_in_parallel=True),
             "work": LocalFunction(
-                work.make_handler(settings, self._app, instance="w"), quick, runs_in_parallel=True
+                work.make_handler(settings, self._app.handler_set, instance="w"), quick, runs_in_parallel=True
             ),
             "sweep": LocalFunction(passes.make_sweep_handler(settings, instance="s"), quick),
         }

@@ -85,7 +85,7 @@ class Office:
         seen, clock = self.cloud._seen, OffClock(self.clock, off)
         heartbeat = Heartbeat(seen.store, seen.queues, clock=clock, settings=SETTINGS)
         ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, heartbeat)
-        work = Worker(self.app(name), ports, clock=clock, settings=SETTINGS, instance=name)
+        work = Worker(self.app(name).handler_set, ports, clock=clock, settings=SETTINGS, instance=name)
         return lambda: work(Delivery(message_of(self.row), clock.now(), name))
 
     def begun_at(self, off, lasts, then):

@@ -89,7 +89,7 @@ def hold(address, key, delivery, began, let_go):
     store, jobs, queues, routes = (Remote(near.far(), face) for face in FACES)
     heartbeat = Heartbeat(store, queues, clock=CLOCK, settings=BRIEF)
     ports = WorkerPorts(store, jobs, queues, routes, heartbeat)
-    Worker(app_that(crunches), ports, clock=CLOCK, settings=BRIEF, instance="first")(delivery)
+    Worker(app_that(crunches).handler_set, ports, clock=CLOCK, settings=BRIEF, instance="first")(delivery)
 
 
 class Pair:

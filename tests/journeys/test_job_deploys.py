@@ -203,7 +203,7 @@ class TestManyPlanners:
         diary.deploy(daily("09:00"))
         before = stored(diary.cloud)
         for wake in old:
-            diary.cloud._cloud.dispatch_jobs.wake(wake.ref)
+            diary.cloud._cloud.steps.dispatch_jobs.wake(wake.ref)
         assert stored(diary.cloud) == before
 
     def test_a_row_that_a_slow_planner_put_for_a_former_version_is_retired_when_it_is_due(self, diary):
@@ -211,7 +211,7 @@ class TestManyPlanners:
         memory = diary.cloud._cloud
         put, late = memory.store.put, []
         memory.store.put = late.append
-        diary.cloud._cloud.dispatch_jobs.wake(REF)
+        diary.cloud._cloud.steps.dispatch_jobs.wake(REF)
         diary.cloud.advance(minutes=11)
         memory.store.put = put
         assert late

@@ -9,18 +9,18 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
-from duetime.app import App
 from duetime.clock import Clock
+from duetime.declare.handler_set import HandlerSet
 from duetime.embedded.stream import taken_from
 from duetime.events.publish import EventSelection, Publish, Told
 from duetime.ids import JobName
-from duetime.jobs.maintain import Maintain, MaintainDueJobs
-from duetime.jobs.plan import LEAD, Plan
-from duetime.jobs.reconcile import Reconcile, Reconciled
-from duetime.jobs.repair import Repair
+from duetime.jobs.plan import LEAD
+from duetime.jobs.reconcile import Reconciled
 from duetime.memory.backends import MemoryBackends
 from duetime.memory.event_bus import MemoryEventBus
 from duetime.memory.job_wakes import MemoryJobWakes
@@ -37,15 +37,15 @@ from duetime.ports.wakeups import Delivery
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog, transition_of
 from duetime.wakeups import system_jobs
-from duetime.wakeups.arm import Arm
-from duetime.wakeups.deep_sweep import DeepSweep
-from duetime.wakeups.dispatch import Dispatch, DispatchJobs, Event
-from duetime.wakeups.due_scanner import DueScanner
-from duetime.wakeups.sweep import Sweep
+from duetime.wakeups.assembly import Steps
+from duetime.wakeups.dispatch import Event
 from duetime.wakeups.system_jobs import CATCH_UP, SWEEP, SYSTEM_WORKER, PassHistory
-from duetime.wakeups.wheel import TURN, Rearm, Wheel, WheelTimers
+from duetime.wakeups.wheel import TURN, WheelTimers
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker, WorkerPorts
+
+if TYPE_CHECKING:
+    from duetime.app import App
 
 SWEEP_EVERY = timedelta(minutes=1)
 CATCH_UP_EVERY = timedelta(hours=6)
@@ -93,7 +93,11 @@ class MemoryCloud:
         )
         self.bus = MemoryEventBus(settings.prefix, self.event)
         self._publish = Publish(EventSelection(self.job_store, self._routes, settings=settings), self.bus)
-        self._wire_jobs()
+        if settings.timers == "wheel":
+            self._seen = replace(self._seen, timers=WheelTimers())
+        seen = self._seen
+        self.steps = Steps(seen, clock=seen.clock, settings=settings, meter=meter)
+        self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=instance)
         self._sweep_at = clock.now() + SWEEP_EVERY
         self._catch_up_at = clock.now() + CATCH_UP_EVERY
         self.deploy(app)
@@ -112,9 +116,9 @@ class MemoryCloud:
         app.complete()  # before anything changes
         self._routes.publish([app.manifest, system_jobs.manifest()])
         self._wire(app)
-        self.reconcile(system_jobs.definitions(), worker=SYSTEM_WORKER)
-        reconciled = self.reconcile(app.manifest.jobs, worker=app.worker)
-        self.mend(stop_at=self.clock.now() + _PASS_LIMIT)
+        self.steps.reconcile(system_jobs.definitions(), worker=SYSTEM_WORKER)
+        reconciled = self.steps.reconcile(app.manifest.jobs, worker=app.worker)
+        self.steps.repair(stop_at=self.clock.now() + _PASS_LIMIT)
         return reconciled
 
     def _as_seen(self, backends: MemoryBackends) -> MemoryBackends:
@@ -126,46 +130,21 @@ class MemoryCloud:
         del function
         do()
 
-    def _wire_jobs(self) -> None:
-        seen, settings = self._seen, self.settings
-        store, jobs, wakes, clock = seen.store, seen.jobs, seen.job_wakes, seen.clock
-        plan = Plan(store, jobs, clock=clock, settings=settings, meter=self.meter)
-        attend = Maintain(plan, jobs, wakes, clock=clock, settings=settings)
-        self.dispatch_jobs = DispatchJobs(store, jobs, clock=clock, settings=settings, meter=self.meter)
-        self.attend_due = MaintainDueJobs(jobs, attend, clock=clock, settings=settings)
-        self.mend = Repair(jobs, wakes, attend, clock=clock, settings=settings)
-        self.reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
-        self.journal = PassHistory(store, clock=clock, settings=settings, instance=self._instance)
-
     def _wire(self, app: App) -> None:
-        seen, settings = self._seen, self.settings
-        store, queues, routes, clock = seen.store, seen.queues, seen.routes, seen.clock
-        timers = WheelTimers() if settings.timers == "wheel" else seen.timers
-        self.arm = Arm(store, queues, timers, routes, clock=clock, settings=settings)
-        self.dispatch = Dispatch(queues, routes, clock=clock)
-        waker = self._waker()
-        self.sweep = Sweep(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
-        self.wheel = Wheel(waker, seen.bookmarks, clock=clock, settings=settings)
-        self.hand_over = Rearm(store, self.arm, seen.bookmarks, clock=clock)
-        self.catch_up = DeepSweep(waker, seen.bookmarks, clock=clock, settings=settings, meter=self.meter)
-        passes = system_jobs.system_app({SWEEP: self._sweep, CATCH_UP: self._catch_up})
+        passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up})
         self._usual, self._heart = app.worker, self._heartbeat()
-        self._apps = {each.worker: each for each in (passes, app)}
-        self._work = {name: self._worker(app, self._instance) for name, app in self._apps.items()}
-
-    def _waker(self) -> DueScanner:
-        seen = self._seen
-        return DueScanner(seen.store, seen.queues, seen.routes, clock=seen.clock, settings=self.settings)
+        self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
+        self._work = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}
 
     def _heartbeat(self) -> Heartbeat:
         seen = self._seen
         return Heartbeat(seen.store, seen.queues, clock=seen.clock, settings=self.settings)
 
-    def _worker(self, app: App, instance: str) -> Worker:
+    def _worker(self, handlers: HandlerSet, instance: str) -> Worker:
         seen = self._seen
         ports = WorkerPorts(seen.store, seen.jobs, seen.queues, seen.routes, self._heart)
         return Worker(
-            app,
+            handlers,
             ports,
             clock=seen.clock,
             settings=self.settings,
@@ -180,7 +159,7 @@ class MemoryCloud:
     def event(self, event: Event) -> None:
         """Have an event of the bus start the jobs whose rules let it through."""
         for wake in self.job_wakes.matching(event):
-            self._invoke("event", partial(self.dispatch_jobs.event, wake.ref, wake.cadence, event))
+            self._invoke("event", partial(self.steps.dispatch_jobs.event, wake.ref, wake.cadence, event))
         self._wake()
 
     def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
@@ -188,17 +167,21 @@ class MemoryCloud:
             told.append(run_pass(self._seen.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
-        ahead = self.wheel if self.settings.timers == "wheel" else self.hand_over
+        ahead = self.steps.wheel if self.settings.timers == "wheel" else self.steps.rearm
         ahead(stop_at=stop_at)
-        sent, looked = self.sweep(stop_at=stop_at).sent, self.attend_due(stop_at=stop_at)
-        return f"sent {sent}, attended to {looked.attended} jobs"
+        sent, maintained = (
+            self.steps.sweep(stop_at=stop_at).sent,
+            self.steps.maintain_due_jobs(stop_at=stop_at),
+        )
+        return f"sent {sent}, attended to {maintained.attended} jobs"
 
     def _catch_up(self, stop_at: datetime) -> str:
-        sent, looked = self.catch_up(stop_at=stop_at).sent, self.attend_due(stop_at=stop_at)
-        mended = self.mend(stop_at=stop_at)
-        return (
-            f"sent {sent}, attended to {looked.attended} jobs, mended {len(mended.removed) + len(mended.set)}"
+        sent, maintained = (
+            self.steps.deep_sweep(stop_at=stop_at).sent,
+            self.steps.maintain_due_jobs(stop_at=stop_at),
         )
+        repaired = self.steps.repair(stop_at=stop_at)
+        return f"sent {sent}, attended to {maintained.attended} jobs, mended {len(repaired.removed) + len(repaired.set)}"
 
     def _tell(self, told: Told) -> None:
         """Have it published; nothing waits for it."""
@@ -222,9 +205,9 @@ class MemoryCloud:
         self._publish_changes()
         self._arm_changes()
         for message in self.timers.fire(now):
-            self._invoke("dispatch", partial(self.dispatch, message))
+            self._invoke("dispatch", partial(self.steps.dispatch, message))
         for wake in self.job_wakes.fire(now):
-            self._invoke("dispatch", partial(self.dispatch_jobs.wake, wake.ref))
+            self._invoke("dispatch", partial(self.steps.dispatch_jobs.wake, wake.ref))
         if self._sweeps(now):
             self._invoke("sweep", partial(self._pass, SWEEP, self._sweep))
         if now >= self._catch_up_at:
@@ -293,5 +276,5 @@ class MemoryCloud:
             self._invoke("arm", partial(self._arm_and_notice, changes))
 
     def _arm_and_notice(self, changes: Sequence[Change]) -> None:
-        self.arm(changes)
+        self.steps.arm(changes)
         self._notice(changes)

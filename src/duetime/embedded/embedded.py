@@ -7,8 +7,8 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from duetime.app import App
 from duetime.clock import SystemClock
 from duetime.embedded.cloud import MemoryCloud
 from duetime.embedded.fallback_logging import failures_told
@@ -16,6 +16,9 @@ from duetime.environment import instance_name
 from duetime.ports.wakeups import Delivery
 from duetime.scheduler import Scheduler
 from duetime.settings import Settings
+
+if TYPE_CHECKING:
+    from duetime.app import App
 
 log = logging.getLogger(__name__)
 

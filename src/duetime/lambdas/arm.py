@@ -15,7 +15,7 @@ from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
 from duetime.model.change import Change
 from duetime.settings import Settings
 from duetime.telemetry.transition_log import TransitionLog
-from duetime.wakeups.arm import Arm
+from duetime.wakeups.assembly import Steps
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +49,7 @@ def make_handler(
     backends = AwsBackends(settings, clock)
     meter = MetricsBuffer(settings, published(backends.routes), metrics)
     notice = TransitionLog(meter)
-    arm = Arm(
-        backends.store, backends.queues, backends.timers, backends.routes, clock=clock, settings=settings
-    )
+    arm = Steps(backends, clock=clock, settings=settings, meter=meter).arm
 
     def handler(event: Event, _context: object) -> Event:
         records = event["Records"]

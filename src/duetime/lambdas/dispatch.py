@@ -25,6 +25,7 @@ from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer, published
 from duetime.model.job import JobRef
 from duetime.ports.meter import Meter
 from duetime.settings import Settings
+from duetime.wakeups.assembly import Steps
 from duetime.wakeups.dispatch import Dispatch, DispatchJobs
 
 log = logging.getLogger(__name__)
@@ -55,13 +56,13 @@ def make_handler(
 def make_dispatch(
     backends: AwsBackends, settings: Settings, clock: Clock, meter: Meter
 ) -> Callable[[Event], Event]:
-    """What does what an input says; salvage does it with those that failed."""
-    dispatch = Dispatch(backends.queues, backends.routes, clock=clock)
-    jobs = DispatchJobs(backends.store, backends.jobs, clock=clock, settings=settings, meter=meter)
+    """Return the function that dispatches one input; the undelivered handler repeats failed ones with it."""
+    steps = Steps(backends, clock=clock, settings=settings, meter=meter)
 
     def dispatched(event: Event) -> Event:
         if "job" not in event:
-            return _send(dispatch, event)
+            return _send(steps.dispatch, event)
+        jobs = steps.dispatch_jobs
         return _start(jobs, event) if "event" in event else _wake(jobs, event)
 
     return dispatched

@@ -99,10 +99,10 @@ def _triggered(
 ) -> Callable[[Event, object], Event]:
     """The worker of triggered passes. What it needs is loaded for nothing else."""
     from duetime.lambdas import work  # noqa: PLC0415 - as above
-    from duetime.wakeups.system_jobs import system_app  # noqa: PLC0415 - as above
+    from duetime.wakeups.system_jobs import system_handlers  # noqa: PLC0415 - as above
 
     def told(run: Part) -> Callable[[datetime], str]:
         return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))
 
-    app = system_app({SWEEP: told(passes.sweep), CATCH_UP: told(passes.catch_up)})
-    return work.make_handler(settings, app, instance=instance, metrics=metrics)
+    handlers = system_handlers({SWEEP: told(passes.sweep), CATCH_UP: told(passes.catch_up)})
+    return work.make_handler(settings, handlers, instance=instance, metrics=metrics)

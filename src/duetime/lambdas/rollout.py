@@ -12,16 +12,14 @@ from duetime.aws.backends import AwsBackends
 from duetime.aws.deployed import DeployedTables
 from duetime.clock import Clock
 from duetime.errors import BackendMisconfigured, DuetimeError, truncate
-from duetime.jobs.maintain import Maintain
-from duetime.jobs.plan import Plan
-from duetime.jobs.reconcile import Reconcile, Reconciled
-from duetime.jobs.repair import Repair
+from duetime.jobs.reconcile import Reconciled
 from duetime.model.manifest import Manifest
 from duetime.settings import Settings
+from duetime.wakeups.assembly import Steps
 
 log = logging.getLogger(__name__)
 
-_MENDS_FOR = timedelta(seconds=15)
+_REPAIR_TIME = timedelta(seconds=15)
 
 
 class Rollout:
@@ -30,11 +28,8 @@ class Rollout:
     def __init__(self, settings: Settings, clock: Clock) -> None:
         backends, self._clock = AwsBackends(settings, clock), clock
         self.tables = DeployedTables.of(settings)
-        store, jobs, wakes = backends.store, backends.jobs, backends.job_wakes
-        plan = Plan(store, jobs, clock=clock, settings=settings)
-        attend = Maintain(plan, jobs, wakes, clock=clock, settings=settings)
-        self._reconcile = Reconcile(store, jobs, wakes, attend, clock=clock, settings=settings)
-        self._mend = Repair(jobs, wakes, attend, clock=clock, settings=settings)
+        steps = Steps(backends, clock=clock, settings=settings)
+        self._reconcile, self._repair = steps.reconcile, steps.repair
 
     def publish(self, manifest: Manifest) -> Reconciled:
         """Make a worker's types known, and its jobs what it declares.
@@ -63,9 +58,9 @@ class Rollout:
 
     def _remove_strays(self) -> None:
         try:
-            mended = self._mend(stop_at=self._clock.now() + _MENDS_FOR)
+            repaired = self._repair(stop_at=self._clock.now() + _REPAIR_TIME)
         except DuetimeError as error:  # the catch-up tries again
-            log.warning("not mended", extra={"reason": truncate(error)})
+            log.warning("not repaired", extra={"reason": truncate(error)})
         else:
-            if mended.removed or mended.set:
-                log.info("mended", extra={"removed": mended.removed, "set_again": mended.set})
+            if repaired.removed or repaired.set:
+                log.info("repaired", extra={"removed": repaired.removed, "set_again": repaired.set})

@@ -18,7 +18,7 @@ from duetime.ports.meter import Meter
 from duetime.ports.undelivered import UndeliveredHandlerPorts
 from duetime.settings import Settings
 from duetime.undelivered.undelivered_handler import UndeliveredHandler
-from duetime.wakeups.arm import Arm
+from duetime.wakeups.assembly import Steps
 
 log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ def _salvage(settings: Settings, backends: AwsBackends, clock: Clock, meter: Met
             undelivered.queues,
             backends.event_bus,
         ),
-        Arm(backends.store, queues, backends.timers, routes, clock=clock, settings=settings),
+        Steps(backends, clock=clock, settings=settings).arm,
         dispatched,
         EventSelection(backends.jobs, routes, settings=settings),
         clock=clock,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from duetime.app import App
 from duetime.aws.backends import AwsBackends
 from duetime.aws.messages import UnreadableMessage, from_json
 from duetime.clock import SystemClock
+from duetime.declare.handler_set import HandlerSet
 from duetime.errors import DuetimeError, truncate
 from duetime.lambdas.emf import write_metrics
 from duetime.lambdas.metrics_buffer import HandOver, MetricsBuffer
@@ -25,13 +25,13 @@ Event = Mapping[str, Any]
 
 
 def make_handler(
-    settings: Settings, app: App, *, instance: str, metrics: HandOver = write_metrics
+    settings: Settings, handlers: HandlerSet, *, instance: str, metrics: HandOver = write_metrics
 ) -> Callable[[Event, object], Event]:
     """The handler of SQS events; it answers with a partial batch response, so that one bad message spoils no other.
 
     Args:
         settings: the deployment's.
-        app: the handlers that this worker runs.
+        handlers: what this worker runs.
         instance: what names this process in an action's attempts.
         metrics: takes what each invocation metered.
     """
@@ -39,8 +39,8 @@ def make_handler(
     backends = AwsBackends(settings, clock)
     heartbeat = Heartbeat(backends.store, backends.queues, clock=clock, settings=settings)
     ports = WorkerPorts(backends.store, backends.jobs, backends.queues, backends.routes, heartbeat)
-    meter = MetricsBuffer(settings, app.handlers.__contains__, metrics)
-    work = Worker(app, ports, clock=clock, settings=settings, instance=instance, meter=meter)
+    meter = MetricsBuffer(settings, handlers.__contains__, metrics)
+    work = Worker(handlers, ports, clock=clock, settings=settings, instance=instance, meter=meter)
 
     def handler(event: Event, _context: object) -> Event:
         failed = [record["messageId"] for record in event["Records"] if not _handle(work, record)]

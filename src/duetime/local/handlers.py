@@ -27,7 +27,7 @@ def functions_of(
     Mails lead to `console_url`, unless the settings say otherwise, as a stack has it.
     """
     instance = instance_name()
-    worker = work.make_handler(settings, app, instance=instance, metrics=metrics)
+    worker = work.make_handler(settings, app.handler_set, instance=instance, metrics=metrics)
     sweep = passes.make_sweep_handler(settings, instance=instance, metrics=metrics)
     catch_up = passes.make_catch_up_handler(settings, instance=instance, metrics=metrics)
     made = {

@@ -198,8 +198,8 @@ class FaultyCloud(JournaledCloud):
 
     def _work_of(self, queue: str, number: int) -> Worker:
         if (queue, number) not in self._works:
-            app = self._apps.get(queue, self._apps[self._usual])
-            self._works[queue, number] = self._worker(app, f"{queue}-{number}")
+            handlers = self._handlers.get(queue, self._handlers[self._usual])
+            self._works[queue, number] = self._worker(handlers, f"{queue}-{number}")
         return self._works[queue, number]
 
     def _waker(self) -> DueScanner:

@@ -24,8 +24,8 @@ from duetime.retry import NEVER
 from duetime.settings import Settings
 
 if TYPE_CHECKING:
-    from duetime.app import App
     from duetime.declare.handler import Handler
+    from duetime.declare.handler_set import HandlerSet
     from duetime.model.run import Run
 
 log = logging.getLogger(__name__)
@@ -73,14 +73,11 @@ def manifest() -> Manifest:
     return Manifest(SYSTEM_WORKER, {each.name: 1 for each in declared}, declared)
 
 
-def system_app(passes: dict[JobName, Pass]) -> App:
-    """The app that runs a triggered pass."""
-    from duetime.app import App  # noqa: PLC0415 - a pass by the clock needs no app, and no pydantic
+def system_handlers(passes: dict[JobName, Pass]) -> HandlerSet:
+    """Return the handlers that run triggered passes."""
+    from duetime.declare.handler_set import HandlerSet  # noqa: PLC0415 - a pass by the clock needs no pydantic
 
-    app = App(SYSTEM_WORKER)
-    for definition in definitions():
-        app.add(_handler(definition, passes[definition.name]))
-    return app
+    return HandlerSet(SYSTEM_WORKER, {job.name: _handler(job, passes[job.name]) for job in definitions()})
 
 
 def _handler(definition: Definition, run_pass: Pass) -> Handler:

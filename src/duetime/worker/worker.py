@@ -25,8 +25,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from duetime.app import App
 from duetime.clock import Clock
+from duetime.declare.handler_set import HandlerSet
 from duetime.declare.invocation import make_run, resolve_handler
 from duetime.errors import DuetimeError, InvalidPayload, UnknownType, truncate
 from duetime.ids import is_one_shot
@@ -73,7 +73,7 @@ class WorkerPorts:
 
 
 class Worker:
-    """Handles deliveries for one app's handlers. Safe to call from several threads.
+    """Handles deliveries for one set of handlers. Safe to call from several threads.
 
     Raises:
         DeclarationError: a handler asks for a resource that nothing makes.
@@ -81,7 +81,7 @@ class Worker:
 
     def __init__(
         self,
-        app: App,
+        handlers: HandlerSet,
         ports: WorkerPorts,
         *,
         clock: Clock,
@@ -90,7 +90,7 @@ class Worker:
         jitter_draw: Callable[[], float] = random.random,
         meter: Meter = UNMETERED,
     ) -> None:
-        self._app, self._ports, self._resources = app, ports, app.complete()
+        self._handlers, self._ports, self._resources = handlers, ports, handlers.resources()
         self._clock, self._settings, self._instance = clock, settings, instance
         self._chance, self._tell = jitter_draw, RunLog(meter)
         self._admit = ClaimJobRun(ports.store, ports.jobs, settings=settings)
@@ -149,7 +149,7 @@ class Worker:
 
     def _is_rolling_over(self, type_name: str, version: int) -> bool:
         """Whether a deploy is under way: a newer worker reads a type, or a version of it, that this one does not."""
-        handler = self._app.handlers.get(type_name)
+        handler = self._handlers.by_name.get(type_name)
         if handler is not None and version <= handler.version:
             return False
         newest = self._ports.routes.version_of(type_name)
@@ -159,7 +159,7 @@ class Worker:
         return delay_until(instant, self._clock.now())
 
     def _put_off(self, delivery: Delivery, seconds: int) -> DeliveryResult:
-        self._ports.queues.send([Send(self._app.worker, delivery.message, min(seconds, LONGEST_DELAY))])
+        self._ports.queues.send([Send(self._handlers.worker, delivery.message, min(seconds, LONGEST_DELAY))])
         log.info("put off", extra={"action": delivery.message.ref.id, "seconds": seconds})
         return DeliveryResult.PUT_OFF
 
@@ -171,7 +171,7 @@ class Worker:
 
     def _claim(self, delivery: Delivery) -> ClaimWon | LeaseHeld | Waiting | None:
         now, ref = self._clock.now(), delivery.message.ref
-        handler = self._app.handlers.get(delivery.message.type)
+        handler = self._handlers.by_name.get(delivery.message.type)
         policy = handler.retry if handler else NEVER
         terms = ClaimTerms(
             now=now,
@@ -188,7 +188,7 @@ class Worker:
             else self._admit(ref, terms, policy)
         )
         if isinstance(claim, ClaimWon) and self._settings.queue_visibility > self._settings.lease + _SLACK:
-            self._ports.heartbeat.hide(delivery, self._app.worker)
+            self._ports.heartbeat.hide(delivery, self._handlers.worker)
         return claim
 
     def _plan_ahead(self, claim: ClaimWon) -> None:
@@ -204,12 +204,14 @@ class Worker:
             reason = f"its payload is of version {action.payload_version}: it waits for a newer worker"
             return put_off(timedelta(seconds=_ROLL_OVER), reason)
         try:
-            handler, payload = resolve_handler(action, self._app.handlers, self._settings)
+            handler, payload = resolve_handler(action, self._handlers.by_name, self._settings)
         except (Fatal, InvalidPayload, UnknownType) as error:
             return of_error(Fatal(str(error)))
         run = make_run(action, handler, self._clock, commit, commit.stop)
         try:
-            with self._ports.heartbeat.watching(action, run.stop, run.deadline, delivery, self._app.worker):
+            with self._ports.heartbeat.watching(
+                action, run.stop, run.deadline, delivery, self._handlers.worker
+            ):
                 handler(payload, run, self._resources.of(handler.wants))
         except (Exception, RunCancelled) as error:
             log.info("handler raised", extra={"action": action.id, "type": action.type}, exc_info=error)

@@ -1,0 +1,48 @@
+"""The back ends that the steps are assembled over, whatever implements them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from duetime.ports.actions import ActionStore
+from duetime.ports.jobs import JobStore, JobWakes
+from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
+
+
+class Backends(Protocol):
+    """One set of back ends. A member may be made when it is first read, so that a cold start pays for what it uses."""
+
+    @property
+    def store(self) -> ActionStore:
+        """The rows of actions."""
+        ...
+
+    @property
+    def jobs(self) -> JobStore:
+        """The rows of jobs."""
+        ...
+
+    @property
+    def queues(self) -> DueQueues:
+        """The workers' queues."""
+        ...
+
+    @property
+    def timers(self) -> Timers:
+        """The timers of far actions."""
+        ...
+
+    @property
+    def job_wakes(self) -> JobWakes:
+        """The schedules and rules of jobs."""
+        ...
+
+    @property
+    def bookmarks(self) -> Bookmarks:
+        """Where repeated passes left off."""
+        ...
+
+    @property
+    def routes(self) -> Routes:
+        """Which worker runs which type."""
+        ...

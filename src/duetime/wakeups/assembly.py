@@ -1,0 +1,192 @@
+"""Assemble the steps over one set of back ends: the Lambdas and the embedded cloud use the same wiring.
+
+Each step is made when it is first read, and its module is loaded then: a Lambda pays at its cold start for its own
+steps alone (`python -m bench lazy` measures the gain).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from duetime.clock import Clock
+from duetime.ports.backends import Backends
+from duetime.ports.meter import UNMETERED, Meter
+from duetime.settings import Settings
+
+if TYPE_CHECKING:
+    from duetime.jobs.maintain import Maintain, MaintainDueJobs
+    from duetime.jobs.plan import Plan
+    from duetime.jobs.reconcile import Reconcile
+    from duetime.jobs.repair import Repair
+    from duetime.wakeups.arm import Arm
+    from duetime.wakeups.deep_sweep import DeepSweep
+    from duetime.wakeups.dispatch import Dispatch, DispatchJobs
+    from duetime.wakeups.due_scanner import DueScanner
+    from duetime.wakeups.sweep import Sweep
+    from duetime.wakeups.wheel import Rearm, Wheel
+
+# ruff: noqa: PLC0415 - see above
+
+
+class Steps:
+    """The steps over one set of back ends.
+
+    Args:
+        backends: the stores, queues and timers.
+        clock: what the steps read the time from.
+        settings: the deployment's.
+        meter: where counts go.
+        parallel_map: scans due shards side by side, as an executor's `map`; one after the other by default.
+    """
+
+    def __init__(
+        self,
+        backends: Backends,
+        *,
+        clock: Clock,
+        settings: Settings,
+        meter: Meter = UNMETERED,
+        parallel_map: Callable[..., Iterable[Any]] = map,
+    ) -> None:
+        self._backends, self._clock, self._settings, self._meter = backends, clock, settings, meter
+        self._map = parallel_map
+
+    @cached_property
+    def arm(self) -> Arm:
+        """Sets and clears the wakes of actions."""
+        from duetime.wakeups.arm import Arm
+
+        backends = self._backends
+        return Arm(
+            backends.store,
+            backends.queues,
+            backends.timers,
+            backends.routes,
+            clock=self._clock,
+            settings=self._settings,
+        )
+
+    @cached_property
+    def dispatch(self) -> Dispatch:
+        """Sends the due message of an action whose timer fired."""
+        from duetime.wakeups.dispatch import Dispatch
+
+        return Dispatch(self._backends.queues, self._backends.routes, clock=self._clock)
+
+    @cached_property
+    def dispatch_jobs(self) -> DispatchJobs:
+        """Plans a job whose schedule fired, or starts a run for an event."""
+        from duetime.wakeups.dispatch import DispatchJobs
+
+        backends = self._backends
+        return DispatchJobs(
+            backends.store, backends.jobs, clock=self._clock, settings=self._settings, meter=self._meter
+        )
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Plans the next occurrences of a job."""
+        from duetime.jobs.plan import Plan
+
+        backends = self._backends
+        return Plan(
+            backends.store, backends.jobs, clock=self._clock, settings=self._settings, meter=self._meter
+        )
+
+    @cached_property
+    def maintain(self) -> Maintain:
+        """Maintains one job."""
+        from duetime.jobs.maintain import Maintain
+
+        backends = self._backends
+        return Maintain(
+            self.plan, backends.jobs, backends.job_wakes, clock=self._clock, settings=self._settings
+        )
+
+    @cached_property
+    def maintain_due_jobs(self) -> MaintainDueJobs:
+        """Maintains each job whose time for it has come."""
+        from duetime.jobs.maintain import MaintainDueJobs
+
+        return MaintainDueJobs(self._backends.jobs, self.maintain, clock=self._clock, settings=self._settings)
+
+    @cached_property
+    def repair(self) -> Repair:
+        """Removes stray schedules and sets missing ones."""
+        from duetime.jobs.repair import Repair
+
+        backends = self._backends
+        return Repair(
+            backends.jobs, backends.job_wakes, self.maintain, clock=self._clock, settings=self._settings
+        )
+
+    @cached_property
+    def reconcile(self) -> Reconcile:
+        """Brings the jobs that code declares into the table."""
+        from duetime.jobs.reconcile import Reconcile
+
+        backends = self._backends
+        return Reconcile(
+            backends.store,
+            backends.jobs,
+            backends.job_wakes,
+            self.maintain,
+            clock=self._clock,
+            settings=self._settings,
+        )
+
+    @cached_property
+    def sweep(self) -> Sweep:
+        """Sends overdue actions again, in bands of lateness."""
+        from duetime.wakeups.sweep import Sweep
+
+        return Sweep(
+            self._due_scanner,
+            self._backends.bookmarks,
+            clock=self._clock,
+            settings=self._settings,
+            meter=self._meter,
+        )
+
+    @cached_property
+    def deep_sweep(self) -> DeepSweep:
+        """Sends everything overdue again."""
+        from duetime.wakeups.deep_sweep import DeepSweep
+
+        return DeepSweep(
+            self._due_scanner,
+            self._backends.bookmarks,
+            clock=self._clock,
+            settings=self._settings,
+            meter=self._meter,
+        )
+
+    @cached_property
+    def wheel(self) -> Wheel:
+        """Sends what is due within 14 minutes, in place of timers."""
+        from duetime.wakeups.wheel import Wheel
+
+        return Wheel(self._due_scanner, self._backends.bookmarks, clock=self._clock, settings=self._settings)
+
+    @cached_property
+    def rearm(self) -> Rearm:
+        """Arms what a former wheel left without timers."""
+        from duetime.wakeups.wheel import Rearm
+
+        return Rearm(self._backends.store, self.arm, self._backends.bookmarks, clock=self._clock)
+
+    @cached_property
+    def _due_scanner(self) -> DueScanner:
+        from duetime.wakeups.due_scanner import DueScanner
+
+        backends = self._backends
+        return DueScanner(
+            backends.store,
+            backends.queues,
+            backends.routes,
+            clock=self._clock,
+            settings=self._settings,
+            map_=self._map,
+        )
