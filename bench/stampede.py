@@ -41,7 +41,7 @@ class _Taken:
     """Each call: its name, whether its condition held, and the units from DynamoDB's response."""
 
     def write_units(self) -> float:
-        """Return a round's units; DynamoDB bills a rejected write of at most 1 KB one unit, but does not report it."""
+        """Return a round's units; DynamoDB bills a rejected write one unit, unreported."""
         return sum(units if held else 1 for _, held, units in self.calls) / ROUNDS
 
 
