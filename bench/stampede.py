@@ -75,7 +75,7 @@ def _round(pool: ThreadPoolExecutor, client: Any, taken: _Taken, do: Callable[[]
 
 
 def _deliveries(stand: Stand) -> Callable[[], object]:
-    action = stand.scheduler.schedule(Letter.of(SIZE), at=timedelta(0))
+    action = stand.scheduler.schedule(Letter.of_size(SIZE), at=timedelta(0))
     delivery = Delivery(message_of(action), action.due_at, receipt="")
     return lambda: stand.work(delivery)
 
