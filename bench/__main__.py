@@ -55,7 +55,7 @@ def _arguments() -> argparse.Namespace:
     about = "\n".join(f"  {name:10} {title}" for name, title in MEASUREMENTS.items())
     parser = argparse.ArgumentParser(
         prog="python -m bench",
-        description="Measure duetime, each figure beside its reference. A missed budget is reported, and is no failure.",
+        description="Measure duetime, each figure beside its reference. A missed budget is no failure.",
         epilog=f"measurements:\n{about}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

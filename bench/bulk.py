@@ -20,7 +20,7 @@ def measure() -> list[Result]:
     """Measure both in turns, for the same number of actions."""
     with emulated() as dynamodb:
         stand = Stand(dynamodb, made(dynamodb, "actions"))
-        payload = Letter.of(100)
+        payload = Letter.of_size(100)
 
         def in_bulk() -> None:
             stand.scheduler.schedule_many(Order(payload=payload, at=_LATER) for _ in range(COUNT))

@@ -139,7 +139,8 @@ def ten_thousand(expression: str, tz: str) -> tuple[Row, list[float]]:
 
 def show(rows: list[Row]) -> None:
     print(
-        f"{'measure':18} {'kind':19} {'expression':18} {'zone':17} {'ours µs':>8} {'cronsim':>8} {'croniter':>8}  of them"
+        f"{'measure':18} {'kind':19} {'expression':18} {'zone':17} {'ours µs':>8} {'cronsim':>8} "
+        f"{'croniter':>8}  of them"
     )
     for row in rows:
         shares = f"{row.of_cronsim:5.2f} {row.of_croniter:5.2f}"

@@ -39,7 +39,7 @@ import time
 before = time.process_time()
 {code}
 taken = time.process_time() - before
-with open("/proc/self/status") as status:  # getrusage's peak would be that of the process that started this one
+with open("/proc/self/status") as status:  # getrusage has the parent's peak
     peak = next(line.split()[1] for line in status if line.startswith("VmHWM"))
 print(taken, peak)
 """

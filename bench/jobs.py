@@ -103,7 +103,7 @@ def _thousand(town: _Town) -> Iterator[Result]:
     yield Result(
         bench="jobs", name=f"reconcile of {STORED:,} jobs, nothing changed: calls that write",
         measured=bill.writes, unit="calls", budget=at_most(0),
-        note=f"{bill.calls} calls, {bill.read_units:g} read units, {again:.1f} s; the first time {first:.1f} s",
+        note=f"{bill.calls} calls, {bill.read_units:g} read units, {again:.1f} s; first {first:.1f} s",
     )  # fmt: skip
 
 

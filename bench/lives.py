@@ -54,7 +54,7 @@ def measure() -> list[Result]:
 
 
 def _small(stand: Stand, bare: Stand) -> list[Result]:
-    payload = Letter.of(SMALL)
+    payload = Letter.of_size(SMALL)
     life = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW))
     correlated = lived(
         stand, lambda: stand.scheduler.schedule(payload, at=_NOW, correlation_id="subscription:42")
@@ -76,7 +76,7 @@ def _small(stand: Stand, bare: Stand) -> list[Result]:
 
 
 def _larger(stand: Stand, name: str, size: int) -> list[Result]:
-    payload = Letter.of(size)
+    payload = Letter.of_size(size)
 
     def in_row() -> Action:
         pending, _ = stand.scheduler.transact_items(payload, at=_NOW)
@@ -98,14 +98,14 @@ def _in_a_transaction(stand: Stand) -> list[Result]:
     business = {"Put": {"TableName": stand.table, "Item": _business()}}
 
     def schedule() -> Action:
-        action, entries = stand.scheduler.transact_items(Letter.of(SMALL), at=_NOW)
+        action, entries = stand.scheduler.transact_items(Letter.of_size(SMALL), at=_NOW)
         stand.client.transact_write_items(TransactItems=[business, *entries])
         return action
 
     life = lived(stand, schedule)
     with metered(stand.client) as apart:
         stand.client.put_item(**business["Put"])
-        stand.run(stand.scheduler.schedule(Letter.of(SMALL), at=_NOW))
+        stand.run(stand.scheduler.schedule(Letter.of_size(SMALL), at=_NOW))
     note = "the transaction itself is 5 of these: 2 for each of its items, and 1 for the due index"
     return [
         _writes("in a transaction with a business item", life, apart, _APART, note=note),
@@ -115,10 +115,10 @@ def _in_a_transaction(stand: Stand) -> list[Result]:
 
 def _under_a_concurrency_key(stand: Stand) -> list[Result]:
     """Measure a life whose claim and settle also write a slot."""
-    payload = Letter.of(SMALL)
+    payload = Letter.of_size(SMALL)
     life = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW, concurrency_key="customer:42"))
     least = lived(stand, lambda: stand.scheduler.schedule(payload, at=_NOW)).bill
-    note = f"claim and settle are transactions of two items; and {life.bill.read_units:g} read units to look for a slot"
+    note = f"claim and settle are transactions of two items; {life.bill.read_units:g} read units for a slot"
     return [
         _writes("0.6 KB under a concurrency key", life, least, _WITHOUT_KEY, note=note),
         _calls("0.6 KB under a concurrency key", life, least, _WITHOUT_KEY),

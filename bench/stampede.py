@@ -41,7 +41,7 @@ class _Taken:
     """Each call: its name, whether its condition held, and the units from DynamoDB's response."""
 
     def write_units(self) -> float:
-        """Return a round's units; DynamoDB bills a rejected write of at most 1 KB one unit, but does not report it."""
+        """Return a round's units; DynamoDB bills a rejected write one unit, unreported."""
         return sum(units if held else 1 for _, held, units in self.calls) / ROUNDS
 
 
@@ -75,7 +75,7 @@ def _round(pool: ThreadPoolExecutor, client: Any, taken: _Taken, do: Callable[[]
 
 
 def _deliveries(stand: Stand) -> Callable[[], object]:
-    action = stand.scheduler.schedule(Letter.of(SIZE), at=timedelta(0))
+    action = stand.scheduler.schedule(Letter.of_size(SIZE), at=timedelta(0))
     delivery = Delivery(message_of(action), action.due_at, receipt="")
     return lambda: stand.work(delivery)
 

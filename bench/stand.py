@@ -32,7 +32,7 @@ class Letter(Payload):
     text: str
 
     @classmethod
-    def of(cls, size: int) -> Letter:
+    def of_size(cls, size: int) -> Letter:
         """Return a payload whose JSON has `size` bytes."""
         return cls(text="x" * (size - len('{"text":""}')))
 

@@ -1,4 +1,4 @@
-"""Rivals: the same work done by duetime, APScheduler, Celery, procrastinate and huey, on this machine, in one run.
+"""The same work by duetime, APScheduler, Celery, procrastinate and huey, on this machine, in one run.
 
 Works that measure lateness or speed run one contender at a time; works that mostly wait run all at once.
 docs/comparison.md explains the results.

@@ -64,11 +64,11 @@ def other_schedulers(python: Path, redis: NewStore | None, relational: NewStore 
     found = [
         Contender(
             name=APSCHEDULER, script="with_apscheduler.py", new_store=relational or str, client="",
-            how=f"BackgroundScheduler, SQLAlchemy job store on PostgreSQL, its {threads}, its misfire grace of 1 s",
+            how=f"BackgroundScheduler, SQLAlchemy job store on PostgreSQL, {threads}, misfire grace of 1 s",
         ),
         Contender(
             name=CELERY, script="with_celery.py", new_store=redis or str, beats=True,
-            how=f"eta, Redis with an append-only file, a worker of {threads}, tasks acknowledged when they start",
+            how=f"eta, Redis with an append-only file, a worker of {threads}, early acknowledgement",
         ),
         Contender(
             name=PROCRASTINATE, script="with_procrastinate.py", new_store=relational or str, schema=True,
@@ -76,7 +76,7 @@ def other_schedulers(python: Path, redis: NewStore | None, relational: NewStore 
         ),
         Contender(
             name=HUEY, script="with_huey.py", new_store=redis or str,
-            how=f"eta, Redis with an append-only file, a consumer of {threads}, its schedule read each second",
+            how=f"eta, Redis with an append-only file, a consumer of {threads}, polling each second",
         ),
     ]  # fmt: skip
     return [replace(contender, interpreter=python) for contender in found if contender.new_store is not str]

@@ -52,7 +52,7 @@ class Runs:
         return [json.loads(line) for line in self.file.read_text().splitlines()]
 
     def wait_for(self, count: int, until: float, quiet_from: float = math.inf) -> list[Mapping[str, Any]]:
-        """Wait for `count` runs, at most until `until`; after `quiet_from`, some seconds without a start are enough."""
+        """Wait for `count` runs until `until`; after `quiet_from`, some quiet seconds end the wait."""
         seen, last = 0, time.time()
         while len(found := self.read()) < count and time.time() < min(until, max(quiet_from, last + _QUIET)):
             if len(found) > seen:
@@ -78,7 +78,10 @@ class Process:
             self._process = subprocess.Popen(  # noqa: S603 - every argument comes from the bench
                 self.command, cwd=self.runs.file.parent, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=stderr, text=True, bufsize=1, start_new_session=True,
-                env={**ENVIRONMENT, "PYTHONPATH": f"{ROOT / 'src'}", "RUNS": str(self.runs.file), **self.environment},
+                env={
+                    **ENVIRONMENT, "PYTHONPATH": f"{ROOT / 'src'}", "RUNS": str(self.runs.file),
+                    **self.environment,
+                },
             )  # fmt: skip
         try:
             self._read(_STARTS_WITHIN)

@@ -76,7 +76,7 @@ HANDLERS: Mapping[str, Callable[[str, float], None]] = {"tick": tick, "hang": ha
 
 
 def commands(one: One, many: Many | None = None, state: Callable[[], str] | None = None) -> dict[str, Any]:
-    """Return a client's commands: `one` schedules a handler by name, with a name and a due time; `many` in bulk."""
+    """Return a client's commands: `one` schedules a handler by name; `many` schedules in bulk."""
 
     def hour(count: int) -> Mapping[str, float]:
         return timed(count, lambda due: [one("tick", str(n), due) for n in range(count)])
@@ -101,7 +101,7 @@ def commands(one: One, many: Many | None = None, state: Callable[[], str] | None
 
 
 def timed(count: int, work: Callable[[float], object]) -> Mapping[str, float]:
-    """Return milliseconds of wall time and CPU for each of `count`: the least of some rounds after a first one."""
+    """Return milliseconds of wall time and CPU for each of `count`: the least of some rounds."""
     rounds = []
     for _ in range(ROUNDS + 1):
         wall, cpu = time.perf_counter(), time.process_time()

@@ -1,4 +1,4 @@
-"""APScheduler: a BackgroundScheduler with an SQLAlchemy job store; scheduler, client and handlers are one process."""
+"""APScheduler: a BackgroundScheduler with an SQLAlchemy job store, all in one process."""
 
 from __future__ import annotations
 

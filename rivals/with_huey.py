@@ -37,7 +37,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
 
 
 def scheduler(line: Any, store: str, settings: Mapping[str, Any]) -> None:
-    """Run a consumer that checks its periodic tasks every second for the measurement, instead of every minute."""
+    """Run a consumer that checks its periodic tasks every second instead of every minute."""
     del settings
     huey, _ = made(store)
     Scheduler.periodic_task_seconds = 1

@@ -1,4 +1,4 @@
-"""The comparison with other schedulers: what it installs, how its table reads, and that nothing of it stays behind."""
+"""The comparison with other schedulers: its requirements, its table, and the end of its processes."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_the_lock_pins_every_distribution_and_names_no_index_nor_address():
         assert re.fullmatch(r"[\w.-]+==[\w.]+( ; .+)?", line), line
 
 
-def test_the_page_tells_the_versions_that_are_locked():
+def test_the_page_names_the_locked_versions():
     for name, version in re.findall(
         r"^(apscheduler|celery|procrastinate|huey)\S*==(\S+)", WANTED, re.MULTILINE
     ):
@@ -51,24 +51,24 @@ def test_works_are_rows_and_contenders_are_columns(capsys):
     assert late == ["late", "0.5"]
 
 
-def test_who_needs_a_server_that_is_not_here_is_left_out():
+def test_contenders_without_their_server_are_left_out():
     here = other_schedulers(Path("python"), redis=None, relational=lambda: "postgresql://nowhere")
     assert {contender.name for contender in here} == {"APScheduler", "procrastinate"}
 
 
-def test_a_server_that_is_not_here_is_named_with_what_would_install_it(monkeypatch):
+def test_a_missing_server_is_named_with_its_installation_command(monkeypatch):
     monkeypatch.setattr("shutil.which", lambda _name: None)
     with pytest.raises(servers.NotHere, match="apt-get install redis-server"), servers.redis():
         pass
 
 
-def test_our_own_cadences_are_computed_in_a_process_of_their_own(embedded):
+def test_duetimes_cadences_are_computed_in_a_separate_process(embedded):
     words = {night.work: night.words for night in nights(embedded)}
     assert words["*/30 * * * * in Paris, 31 Oct 2027: runs"] == "50 of 50"
     assert words["0 0 31 2 *, which never comes"] == "refused NeverFires"
 
 
-def test_what_a_contender_runs_is_written_down_and_none_is_early(embedded):
+def test_every_run_is_recorded_and_none_is_early(embedded):
     with embedded.playing() as cast:
         [until_last, ran] = burst(cast)
         assert ran.figure == 500

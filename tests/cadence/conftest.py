@@ -1,4 +1,4 @@
-"""``pytest tests/cadence --hypothesis-profile=thorough`` runs each property on twenty times as many examples."""
+"""The profile of ``pytest tests/cadence --hypothesis-profile=thorough``: twenty times as many examples."""
 
 from __future__ import annotations
 

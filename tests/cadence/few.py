@@ -1,4 +1,4 @@
-"""The first few occurrences of a cadence, as they are read."""
+"""The first few occurrences of a cadence, as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cadence means, said a second time and as plainly as can be: look at every second or minute and ask.
+"""A second, simple implementation of cadences, which checks every second or minute.
 
 Nothing here is taken from ``duetime.cadence``: no parser, no masks, no search for changes of the clocks. It
 is slow, and it knows only zones whose changes fall on whole steps, which those of the years it is asked about
@@ -26,7 +26,7 @@ SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True)
 class Plain:
-    """A cron expression as six texts, and what its days have in common."""
+    """A cron expression as six texts, with its day rule."""
 
     second: str
     minute: str
@@ -117,7 +117,7 @@ def is_date(item: str, day: date) -> bool:
 
 
 def workday(day: date, number: int) -> int:
-    """The Monday to Friday of that month that is nearest to that day of it."""
+    """Return the Monday to Friday of the month nearest to a day of it."""
     length = calendar.monthrange(day.year, day.month)[1]
     candidates = [n for n in range(1, length + 1) if day.replace(day=n).weekday() < 5]
     return min(candidates, key=lambda n: (abs(n - number), n))
@@ -145,7 +145,7 @@ def occurrences(
     starred: bool = False,
     step: timedelta = MINUTE,
 ) -> list[datetime]:
-    """Every instant in (start, end] at which something that matches those local times runs.
+    """Return every instant in (start, end] at which a matching local time runs.
 
     ``start`` lies on a whole step. The rules are those of the design: ``cronos`` runs what a gap holds once,
     at its end, and repeats intervals in an overlap; ``vixie`` follows the clock where a field is starred,

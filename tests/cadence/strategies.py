@@ -1,4 +1,4 @@
-"""Random cron expressions, zones and instants, many of them near a change of the clocks."""
+"""Random cron expressions, zones and instants, many of them near a clock change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CHANGING = (
 
 
 def changes(tz: str, first: int = 1990, last: int = 2037) -> list[datetime]:
-    """The instants, to the minute, at which a zone's offset changes, found by asking every hour and then every minute."""
+    """Return the instants, to the minute, at which a zone's offset changes."""
     zone = ZoneInfo(tz)
     found = []
     at = datetime(first, 1, 1, tzinfo=UTC)
@@ -64,7 +64,7 @@ def _known_changes(tz: str) -> list[datetime]:
 
 @st.composite
 def zoned_starts(draw: st.DrawFn) -> tuple[str, datetime]:
-    """A zone, and an instant on a whole minute that is often within two days before one of its changes."""
+    """Draw a zone, and an instant on a whole minute, often within two days before a change."""
     tz = draw(st.sampled_from(CHANGING) | st.sampled_from(ZONES))
     near = _known_changes(tz) if tz in CHANGING else []
     if near and draw(st.integers(0, 3)):
@@ -102,6 +102,6 @@ weekday_fields = st.sampled_from(["*", "?"]) | st.lists(weekday_items, min_size=
 month_fields = st.just("*") | fields(1, 12, MONTHS)
 
 expressions = st.tuples(fields(0, 59), fields(0, 23), day_fields, month_fields, weekday_fields).map(" ".join)
-"""Of five fields; some never fire, and some need a day rule."""
+"""Expressions of five fields; some never fire, and some need a day rule."""
 timely = st.tuples(fields(0, 59), fields(0, 23), st.just("*"), st.just("*"), st.just("*")).map(" ".join)
-"""Those that run every day, so that a change of the clocks is likely to touch them."""
+"""Expressions that run every day, so that clock changes are likely to affect them."""

@@ -1,4 +1,4 @@
-"""The evaluator against the oracle, which looks at every minute or second."""
+"""The evaluator against the oracle, which checks every minute or second."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EPOCH_DAY = date(1970, 1, 1)
 @given(
     expression=timely | expressions, where=zoned_starts(), dst=RULES, day_rule=st.sampled_from(["and", "or"])
 )
-def test_every_minute_of_two_days_is_as_the_oracle_says(expression, where, dst, day_rule):
+def test_every_minute_of_two_days_is_as_in_the_oracle(expression, where, dst, day_rule):
     tz, start = where
     try:
         cadence = cron(expression, tz=tz, dst=dst, day_rule=day_rule)
@@ -58,7 +58,7 @@ def test_every_second_of_an_hour_or_two_is_as_the_oracle_says(expression, where,
 
 
 @given(expression=expressions, day_rule=st.sampled_from(["and", "or"]), year=st.integers(1971, 2150))
-def test_every_date_of_four_years_is_as_the_oracle_says(expression, day_rule, year):
+def test_every_date_of_four_years_is_as_in_the_oracle(expression, day_rule, year):
     days = " ".join(expression.split()[2:])
     plain = Plain.of(f"0 0 {days}", day_rule)
     start = date(year, 1, 1)
@@ -77,9 +77,7 @@ def test_every_date_of_four_years_is_as_the_oracle_says(expression, day_rule, ye
 
 @settings(max_examples=max(10, settings().max_examples // 10))
 @given(expression=expressions, day_rule=st.sampled_from(["and", "or"]))
-def test_an_expression_is_refused_as_never_firing_exactly_when_no_day_of_forty_years_matches(
-    expression, day_rule
-):
+def test_an_expression_never_fires_if_and_only_if_no_day_of_forty_years_matches(expression, day_rule):
     plain = Plain.of(expression, day_rule)
     fires = any(plain.has_day(date(2000, 1, 1) + timedelta(days=n)) for n in range(365 * 41))
 
@@ -103,7 +101,7 @@ def test_the_next_occurrence_is_strictly_later_whole_and_in_utc(expression, wher
 
 
 @given(expression=timely, where=zoned_starts(), ahead=st.integers(1, 10_000))
-def test_asking_later_skips_nothing(expression, where, ahead):
+def test_a_later_start_skips_no_occurrence(expression, where, ahead):
     tz, start = where
     cadence = cron(expression, tz=tz)
     later = start + timedelta(seconds=ahead)

@@ -1,4 +1,4 @@
-"""The cadences that are said in words: what they mean, what narrows them, and what they refuse."""
+"""The cadences other than cron: their occurrences, filters and errors."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_window_of_a_cron_is_read_in_the_crons_own_zone():
     ]
 
 
-def test_an_interval_counts_from_its_own_start_across_changes_of_the_clocks():
+def test_an_interval_counts_from_its_start_across_clock_changes():
     started = interval(hours=7).starting(datetime(2026, 3, 28, 20, tzinfo=UTC))
 
     assert few(started, 3, datetime(2026, 3, 28, 20, tzinfo=UTC)) == [
@@ -131,17 +131,17 @@ def test_an_interval_counts_from_its_own_start_across_changes_of_the_clocks():
     assert few(started, 1, datetime(2020, 1, 1, tzinfo=UTC)) == ["03-29 03:00"]
 
 
-def test_an_interval_with_a_window_leaves_out_what_lies_outside_and_goes_on_counting():
+def test_an_interval_continues_to_count_outside_its_window():
     started = interval(minutes=25, window=("09:00", "10:00"), tz="Europe/Paris").starting(NOON)
 
     assert few(started, 5) == ["01-16 08:00", "01-16 08:25", "01-16 08:50", "01-17 08:10", "01-17 08:35"]
 
 
-def test_an_interval_that_never_falls_into_its_window_ends_instead_of_searching_for_ever():
+def test_an_interval_that_never_meets_its_window_has_no_next_occurrence():
     assert interval(days=1, window=("09:00", "09:01")).starting(NOON).next_after(NOON) is None
 
 
-def test_a_zone_that_was_said_stays_and_a_default_fills_in_for_one_that_was_not():
+def test_a_default_zone_applies_only_to_a_cadence_without_a_zone():
     assert few(daily("09:00").with_default_tz("Asia/Tokyo"), 1) == ["01-16 00:00"]
     assert daily("09:00", tz="UTC").with_default_tz("Asia/Tokyo") == daily("09:00", tz="UTC")
     assert daily("09:00").tz == "UTC"
@@ -163,7 +163,7 @@ def test_a_zone_that_was_said_stays_and_a_default_fills_in_for_one_that_was_not(
     ],
     ids=str,
 )
-def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
+def test_the_precision_is_seconds_if_an_occurrence_has_seconds(cadence, expected):
     assert cadence.precision == expected
 
 
@@ -210,12 +210,12 @@ def test_a_cadence_knows_whether_it_needs_seconds(cadence, expected):
         (lambda: on_event("orders", "OrderPlaced", match={"at": NOON}), "not JSON"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(made, message):
+def test_an_invalid_cadence_is_rejected_with_the_reason(made, message):
     with pytest.raises(InvalidCadence, match=message):
         made()
 
 
-def test_an_event_trigger_knows_the_pattern_of_its_rule():
+def test_an_event_trigger_has_the_pattern_of_its_rule():
     assert on_event("orders", "OrderPlaced").pattern() == {
         "source": ["orders"],
         "detail-type": ["OrderPlaced"],
@@ -227,7 +227,7 @@ def test_an_event_trigger_knows_the_pattern_of_its_rule():
     }
 
 
-def test_between_leaves_out_its_start_and_includes_its_end():
+def test_between_excludes_its_start_and_includes_its_end():
     quarter = every(minutes=15)
     found = list(quarter.between(NOON, NOON + timedelta(minutes=30)))
 

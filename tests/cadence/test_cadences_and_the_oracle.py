@@ -1,4 +1,4 @@
-"""Filters, seconds and weeks of cadences, against an oracle that looks at every second."""
+"""Filters, seconds and weeks of cadences, against an oracle that checks every second."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def name_of(local):
 
 @settings(max_examples=20)
 @given(step=st.integers(1, 4_000), where=zoned_starts())
-def test_every_so_many_seconds_starts_afresh_at_each_midnight(step, where):
+def test_steps_of_seconds_restart_at_each_midnight(step, where):
     tz, start = where
     end = start + timedelta(hours=3)
 
@@ -70,7 +70,7 @@ def test_every_so_many_seconds_starts_afresh_at_each_midnight(step, where):
     anchor=st.dates(date(1990, 1, 1), date(2050, 1, 1)),
     days=st.sets(st.sampled_from(WEEKDAYS), min_size=1),
 )
-def test_every_so_many_weeks_is_counted_from_the_monday_of_its_anchor(weeks, anchor, days):
+def test_weeks_are_counted_from_the_monday_of_the_anchor(weeks, anchor, days):
     cadence = weekly(sorted(days), "12:00", every=weeks, anchor=anchor)
     monday = anchor - timedelta(days=anchor.weekday())
     start = date(2026, 1, 1)

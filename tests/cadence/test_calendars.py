@@ -1,4 +1,4 @@
-"""Calendars: the days that they leave out, and where an occurrence moves to."""
+"""Calendars: excluded days, and moved occurrences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.cadence.few import NOON, few
 
 
 class TestCalendar:
-    """Dates to stay silent on, or to keep to."""
+    """Dates to exclude, or the only dates to include."""
 
     def test_excluded_dates_days_of_the_year_and_weekdays_are_skipped(self):
         calendar = Calendar(exclude=[date(2026, 1, 16), "01-19", "sun"])
@@ -28,13 +28,13 @@ class TestCalendar:
 
         assert few(daily("09:00", calendar=calendar)) == ["03-01 09:00"]
 
-    def test_the_next_business_day_takes_over_at_the_same_time_and_only_once(self):
+    def test_occurrences_move_to_the_next_business_day_at_the_same_time_and_only_once(self):
         calendar = Calendar(exclude=["2026-01-16"], instead="next_business_day")
 
         assert few(monthly("16", "09:00", calendar=calendar), 1) == ["01-19 09:00"]
         assert few(daily("09:00", calendar=calendar), 3) == ["01-17 09:00", "01-18 09:00", "01-19 09:00"]
 
-    def test_a_move_may_cross_into_a_month_that_a_filter_leaves_out(self):
+    def test_a_move_may_cross_into_a_month_that_a_filter_excludes(self):
         calendar = Calendar(exclude=["01-31"], instead="next_business_day")
 
         assert few(monthly("31", "09:00", months="jan", calendar=calendar), 2) == [
@@ -68,7 +68,7 @@ class TestCalendar:
             lambda: weekly("mon", "09:00", weeks="first", months="jan", calendar=Calendar(include=["01-08"])),
         ],
     )
-    def test_a_calendar_that_leaves_no_day_is_refused(self, cadence):
+    def test_a_calendar_that_leaves_no_day_is_rejected(self, cadence):
         with pytest.raises(NeverFires):
             cadence()
 
@@ -85,6 +85,6 @@ class TestCalendar:
             lambda: daily("09:00", calendar=["2026-01-01"]),
         ],
     )
-    def test_a_mistyped_calendar_is_refused(self, made):
+    def test_a_mistyped_calendar_is_rejected(self, made):
         with pytest.raises(InvalidCadence, match="calendar: "):
             made()

@@ -1,4 +1,4 @@
-"""What the cron language takes and refuses, and how a refusal reads."""
+"""The cron language: valid and invalid expressions, and error messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOON = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
 
 def caret(refusal: InvalidCadence) -> str:
-    """The part of the shown text that the carets stand under."""
+    """Return the part of the text above the carets."""
     _, shown, carets = str(refusal).split("\n")
     return shown[carets.index("^") : len(carets)]
 
@@ -70,7 +70,7 @@ def caret(refusal: InvalidCadence) -> str:
         ("5 * * * * ; rm", "5 * * * * ; rm", "this has 7"),
     ],
 )
-def test_a_mistake_is_shown_under_the_expression_with_what_would_be_right(expression, under, message):
+def test_an_error_marks_the_mistake_and_names_the_remedy(expression, under, message):
     with pytest.raises(InvalidCron) as caught:
         cron(expression)
 
@@ -81,14 +81,14 @@ def test_a_mistake_is_shown_under_the_expression_with_what_would_be_right(expres
 @pytest.mark.parametrize(
     "expression", ["0 0 30 2 *", "0 0 31 2,4,6,9,11 *", "0 0 31W 2 *", "0 0 30-31 FEB ?"]
 )
-def test_a_date_that_never_comes_is_refused(expression):
+def test_a_date_that_never_comes_is_rejected(expression):
     with pytest.raises(NeverFires, match="no month ever has such a day") as caught:
         cron(expression)
 
     assert caret(caught.value) == expression.split()[2]
 
 
-def test_dates_that_never_meet_a_weekday_are_refused():
+def test_dates_that_never_meet_a_weekday_are_rejected():
     with pytest.raises(NeverFires):
         cron("0 0 1-7 * FRI#2", day_rule="and")
 
@@ -101,7 +101,7 @@ def test_dates_that_meet_a_weekday_only_after_forty_years_are_found():
 
 
 @pytest.mark.parametrize("expression", ["0 0 13 * FRI", "0 0 */2 * 1-5", "0 0 L * MONL", "0 0 1-31 * 0-6"])
-def test_two_restricted_day_fields_are_refused_until_somebody_says_which_is_meant(expression):
+def test_two_restricted_day_fields_require_a_day_rule(expression):
     with pytest.raises(AmbiguousDays, match='give day_rule="and"') as caught:
         cron(expression)
     assert caret(caught.value).split() == expression.split()[2:]
@@ -113,7 +113,7 @@ def test_two_restricted_day_fields_are_refused_until_somebody_says_which_is_mean
 @pytest.mark.parametrize(
     "expression", ["0 0 13 * *", "0 0 13 * ?", "0 0 * * FRI", "0 0 ? * FRI", "0 0 ? * ?"]
 )
-def test_a_day_rule_may_be_said_of_any_expression(expression):
+def test_any_expression_accepts_a_day_rule(expression):
     plain = cron(expression)
 
     for rule in ("and", "or"):
@@ -127,7 +127,7 @@ def test_friday_the_thirteenth_is_one_of_both_and_crontabs_is_one_of_either():
     assert cron("0 0 13 * FRI", day_rule="or").next_after(after) == datetime(2026, 1, 16, tzinfo=UTC)
 
 
-def test_an_unknown_day_rule_is_refused():
+def test_an_unknown_day_rule_is_rejected():
     with pytest.raises(InvalidCadence, match="use and, or or"):
         cron("0 0 13 * FRI", day_rule="xor")
 
@@ -160,7 +160,7 @@ def test_an_unknown_day_rule_is_refused():
         ("00 00 01 * *", "0 0 1 * *"),
     ],
 )
-def test_two_ways_to_say_the_same_have_the_same_occurrences(written, means):
+def test_two_spellings_of_one_expression_have_the_same_occurrences(written, means):
     one, other = cron(written), cron(means)
     at = NOON
     for _ in range(40):
@@ -200,7 +200,7 @@ def test_the_weekday_nearest_to_a_saturday_the_first_is_monday_the_third():
     assert cron("0 0 1W * *").next_after(july) == datetime(2026, 8, 3, tzinfo=UTC)
 
 
-def test_ten_thousand_items_are_refused_without_being_repeated():
+def test_ten_thousand_items_are_rejected_with_a_short_message():
     with pytest.raises(InvalidCron, match="characters are no cron expression") as caught:
         cron(",".join(["1"] * 10_000) + " * * * *")
     assert len(str(caught.value)) < 500
@@ -209,13 +209,13 @@ def test_ten_thousand_items_are_refused_without_being_repeated():
         cron(",".join(["1"] * 100) + " * * * *")
 
 
-def test_a_long_but_valid_list_is_taken():
+def test_a_long_but_valid_list_is_accepted():
     everything = ",".join(str(n) for n in range(60))
 
     assert cron(f"{everything} * * * *").next_after(NOON) == NOON + timedelta(minutes=1)
 
 
-def test_a_refusal_is_a_duetime_error_a_value_error_and_keeps_its_parts():
+def test_an_error_is_a_duetime_error_and_a_value_error_with_its_parts():
     with pytest.raises(InvalidCron) as caught:
         cron("0 99 * * *")
     refusal = caught.value
@@ -236,6 +236,6 @@ def test_a_datetime_without_a_zone_is_no_instant():
 @pytest.mark.parametrize(
     "option", [{"dst": "quartz"}, {"days": "noday"}, {"months": "13"}, {"weeks": "sixth"}, {"window": "9"}]
 )
-def test_a_mistyped_option_is_refused_by_its_name(option):
+def test_an_invalid_option_is_rejected_by_its_name(option):
     with pytest.raises(InvalidCadence, match=f"^{next(iter(option))}: "):
         cron("* * * * *", **option)

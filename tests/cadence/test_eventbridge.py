@@ -1,4 +1,4 @@
-"""EventBridge Scheduler's expressions: what its documentation allows, what it forbids, and when they fire."""
+"""EventBridge Scheduler's expressions: valid and invalid ones, and when they fire."""
 
 from __future__ import annotations
 
@@ -95,19 +95,19 @@ REFUSED = [
     ("cron(٣ 9 * * ? *)", "not an expression"),
     ("cron(, 9 * * ? *)", "minutes: ''"),
     (
-        f"cron({','.join(str(n) for n in range(60))} {','.join(str(n) for n in range(24))} 1,2,3,4,5,6,7,8,9 * ? *)",
+        f"cron({','.join(map(str, range(60)))} {','.join(map(str, range(24)))} 1,2,3,4,5,6,7,8,9 * ? *)",
         "use at most 256",
     ),
 ]
 
 
 @pytest.mark.parametrize("text", DOCUMENTED)
-def test_what_the_documentation_shows_is_taken(text):
+def test_documented_expressions_are_accepted(text):
     assert parse_expression(text).expression == text
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=[text[:40] for text, _ in REFUSED])
-def test_what_the_documentation_forbids_or_does_not_know_is_refused(text, message):
+def test_undocumented_expressions_are_rejected(text, message):
     with pytest.raises(InvalidExpression) as caught:
         parse_expression(text)
 
@@ -118,7 +118,7 @@ def test_what_the_documentation_forbids_or_does_not_know_is_refused(text, messag
 @pytest.mark.parametrize(
     ("tz", "message"), [("Mars/X", "no time zone"), ("A" * 51, "use at most 50"), ("", "no time zone")]
 )
-def test_a_zone_that_is_none_is_refused(tz, message):
+def test_an_invalid_zone_is_rejected(tz, message):
     with pytest.raises(InvalidExpression, match=message):
         parse_expression("rate(5 minutes)", tz)
 
@@ -148,11 +148,11 @@ def next_few(text, after, count=3, tz="UTC", **options):
         ("at(2026-01-01T00:00:00)", []),
     ],
 )
-def test_it_fires_when_the_documentation_says(text, expected):
+def test_it_fires_as_documented(text, expected):
     assert next_few(text, NOON) == expected
 
 
-def test_a_local_time_is_read_in_the_zone_beside_it():
+def test_a_local_time_is_read_in_its_zone():
     assert next_few("at(2026-02-01T09:00:00)", NOON, tz="Asia/Tokyo") == ["2026-02-01T00:00"]
 
 
@@ -223,7 +223,7 @@ def aws_values(low, high):
 
 
 @given(minutes=aws_values(0, 59), hours=aws_values(0, 23), where=zoned_starts(), last_pass=st.booleans())
-def test_every_minute_of_two_days_is_as_the_oracle_says(minutes, hours, where, last_pass):
+def test_every_minute_of_two_days_is_as_in_the_oracle(minutes, hours, where, last_pass):
     tz, start = where
     end = start + timedelta(days=2)
     expression = parse_expression(f"cron({minutes} {hours} * * ? *)", tz)
@@ -245,7 +245,7 @@ def test_every_minute_of_two_days_is_as_the_oracle_says(minutes, hours, where, l
 
 
 def plain(text, value, high):
-    """Whether a value is one of a documented field's."""
+    """Return whether a value is in a documented field."""
     for item in text.split(","):
         values, _, step = item.partition("/")
         low, _, last = values.partition("-")

@@ -1,4 +1,4 @@
-"""Facts from other schedulers' published suites: what they say, we do, each under the clock rule that is theirs.
+"""Facts from other schedulers' published suites, each under the clock rule of its scheduler.
 
 ``data/dst.csv`` holds behaviour around changes of the clocks; ``data/language.csv`` what expressions mean on
 other days. Left out on purpose: Cronos' ``H`` (random by design), and robfig/cron's fixed times that run in
@@ -45,7 +45,7 @@ def test_the_next_occurrence_is_the_one_that_another_scheduler_publishes(case: C
     assert cadence.next_after(datetime.fromisoformat(case.after)) == datetime.fromisoformat(case.expected)
 
 
-def test_three_hundred_facts_are_about_changes_of_the_clocks_and_each_names_its_source() -> None:
+def test_three_hundred_facts_are_about_clock_changes_and_each_names_its_source() -> None:
     facts = cases("dst.csv")
 
     assert len(set(facts)) >= 300

@@ -1,4 +1,4 @@
-"""What importing the package costs and offers."""
+"""The public names of the package, and the cost of their import."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import sys
 import duetime.cadence
 
 
-def test_every_public_name_is_there():
+def test_every_public_name_can_be_imported():
     assert all(getattr(duetime.cadence, name) for name in duetime.cadence.__all__)
     assert not hasattr(duetime.cadence, "nothing_of_the_kind")
 
 
-def test_planning_a_cron_job_loads_nothing_heavy_and_no_other_kind_of_cadence():
+def test_planning_a_cron_job_imports_no_other_kind_of_cadence():
     program = (
         "import sys; from datetime import UTC, datetime; from duetime.cadence import parse;"
         "parse('cron 30 2 * * * tz=Europe/Paris').next_after(datetime(2026, 1, 1, tzinfo=UTC));"

@@ -1,4 +1,4 @@
-"""What a cadence is called, how it is written, and how it reads in English."""
+"""Names, texts and descriptions of cadences."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_no_two_of_them_share_a_name_or_are_equal():
     assert len(set(cadences)) == len(cadences)
 
 
-def test_a_default_zone_is_part_of_the_text_but_renames_nothing():
+def test_a_default_zone_is_part_of_the_text_but_not_of_the_name():
     plain = daily("09:00")
     in_tokyo = plain.with_default_tz("Asia/Tokyo")
 
@@ -110,7 +110,7 @@ def test_a_default_zone_is_part_of_the_text_but_renames_nothing():
     assert daily("09:00", tz="Asia/Tokyo").name != plain.name
 
 
-def test_a_long_name_is_cut_and_still_tells_two_apart():
+def test_a_shortened_name_is_still_unique():
     long = "1,3,7,11,13,17,19,23,29,31,37,41,43,47,53,59"
     one, other = cron(f"{long} 1 * * *"), cron(f"{long} 2 * * *")
 
@@ -132,7 +132,7 @@ def test_a_long_name_is_cut_and_still_tells_two_apart():
         "every 10m days=mon window=22:00-02:00 tz=Asia/Tokyo dst=eventbridge",
     ],
 )
-def test_people_may_write_it_loosely(written):
+def test_loose_spellings_are_accepted(written):
     cadence = parse(written)
 
     assert parse(cadence.text) == cadence
@@ -177,7 +177,7 @@ def test_people_may_write_it_loosely(written):
         ("0 0 13 * FRI", "13 * FRI", "both restricted"),
     ],
 )
-def test_a_mistake_is_shown_where_it_stands_in_what_was_written(written, under, message):
+def test_an_error_marks_the_mistake_in_the_text(written, under, message):
     with pytest.raises(InvalidCadence) as caught:
         parse(written)
     _, shown, carets = str(caught.value).split("\n")
@@ -272,10 +272,10 @@ PLACED = on_event("orders", "Placed", tenant="detail.buyer.tenant_id")
     ],
     ids=str,
 )
-def test_an_events_tenant_is_the_text_where_the_path_leads(event, tenant):
+def test_an_events_tenant_is_the_text_at_its_path(event, tenant):
     assert PLACED.tenant_of(event) == tenant
     assert on_event("orders", "Placed").tenant_of(event) is None
 
 
-def test_where_the_tenant_stands_changes_no_pattern():
+def test_the_path_of_the_tenant_changes_no_pattern():
     assert PLACED.pattern() == on_event("orders", "Placed").pattern()

@@ -1,4 +1,4 @@
-"""The heartbeat: what EventBridge is asked for, and that a planner that is woken by it plans everything in time."""
+"""The wakes of cadences: their expressions, and that a planner woken by them plans in time."""
 
 from __future__ import annotations
 
@@ -91,18 +91,18 @@ def test_a_simple_cadence_compiles_to_what_an_aws_engineer_would_write(cadence, 
     ],
     ids=str,
 )
-def test_what_eventbridge_cannot_say_is_covered_by_a_little_more(cadence, expected):
+def test_other_cadences_have_wakes_with_additional_firings(cadence, expected):
     assert texts(cadence) == expected
 
 
-def test_wakes_keep_the_cadences_own_zone_and_a_single_instant_goes_in_utc():
+def test_wakes_have_the_cadences_zone_and_a_single_instant_is_in_utc():
     assert {wake.tz for wake in daily("09:00", tz="Asia/Tokyo").wakes()} == {"Asia/Tokyo"}
     assert {wake.tz for wake in daily("09:00").with_default_tz("Asia/Tokyo").wakes()} == {"Asia/Tokyo"}
     assert {wake.tz for wake in once("2026-03-29 02:30", tz="Europe/Paris").wakes()} == {"UTC"}
     assert texts(once("2026-03-29 02:30", tz="Europe/Paris")) == ["at(2026-03-29T01:00:00)"]
 
 
-def test_an_instant_that_its_clock_rule_skips_or_that_eventbridge_cannot_say_has_no_wake():
+def test_an_instant_that_is_skipped_or_outside_eventbridges_years_has_no_wake():
     assert texts(once("2026-03-29 02:30", tz="Europe/Paris", dst="eventbridge")) == []
     assert texts(once("2250-01-01 00:00")) == []
 
@@ -145,7 +145,7 @@ def cadences(draw, tz):
 
 @dataclass(frozen=True, repr=False)
 class Night:
-    """A cadence, two days or more near a change of its zone's clocks, and the wakes that EventBridge then gives."""
+    """A cadence, days near a clock change, and the wakes of EventBridge in these days."""
 
     cadence: Cadence
     start: datetime
@@ -157,7 +157,7 @@ class Night:
         return f"{self.cadence} from {self.start}, last pass: {self.last_pass}"
 
     def delayed(self, late: list[int], lost: int | None = None) -> list[datetime]:
-        """The wakes, each so many seconds late by turns, without the two from the one that is lost."""
+        """Return the wakes, late by these seconds in turn, without the two lost ones."""
         wakes = [wake + timedelta(seconds=late[n % len(late)]) for n, wake in enumerate(self.wakes)]
         if wakes and lost is not None:
             del wakes[lost % len(wakes) : lost % len(wakes) + 2]
@@ -181,7 +181,7 @@ def nights(draw, days=2):
 
 
 def lateness(night, wakes, *, sweep, wakes_ahead=1):
-    """How late the latest occurrence in (start, end] was planned; zero or negative when all were planned ahead.
+    """Return how late an occurrence in (start, end] was planned; at most zero if all were in time.
 
     The planner begins with the reconcile at ``start``. Each wake plans what is due up to ``planned_until``,
     and always the next occurrence; with a sweep, the next whole minute plans what is overdue by then.
@@ -207,7 +207,7 @@ def lateness(night, wakes, *, sweep, wakes_ahead=1):
 
 
 def after_a_sweep(start, due):
-    """The first sweep at or after an instant; they come each minute from ``start``."""
+    """Return the first sweep at or after an instant; there is one each minute from ``start``."""
     return start + -((start - due) // SWEEP) * SWEEP
 
 
@@ -231,7 +231,7 @@ def test_a_planner_that_looks_three_wakes_ahead_needs_no_sweep_when_two_are_lost
 
 @settings(max_examples=max(40, settings().max_examples // 3))
 @given(night=nights(days=4))
-def test_on_no_local_day_are_there_more_wakes_than_two_an_occurrence_and_twenty_four(night):
+def test_no_local_day_has_more_wakes_than_two_an_occurrence_and_twenty_four(night):
     cadence, start, end = night.cadence, night.start, night.end
     zone = ZoneInfo(cadence.tz)
     first_day = start.astimezone(zone).date() + DAY

@@ -1,4 +1,4 @@
-"""The search for changes of the clocks, against the IANA files themselves, for every zone there is."""
+"""The search for clock changes, against the compiled IANA files of all zones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OLD = (
     "Europe/Riga",
     "Europe/Vienna",
 )
-"""Zones that changed their clocks often, or by odd amounts, before the war."""
+"""Zones with many or unusual clock changes before 1945."""
 
 
 def file_of(name: str) -> bytes:
@@ -37,7 +37,7 @@ def file_of(name: str) -> bytes:
 
 
 def changes_in_file(name: str) -> list[tuple[int, int, int]]:
-    """(instant, offset before, offset after) of each change in a zone's compiled file (RFC 8536, its 64-bit part)."""
+    """Return (instant, offset before, offset after) of each change in a compiled file (RFC 8536, 64-bit)."""
     data = file_of(name)
     head = ">4s1s15s6I"
     _, _, _, isut, isstd, leap, times, types, chars = struct.unpack_from(head, data)
@@ -78,7 +78,7 @@ def test_every_change_of_a_zone_is_found_to_the_second(name, year):
     assert [change for change in changes_found(name, first) if change[0] <= last] == written
 
 
-def test_no_two_changes_of_a_zone_lie_closer_than_the_search_looks():
+def test_two_changes_of_a_zone_are_further_apart_than_the_steps_of_the_search():
     closest = min(
         later[0] - earlier[0] for name in ZONES for earlier, later in pairwise(changes_in_file(name))
     )
@@ -101,13 +101,13 @@ def test_no_two_changes_of_a_zone_lie_closer_than_the_search_looks():
         ("America/Juneau", "0 12 18 10 *", "1867-10-01T00:00Z", "1867-10-17T20:57:41Z"),
     ],
 )
-def test_changes_of_any_size_are_taken_as_they_come(tz, expression, after, expected):
+def test_changes_of_any_size_are_handled(tz, expression, after, expected):
     found = cron(expression, tz=tz).next_after(datetime.fromisoformat(after))
 
     assert found == datetime.fromisoformat(expected)
 
 
-def test_a_day_that_a_zone_never_had_runs_once_at_the_next_midnight():
+def test_an_occurrence_on_a_skipped_day_runs_once_at_the_next_midnight():
     start, end = datetime(2011, 12, 29, tzinfo=UTC), datetime(2011, 12, 31, tzinfo=UTC)
     local = [
         at.astimezone(ZoneInfo("Pacific/Apia"))
@@ -120,12 +120,12 @@ def test_a_day_that_a_zone_never_had_runs_once_at_the_next_midnight():
 @pytest.mark.parametrize(
     "name", ["Mars/X", "europe/pariss", "", "localtime", "right/UTC", "../etc/passwd", "Europe", "a" * 500]
 )
-def test_an_unknown_zone_is_refused_by_name(name):
+def test_an_unknown_zone_is_rejected_by_name(name):
     with pytest.raises(UnknownZone):
         cron("0 0 * * *", tz=name)
 
 
-def test_an_unknown_zone_comes_with_the_one_that_was_probably_meant():
+def test_the_error_of_an_unknown_zone_names_a_similar_one():
     with pytest.raises(UnknownZone, match="did you mean Europe/Paris"):
         daily("09:00", tz="Europe/Pari")
 

@@ -174,7 +174,7 @@ def test_the_units_are_those_of_the_code():
     [
         f"| write units of a life of at most 1 KB | {units.LIFE_WRITES} |",
         f"| write units with a correlation id | {units.LIFE_WRITES + units.CORRELATION_WRITES} |",
-        f"| an occurrence's run under its job's lock, from claim to settle: write units, calls | {units.RUN_WRITES}, ",
+        f"run under its job's lock, from claim to settle: write units, calls | {units.RUN_WRITES}, ",
         f"| the put that planned it | {units.PUT_WRITES}, ",
     ],
 )

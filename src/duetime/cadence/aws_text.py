@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, ALL_WEEKS, LAST_WEEK, DayFields
+from duetime.cadence.words import bits, ranges
 
 _NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
 _RUN = 3
@@ -56,7 +57,7 @@ def day_text(term: DayFields) -> tuple[str, str]:
         [(day, nth)] = term.nth
         return "?", f"{day + 1}#{nth}" if nth else f"{day + 1}L"
     if term.weekdays != ALL_WEEKDAYS:
-        return "?", ",".join(_runs(_bits(term.weekdays), list(_NAMES)))
+        return "?", ",".join(ranges(bits(term.weekdays), list(_NAMES)))
     return values_text(term.days << 1, 1, _LONGEST), "?"
 
 
@@ -68,12 +69,12 @@ def values_text(mask: int, low: int, high: int) -> str:
     step = values[1] - values[0] if len(values) >= _RUN else 0
     if step > 1 and values == list(range(values[0], high + 1, step)):
         return f"{values[0]}/{step}"
-    return ",".join(_runs(values, [str(n) for n in range(high + 1)]))
+    return ",".join(ranges(values, [str(n) for n in range(high + 1)]))
 
 
 def months_text(mask: int) -> str:
     """Return the month field."""
-    return "*" if mask == ALL_MONTHS else ",".join(_runs(_bits(mask), [str(n) for n in range(13)]))
+    return "*" if mask == ALL_MONTHS else ",".join(ranges(bits(mask), [str(n) for n in range(13)]))
 
 
 def _date_terms(days: DayFields) -> DayTerms:
@@ -113,10 +114,8 @@ def _week_terms(days: DayFields) -> DayTerms:
 
 def _weeks_of_month_terms(days: DayFields, weekdays: int, nth: tuple[tuple[int, int], ...]) -> DayTerms:
     """Return weekdays of some weeks of the month: ``3#2`` for single weekdays, else these weeks' dates."""
-    weeks = _bits(days.weeks)
-    terms = [
-        _nth_term(day, 0 if week == LAST_WEEK else week + 1) for day in _bits(weekdays) for week in weeks
-    ]
+    weeks = bits(days.weeks)
+    terms = [_nth_term(day, 0 if week == LAST_WEEK else week + 1) for day in bits(weekdays) for week in weeks]
     if not nth and len(terms) <= MOST_TERMS:
         return DayTerms(tuple(terms), exact=True)
     dates = 0
@@ -140,22 +139,3 @@ def _dates(first: int, last: int) -> int:
     for day in range(max(1, first), min(_LONGEST, last) + 1):
         mask |= 1 << day - 1
     return mask
-
-
-def _bits(mask: int) -> list[int]:
-    return [n for n in range(mask.bit_length()) if mask >> n & 1]
-
-
-def _runs(values: list[int], names: list[str]) -> list[str]:
-    parts: list[list[int]] = []
-    for value in values:
-        if parts and parts[-1][-1] + 1 == value:
-            parts[-1].append(value)
-        else:
-            parts.append([value])
-    texts: list[str] = []
-    for part in parts:
-        texts += (
-            [f"{names[part[0]]}-{names[part[-1]]}"] if len(part) >= _RUN else [names[value] for value in part]
-        )
-    return texts

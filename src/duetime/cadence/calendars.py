@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Literal
 
-from duetime.cadence.days import FIRST_DAY, UNIX_DAY, Month, month_in, weekday_of
+from duetime.cadence.days import FIRST_DAY, UNIX_DAY, Month, month_of, weekday_of
 from duetime.cadence.errors import InvalidCadence
 from duetime.cadence.words import WEEKDAYS
 
@@ -121,7 +121,7 @@ class Calendar:
             if self._is_business_day(earlier):
                 return False
             if month is None or earlier < month.first:
-                month = _month_of(earlier)
+                month = month_of(earlier)
             if regular(month) >> earlier - month.first & 1 and not self.leaves(earlier):
                 return True
         return False
@@ -148,11 +148,6 @@ def _entry(given: date | str) -> str:
     except ValueError:
         raise InvalidCadence(given, "calendar: no such day", "use 2026-12-25, 12-25 or sat") from None
     return text
-
-
-def _month_of(day: int) -> Month:
-    when = date.fromordinal(day + UNIX_DAY)
-    return month_in(when.year, when.month)
 
 
 def _names(day: int) -> tuple[str, str, str]:

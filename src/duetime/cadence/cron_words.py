@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from duetime.cadence.day_fields import ALL_DAYS, ALL_MONTHS, ALL_WEEKDAYS, DayFields
-from duetime.cadence.words import WEEKS, before_last, clock_text, listed, months_words, weekdays_words
+from duetime.cadence.words import (
+    WEEKS,
+    before_last,
+    bits,
+    clock_text,
+    listed,
+    months_words,
+    ranges,
+    weekdays_words,
+)
 
 if TYPE_CHECKING:
     from duetime.cadence.expression import CronParts
@@ -19,7 +28,7 @@ _RUN = 3
 
 def cron_words(parts: CronParts) -> str:
     """Return when it runs, as in ``at 02:30 every day`` or ``every 5 minutes, from 09:00 to 17:59``."""
-    hours, minutes, seconds = _bits(parts.hours), _bits(parts.minutes), _bits(parts.seconds)
+    hours, minutes, seconds = bits(parts.hours), bits(parts.minutes), bits(parts.seconds)
     days = _days(parts.days)
     if len(hours) * len(minutes) * len(seconds) <= _MOST_TIMES:
         shown = [clock_text(h * 3_600 + m * 60 + s) for h in hours for m in minutes for s in seconds]
@@ -83,7 +92,7 @@ def _days(days: DayFields) -> str:
 def _dates(days: DayFields) -> str:
     if days.days == ALL_DAYS:
         return ""
-    plain = [n + 1 for n in _bits(days.days)]
+    plain = [n + 1 for n in bits(days.days)]
     shown = [f"day{'s' * (len(plain) > 1)} {_runs(plain)}"] if plain else []
     shown += [f"the {before_last(back)}" for back in days.lasts]
     shown += [f"the weekday nearest to day {day}" for day in days.nearest]
@@ -103,22 +112,4 @@ def _weekdays(days: DayFields) -> str:
 
 
 def _runs(values: list[int]) -> str:
-    parts: list[list[int]] = []
-    for value in values:
-        if parts and parts[-1][-1] + 1 == value:
-            parts[-1].append(value)
-        else:
-            parts.append([value])
-    return listed(
-        [
-            text
-            for part in parts
-            for text in (
-                [f"{part[0]} to {part[-1]}"] if len(part) >= _RUN else [str(value) for value in part]
-            )
-        ]
-    )
-
-
-def _bits(mask: int) -> list[int]:
-    return [n for n in range(mask.bit_length()) if mask >> n & 1]
+    return listed(ranges(values, [str(n) for n in range(values[-1] + 1)], joint=" to "))

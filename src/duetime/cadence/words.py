@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from duetime.cadence.errors import InvalidCadence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -190,15 +190,29 @@ def _wrapped(start: int, end: int, low: int, count: int) -> int:
 
 def _text(numbers: list[int], names: tuple[str, ...], low: int, count: int) -> str:
     """Return the names of numbers in their order, three and more consecutive ones as a range."""
+    parts = ranges([number - low for number in numbers], names, count=count)
+    return ",".join(parts)
+
+
+def bits(mask: int) -> list[int]:
+    """Return the numbers of the bits of a mask."""
+    return [n for n in range(mask.bit_length()) if mask >> n & 1]
+
+
+def ranges(values: list[int], names: Sequence[str], *, joint: str = "-", count: int = 0) -> list[str]:
+    """Return the names of values, three and more consecutive ones as a range; `count` wraps the values."""
     parts: list[list[int]] = []
-    for number in numbers:
-        if parts and (parts[-1][-1] - low + 1) % count + low == number:
-            parts[-1].append(number)
+    for value in values:
+        if parts and value == ((parts[-1][-1] + 1) % count if count else parts[-1][-1] + 1):
+            parts[-1].append(value)
         else:
-            parts.append([number])
-    return ",".join(
-        f"{names[part[0] - low]}-{names[part[-1] - low]}"
-        if len(part) >= _RUN
-        else ",".join(names[n - low] for n in part)
+            parts.append([value])
+    return [
+        text
         for part in parts
-    )
+        for text in (
+            [f"{names[part[0]]}{joint}{names[part[-1]]}"]
+            if len(part) >= _RUN
+            else [names[value] for value in part]
+        )
+    ]

@@ -1,4 +1,4 @@
-"""A refusal points at the very part that it is about, wherever it stands and whatever else looks like it."""
+"""An error points at the invalid part of a text, even among similar parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SPACE = st.sampled_from([" ", "  ", "\t"])
 
 
 def mixed(good, bad, between=","):
-    """A value of several items, one of which is bad; which, and where in the value it begins."""
+    """Draw a value of several items with an invalid one, that item, and its position."""
 
     def joined(drawn):
         before, fault, after = drawn
@@ -29,12 +29,12 @@ def mixed(good, bad, between=","):
 
 
 def single(bad):
-    """A value that is bad as one."""
+    """Draw an invalid single value."""
     return bad.map(lambda value: (value, value, 0))
 
 
 def window(good, bad):
-    """A window of two ends, the first or the second of which is bad."""
+    """Draw a window with one invalid end."""
     pairs = st.tuples(good, bad)
     opens = pairs.map(lambda pair: (f"{pair[1]}-{pair[0]}", pair[1], 0))
     shuts = pairs.map(lambda pair: (f"{pair[0]}-{pair[1]}", pair[1], len(pair[0]) + 1))
@@ -46,18 +46,27 @@ WORDS = {
     "every": [(st.sampled_from(["10m", "1h"]), single(st.sampled_from(["10", "m", "0m", "ten", "36h30m"])))],
     "interval": [(st.sampled_from(["7m", "90s"]), single(st.sampled_from(["7", "s", "0s", "in"])))],
     "weekly": [(WEEKDAY, mixed(WEEKDAY, BAD_WORD)), (CLOCK, single(BAD_CLOCK))],
-    "monthly": [(st.sampled_from(["1", "last"]), single(st.sampled_from(["32", "0", "lst", "m"]))), (CLOCK, single(BAD_CLOCK))],
+    "monthly": [
+        (st.sampled_from(["1", "last"]), single(st.sampled_from(["32", "0", "lst", "m"]))),
+        (CLOCK, single(BAD_CLOCK)),
+    ],
     "nth_weekday": [
-        (st.sampled_from(["first", "last", "1"]), mixed(st.sampled_from(["first", "2"]), st.sampled_from(["las", "6", "mon"]))),
+        (
+            st.sampled_from(["first", "last", "1"]),
+            mixed(st.sampled_from(["first", "2"]), st.sampled_from(["las", "6", "mon"])),
+        ),
         (WEEKDAY, mixed(WEEKDAY, BAD_WORD | st.just("last"))),
         (CLOCK, single(BAD_CLOCK)),
     ],
-}  # fmt: skip
-"""The words of each kind: what is right there, and what is not."""
+}
+"""The words of each kind: valid and invalid ones."""
 
 OPTIONS = {
     "days": (st.just("mon-sun"), mixed(WEEKDAY, BAD_WORD)),
-    "months": (st.just("jan-dec"), mixed(st.sampled_from(["jan", "2"]), st.sampled_from(["ja", "13", "mon", "e"]))),
+    "months": (
+        st.just("jan-dec"),
+        mixed(st.sampled_from(["jan", "2"]), st.sampled_from(["ja", "13", "mon", "e"])),
+    ),
     "weeks": (st.just("1-5"), mixed(st.just("first"), st.sampled_from(["fir", "6", "e"]))),
     "window": (st.just("00:00-23:59"), window(CLOCK, BAD_CLOCK)),
     "tz": (st.sampled_from(["UTC", "Europe/Paris"]), single(st.sampled_from(["Mars/X", "d", "UT", "daily"]))),
@@ -68,12 +77,12 @@ OPTIONS = {
         | st.just(("exclude:12-24,2026-13-01;name:x", "2026-13-01", 14))
         | st.just(("name:a;exclude:12-24;instead:skp", "skp", 29)),
     ),
-}  # fmt: skip
+}
 
 
 @st.composite
 def faulty(draw):
-    """A cadence's text with one thing wrong, and the place of it."""
+    """Draw a cadence's text with one mistake, and its position."""
     kind = draw(st.sampled_from(sorted(WORDS)))
     options = draw(st.lists(st.sampled_from(sorted(OPTIONS)), unique=True))
     arguments = [("", *word) for word in WORDS[kind]] + [(f"{name}=", *OPTIONS[name]) for name in options]
@@ -89,7 +98,7 @@ def faulty(draw):
 
 
 @given(faulty())
-def test_what_is_wrong_is_what_the_carets_stand_under(case):
+def test_the_carets_mark_the_mistake(case):
     text, (start, width) = case
     with pytest.raises(InvalidCadence) as caught:
         parse(text)
@@ -99,7 +108,7 @@ def test_what_is_wrong_is_what_the_carets_stand_under(case):
 @given(
     st.lists(st.sampled_from(["*", "1", "1-5", "*/2"]), min_size=5, max_size=5), st.integers(0, 4), st.data()
 )
-def test_in_a_cron_expression_it_is_the_field_however_it_is_spaced(fields, wrong, data):
+def test_the_carets_mark_the_field_of_a_cron_expression_with_any_spacing(fields, wrong, data):
     fields = [*fields[:wrong], data.draw(st.sampled_from(["99", "x", "1-", "*/0"])), *fields[wrong + 1 :]]
     text = data.draw(st.sampled_from(["", " ", "cron "]))
     start = 0
@@ -122,7 +131,7 @@ def refusal_of(text):
 
 
 @given(st.text(st.sampled_from('daily every 09:mon=tzwin-,*/5 \t"{}'), max_size=30))
-def test_whatever_is_written_a_refusal_points_into_it(text):
+def test_an_error_of_any_text_points_into_the_text(text):
     refused = refusal_of(text)
     assume(text and refused)
     assert refused.text == text
@@ -140,7 +149,7 @@ def test_whatever_is_written_a_refusal_points_into_it(text):
         ("weekly mon 06:00 every=2 tz=UTC", 17),
     ],
 )
-def test_a_part_that_is_like_another_is_not_mistaken_for_it(text, under):
+def test_the_carets_mark_the_right_one_of_two_equal_parts(text, under):
     with pytest.raises(InvalidCadence) as caught:
         parse(text)
     assert caught.value.start == under

@@ -1,4 +1,4 @@
-"""What comes from another scheduler is refused with its cadence here."""
+"""An expression of another scheduler is rejected, with the same cadence in duetime's spelling."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ELSEWHERE = [
     ("@daily ./backup", "a command follows", "@daily"),
     ("0 0 1 * MON /bin/x", "a command follows", "0 0 1 * MON"),
 ]
-OF_NOBODY = [
+UNKNOWN = [
     "0 3 * * MON-FRY",
     "0 0 * *",
     "5 * * * * ; rm",
@@ -54,7 +54,7 @@ OF_NOBODY = [
     "daily 09:00 calendar=exclude:2026-12-25 days=mon-sun weeks=1-5 window=00:00-23:59 tz=Mars/X",
     "",
 ]
-"""What is nobody's, or has no cadence here either."""
+"""Spellings of no known scheduler, or without a cadence."""
 
 
 def refusal(text):
@@ -64,7 +64,7 @@ def refusal(text):
 
 
 @pytest.mark.parametrize(("text", "whose", "here"), ELSEWHERE)
-def test_a_spelling_of_elsewhere_is_told_with_what_to_write_here(text, whose, here):
+def test_the_error_of_another_schedulers_spelling_contains_the_same_cadence(text, whose, here):
     refused = refusal(text)
 
     assert whose in refused.problem
@@ -72,19 +72,19 @@ def test_a_spelling_of_elsewhere_is_told_with_what_to_write_here(text, whose, he
 
 
 @pytest.mark.parametrize(("text", "whose", "here"), ELSEWHERE)
-def test_what_a_remedy_says_is_taken(text, whose, here):
+def test_the_suggested_cadence_is_valid(text, whose, here):
     suggestion = re.match('write "([^"]+)"', refusal(text).remedy)[1]
 
     assert suggestion == here
     assert parse(f"{suggestion} day_rule=or" if "/bin/x" in text else suggestion)
 
 
-@pytest.mark.parametrize("text", OF_NOBODY)
-def test_what_is_nobodys_keeps_its_own_refusal(text):
+@pytest.mark.parametrize("text", UNKNOWN)
+def test_an_unknown_spelling_keeps_its_own_error(text):
     assert 'write "' not in refusal(text).remedy
 
 
-def test_the_caret_stands_under_the_command_and_what_else_is_foreign():
+def test_the_caret_marks_the_foreign_part():
     command = refusal("  0 3 * * * /usr/local/bin/backup.sh")
     complete = refusal("rate(5 minutes)")
 
@@ -92,13 +92,13 @@ def test_the_caret_stands_under_the_command_and_what_else_is_foreign():
     assert (complete.start, complete.width) == (0, len("rate(5 minutes)"))
 
 
-def test_what_is_not_the_same_here_is_said():
+def test_the_remedy_names_differences():
     assert "after 2027" in refusal("cron(0 12 * * ? 2027)").remedy
     assert "in each minute" in refusal("crontab(hour=3)").remedy
     assert "in each minute" not in refusal("crontab(minute=0, hour=3)").remedy
 
 
-def test_the_function_cron_tells_it_too():
+def test_the_function_cron_recognises_spellings_too():
     with pytest.raises(InvalidCadence, match="this is EventBridge"):
         cron("cron(0 9 ? * MON-FRI *)")
 
@@ -115,5 +115,5 @@ def test_the_function_cron_tells_it_too():
         ("daily 09:00 tz=Europe/Pariss", "Europe/Paris"),
     ],
 )
-def test_a_word_that_is_nearly_right_is_named(text, meant):
+def test_the_remedy_names_a_similar_word(text, meant):
     assert refusal(text).remedy == f"did you mean {meant}?"
