@@ -23,6 +23,8 @@ from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.ports.access import AuditTrail, Grant, Grants
 
+_route = partial(Route, "access")
+
 GRANTS = "/grants"
 _ROLE_LIMIT = 128
 _operation = partial(Operation, about=AuditKind.GRANT)
@@ -60,8 +62,8 @@ class GrantView(BaseModel):
     """When that was."""
 
     @classmethod
-    def of(cls, grant: Grant) -> GrantView:
-        """The grant as a client sees it."""
+    def from_grant(cls, grant: Grant) -> GrantView:
+        """Return the view of the grant."""
         return cls(
             role=grant.role,
             permissions=sorted(grant.permissions),
@@ -102,8 +104,8 @@ class AuditEntryView(BaseModel):
     """What the target became, or why the change was refused; null while nobody knows."""
 
     @classmethod
-    def of(cls, entry: AuditEntry) -> AuditEntryView:
-        """The entry as a client sees it."""
+    def from_entry(cls, entry: AuditEntry) -> AuditEntryView:
+        """Return the view of the entry."""
         facts = {name: getattr(entry, name) for name in cls.model_fields if name != "target"}
         return cls(**facts, target=str(entry.target))
 
@@ -132,14 +134,22 @@ class Access:
     clock: Clock
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         grant, manage = f"{GRANTS}/<role>", Permission.MANAGE_GRANTS
         return (
-            Route("GET", "/me", self.me, None),
-            Route("GET", GRANTS, self.list, manage),
-            Route("PUT", grant, self.grant, manage, operation=_operation("grant")),
-            Route("DELETE", grant, self.revoke, manage, HTTPStatus.NO_CONTENT, _operation("revoke")),
-            Route("GET", "/audit", self.audit, Permission.READ_AUDIT),
+            _route("getCaller", "GET", "/me", self.me, None),
+            _route("listGrants", "GET", GRANTS, self.list, manage),
+            _route("grantToRole", "PUT", grant, self.grant, manage, operation=_operation("grant")),
+            _route(
+                "revokeFromRole",
+                "DELETE",
+                grant,
+                self.revoke,
+                manage,
+                HTTPStatus.NO_CONTENT,
+                _operation("revoke"),
+            ),
+            _route("listAuditEntries", "GET", "/audit", self.audit, Permission.READ_AUDIT),
         )
 
     def me(self, request: Request) -> CallerView:
@@ -155,14 +165,14 @@ class Access:
     def list(self, request: Request) -> GrantList:
         """What was granted at run time, beside what the settings give to roles."""
         held = self.grants.of(caller_at(request).tenant_id)
-        return GrantList(items=[GrantView.of(held[role]) for role in sorted(held)])
+        return GrantList(items=[GrantView.from_grant(held[role]) for role in sorted(held)])
 
-    def grant(self, role: str, said: Annotated[GrantRequest, Body()], request: Request) -> GrantView:
+    def grant(self, role: str, body: Annotated[GrantRequest, Body()], request: Request) -> GrantView:
         """Grant a role permissions, in place of what was granted to it before; it holds within ten seconds."""
-        if beyond := sorted(set(said.permissions) - GRANTABLE):
-            told = f"holds {', '.join(beyond)}; may be granted: {', '.join(sorted(GRANTABLE))}"
-            raise InvalidRequest([Flaw("permissions", told)])
-        return GrantView.of(self._put(role, frozenset(said.permissions), request))
+        if beyond := sorted(set(body.permissions) - GRANTABLE):
+            problem = f"holds {', '.join(beyond)}; may be granted: {', '.join(sorted(GRANTABLE))}"
+            raise InvalidRequest([Flaw("permissions", problem)])
+        return GrantView.from_grant(self._put(role, frozenset(body.permissions), request))
 
     def revoke(self, role: str, request: Request) -> None:
         """Take back all that was granted to a role at run time."""
@@ -192,4 +202,6 @@ class Access:
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
         target = _target(action, job)
         page = self.trail.of(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
-        return AuditPageView(items=[AuditEntryView.of(each) for each in page], next_cursor=page.cursor)
+        return AuditPageView(
+            items=[AuditEntryView.from_entry(entry) for entry in page], next_cursor=page.cursor
+        )

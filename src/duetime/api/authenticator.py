@@ -60,7 +60,7 @@ class Authenticator:
             return by_settings
         granted = self._grants.of(caller.tenant_id)
         at_run_time = (granted[role].permissions for role in roles if role in granted)
-        return by_settings.union(*(permissions_of(each & GRANTABLE) for each in at_run_time))
+        return by_settings.union(*(permissions_of(grant & GRANTABLE) for grant in at_run_time))
 
 
 def check_access(settings: Settings) -> None:
@@ -70,9 +70,9 @@ def check_access(settings: Settings) -> None:
         SettingsError: as `Authenticator`, all of it at once.
     """
     problems = list[str]()
-    for read, said in ((_read, settings.roles), (Identities, settings.identities)):
+    for read, words in ((_read, settings.roles), (Identities, settings.identities)):
         try:
-            read(said)
+            read(words)
         except SettingsError as error:
             problems += error.problems
     if problems:
@@ -83,12 +83,12 @@ def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
     """What each role of the settings permits."""
     problems = [
         f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
-        for role, said in roles.items()
-        if (unknown := sorted(set(said.split()) - set(Permission)))
+        for role, words in roles.items()
+        if (unknown := sorted(set(words.split()) - set(Permission)))
     ]
     if problems:
         raise SettingsError(problems)
-    return {role: permissions_of(said.split()) for role, said in roles.items()}
+    return {role: permissions_of(words.split()) for role, words in roles.items()}
 
 
 def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
@@ -98,7 +98,7 @@ def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
         Forbidden: with the permissions, and the roles that the caller has.
     """
     if caller.permissions.isdisjoint(needed):
-        told = ", ".join(sorted(caller.roles)) or "none"
+        roles = ", ".join(sorted(caller.roles)) or "none"
         raise Forbidden(
-            f"{what} needs the permission {' or '.join(needed)}, which none of the caller's roles has (roles: {told})"
+            f"{what} needs the permission {' or '.join(needed)}, which none of the caller's roles has (roles: {roles})"
         )

@@ -55,10 +55,10 @@ class Identities:
         SettingsError: an ARN has none that can be a tenant.
     """
 
-    def __init__(self, said: Mapping[str, str]) -> None:
+    def __init__(self, setting: Mapping[str, str]) -> None:
         self._known: dict[str, tuple[ids.TenantId, frozenset[str]]] = {}
         problems = []
-        for arn, words in said.items():
+        for arn, words in setting.items():
             tenant_id, *roles = words.split() or [""]
             try:
                 self._known[_without_path(arn)] = ids.tenant(tenant_id), frozenset(roles)
@@ -69,7 +69,7 @@ class Identities:
         if problems:
             raise SettingsError(problems)
 
-    def of(self, arn: str) -> tuple[ids.TenantId, frozenset[str]]:
+    def identify(self, arn: str) -> tuple[ids.TenantId, frozenset[str]]:
         """The tenant and the roles of an ARN.
 
         Raises:
@@ -92,7 +92,7 @@ def of_signature(context: Mapping[str, Any], identities: Identities) -> Caller:
     if not isinstance(signed_by, str) or not signed_by:
         raise Forbidden("the caller has neither an ID token with claims nor a signature")
     arn, session = _without_session(signed_by)
-    tenant_id, roles = identities.of(arn)
+    tenant_id, roles = identities.identify(arn)
     name = arn.rpartition("/")[2]
     actor = f"{name}/{session}" if session else name
     return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles)
@@ -129,6 +129,6 @@ def _actor(claims: Mapping[str, Any]) -> str:
 
 def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
     """The groups, which API Gateway passes as one text: ``admins operators``, ``[admins operators]``, or with commas."""
-    said = claims.get(GROUPS_CLAIM) or ""
-    text = " ".join(map(str, said)) if isinstance(said, list) else str(said)
+    claim = claims.get(GROUPS_CLAIM) or ""
+    text = " ".join(map(str, claim)) if isinstance(claim, list) else str(claim)
     return frozenset(part for part in re.split(r"[\s,\[\]]+", text) if part)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice, takewhile
 from typing import Annotated, Self
 
@@ -21,6 +22,8 @@ from duetime.api.views import Instant
 from duetime.jobs.upcoming import upcoming
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
+
+_route = partial(Route, "jobs")
 
 FARTHEST = timedelta(days=7)
 """How far ahead may be asked."""
@@ -48,7 +51,7 @@ class ComingView(BaseModel):
     """Whether there are more than were counted."""
 
     @classmethod
-    def of(cls, job: Job, times: Iterator[datetime], most: int) -> Self:
+    def from_job(cls, job: Job, times: Iterator[datetime], most: int) -> Self:
         """The job as a client sees it, with so many of its times."""
         counted = list(islice(times, MOST_COUNTED + 1))
         return cls(
@@ -78,11 +81,11 @@ class ComingPage(BaseModel):
 class ComingRuns:
     """What will run, over HTTP: of the caller's tenant's jobs, and of code's for operators."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
-        return (Route("GET", f"{JOBS}/coming", self.coming, Permission.READ_JOBS),)
+        """Return the routes, under the prefix."""
+        return (_route("listComingRuns", "GET", f"{JOBS}/coming", self.coming, Permission.READ_JOBS),)
 
     def coming(
         self,
@@ -103,10 +106,12 @@ class ComingRuns:
         what is due already, or was triggered, is not.
         """
         refuse_unknown(request, ("until", "most", "limit", "cursor"))
-        now = self.desk.clock.now()
+        now = self.api.clock.now()
         last = _checked(instant_of(until, now, DAY), now)
-        page = jobs_page(self.desk, request, limit, cursor)
-        items = [ComingView.of(job, _times(job, now, last), most) for job in page if job.removed_at is None]
+        page = jobs_page(self.api, request, limit, cursor)
+        items = [
+            ComingView.from_job(job, _times(job, now, last), most) for job in page if job.removed_at is None
+        ]
         return ComingPage(items=items, asked_at=now, until=last, next_cursor=page.cursor)
 
 

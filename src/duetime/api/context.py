@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.caller import Caller
-from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected
+from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.errors import Unsupported
@@ -48,7 +48,7 @@ class ApiContext:
             raise Unsupported("this API was made without back ends for notifications")
         return self.notifications
 
-    def scheduler(self, request: Request, *, wanted: frozenset[str] = frozenset()) -> Scheduler:
+    def scheduler(self, request: Request, *, etags: frozenset[str] = frozenset()) -> Scheduler:
         """The caller's scheduler; code's jobs are shown to those who may see the system."""
         caller = caller_at(request)
         return Scheduler(
@@ -57,7 +57,7 @@ class ApiContext:
             actor=caller.actor,
             clock=self.clock,
             settings=self.settings,
-            jobs=replace(self.jobs, jobs=compared(self.jobs.jobs, wanted)),
+            jobs=replace(self.jobs, jobs=compared(self.jobs.jobs, etags)),
             undelivered=self.undelivered,
             sees_system=Permission.SYSTEM in caller.permissions,
         )
@@ -70,8 +70,8 @@ class ApiContext:
             PreconditionFailed: it is not as the client says.
         """
         scheduler = self.scheduler(request)
-        if wanted := expected(request):
-            compare(wanted, etag_of_action(scheduler.get(action_id)))
+        if etags := expected_etags(request):
+            compare(etags, etag_of_action(scheduler.get(action_id)))
         return scheduler
 
     def jobs_for(self, request: Request, name: str) -> Jobs:
@@ -81,10 +81,10 @@ class ApiContext:
             JobNotFound: the client says how it should be, and it is not there.
             PreconditionFailed: it is not as the client says; also raised as it is written.
         """
-        wanted = expected(request)
-        jobs = self.scheduler(request, wanted=wanted).jobs
-        if wanted:
-            compare(wanted, etag_of_job(jobs.get(name)))
+        etags = expected_etags(request)
+        jobs = self.scheduler(request, etags=etags).jobs
+        if etags:
+            compare(etags, etag_of_job(jobs.get(name)))
         return jobs
 
 

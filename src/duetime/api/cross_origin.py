@@ -14,7 +14,7 @@ def for_origin(handler: Handler, origin: str) -> Handler:
     """The handler with answers that pages of one origin may read; as it is where there is none."""
     if not origin:
         return handler
-    told = {
+    headers = {
         "Access-Control-Allow-Origin": [origin],
         "Access-Control-Expose-Headers": [_READABLE],
         "Vary": ["Origin"],
@@ -22,6 +22,6 @@ def for_origin(handler: Handler, origin: str) -> Handler:
 
     def answered(event: Event, context: Any) -> dict[str, Any]:
         answer = handler(event, context)
-        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **told}}
+        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **headers}}
 
     return answered

@@ -17,11 +17,11 @@ from duetime.ports.actions import Page
 _TIMES = ("due_after", "due_until", "created_after", "created_until")
 
 
-def _several(said: object) -> object:
+def _several(filters: object) -> object:
     """``failed,executed`` as two; said again, or as a list, they are more."""
-    many = [said] if isinstance(said, str) else said
-    if not isinstance(many, list) or not all(isinstance(each, str) for each in many):
-        return said
+    many = [filters] if isinstance(filters, str) else filters
+    if not isinstance(many, list) or not all(isinstance(value, str) for value in many):
+        return filters
     return [part for text in many for part in text.split(",")]
 
 
@@ -52,9 +52,11 @@ class FilterBody(RequestBody):
         Raises:
             InvalidTime: a bound is no ISO 8601 time, or has no offset.
         """
-        said = {name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set}
-        said |= {name: read_time(said[name]) for name in _TIMES if said.get(name) is not None}
-        return cast("Filters", said)
+        filters = {
+            name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set
+        }
+        filters |= {name: read_time(filters[name]) for name in _TIMES if filters.get(name) is not None}
+        return cast("Filters", filters)
 
 
 class DeadLetterQuery(FilterBody):
@@ -105,11 +107,11 @@ class BulkView(BaseModel):
     """Whether nothing was changed."""
 
     @classmethod
-    def of(cls, step: BulkResult) -> Self:
-        """The step as a client sees it."""
+    def from_result(cls, step: BulkResult) -> Self:
+        """Return the view of the step."""
         return cls(
-            changed=[ActionSummary.of(each) for each in step.changed],
-            left=[SkippedView(id=each, reason=reason) for each, reason in step.left.items()],
+            changed=[ActionSummary.from_action(action) for action in step.changed],
+            left=[SkippedView(id=action_id, reason=reason) for action_id, reason in step.left.items()],
             next_cursor=step.cursor,
             dry_run=step.is_dry_run,
         )
@@ -117,4 +119,4 @@ class BulkView(BaseModel):
 
 def page_view(page: Page) -> ActionPage:
     """A page as a client sees it."""
-    return ActionPage(items=[ActionSummary.of(each) for each in page], next_cursor=page.cursor)
+    return ActionPage(items=[ActionSummary.from_action(action) for action in page], next_cursor=page.cursor)

@@ -6,7 +6,7 @@ from typing import Any
 
 from duetime.api.app import Event, Handler
 
-_TOLD = {"Cache-Control": ["no-store"], "X-Content-Type-Options": ["nosniff"]}
+_HEADERS = {"Cache-Control": ["no-store"], "X-Content-Type-Options": ["nosniff"]}
 
 
 def no_store(handler: Handler) -> Handler:
@@ -14,6 +14,6 @@ def no_store(handler: Handler) -> Handler:
 
     def answered(event: Event, context: Any) -> dict[str, Any]:
         answer = handler(event, context)
-        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **_TOLD}}
+        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **_HEADERS}}
 
     return answered

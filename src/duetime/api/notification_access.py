@@ -56,17 +56,17 @@ def readers(kind: NotificationKind, owner: TenantId) -> Permission:
 
 
 def seen_by(
-    caller: Caller, owner: TenantId, asked: NotificationKind | None = None
+    caller: Caller, owner: TenantId, requested: NotificationKind | None = None
 ) -> frozenset[NotificationKind]:
     """The kinds that a caller sees in that list; of these the one that is asked for, if one is.
 
     Raises:
         Forbidden: the caller may not see what is asked for.
     """
-    if asked is not None:
-        require(caller, readers(asked, owner), what=f"seeing {asked}")
-        return frozenset({asked})
-    return frozenset(each for each in NotificationKind if readers(each, owner) in caller.permissions)
+    if requested is not None:
+        require(caller, readers(requested, owner), what=f"seeing {requested}")
+        return frozenset({requested})
+    return frozenset(kind for kind in NotificationKind if readers(kind, owner) in caller.permissions)
 
 
 def rules_admins(caller: Caller, owner: TenantId) -> bool:

@@ -60,22 +60,22 @@ class NotificationView(BaseModel):
     """Who that was."""
 
     @classmethod
-    def of(cls, entry: InboxEntry, language: str) -> Self:
-        """The entry as a client sees it."""
+    def from_entry(cls, entry: InboxEntry, language: str) -> Self:
+        """Return the view of the entry."""
         from duetime.notifications.mail import told_in, words_of  # noqa: PLC0415 - a cold start has no need of it
 
-        told = entry.notification
-        subject, text = words_of(told, language=language)
+        notification = entry.notification
+        subject, text = words_of(notification, language=language)
         return cls(
             id=entry.entry_id,
-            kind=told.kind,
-            severity=told.kind.severity,
+            kind=notification.kind,
+            severity=notification.kind.severity,
             subject=subject,
             text=text,
             language=told_in(language),
-            at=told.at,
-            facts=dict(told.facts),
-            is_digest=told.is_digest,
+            at=notification.at,
+            facts=dict(notification.facts),
+            is_digest=notification.is_digest,
             read_at=entry.read_at,
             read_by=entry.read_by,
         )

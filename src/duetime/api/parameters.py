@@ -29,8 +29,8 @@ def refuse_unknown(request: Request, known: Sequence[str]) -> None:
     """
     unknown = sorted({*(request.query_parameters or {})} - {*known, *IDENTITY})
     if unknown:
-        told = f"is not known here; known are {', '.join(known)}"
-        raise InvalidRequest([Flaw(truncate(each, 100), told) for each in unknown])
+        problem = f"is not known here; known are {', '.join(known)}"
+        raise InvalidRequest([Flaw(truncate(name, 100), problem) for name in unknown])
 
 
 def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
@@ -39,10 +39,10 @@ def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
     Raises:
         InvalidRequest: with each parameter that is said more than once, `but` for these.
     """
-    said = request.resolved_event.get("multiValueQueryStringParameters") or {}
-    doubled = sorted(name for name, values in said.items() if len(values) > 1 and name not in but)
+    values_by_name = request.resolved_event.get("multiValueQueryStringParameters") or {}
+    doubled = sorted(name for name, values in values_by_name.items() if len(values) > 1 and name not in but)
     if doubled:
-        raise InvalidRequest([Flaw(truncate(each, 100), "is said twice") for each in doubled])
+        raise InvalidRequest([Flaw(truncate(name, 100), "is said twice") for name in doubled])
 
 
 def instant_of(written: str | None, now: datetime, otherwise: timedelta = timedelta(0)) -> datetime:

@@ -41,28 +41,28 @@ def _etag(*parts: object) -> str:
     return f'"{sha256(" ".join(map(str, parts)).encode()).hexdigest()[:16]}"'
 
 
-def expected(request: Request) -> frozenset[str]:
+def expected_etags(request: Request) -> frozenset[str]:
     """The ETags of which a client wants one to stand; none where it does not say, or is content with any."""
     headers = request.resolved_event.get("headers") or {}
-    said = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
-    return frozenset() if said.strip() == "*" else frozenset(part.strip() for part in said.split(","))
+    header = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
+    return frozenset() if header.strip() == "*" else frozenset(part.strip() for part in header.split(","))
 
 
-def compare(wanted: frozenset[str], standing: str) -> None:
+def compare(etags: frozenset[str], current: str) -> None:
     """Let a change pass whose target is as the client has seen it.
 
     Raises:
         PreconditionFailed: it has changed meanwhile.
     """
-    if wanted and standing not in wanted:
-        raise PreconditionFailed(standing)
+    if etags and current not in etags:
+        raise PreconditionFailed(current)
 
 
 class _ComparedJobs:
     """A job store whose first change is of a job as the client has seen it; what follows of that is the call's own."""
 
-    def __init__(self, jobs: JobStore, wanted: frozenset[str]) -> None:
-        self._jobs, self._wanted = jobs, wanted
+    def __init__(self, jobs: JobStore, etags: frozenset[str]) -> None:
+        self._jobs, self._wanted = jobs, etags
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._jobs, name)
@@ -76,6 +76,6 @@ class _ComparedJobs:
         return is_changed
 
 
-def compared(jobs: JobStore, wanted: frozenset[str]) -> JobStore:
+def compared(jobs: JobStore, etags: frozenset[str]) -> JobStore:
     """The store, which refuses to change a job that has changed meanwhile."""
-    return cast("JobStore", _ComparedJobs(jobs, wanted)) if wanted else jobs
+    return cast("JobStore", _ComparedJobs(jobs, etags)) if etags else jobs

@@ -36,14 +36,14 @@ class PreferencesRequest(RequestBody):
     """who gets the mails that are for admins, 20 at most, in place of those before; for admins to say"""
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        said = (getattr(self, name) for name in type(self).model_fields)
-        if all(each is None for each in said):
+    def _is_not_empty(self) -> Self:
+        requested = (getattr(self, name) for name in type(self).model_fields)
+        if all(value is None for value in requested):
             names = ", ".join(type(self).model_fields)
             raise ValueError(f"says nothing; say at least one of {names}")
         return self
 
-    def onto(self, standing: Preferences) -> Preferences:
+    def onto(self, stored: Preferences) -> Preferences:
         """The preferences as they become.
 
         Raises:
@@ -51,31 +51,33 @@ class PreferencesRequest(RequestBody):
         """
         try:
             return replace(
-                standing,
-                language=standing.language if self.language is None else self.language,
-                channels=_merged(standing, self.channels or {}),
-                addresses=_once(standing.addresses, self.addresses),
-                admin_addresses=_once(standing.admin_addresses, self.admin_addresses),
+                stored,
+                language=stored.language if self.language is None else self.language,
+                channels=_merged(stored, self.channels or {}),
+                addresses=_once(stored.addresses, self.addresses),
+                admin_addresses=_once(stored.admin_addresses, self.admin_addresses),
             )
         except InvalidPreferences as error:
             raise InvalidRequest([_flaw(problem) for problem in error.problems[:_MOST_FLAWS]]) from None
 
 
 def _merged(
-    standing: Preferences, said: dict[NotificationKind, list[Channel] | None]
+    stored: Preferences, requested: dict[NotificationKind, list[Channel] | None]
 ) -> dict[NotificationKind, frozenset[Channel]]:
-    kept = {kind: channels for kind, channels in standing.channels.items() if kind not in said}
-    return kept | {kind: frozenset(channels) for kind, channels in said.items() if channels is not None}
+    unchanged = {kind: channels for kind, channels in stored.channels.items() if kind not in requested}
+    return unchanged | {
+        kind: frozenset(channels) for kind, channels in requested.items() if channels is not None
+    }
 
 
-def _once(standing: tuple[str, ...], said: Iterable[str] | None) -> tuple[str, ...]:
-    """Each address once, in the order in which they are said."""
-    return standing if said is None else tuple(dict.fromkeys(said))
+def _once(stored: tuple[str, ...], requested: Iterable[str] | None) -> tuple[str, ...]:
+    """Each address once, in the order in which they are requested."""
+    return stored if requested is None else tuple(dict.fromkeys(requested))
 
 
 def _flaw(problem: str) -> Flaw:
-    where, _, told = problem.partition(": ")
-    return Flaw(where, truncate(told, 400))
+    where, _, explanation = problem.partition(": ")
+    return Flaw(where, truncate(explanation, 400))
 
 
 class PreferencesView(BaseModel):
@@ -105,8 +107,8 @@ class PreferencesView(BaseModel):
     """Who changed it last."""
 
     @classmethod
-    def of(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
-        """The preferences as a client sees them."""
+    def from_preferences(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
+        """Return the view of the preferences."""
         from duetime.notifications.mail import languages, told_in  # noqa: PLC0415 - a cold start has no need of it
 
         return cls(
@@ -127,4 +129,4 @@ class PreferencesView(BaseModel):
 def available(settings: Settings) -> list[Channel]:
     """The channels that a deployment has."""
     needs = {Channel.EMAIL: settings.mail_from, Channel.SNS: settings.topic_arn, Channel.IN_APP: "nothing"}
-    return [each for each in Channel if needs[each]]
+    return [value for value in Channel if needs[value]]

@@ -113,7 +113,7 @@ class Problem:
         """As a route answers it."""
         return Response(self.status.value, MEDIA_TYPE, self.document(), headers=dict(self.headers))
 
-    def proxy_answer(self) -> dict[str, Any]:
+    def proxy_response(self) -> dict[str, Any]:
         """As API Gateway takes it from a Lambda."""
         headers = {"Content-Type": MEDIA_TYPE, **self.headers}
         return {
@@ -124,7 +124,7 @@ class Problem:
         }
 
 
-def of_error(error: DuetimeError) -> Problem:
+def problem_of(error: DuetimeError) -> Problem:
     """The problem that an error is told as; one that the table does not know is a fault of ours."""
     code = error.code if error.code in PROBLEMS else DuetimeError.code
     return Problem(code, _detail(error, code), headers=_headers(error, code), more=_more(error))

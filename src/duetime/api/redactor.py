@@ -26,12 +26,12 @@ class Redactor:
 
     def of_action(self, action: Action) -> Redacted:
         """The payload of an action."""
-        return self._told(action.type, action.payload, action.payload_version)
+        return self._redact(action.type, action.payload, action.payload_version)
 
     def of_job(self, job: Job) -> Redacted:
         """The payload of a job's runs."""
         definition = job.definition
-        return self._told(definition.type, definition.payload, definition.payload_version)
+        return self._redact(definition.type, definition.payload, definition.payload_version)
 
     def of_undelivered(self, thing: Undelivered) -> Redacted:
         """The body of what is undelivered: nothing of one that can hold a payload, if any type keeps something sensitive.
@@ -42,7 +42,7 @@ class Redactor:
         is_closed = keeps_any and not self.sees_all and _can_hold_a_payload(thing)
         return WHOLE if is_closed else Redacted(thing.body)
 
-    def _told(self, type_name: str, written: str | None, version: int) -> Redacted:
+    def _redact(self, type_name: str, written: str | None, version: int) -> Redacted:
         """A payload as it is written; to others without what is sensitive, and nothing of one that this app cannot read."""
         if written is None:
             return Redacted(None)
@@ -67,12 +67,12 @@ def _without_sensitive(handler: Handler, written: str, version: int) -> Redacted
     """The payload as its model reads it, each field under its own name: an alias could hide what a path means."""
     try:
         read = handler.read(written, version)
-        told = "null" if read is None else read.model_dump_json(by_alias=False)
-        return redacted(json.loads(told), handler.sensitive)
+        text = "null" if read is None else read.model_dump_json(by_alias=False)
+        return redacted(json.loads(text), handler.sensitive)
     except Exception:  # noqa: BLE001 - validators, upcasts and serializers are the user's own code
         return WHOLE
 
 
-def reader_at(desk: ApiContext, request: Request) -> Redactor:
+def reader_at(api: ApiContext, request: Request) -> Redactor:
     """What who has sent a request sees of payloads."""
-    return Redactor(desk.app, Permission.READ_PAYLOADS in caller_at(request).permissions)
+    return Redactor(api.app, Permission.READ_PAYLOADS in caller_at(request).permissions)

@@ -179,16 +179,16 @@ _OF_A_KEY = "[key]"
 """How pydantic says that a name in an object is wrong, behind that name."""
 
 
-def refused(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
+def invalid_request(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
     """Pydantic's findings in the words of a client, the first of them if there are many; values are not repeated."""
     return InvalidRequest([Flaw(_where(error["loc"]), _problem(error)) for error in errors[:_MOST_FLAWS]])
 
 
 def _where(place: Sequence[str | int]) -> str:
-    part, *path = (str(each) for each in place if each != _OF_A_KEY)
+    part, *path = (str(name) for name in place if name != _OF_A_KEY)
     return truncate(".".join(path), 100) or f"the {part}"
 
 
 def _problem(error: Mapping[str, Any]) -> str:
-    told = str(error["msg"]).removeprefix("Value error, ")
-    return _WORDS.get(error["type"]) or told.replace("Input should be", "must be")
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return _WORDS.get(error["type"]) or message.replace("Input should be", "must be")

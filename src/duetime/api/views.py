@@ -42,8 +42,8 @@ class AttemptView(BaseModel):
     """Which worker process ran it."""
 
     @classmethod
-    def of(cls, number: int, attempt: Attempt, *, is_last: bool) -> Self:
-        """The attempt as a client sees it."""
+    def from_attempt(cls, number: int, attempt: Attempt, *, is_last: bool) -> Self:
+        """Return the view of the attempt."""
         unfinished = "running" if is_last else "lost"
         return cls(
             number=number,
@@ -111,8 +111,8 @@ class ActionSummary(BaseModel):
     """Its runs, the first first; of many the latest 20."""
 
     @classmethod
-    def of(cls, action: Action) -> Self:
-        """The action as a client sees it."""
+    def from_action(cls, action: Action) -> Self:
+        """Return the view of the action."""
         facts = {name: getattr(action, name) for name in cls.model_fields if name not in _MADE}
         return cls(**facts, **_made(action))
 
@@ -126,10 +126,10 @@ class ActionView(ActionSummary):
     """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
 
     @classmethod
-    def in_full(cls, action: Action, told: Redacted) -> Self:
+    def in_full(cls, action: Action, redacted_payload: Redacted) -> Self:
         """The action as a client sees it, with what that one is told of its payload."""
-        summary = dict(ActionSummary.of(action))
-        return cls(**summary, payload=told.payload, redacted=list(told.paths))
+        summary = dict(ActionSummary.from_action(action))
+        return cls(**summary, payload=redacted_payload.payload, redacted=list(redacted_payload.paths))
 
 
 class ActionPage(BaseModel):
@@ -149,7 +149,7 @@ def _made(action: Action) -> dict[str, Any]:
     numbered = action.numbered_attempts()
     return {
         "attempts": [
-            AttemptView.of(number, attempt, is_last=place == len(numbered))
+            AttemptView.from_attempt(number, attempt, is_last=place == len(numbered))
             for place, (number, attempt) in enumerate(numbered, 1)
         ],
         "concurrency_limit": None if action.concurrency_key is None else action.concurrency_limit,

@@ -68,16 +68,16 @@ class Site:
 
 def _headers(config: ConsoleConfig) -> Mapping[str, str]:
     """Scripts and styles from here alone, calls to the API and to the sign-in alone, in nobody's frame."""
-    asked = ["'self'"]
+    sources = ["'self'"]
     if config.sign_in:
         url = urlsplit(config.sign_in.url)
-        asked.append(f"{url.scheme}://{url.netloc}")
+        sources.append(f"{url.scheme}://{url.netloc}")
     policy = {
         "default-src": "'none'",
         "script-src": "'self'",
         "style-src": "'self'",
         "img-src": "'self' data:",
-        "connect-src": " ".join(asked),
+        "connect-src": " ".join(sources),
         "base-uri": "'none'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",
