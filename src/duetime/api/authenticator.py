@@ -18,11 +18,11 @@ from duetime.ports.access import Grants
 from duetime.settings import Settings
 
 EVERYONE = "everyone"
-"""The role of every caller whose tenant is known."""
+"""The role of every caller with a known tenant."""
 
 
 class Authenticator:
-    """Knows callers.
+    """Authenticates callers and computes their permissions.
 
     Raises:
         SettingsError: a role has a word that is no permission, or an identity none that can be a tenant.
@@ -36,7 +36,7 @@ class Authenticator:
         self._roles = _read(settings.roles)
 
     def caller_of(self, event: Mapping[str, Any]) -> Caller:
-        """The caller of an API Gateway REST request, with all that the caller's roles permit.
+        """Return the caller of an API Gateway REST request, with the permissions of its roles.
 
         Raises:
             Forbidden: nobody, or no tenant, is named; or the role is missing that all callers must have.
@@ -64,7 +64,7 @@ class Authenticator:
 
 
 def check_access(settings: Settings) -> None:
-    """Refuse what no authority could be made of.
+    """Check the roles and the identities in the settings.
 
     Raises:
         SettingsError: as `Authenticator`, all of it at once.
@@ -80,7 +80,7 @@ def check_access(settings: Settings) -> None:
 
 
 def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
-    """What each role of the settings permits."""
+    """Return the permissions of each role in the settings."""
     problems = [
         f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
         for role, words in roles.items()
@@ -92,7 +92,7 @@ def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
 
 
 def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
-    """Let a caller pass who may do `what`, by any of the permissions that allow it.
+    """Require one of the permissions.
 
     Raises:
         Forbidden: with the permissions, and the roles that the caller has.

@@ -1,4 +1,4 @@
-"""The routes by which jobs are looked at: their definitions, runs and occurrences, and when a cadence would be due."""
+"""Routes that read jobs: their definitions, runs and occurrences, and previews of cadences."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ MOST_RECENT = 20
 DAY = timedelta(days=1)
 _COUNT = 10
 _PLANNED = 50
-"""Rows to come that are looked at for those that somebody had skipped, some of them ahead of the planners."""
+"""The most future rows that are searched for skipped occurrences."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """Jobs over HTTP, to be looked at: the caller's tenant's, and code's for operators."""
+    """Serves the jobs of the caller's tenant, and code's jobs to operators."""
 
     api: ApiContext
 
@@ -65,9 +65,11 @@ class BackgroundJobs:
         request: Request,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
-        runs: Annotated[int, Query(ge=0, le=MOST_RECENT, description="how many runs each job tells")] = 0,
+        runs: Annotated[
+            int, Query(ge=0, le=MOST_RECENT, description="the number of recent runs in each job")
+        ] = 0,
     ) -> JobPageView:
-        """A page of jobs by name: code's first, then the tenant's own; with `runs` the last runs of each.
+        """Return a page of jobs by name: code's jobs first, then the tenant's; with `runs` the last runs of each.
 
         `runs` costs one more query for each job, of as many rows as are told; for a job that events start seventeen.
         """
@@ -79,7 +81,7 @@ class BackgroundJobs:
         return JobPageView(items=items, next_cursor=page.cursor)
 
     def _recent(self, job: Job, now: datetime, limit: int) -> Iterable[Action]:
-        """Its last runs. Where events start it its two lists have no common place to begin at: those to come are dropped."""
+        """Return the job's last runs. An event-triggered job has two lists without a common start: future runs are dropped."""
         has_events = bool(job.stacked.triggers)
         to_come = ids.occurrence_id(job.name, job.version, now + timedelta(seconds=1))
         page = self.api.store.of_job(
@@ -92,7 +94,7 @@ class BackgroundJobs:
         return (run for run in page if run.nominal_at <= now)
 
     def get(self, name: str, request: Request) -> Response[JobView]:
-        """The job as of now, with its next runs."""
+        """Return the job with its next runs."""
         job = self.api.scheduler(request).jobs.get(name)
         headers = {"ETag": etag_of_job(job)}
         return Response(HTTPStatus.OK, "application/json", job_view(self.api, job, request), headers=headers)
@@ -108,7 +110,7 @@ class BackgroundJobs:
         start: Start = None,
         until: Until = None,
     ) -> ActionPage:
-        """A page of the job's runs, newest first.
+        """Return a page of the job's runs, newest first.
 
         `status`, `from` and `until` filter the page that was read: it may be shorter than `limit`, or empty, while
         `next_cursor` leads on to more.
@@ -132,9 +134,9 @@ class BackgroundJobs:
         until: Until = None,
         limit: Annotated[int, Query(ge=1, le=MOST_OCCURRENCES)] = 100,
     ) -> OccurrencePage:
-        """What became of each nominal time after `from`, up to `until`: ran, skipped, missed, to come, and why.
+        """Return the status of each nominal time after `from`, up to `until`: ran, skipped, missed or upcoming, and why.
 
-        By default from a day ago until a day ahead. Neighbours without a run that share an account are one entry.
+        The default window is from a day ago until a day ahead. Adjacent times without a run and with equal status are one entry.
         """
         refuse_unknown(request, ("from", "until", "limit"))
         now = self._now()
@@ -154,7 +156,7 @@ class BackgroundJobs:
         until: Until = None,
         count: Annotated[int | None, Query(ge=1, le=MOST_OCCURRENCES)] = None,
     ) -> PreviewView:
-        """When a cadence is due after `from`: the next `count` times, or those up to `until`; and what the clocks do to it.
+        """Return a cadence's next `count` times after `from`, or those up to `until`, and its changes by DST.
 
         Without `until` also what they do within a year of the last time shown; beside it what may surprise, and whether
         croniter agrees.
@@ -177,7 +179,7 @@ class BackgroundJobs:
 
 
 def jobs_page(api: ApiContext, request: Request, limit: int, cursor: str | None) -> LookedUp:
-    """A page of the jobs that a caller sees.
+    """Return a page of the jobs that a caller sees.
 
     Raises:
         InvalidCursor: the cursor is none of this list.
@@ -206,7 +208,7 @@ def _anchored(cadence: Cadence, start: datetime) -> Cadence:
 
 
 def job_view(api: ApiContext, job: Job, request: Request) -> JobView:
-    """The job in full, to who asks; what somebody had skipped is none of its next runs."""
+    """Return the full view of a job; its next runs exclude skipped occurrences."""
     now = api.clock.now()
     return JobView.in_full(job, now, _skipped_ahead(api, job, now), reader_at(api, request).of_job(job))
 

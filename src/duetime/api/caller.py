@@ -1,4 +1,4 @@
-"""The caller: which tenant, who, and in which roles; read off what API Gateway has verified, and nowhere else."""
+"""The caller: tenant, actor and roles, read only from what API Gateway has verified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUPS_CLAIM = "cognito:groups"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, for which tenant, and what that one may do."""
+    """An authenticated caller: its tenant, actor, roles and permissions."""
 
     tenant_id: ids.TenantId
     actor: str
@@ -27,12 +27,12 @@ class Caller:
     address: str | None = None
 
     def permitted(self, permissions: frozenset[Permission], *, address: str | None) -> Caller:
-        """The caller with what its roles permit."""
+        """Return the caller with its permissions and address."""
         return replace(self, permissions=permissions, address=address)
 
 
 def of_claims(claims: Mapping[str, Any]) -> Caller:
-    """The person whose ID token has these claims.
+    """Return the caller of an ID token's claims.
 
     Raises:
         Forbidden: the token names no tenant, or none that can be one; or nobody; or it is no ID token.
@@ -49,7 +49,7 @@ def of_claims(claims: Mapping[str, Any]) -> Caller:
 
 
 class Identities:
-    """Whom requests that are signed come from: an ARN's tenant and roles, as the settings say.
+    """The tenant and the roles of each signer's ARN, from the settings.
 
     Raises:
         SettingsError: an ARN has none that can be a tenant.
@@ -70,7 +70,7 @@ class Identities:
             raise SettingsError(problems)
 
     def identify(self, arn: str) -> tuple[ids.TenantId, frozenset[str]]:
-        """The tenant and the roles of an ARN.
+        """Return the tenant and the roles of an ARN.
 
         Raises:
             Forbidden: the settings do not know it.
@@ -83,7 +83,7 @@ class Identities:
 
 
 def of_signature(context: Mapping[str, Any], identities: Identities) -> Caller:
-    """The service that signed a request, by the ARN that API Gateway tells.
+    """Return the service that signed a request, from API Gateway's ARN.
 
     Raises:
         Forbidden: there is none, or the settings do not know it.
@@ -99,7 +99,7 @@ def of_signature(context: Mapping[str, Any], identities: Identities) -> Caller:
 
 
 def _without_session(arn: str) -> tuple[str, str]:
-    """The role of an assumed role's session, and the session's name; any other ARN as it is.
+    """Return the role's ARN and the session's name of an assumed role; any other ARN without its path.
 
     ``arn:aws:sts::123456789012:assumed-role/billing/i-0a1b`` is of the role ``arn:aws:iam::123456789012:role/billing``.
     """
@@ -111,13 +111,13 @@ def _without_session(arn: str) -> tuple[str, str]:
 
 
 def _without_path(arn: str) -> str:
-    """A session tells its role's name without the path, so a path in the settings counts for nothing."""
+    """Return an ARN without its path: a session's ARN has no path."""
     head, _, name = arn.rpartition("/")
     return f"{head.split('/')[0]}/{name}" if head else arn
 
 
 def _actor(claims: Mapping[str, Any]) -> str:
-    """The e-mail address, unless the token says that nobody has verified it; else the subject."""
+    """Return the e-mail address if it is verified, else the subject."""
     names = ["email", "sub"] if str(claims.get("email_verified", True)).lower() == "true" else ["sub"]
     for name in names:
         try:
@@ -128,7 +128,7 @@ def _actor(claims: Mapping[str, Any]) -> str:
 
 
 def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The groups, which API Gateway passes as one text: ``admins operators``, ``[admins operators]``, or with commas."""
+    """Return the groups. API Gateway sends one text: ``admins operators``, ``[admins operators]``, or with commas."""
     claim = claims.get(GROUPS_CLAIM) or ""
     text = " ".join(map(str, claim)) if isinstance(claim, list) else str(claim)
     return frozenset(part for part in re.split(r"[\s,\[\]]+", text) if part)

@@ -1,4 +1,4 @@
-"""The desk: where a caller is served, by a scheduler that acts for the caller's tenant, in the caller's name."""
+"""The API's context: the back ends, and a scheduler for each caller's tenant and actor."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from duetime.settings import Settings
 
 SCHEDULING, JOBS, UNDELIVERED = "/scheduling", "/background-jobs", "/undelivered"
 NOTIFICATIONS = "/notifications"
-"""What the paths of actions, of jobs, of what is undelivered and of notifications begin with, under the prefix."""
+"""The first path segments of the collections, under the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiContext:
-    """What the routes need; the app's handlers say what may be scheduled and registered, and are not called here."""
+    """The dependencies of the routes. The app's handlers define payload types; the API does not call them."""
 
     store: ActionStore
     jobs: JobPorts
@@ -39,7 +39,7 @@ class ApiContext:
 
     @property
     def notified(self) -> InboxPorts:
-        """The lists of notifications, and what was chosen.
+        """Return the inboxes and the preferences.
 
         Raises:
             Unsupported: this API was made without back ends for them.
@@ -49,7 +49,7 @@ class ApiContext:
         return self.notifications
 
     def scheduler(self, request: Request, *, etags: frozenset[str] = frozenset()) -> Scheduler:
-        """The caller's scheduler; code's jobs are shown to those who may see the system."""
+        """Return the caller's scheduler; callers with the permission `system` see code's jobs."""
         caller = caller_at(request)
         return Scheduler(
             self.store,
@@ -63,7 +63,7 @@ class ApiContext:
         )
 
     def scheduler_for(self, request: Request, action_id: str) -> Scheduler:
-        """The caller's scheduler, to change an action that is as the client has seen it.
+        """Return the caller's scheduler after the action's ETag matches ``If-Match``.
 
         Raises:
             ActionNotFound: the client says how it should be, and it is not there.
@@ -75,7 +75,7 @@ class ApiContext:
         return scheduler
 
     def jobs_for(self, request: Request, name: str) -> Jobs:
-        """The caller's jobs, to change one that is as the client has seen it.
+        """Return the caller's jobs after the job's ETag matches ``If-Match``.
 
         Raises:
             JobNotFound: the client says how it should be, and it is not there.
@@ -89,11 +89,11 @@ class ApiContext:
 
 
 def caller_at(request: Request) -> Caller:
-    """Who has sent a request."""
+    """Return the caller of a request."""
     caller: Caller = request.context["caller"]
     return caller
 
 
 def place_of(request: Request, collection: str, name: str) -> str:
-    """Where the client finds an action or a job."""
+    """Return the path of an action or a job, with the stage."""
     return f"{request.context['base']}{collection}/{name}"

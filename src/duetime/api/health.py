@@ -1,4 +1,4 @@
-"""The health probe: honest, since it asks each part that a request would need. It tells nothing of any tenant."""
+"""The health probe: it reads from each back end that a request needs. It returns no tenant's data."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PATH = "/health"
 _MISSING_ACTION = ActionRef(SYSTEM_TENANT, ActionId("00000000-0000-7000-8000-000000000000"))
 
 Probe = Callable[[], object]
-"""Asks one part for something; raises when it is ill."""
+"""Reads from one part; raises if the part is unhealthy."""
 
 
 def probes(store: ActionStore, bookmarks: Bookmarks) -> Mapping[str, Probe]:
-    """How each part is asked: by a read of something that is not there."""
+    """Return a probe of each part, which reads an absent item."""
     return {
         "actions table": lambda: store.get(_MISSING_ACTION),
         "jobs table": lambda: bookmarks.read("health"),
@@ -40,17 +40,17 @@ def probes(store: ActionStore, bookmarks: Bookmarks) -> Mapping[str, Probe]:
 
 
 class HealthView(BaseModel):
-    """All is well."""
+    """All parts respond."""
 
     status: Literal["ok"] = "ok"
-    """Always ``ok``: what is ill is a problem."""
+    """Always ``ok``: an unhealthy part is a problem response."""
     parts: dict[str, str]
-    """Each part that was asked: ``ok``."""
+    """Each probed part: ``ok``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether every part answers: cheap, and open to everybody; beside it the details, for operators, if they are served."""
+    """Serves the open health probe, and the details for operators if they are configured."""
 
     probes: Mapping[str, Probe]
     details: Details | None = None
@@ -61,7 +61,7 @@ class Health:
         return (_route("getHealth", "GET", PATH, self.get, None, is_open=True), *details)
 
     def get(self) -> HealthView:
-        """Well, when all parts answer; else a 503 that names the ill ones."""
+        """Return 200 if all parts respond; else a 503 that names the unhealthy parts."""
         parts = {name: _state_of(name, probe) for name, probe in self.probes.items()}
         if any(state != "ok" for state in parts.values()):
             raise Unhealthy(parts)

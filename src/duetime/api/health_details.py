@@ -76,7 +76,7 @@ class OverdueView(BaseModel):
 
 
 class HealthDetails(BaseModel):
-    """How the deployment is; null stands where a part could not be asked, or never was."""
+    """The state of the deployment; null if a part did not respond or has no data."""
 
     status: Literal["ok", "ill"]
     """Whether nothing is ill."""
@@ -109,12 +109,12 @@ class HealthDetails(BaseModel):
     types: list[str] | None
     """What published manifests run."""
     runbook: str | None
-    """Where this deployment has its runbook; null where nobody has said."""
+    """The deployment's runbook; null if none is set."""
 
 
 @dataclass(slots=True)
 class _PartAnswers:
-    """What each part answered."""
+    """The state of each part."""
 
     parts: dict[str, str] = field(default_factory=dict)
 
@@ -131,7 +131,7 @@ class _PartAnswers:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Asks everything; `waiting` counts what is in the failure queue, where that can be known; `runbook` is only told."""
+    """Serves the details; `waiting` counts the failure queue's messages; `runbook` is a link."""
 
     api: ApiContext
     bookmarks: Bookmarks
@@ -143,7 +143,7 @@ class Details:
         return (_route("getHealthDetails", "GET", PATH, self.get, Permission.SYSTEM),)
 
     def get(self, request: Request) -> HealthDetails:
-        """What lags, what waits and what is known, as of now; well or ill, it is answered with 200."""
+        """Return what lags, what waits and what is known; the status is 200 even if parts are unhealthy."""
         api, answers, now = self.api, _PartAnswers(), self.api.clock.now()
         undelivered, tenant_id = api.undelivered, caller_at(request).tenant_id
         swept = answers.read("jobs table", self._swept_until)
@@ -180,14 +180,14 @@ class Details:
         )
 
     def _late(self, found: Mapping[str, datetime | None], now: datetime) -> Iterator[str]:
-        """What should have happened by now, and has not; what never was is as new as the deployment may be."""
+        """Return the names of late passes and overdue actions; a pass that never ran is not late."""
         most = {"sweep": STALE, "catch-up": 2 * EVERY[CATCH_UP], "overdue": self.api.settings.grace + STALE}
         for name, at in found.items():
             if at is not None and now - at > most[name]:
                 yield name
 
     def _swept_until(self) -> datetime | None:
-        """The shard that lags most tells; one that was left in its middle lags until it is gone through."""
+        """Return the time up to which every shard is swept; an unfinished shard lags until it is finished."""
         grace = self.api.settings.grace
         band = f"{grace.total_seconds():g}/"
         marks = [mark for name, mark in self.bookmarks.read(BOOKMARK).items() if name.startswith(band)]

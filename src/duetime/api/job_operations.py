@@ -1,4 +1,4 @@
-"""The routes by which jobs are changed: register one's own, pause and resume, trigger, skip the next, set its retries."""
+"""Routes that change jobs: register, pause, resume, trigger, skip the next run, set retries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class JobOperationRoutes:
-    """Jobs over HTTP, to be changed: the caller's tenant's, and by operators code's as far as code allows."""
+    """Serves changes of the tenant's jobs; operators may change code's jobs as far as code allows."""
 
     api: ApiContext
 
@@ -106,7 +106,7 @@ class JobOperationRoutes:
     def register(
         self, body: Annotated[RegisterRequest, Body()], request: Request
     ) -> Response[RegisteredView]:
-        """Register a job (201), and trigger it if asked to; 200 where its idempotency key was seen before."""
+        """Register a job (201), and trigger it on request; 200 if its idempotency key is known."""
         jobs = self.api.scheduler(request).jobs
         handler = self._handler(body, request, is_triggered=body.trigger)
         stored, registration = _stored(jobs, body.name), _registration(body.name, handler, body)
@@ -118,7 +118,7 @@ class JobOperationRoutes:
     def replace(
         self, name: str, body: Annotated[ReplaceRequest, Body()], request: Request
     ) -> Response[RegisteredView]:
-        """Register a job in the place of the tenant's own of that name (200), or anew (201)."""
+        """Replace the tenant's job of that name (200), or register a new one (201)."""
         jobs = self.api.jobs_for(request, name)
         handler = self._handler(body, request, is_triggered=False)
         stored = _stored(jobs, name)
@@ -142,9 +142,9 @@ class JobOperationRoutes:
         return Response(status, _JSON, view, headers={"Location": place_of(request, JOBS, job.name)})
 
     def unregister(self, name: str, request: Request) -> Response[None]:
-        """Take back a registered job; its history is kept.
+        """Unregister a job; its history is retained.
 
-        The job itself is not found from then on; its runs and occurrences are told as long as they are kept.
+        The job is then not found; its runs and occurrences stay readable until they expire.
         """
         jobs = self.api.jobs_for(request, name)
         jobs.unregister(jobs.get(name).name)
@@ -153,7 +153,7 @@ class JobOperationRoutes:
     def pause(
         self, name: str, request: Request, body: Annotated[PauseRequest | None, Body()] = None
     ) -> Response[None]:
-        """Run nothing of it from now on, or of one of its cadences."""
+        """Pause the job, or one of its cadences."""
         body = body or PauseRequest()
         until = None if body.until is None else instant_of(body.until, self.api.clock.now())
         jobs = self.api.jobs_for(request, name)
@@ -180,12 +180,12 @@ class JobOperationRoutes:
     def skip_next(
         self, name: str, request: Request, body: Annotated[CadenceRequest | None, Body()] = None
     ) -> ActionSummary:
-        """Skip the next occurrence that would run, planned or not; the one after it runs."""
+        """Skip the next occurrence, planned or not; the one after it runs."""
         jobs = self.api.jobs_for(request, name)
         return ActionSummary.from_action(jobs.skip_next(name, cadence=body.cadence if body else None))
 
     def set(self, name: str, body: Annotated[SettingsRequest, Body()], request: Request) -> JobView:
-        """Set how runs are retried; what is left out goes by the declared policy again."""
+        """Set the retry policy of runs; absent fields return to the declared policy."""
         jobs = self.api.jobs_for(request, name)
         return job_view(self.api, jobs.set(name, **body.model_dump()), request)
 

@@ -1,4 +1,4 @@
-"""What a client gets of jobs: their JSON, made here and nowhere else. Instants are as in `views`."""
+"""The JSON views of jobs. Instants are as in `views`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from duetime.model.run_stats import RunStats
 from duetime.retry import RetryPolicy, Tuning
 
 SHOWN_RUNS = 3
-"""How many of the next runs a job tells."""
+"""The number of next runs in a job's view."""
 
 
 class PauseView(BaseModel):
@@ -193,7 +193,7 @@ class JobView(JobSummary):
     payload: Any
     """What each run is given; null if that is nothing. What is sensitive is `[redacted]` to who may not see it."""
     redacted: list[str]
-    """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
+    """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
     retry: RetryView | None
     """Null where the handler's own policy applies."""
     overlap: Overlap
@@ -203,7 +203,7 @@ class JobView(JobSummary):
     precision: Precision
     """`second`, or `minute` if a run may be that late."""
     failure_threshold: int
-    """Failures in a row after which somebody should be told."""
+    """Failures in a row after which a notification is sent."""
     worker: str
     """Whose handler runs it."""
     since: Instant

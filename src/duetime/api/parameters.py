@@ -1,4 +1,4 @@
-"""The parameters of a query: those that a route does not know are refused, and its times are read here."""
+"""Query parameters: unknown and repeated ones are rejected, and times are parsed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Until = Annotated[str | None, Query(description="only what lies at or before thi
 
 
 def refuse_unknown(request: Request, known: Sequence[str]) -> None:
-    """A misspelt filter must not silently list everything.
+    """Reject unknown parameters, so that a misspelt filter does not list everything.
 
     Raises:
         InvalidRequest: with each parameter that is not known.
@@ -34,7 +34,7 @@ def refuse_unknown(request: Request, known: Sequence[str]) -> None:
 
 
 def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
-    """Of two values of a filter that has one, neither may silently be dropped.
+    """Reject repeated parameters.
 
     Raises:
         InvalidRequest: with each parameter that is said more than once, `but` for these.
@@ -46,7 +46,7 @@ def refuse_doubled(request: Request, *, but: Sequence[str] = ()) -> None:
 
 
 def instant_of(written: str | None, now: datetime, otherwise: timedelta = timedelta(0)) -> datetime:
-    """The instant that a parameter says; so far from now where it says none.
+    """Return a parameter's instant; without one, now plus `otherwise`.
 
     Raises:
         InvalidTime: it is no ISO 8601 time, has no offset, or lies outside the years 1970 to 2199.

@@ -1,4 +1,4 @@
-"""Preconditions: a change that a client wants made only of what it has seen (``ETag``, ``If-Match``).
+"""Preconditions: a change applies only to the version that the client has read (``ETag``, ``If-Match``).
 
 A job is written under the condition that its revision is the one compared here, so nothing comes between; so are
 preferences. An action is compared before the call, whose own condition is its status alone: another reschedule in
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 def etag_of_action(action: Action) -> str:
-    """What stands for the action as it is: each change by a person, each claim and each end makes another."""
+    """Return the action's ETag, which changes, claims and settlements replace."""
     return _etag(action.id, action.generation, action.fence, action.status.value, action.changed_at)
 
 
 def etag_of_job(job: Job) -> str:
-    """What stands for the job as it was declared and set: runs make no other."""
+    """Return the job's ETag, which changes of the job replace and runs do not."""
     return _etag(job.ref.tenant_id, job.name, job.version, job.revision)
 
 
 def etag_of_preferences(chosen: Preferences) -> str:
-    """What stands for the preferences as they are: each change makes another."""
+    """Return the preferences' ETag, which each change replaces."""
     return f'"{chosen.revision}"'
 
 
@@ -42,14 +42,14 @@ def _etag(*parts: object) -> str:
 
 
 def expected_etags(request: Request) -> frozenset[str]:
-    """The ETags of which a client wants one to stand; none where it does not say, or is content with any."""
+    """Return the ETags in ``If-Match``; none without the header, or for ``*``."""
     headers = request.resolved_event.get("headers") or {}
     header = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
     return frozenset() if header.strip() == "*" else frozenset(part.strip() for part in header.split(","))
 
 
 def compare(etags: frozenset[str], current: str) -> None:
-    """Let a change pass whose target is as the client has seen it.
+    """Check that the current ETag is one of the client's.
 
     Raises:
         PreconditionFailed: it has changed meanwhile.
@@ -59,7 +59,7 @@ def compare(etags: frozenset[str], current: str) -> None:
 
 
 class _ComparedJobs:
-    """A job store whose first change is of a job as the client has seen it; what follows of that is the call's own."""
+    """A job store that compares the ETag at the first change only; later changes belong to the same call."""
 
     def __init__(self, jobs: JobStore, etags: frozenset[str]) -> None:
         self._jobs, self._wanted = jobs, etags
@@ -77,5 +77,5 @@ class _ComparedJobs:
 
 
 def compared(jobs: JobStore, etags: frozenset[str]) -> JobStore:
-    """The store, which refuses to change a job that has changed meanwhile."""
+    """Return a store that rejects a change of a job whose ETag differs."""
     return cast("JobStore", _ComparedJobs(jobs, etags)) if etags else jobs

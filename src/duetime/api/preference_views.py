@@ -1,4 +1,4 @@
-"""What a client chooses of notifications, and what it gets of that."""
+"""The request and the view of notification preferences."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _MANY = 1_000
 
 
 class PreferencesRequest(RequestBody):
-    """What is chosen anew; what is left out stays as it is."""
+    """The changed preferences; absent fields stay unchanged."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     language: Annotated[str | None, Field(max_length=_LONG)] = None
-    """such as `fr` or `fr-CA`; one that there are no words in is told in English"""
+    """such as `fr` or `fr-CA`; a language without translation falls back to English"""
     channels: dict[NotificationKind, list[Channel] | None] | None = None
     """by kind: where it goes; an empty list for nowhere, null for where it goes by default. Other kinds stay as they are"""
     addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
@@ -44,7 +44,7 @@ class PreferencesRequest(RequestBody):
         return self
 
     def onto(self, stored: Preferences) -> Preferences:
-        """The preferences as they become.
+        """Return the changed preferences.
 
         Raises:
             InvalidRequest: an address or the language is none, or there are too many addresses.
@@ -71,7 +71,7 @@ def _merged(
 
 
 def _once(stored: tuple[str, ...], requested: Iterable[str] | None) -> tuple[str, ...]:
-    """Each address once, in the order in which they are requested."""
+    """Return each address once, in the requested order."""
     return stored if requested is None else tuple(dict.fromkeys(requested))
 
 
@@ -81,26 +81,26 @@ def _flaw(problem: str) -> Flaw:
 
 
 class PreferencesView(BaseModel):
-    """What was chosen, what follows of it, and what there is to choose from."""
+    """The chosen preferences, their effect, and the available choices."""
 
     language: str
-    """The language that was chosen."""
+    """The chosen language."""
     mails_in: str
-    """The language that people are told in: ``en`` where there are no words in the one that was chosen."""
+    """The language of the mails: ``en`` if the chosen one has no translation."""
     languages: list[str]
-    """The languages that there are words in."""
+    """The languages with a translation."""
     channels: dict[NotificationKind, list[Channel]]
     """What was chosen, by kind; a kind that is not here goes where it does by default."""
     channels_in_force: dict[NotificationKind, list[Channel]]
     """Where each kind goes, chosen or by default."""
     channels_available: list[Channel]
-    """The channels that the deployment has; what goes to another one reaches nobody."""
+    """The deployment's channels; notifications to another channel are not delivered."""
     addresses: list[str]
     """Who gets mails."""
     admin_addresses: list[str] | None
-    """Who gets the mails that are for admins; null for whoever may not change that."""
+    """The addresses of mails for admins; null if the caller may not change them."""
     revision: int
-    """Counts changes; 0 where nobody ever chose."""
+    """The number of changes; 0 for defaults."""
     changed_at: Instant | None
     """When that was changed last."""
     changed_by: str | None
@@ -127,6 +127,6 @@ class PreferencesView(BaseModel):
 
 
 def available(settings: Settings) -> list[Channel]:
-    """The channels that a deployment has."""
+    """Return the channels of a deployment."""
     needs = {Channel.EMAIL: settings.mail_from, Channel.SNS: settings.topic_arn, Channel.IN_APP: "nothing"}
     return [value for value in Channel if needs[value]]

@@ -1,4 +1,4 @@
-"""The routes of preferences: who is notified of what, in which channels and which language."""
+"""Routes of notification preferences: kinds, channels, addresses and language."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SET = Operation("set", AuditKind.PREFERENCES)
 
 @dataclass(frozen=True, slots=True)
 class NotificationPreferences:
-    """What the caller's tenant has chosen, over HTTP; for operators, what is chosen for the deployment's own as well."""
+    """Serves the preferences of the caller's tenant; to operators also the deployment's own."""
 
     api: ApiContext
 
@@ -55,7 +55,7 @@ class NotificationPreferences:
         )
 
     def get(self, request: Request, scope: Scope = "tenant") -> Response[PreferencesView]:
-        """What was chosen, where each kind goes by it, and what there is to choose from."""
+        """Return the chosen preferences, the channels of each kind, and the available choices."""
         refuse_unknown(request, ("scope",))
         refuse_doubled(request)
         caller = caller_at(request)
@@ -64,7 +64,7 @@ class NotificationPreferences:
     def set(
         self, body: Annotated[PreferencesRequest, Body()], request: Request, scope: Scope = "tenant"
     ) -> Response[PreferencesView]:
-        """Choose anew; what is left out stays as it is. What is for admins, an admin chooses."""
+        """Change preferences; absent fields stay unchanged. Only admins change those for admins."""
         refuse_unknown(request, ("scope",))
         refuse_doubled(request)
         caller, store = caller_at(request), self.api.notified.preferences
@@ -92,7 +92,7 @@ class NotificationPreferences:
 
 
 def _require_what_changes(caller: Caller, old: Preferences, new: Preferences) -> None:
-    """Nobody but an admin decides who the admins are, and what they are told.
+    """Require an admin for changes of the admins' addresses and channels.
 
     Raises:
         Forbidden: the caller would, and is none.

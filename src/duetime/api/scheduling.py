@@ -1,4 +1,4 @@
-"""The routes of actions: schedule, look up, cancel, reschedule, redrive. Each does one call of the `Scheduler`."""
+"""Routes of actions: schedule, look up, cancel, reschedule, redrive. Each calls the `Scheduler` once."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Scheduling:
         request: Request,
         idempotency_key: Annotated[str | None, Header(alias="Idempotency-Key")] = None,
     ) -> Response[ActionView]:
-        """Schedule an action (201), or tell the first one of its idempotency key (200).
+        """Schedule an action (201), or return the first one of its idempotency key (200).
 
         Its type is looked up among the registered ones and never imported.
         """
@@ -102,7 +102,7 @@ class Scheduling:
         return Response(status, _JSON, view, headers=location)
 
     def query(self, query: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
-        """A page of the actions that meet all filters: those of a correlation id oldest first, others newest first.
+        """Return a page of the actions that match all filters: of a correlation id oldest first, others newest first.
 
         Failed ones come by their failure; those of a due range soonest first, where the deployment has `due_order`. It
         may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
@@ -113,13 +113,13 @@ class Scheduling:
         return page_view(scheduler.list(limit=query.limit, cursor=query.cursor, **query.filters()))
 
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
-        """The action as of now."""
+        """Return the action."""
         action = self.api.scheduler(request).get(action_id)
         view = ActionView.in_full(action, reader_at(self.api, request).of_action(action))
         return Response(HTTPStatus.OK, _JSON, view, headers={"ETag": etag_of_action(action)})
 
     def cancel(self, action_id: str, request: Request) -> Response[ActionSummary]:
-        """Cancel a pending action (200), or ask a running one to stop (202)."""
+        """Cancel a pending action (200), or request that a running one stops (202)."""
         action = self.api.scheduler_for(request, action_id).cancel(action_id)
         is_done = action.status is Status.CANCELLED
         return Response(_DONE if is_done else _ASKED, _JSON, ActionSummary.from_action(action))
@@ -135,7 +135,7 @@ class Scheduling:
     def redrive(
         self, action_id: str, request: Request, due: Annotated[RedriveBody | None, Body()] = None
     ) -> ActionSummary:
-        """Run a failed action again: at once, or when the body says."""
+        """Run a failed action again: at once, or at the time in the body."""
         scheduler = self.api.scheduler_for(request, action_id)
         if due is None:
             return ActionSummary.from_action(scheduler.redrive(action_id))

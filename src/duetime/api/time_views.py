@@ -80,16 +80,16 @@ class PreviewedView(BaseModel):
 
 
 class PreviewView(BaseModel):
-    """When a cadence is due, and what `duetime preview` tells beside the times."""
+    """A cadence's times, and the other output of `duetime preview`."""
 
     cadence: str
     """Its text, in the normal form."""
     name: str
-    """What tells it from a job's others."""
+    """Its name within the job."""
     words: str
     """The same as a sentence."""
     tz: str
-    """The zone that it is told in."""
+    """The zone of the local times."""
     occurrences: list[PreviewedView]
     """In order of time."""
     is_cut: bool
@@ -101,7 +101,7 @@ class PreviewView(BaseModel):
     disagreements: list[str]
     """Where croniter sees a cron expression's times otherwise, a sentence each."""
     second_opinion: str | None
-    """Whether croniter agrees, or why it is not asked; null for what is no cron expression."""
+    """Whether croniter agrees, or why it was not compared; null if the text is no cron expression."""
 
     @classmethod
     def from_preview(cls, cadence: Cadence, preview: Preview, *, is_cut: bool) -> Self:

@@ -1,4 +1,4 @@
-"""The routes of what is undelivered, for operators: list it, look at one, have it redriven."""
+"""Routes of undelivered inputs, for operators: list, read, redrive."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ class UndeliveredView(UndeliveredSummary):
     body: str | None
     """What was given up, as text; null where it can hold what is sensitive, and the caller may not see that."""
     redacted: list[str]
-    """`*` where the body is not told to the caller; else empty."""
+    """`*` if the body is hidden from the caller; else empty."""
     is_cut: bool
     """Whether the body is only its beginning: then it cannot be redriven."""
 
     @classmethod
     def in_full(cls, thing: Undelivered, redacted_body: Redacted) -> Self:
-        """The thing as a client sees it, with what that one is told of its body."""
+        """Return the full view, with the redacted body."""
         summary = dict(UndeliveredSummary.from_undelivered(thing))
         return cls(
             **summary, body=redacted_body.payload, redacted=list(redacted_body.paths), is_cut=thing.is_cut
@@ -111,7 +111,7 @@ _MADE = {"tenant_id", "action_id"}
 
 @dataclass(frozen=True, slots=True)
 class UndeliveredRoutes:
-    """What is undelivered, over HTTP: the deployment's own, so that no tenant but only operators see it."""
+    """Serves the deployment's undelivered inputs; only operators see them."""
 
     api: ApiContext
 
@@ -147,7 +147,7 @@ class UndeliveredRoutes:
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
     ) -> UndeliveredList:
-        """A page of all, the newest first."""
+        """Return a page of all undelivered inputs, newest first."""
         refuse_unknown(request, _ASKED)
         page = self._undelivered(request).list(limit=limit, cursor=cursor)
         return UndeliveredList(
@@ -155,16 +155,16 @@ class UndeliveredRoutes:
         )
 
     def get(self, undelivered_id: str, request: Request) -> UndeliveredView:
-        """The thing as of now."""
+        """Return the undelivered input."""
         thing = self._undelivered(request).get(undelivered_id)
         return UndeliveredView.in_full(thing, reader_at(self.api, request).of_undelivered(thing))
 
     def redrive(self, undelivered_id: str, request: Request) -> UndeliveredSummary:
-        """Have it done again, soon: it is gone then, or stays with the reason why that failed."""
+        """Redrive it soon: it disappears, or stays with the reason of the new failure."""
         return UndeliveredSummary.from_undelivered(self._undelivered(request).redrive(undelivered_id))
 
     def redrive_many(self, body: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
-        """Have many done again, the newest first; or only say which."""
+        """Redrive many, newest first; with `dry_run` only list them."""
         undelivered = self._undelivered(request)
         chosen = undelivered.redrive_many(body.kind, limit=body.limit, dry_run=body.dry_run)
         return Redriven(

@@ -1,4 +1,4 @@
-"""What a client gets: the JSON of an action, made here and nowhere else. Instants are ISO 8601 in UTC, with ``Z``."""
+"""The JSON views of actions. Instants are ISO 8601 in UTC, with ``Z``."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ class ActionSummary(BaseModel):
     created_by: str
     """Who scheduled it."""
     modified_at: Instant
-    """When somebody changed it, or a run began or ended, last."""
+    """When it last changed, or a run of it last began or ended."""
     modified_by: str
     """Who did that: the worker's instance where it was a run."""
     executed_at: Instant | None
     """When the run that succeeded ended."""
     cancel_requested_at: Instant | None
-    """When somebody first asked its run to stop."""
+    """When a stop of its run was first requested."""
     cancelled_by: str | None
     """Who cancelled it; null unless it is cancelled."""
     failure_reason: str | None
@@ -123,11 +123,11 @@ class ActionView(ActionSummary):
     payload: Any
     """As JSON; null when a large one, kept apart, is gone. What is sensitive is `[redacted]` to who may not see it."""
     redacted: list[str]
-    """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
+    """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
 
     @classmethod
     def in_full(cls, action: Action, redacted_payload: Redacted) -> Self:
-        """The action as a client sees it, with what that one is told of its payload."""
+        """Return the full view, with the redacted payload."""
         summary = dict(ActionSummary.from_action(action))
         return cls(**summary, payload=redacted_payload.payload, redacted=list(redacted_payload.paths))
 
@@ -145,7 +145,7 @@ _MADE = {"attempts", "concurrency_limit"}
 
 
 def _made(action: Action) -> dict[str, Any]:
-    """The fields that are not simply an attribute of the action."""
+    """Return the fields that are not attributes of the action."""
     numbered = action.numbered_attempts()
     return {
         "attempts": [

@@ -37,7 +37,7 @@ class FileResponse:
 
 
 class Site:
-    """Answers for the console's paths; what it does not know is None."""
+    """Returns the console's files by path; None for an unknown path."""
 
     def __init__(self, config: ConsoleConfig, built: Path = BUILT) -> None:
         self._config, self._built = config, built
@@ -67,7 +67,7 @@ class Site:
 
 
 def _headers(config: ConsoleConfig) -> Mapping[str, str]:
-    """Scripts and styles from here alone, calls to the API and to the sign-in alone, in nobody's frame."""
+    """Return headers that admit scripts of this origin only, calls to the API and the sign-in only, and no frames."""
     sources = ["'self'"]
     if config.sign_in:
         url = urlsplit(config.sign_in.url)

@@ -32,9 +32,9 @@ _ABOUT = """\
 Schedules actions, and looks after jobs, of the caller's tenant.
 
 A person sends an ID token of the deployment's user pool; a service signs its requests and calls the deployment's other URL.
-`x-permission` is what the caller's roles must allow; of two that are told, either will do. Who and whose is what the token
-or the signature says: what a request names as `tenant`, `tenant_id`, `actor`, `user` or `created_by` is ignored. Every other
-field or parameter that is not told here is refused, and so is a filter that is said twice.
+`x-permission` is the permission that the caller's roles need; either of two suffices. The token or the signature
+identifies the caller: `tenant`, `tenant_id`, `actor`, `user` and `created_by` in a request are ignored. Unknown
+fields and parameters are rejected, and so is a repeated filter.
 
 Times are ISO 8601; in answers in UTC, with `Z`. A list has `next_cursor` while there is more; say it as `cursor`.
 Every refusal is a problem (RFC 9457). An answer may have more fields in a later version, and a problem more members."""
@@ -61,7 +61,7 @@ _TAGS = {
     "actions": "One-shots, and the runs of jobs: schedule, look up, cancel, reschedule, redrive.",
     "jobs": "What recurs or follows events: look at, explain, register, operate.",
     "undelivered": "What queues, the stream or EventBridge gave up on; for operators.",
-    "notifications": "What people should know, and who is told of it how.",
+    "notifications": "Notifications, and the preferences for them.",
     "access": "Who one is, what roles may do, and who asked for which change.",
     "service": "The deployment itself.",
 }
@@ -69,7 +69,7 @@ _SUCCESS = {
     HTTPStatus.OK: "Done.",
     HTTPStatus.CREATED: "Made.",
     HTTPStatus.ACCEPTED: "Asked for; it is done soon.",
-    HTTPStatus.NO_CONTENT: "Done; there is nothing to tell.",
+    HTTPStatus.NO_CONTENT: "Done; the response has no content.",
 }
 _HEADERS = {
     "ETag": "what stands for it as it is, for `If-Match`",

@@ -16,7 +16,7 @@ from duetime.api.openapi import FILE
 from duetime.api.routes import Route
 
 PATH = "/openapi.json"
-ONE_TAG = "Actions at their time, jobs, and who is told of them."
+ONE_TAG = "Actions at their time, jobs, and their notifications."
 """The description of the tag that a deployment sets for all operations."""
 
 _route = partial(Route, "service")
