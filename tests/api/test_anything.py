@@ -1,4 +1,4 @@
-"""Whatever comes in is answered, as a client is answered: never an exception, never a fault, always a document."""
+"""Every event gets a response with a document: never an exception, never an internal error."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The trail: each change that somebody asked for is there once, with who, what and what came of it; and never a payload."""
+"""The trail has each requested change once, with caller, target and result, and no payload."""
 
 import base64
 import json

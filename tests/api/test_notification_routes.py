@@ -1,4 +1,4 @@
-"""Notifications over HTTP: each tenant's list, of which each caller sees what the own permissions are about."""
+"""Notifications over HTTP: callers see the kinds in their tenant's list that they may read."""
 
 from dataclasses import replace
 from datetime import timedelta

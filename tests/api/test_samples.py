@@ -35,7 +35,7 @@ def test_every_route_has_a_sample():
 
 @pytest.fixture
 def api(cloud, clock, settings):
-    """A deployment that has what the samples ask about: a job, actions in each state, something undelivered, no notifications."""
+    """Return a deployment with a job, actions in each state, and an undelivered input."""
     ports = cloud.undelivered_ports
     return ApiContext(
         cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, nobodys_notifications()
@@ -48,7 +48,7 @@ def client(api, clock):
 
 
 def found(event, api, client, clock):
-    """The event with an id in its path that there is: of an action that the route may change, of what is undelivered, or of a notification."""
+    """Return the event with the id of an existing action, undelivered input or notification in its path."""
     operation = route_of(event).operation
     if "undelivered/u." in event["path"]:
         thing = given_up("a", NOW)

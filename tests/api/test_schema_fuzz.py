@@ -1,6 +1,7 @@
-"""Whatever is sent, each route answers as the document tells: with its statuses, headers and bodies, and never a fault.
+"""Each route responds as the document describes: with its statuses, headers and bodies.
 
-Requests are made of the document: such as it allows, and such as it does not. Fields that a random text would never meet
+Requests are made of the document: such as it allows, and such as it does not. Fields that a random text would
+never meet
 are now and then given a plausible value, so that requests come through to the scheduler.
 """
 
@@ -145,7 +146,7 @@ def improved(case, known, data):
 
 
 def cases():
-    """Each operation with what it allows, and with what it does not where that can be: any text is a path's name."""
+    """Yield each operation with valid requests, and with invalid ones if it can have any."""
     for name, operation in OPERATIONS.items():
         yield pytest.param(operation, GenerationMode.POSITIVE, id=f"{name}-allowed")
         raw = operation.definition.raw

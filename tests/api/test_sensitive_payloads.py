@@ -1,4 +1,4 @@
-"""What payloads keep as sensitive is told to nobody who lacks ``payloads:read``, wherever a payload is told."""
+"""Callers without ``payloads:read`` see no sensitive value of a payload on any route."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Two tenants that share a deployment never learn of each other: no id, no count, no cursor, whatever they ask."""
+"""Two tenants that share a deployment see nothing of each other: no id, no count, no cursor."""
 
 import json
 from dataclasses import replace
@@ -56,7 +56,7 @@ SEEN = (*LISTS, ("/grants", {}), ("/notifications/preferences", {}))
 
 
 class Tenants:
-    """Both tenants' admins, none of whom runs the system, at one deployment; and what each of them has made."""
+    """Both tenants' admins at one deployment, and the items that each has created."""
 
     def __init__(self):
         self.office = Office(

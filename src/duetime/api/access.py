@@ -87,7 +87,8 @@ class AuditEntryView(BaseModel):
     operation: str
     """Such as ``cancel``, ``pause`` or ``register``."""
     target: str
-    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``, ``notification:<id>`` or ``preferences``."""
+    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
+    ``notification:<id>`` or ``preferences``."""
     by: str
     """The caller."""
     roles: list[str]

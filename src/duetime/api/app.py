@@ -50,8 +50,10 @@ Handler = Callable[[Event, Any], dict[str, Any]]
 def make_door(api: ApiContext, health: Health, access: Access, *, prefix: str = PREFIX) -> Handler:
     """Return the handler of API Gateway's REST proxy events (payload version 1).
 
-    The handler is safe to call from several threads. The resolver keeps the current request in a variable of its
-    class, so a lock serialises its calls. A Lambda process receives one request at a time and never waits here.
+    The handler is safe to call from several threads. The resolver keeps the current request in a variable of
+    its
+    class, so a lock serialises its calls. A Lambda process receives one request at a time and never waits
+    here.
     """
     resolver = _resolver(prefix)
     routes = routes_of(api, health, access)
@@ -113,7 +115,7 @@ def _base(event: Event, prefix: str) -> str:
 
 
 def _with_content(event: Event, content: RequestContent) -> dict[str, Any]:
-    """Return the event with the decoded body; the resolver ignores the media type, which is checked before."""
+    """Return the event with the decoded body, and without its media type, which is already checked."""
     headers = {name: value for name, value in event["headers"].items() if name.lower() != "content-type"}
     return {**event, "headers": headers, "body": content.text, "isBase64Encoded": False}
 

@@ -1,6 +1,7 @@
-"""Audit middleware: it stores each requested change in the audit trail before the change, and its result after it.
+"""Audit middleware: it stores each requested change before it is made, and its result afterwards.
 
-A scheduled action gets its id when it is created: its entry is stored afterwards, and its own row has the creator.
+A scheduled action gets its id when it is created: its entry is stored afterwards, and its own row has the
+creator.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ class AuditMiddleware:
             self._trail.begin(entry)
 
     def end(self, entry: AuditEntry | None, response: Mapping[str, Any]) -> None:
-        """Store the result of a change. If this fails, the entry stays without a result; the change is made."""
+        """Store the result of a change; if this fails, the entry stays without a result."""
         if entry is None:
             return
         result = _result(response)
@@ -163,7 +164,7 @@ def _without_payloads(value: Any, levels: int = _DEEPEST) -> Any:
 
 
 def _result(response: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a response that describe the result; counts of changed actions and of those left."""
+    """Return the fields of a response that describe the result."""
     try:
         body = parse_json(response.get("body") or "{}")
     except DuetimeError:

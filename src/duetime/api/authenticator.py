@@ -1,8 +1,10 @@
-"""The authority: who a caller is, for which tenant, and what that caller may do.
+"""Authentication and permissions of callers.
 
-Two kinds of caller come to the same routes. A person has an ID token of the Cognito user pool, whose claims name the tenant and
-whose groups are roles. A service signs its requests; API Gateway tells its ARN, and the settings tell that ARN's tenant and roles.
-Nothing else that a request says is looked at for this.
+A person has an ID token of the Cognito user pool: its claims contain the tenant, and its groups are roles. A
+service
+signs its requests: the settings map its ARN, which API Gateway verifies, to a tenant and roles. No other part
+of a
+request identifies the caller.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ class Authenticator:
         """Return the caller of an API Gateway REST request, with the permissions of its roles.
 
         Raises:
-            Forbidden: nobody, or no tenant, is named; or the role is missing that all callers must have.
+            Forbidden: the actor or the tenant is missing, or the role that all callers need.
             BackendUnavailable: the grants cannot be read.
         """
         context = event["requestContext"]
@@ -100,5 +102,5 @@ def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
     if caller.permissions.isdisjoint(needed):
         roles = ", ".join(sorted(caller.roles)) or "none"
         raise Forbidden(
-            f"{what} needs the permission {' or '.join(needed)}, which none of the caller's roles has (roles: {roles})"
+            f"{what} needs the permission {' or '.join(needed)}, which the caller's roles lack (roles: {roles})"
         )

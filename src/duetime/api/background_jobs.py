@@ -69,9 +69,9 @@ class BackgroundJobs:
             int, Query(ge=0, le=MOST_RECENT, description="the number of recent runs in each job")
         ] = 0,
     ) -> JobPageView:
-        """Return a page of jobs by name: code's jobs first, then the tenant's; with `runs` the last runs of each.
+        """Return a page of jobs by name, code's jobs first; with `runs` the last runs of each.
 
-        `runs` costs one more query for each job, of as many rows as are told; for a job that events start seventeen.
+        `runs` costs one more query for each job; for a job with event triggers seventeen.
         """
         refuse_unknown(request, ("limit", "cursor", "runs"))
         page, now = jobs_page(self.api, request, limit, cursor), self._now()
@@ -81,7 +81,7 @@ class BackgroundJobs:
         return JobPageView(items=items, next_cursor=page.cursor)
 
     def _recent(self, job: Job, now: datetime, limit: int) -> Iterable[Action]:
-        """Return the job's last runs. An event-triggered job has two lists without a common start: future runs are dropped."""
+        """Return the job's last runs, without future runs: an event-triggered job lists both."""
         has_events = bool(job.stacked.triggers)
         to_come = ids.occurrence_id(job.name, job.version, now + timedelta(seconds=1))
         page = self.api.store.of_job(
@@ -112,7 +112,8 @@ class BackgroundJobs:
     ) -> ActionPage:
         """Return a page of the job's runs, newest first.
 
-        `status`, `from` and `until` filter the page that was read: it may be shorter than `limit`, or empty, while
+        `status`, `from` and `until` filter the page that was read: it may be shorter than `limit`, or empty,
+        while
         `next_cursor` leads on to more.
         """
         refuse_unknown(request, ("limit", "cursor", "status", "from", "until"))
@@ -134,9 +135,10 @@ class BackgroundJobs:
         until: Until = None,
         limit: Annotated[int, Query(ge=1, le=MOST_OCCURRENCES)] = 100,
     ) -> OccurrencePage:
-        """Return the status of each nominal time after `from`, up to `until`: ran, skipped, missed or upcoming, and why.
+        """Return the status of each nominal time after `from`, up to `until`, and its reason.
 
-        The default window is from a day ago until a day ahead. Adjacent times without a run and with equal status are one entry.
+        The default window is from a day ago until a day ahead. Adjacent times without a run and with equal
+        status are one entry.
         """
         refuse_unknown(request, ("from", "until", "limit"))
         now = self._now()
@@ -156,9 +158,10 @@ class BackgroundJobs:
         until: Until = None,
         count: Annotated[int | None, Query(ge=1, le=MOST_OCCURRENCES)] = None,
     ) -> PreviewView:
-        """Return a cadence's next `count` times after `from`, or those up to `until`, and its changes by DST.
+        """Return a cadence's next `count` times after `from`, or those up to `until`, and DST changes.
 
-        Without `until` also what they do within a year of the last time shown; beside it what may surprise, and whether
+        Without `until` also what they do within a year of the last time shown; beside it what may surprise,
+        and whether
         croniter agrees.
         """
         from duetime.cadence import Preview  # noqa: PLC0415 - it needs cron, which no other route does

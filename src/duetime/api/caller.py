@@ -35,7 +35,7 @@ def of_claims(claims: Mapping[str, Any]) -> Caller:
     """Return the caller of an ID token's claims.
 
     Raises:
-        Forbidden: the token names no tenant, or none that can be one; or nobody; or it is no ID token.
+        Forbidden: the token has no valid tenant or no actor, or is no ID token.
     """
     if claims.get("token_use", "id") != "id":
         raise Forbidden("the caller's token is no ID token; send the ID token of the sign-in")
@@ -101,7 +101,8 @@ def of_signature(context: Mapping[str, Any], identities: Identities) -> Caller:
 def _without_session(arn: str) -> tuple[str, str]:
     """Return the role's ARN and the session's name of an assumed role; any other ARN without its path.
 
-    ``arn:aws:sts::123456789012:assumed-role/billing/i-0a1b`` is of the role ``arn:aws:iam::123456789012:role/billing``.
+    ``arn:aws:sts::123456789012:assumed-role/billing/i-0a1b`` has the role
+    ``arn:aws:iam::123456789012:role/billing``.
     """
     found = re.fullmatch(r"(arn:[^:]+):sts::(\d*):assumed-role/([^/]+)/(.+)", arn)
     if found is None:
@@ -124,11 +125,11 @@ def _actor(claims: Mapping[str, Any]) -> str:
             return ids.actor(claims.get(name))
         except InvalidIdentifier:  # an address may hold the key separator; the subject never does
             continue
-    raise Forbidden("the caller's token names nobody; it needs the claim email or sub")
+    raise Forbidden("the caller's token has no valid actor; it needs the claim email or sub")
 
 
 def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
-    """Return the groups. API Gateway sends one text: ``admins operators``, ``[admins operators]``, or with commas."""
+    """Return the groups, which API Gateway sends as one text such as ``[admins operators]``."""
     claim = claims.get(GROUPS_CLAIM) or ""
     text = " ".join(map(str, claim)) if isinstance(claim, list) else str(claim)
     return frozenset(part for part in re.split(r"[\s,\[\]]+", text) if part)

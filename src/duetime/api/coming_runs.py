@@ -102,8 +102,8 @@ class ComingRuns:
     ) -> ComingPage:
         """Return the upcoming times of each job in a page of the job list.
 
-        Pauses are respected. It reads no more than the list does: what somebody had skipped is among the times, and
-        what is due already, or was triggered, is not.
+        Pauses are respected. The route reads the jobs' rows only. The times include occurrences that were
+        skipped on request, and exclude triggered runs and runs that are already due.
         """
         refuse_unknown(request, ("until", "most", "limit", "cursor"))
         now = self.api.clock.now()

@@ -1,4 +1,4 @@
-"""Cross-origin headers: the console's origin alone may read responses. API Gateway answers preflight requests."""
+"""Cross-origin headers, so that the console's origin alone may read responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The deployment's health in detail, for operators: what lags, what waits, what is known. It reads more than the open probe may."""
+"""The deployment's health in detail, for operators: late passes, overdue actions, counts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOOKED_AT = 5
 """The soonest entries of a due shard: a long run stays first in its own until it is settled."""
 _DAY = timedelta(days=1)
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 Waiting = Callable[[], int]
 
 
@@ -63,7 +63,7 @@ class PassView(BaseModel):
 
 
 class OverdueView(BaseModel):
-    """The pending action that has been due for longest; one with a concurrency key may rightly wait, and is passed over."""
+    """The pending action that has been due for longest, except actions with a concurrency key."""
 
     tenant_id: str
     """Whose it is."""
@@ -118,7 +118,7 @@ class _PartAnswers:
 
     parts: dict[str, str] = field(default_factory=dict)
 
-    def read(self, part: str, read: Callable[[], Told]) -> Told | None:
+    def read(self, part: str, read: Callable[[], Result]) -> Result | None:
         try:
             result = read()
         except (BackendUnavailable, BackendMisconfigured) as error:

@@ -16,7 +16,7 @@ Sent = Mapping[str, Any] | None
 
 
 def handler_for(app: App, type_name: str, *, is_operator: bool) -> Handler:
-    """The handler that a registered job may name: a payload type's; an operator's, that of code's job which takes none.
+    """Return the handler of a payload type; for an operator also that of a code's job without payload.
 
     Raises:
         UnknownType: there is none of that name.
@@ -46,7 +46,7 @@ def payload_for_run(app: App, job: Job, sent: Sent) -> Payload | None:
 
     Raises:
         InvalidPayload: as `payload_of`.
-        UnknownType: this app has no handler for the job, so nobody could say whether the payload is right.
+        UnknownType: this app has no handler for the job, so the payload cannot be validated.
     """
     type_name = job.definition.type
     if job.definition.self_scheduled:

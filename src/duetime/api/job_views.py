@@ -47,13 +47,13 @@ class CadenceView(BaseModel):
     """One cadence of a job."""
 
     name: str
-    """What tells it from the job's others."""
+    """Its name within the job."""
     text: str
     """As it is declared: ``daily 02:30 tz=Europe/Paris``."""
     words: str
     """The same as a sentence."""
     paused: PauseView | None
-    """Of this cadence alone; the whole job's pause is told on the job."""
+    """Of this cadence alone; the job has the pause of all its cadences."""
 
     @classmethod
     def from_cadence(cls, cadence: Cadence, job: Job) -> Self:
@@ -104,7 +104,7 @@ class TuningView(BaseModel):
 
 
 class RunStatsView(BaseModel):
-    """What the job's row tells of its runs."""
+    """The counts in the job's row."""
 
     executed: int
     """Runs that succeeded."""
@@ -151,7 +151,8 @@ class JobSummary(BaseModel):
     next_due_at: Instant | None
     """The next nominal time; null if there is none."""
     last_run: LastRunView | None
-    """The run that was counted last; null before the first, and where none is: of events' runs only failures are counted."""
+    """The run that was counted last; null before the first. Of event-triggered runs, failures alone are
+    counted."""
     consecutive_failures: int
     """Since the last success."""
     recent_runs: list[RecentRunView] | None
@@ -191,7 +192,7 @@ class JobView(JobSummary):
     description: str
     """What it is for; may be empty."""
     payload: Any
-    """What each run is given; null if that is nothing. What is sensitive is `[redacted]` to who may not see it."""
+    """The payload of each run, or null. Sensitive values are `[redacted]` without `payloads:read`."""
     redacted: list[str]
     """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
     retry: RetryView | None
@@ -230,8 +231,8 @@ class JobView(JobSummary):
         Args:
             job: the job.
             now: the present.
-            skipped: times to come that somebody had skipped.
-            redacted_payload: what the client is told of its payload.
+            skipped: upcoming times that were skipped on request.
+            redacted_payload: its payload as the caller may see it.
         """
         return cls(
             **_fields(job, now, skipped),

@@ -1,4 +1,4 @@
-"""The routes of many actions at once: cancel and redrive by filters, step by step; and the list of those that failed."""
+"""Routes of bulk changes, cancel and redrive by filters, and of the list of failed actions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class BulkRoutes:
         )
 
     def cancel(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
-        """Cancel the pending ones that meet the filters, ask the running ones to stop; call again with `next_cursor`."""
+        """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
         scheduler = self.api.scheduler(request)
         step = scheduler.cancel_many(
             dry_run=body.dry_run, limit=body.limit, cursor=body.cursor, **body.filters()

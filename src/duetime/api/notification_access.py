@@ -1,7 +1,7 @@
-"""Who sees which notifications, and chooses for whom: by the permissions that there are for what they are about.
+"""The permissions to read notifications, and to change preferences, by kind.
 
 =============================  ====================================================
-a notification                 is seen by whoever has
+a notification                 needs the permission
 =============================  ====================================================
 of an action                   ``actions:read``
 of a job                       ``jobs:read``
@@ -70,12 +70,12 @@ def seen_by(
 
 
 def rules_admins(caller: Caller, owner: TenantId) -> bool:
-    """Whether the caller sees and changes who the owner's admins are, and what they are told."""
+    """Return whether the caller may read and change the settings for the owner's admins."""
     return _admin_of(owner) in caller.permissions
 
 
 def require_admin(caller: Caller, owner: TenantId, what: str) -> None:
-    """Let a caller pass who may change what the owner's admins are told.
+    """Require the permission to change the settings for the owner's admins.
 
     Raises:
         Forbidden: the caller may not.

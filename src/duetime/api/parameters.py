@@ -15,7 +15,7 @@ from duetime.api.requests import IDENTITY, read_time
 from duetime.errors import truncate
 
 LARGEST_PAGE = 100
-"""Of what is listed: actions with every attempt's longest message stay below the 6 MB that a Lambda may answer."""
+"""The most items in a page, so that the longest actions stay below Lambda's limit of 6 MB."""
 
 Start = Annotated[str | None, Query(alias="from", description="only what lies after this ISO 8601 instant")]
 Until = Annotated[str | None, Query(description="only what lies at or before this ISO 8601 instant")]

@@ -1,7 +1,9 @@
 """Preconditions: a change applies only to the version that the client has read (``ETag``, ``If-Match``).
 
-A job is written under the condition that its revision is the one compared here, so nothing comes between; so are
-preferences. An action is compared before the call, whose own condition is its status alone: another reschedule in
+A job is written under the condition that its revision is the one compared here, so nothing comes between; so
+are
+preferences. An action is compared before the call, whose own condition is its status alone: another
+reschedule in
 between is not seen.
 """
 

@@ -29,7 +29,7 @@ class PreferencesRequest(RequestBody):
     language: Annotated[str | None, Field(max_length=_LONG)] = None
     """such as `fr` or `fr-CA`; a language without translation falls back to English"""
     channels: dict[NotificationKind, list[Channel] | None] | None = None
-    """by kind: where it goes; an empty list for nowhere, null for where it goes by default. Other kinds stay as they are"""
+    """by kind: its channels; an empty list for none, null for the default. Other kinds stay unchanged"""
     addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
     """who gets mails, 20 at most, in place of those before"""
     admin_addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None

@@ -1,6 +1,7 @@
 """Problems: the HTTP form of every error (RFC 9457, ``application/problem+json``).
 
-This is the one table of HTTP statuses. A client may branch on `type`, which is stable; `detail` is for people.
+`PROBLEMS` is the one table of HTTP statuses. A client may branch on `type`, which is stable; `detail` is for
+people.
 """
 
 from __future__ import annotations
@@ -77,9 +78,7 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
 )
 """The status and the title of each error's `code`."""
 
-_COME_AGAIN = (
-    f"if the call was to change something, nobody knows whether it did; repeat it in {RETRY_AFTER} seconds"
-)
+_COME_AGAIN = f"a change may or may not have been made; repeat the call in {RETRY_AFTER} seconds"
 _FOR_THE_OPERATOR = "repeating the call will not help; the operator finds the reason in the API's log"
 
 

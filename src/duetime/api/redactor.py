@@ -43,7 +43,7 @@ class Redactor:
         return WHOLE if is_closed else Redacted(thing.body)
 
     def _redact(self, type_name: str, written: str | None, version: int) -> Redacted:
-        """A payload as it is written; to others without what is sensitive, and nothing of one that this app cannot read."""
+        """Return the payload, redacted without the permission; hide one that this app cannot read."""
         if written is None:
             return Redacted(None)
         if self.sees_all:
@@ -64,7 +64,7 @@ def _can_hold_a_payload(thing: Undelivered) -> bool:
 
 
 def _without_sensitive(handler: Handler, written: str, version: int) -> Redacted:
-    """The payload as its model reads it, each field under its own name: an alias could hide what a path means."""
+    """Return the payload under its model's field names, because paths of sensitive fields use these."""
     try:
         read = handler.read(written, version)
         text = "null" if read is None else read.model_dump_json(by_alias=False)

@@ -1,6 +1,7 @@
 """Routes: each has a method, a path under the prefix, the permissions it needs, its change, and its handler.
 
-`RouteTable` alone decides which route serves a request. It rejects unknown paths before the resolver reads them.
+`RouteTable` alone decides which route serves a request. It rejects unknown paths before the resolver reads
+them.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Route:
 
     @property
     def checks_if_match(self) -> bool:
-        """Return whether the route changes one action, one job or the preferences, and so reads ``If-Match``."""
+        """Return whether the route reads ``If-Match``: it changes an action, a job or the preferences."""
         about = None if self.operation is None else self.operation.about
         return about is AuditKind.PREFERENCES or (
             about in {AuditKind.ACTION, AuditKind.JOB} and "<" in self.path

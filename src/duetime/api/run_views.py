@@ -1,4 +1,4 @@
-"""What a client gets of a job's runs beside the job: the next, the last, the recent ones. Instants are as in `views`."""
+"""The JSON views of a job's next, last and recent runs. Instants are as in `views`."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """Actions over HTTP, each caller's in the caller's own tenant, and the runs of the jobs that the caller sees."""
+    """Serves the actions of the caller's tenant, and the runs of the jobs that the caller sees."""
 
     api: ApiContext
 
@@ -102,9 +102,10 @@ class Scheduling:
         return Response(status, _JSON, view, headers=location)
 
     def query(self, query: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
-        """Return a page of the actions that match all filters: of a correlation id oldest first, others newest first.
+        """Return a page of the actions that match all filters, newest first; by correlation id oldest first.
 
-        Failed ones come by their failure; those of a due range soonest first, where the deployment has `due_order`. It
+        Failed ones come by their failure; those of a due range soonest first, where the deployment has
+        `due_order`. It
         may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
         """
         refuse_unknown(request, [*ActionQuery.model_fields])

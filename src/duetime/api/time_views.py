@@ -1,4 +1,4 @@
-"""What a client gets of a job's or a cadence's times: their JSON, made here and nowhere else. Instants are as in `views`."""
+"""The JSON views of a job's or a cadence's times. Instants are as in `views`."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class UndeliveredView(UndeliveredSummary):
     """Something undelivered in full."""
 
     body: str | None
-    """What was given up, as text; null where it can hold what is sensitive, and the caller may not see that."""
+    """The undelivered input as text; null if it can be sensitive and the caller lacks `payloads:read`."""
     redacted: list[str]
     """`*` if the body is hidden from the caller; else empty."""
     is_cut: bool

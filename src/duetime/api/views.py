@@ -121,7 +121,7 @@ class ActionView(ActionSummary):
     """An action in full."""
 
     payload: Any
-    """As JSON; null when a large one, kept apart, is gone. What is sensitive is `[redacted]` to who may not see it."""
+    """As JSON; null if a large one has expired. Sensitive values are `[redacted]` without `payloads:read`."""
     redacted: list[str]
     """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
 

@@ -1,4 +1,4 @@
-"""The console's files over HTTP: a few paths, each with headers under which a browser runs nothing but what was built."""
+"""The console's files over HTTP, with headers under which a browser runs built scripts only."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Site:
 
 
 def _headers(config: ConsoleConfig) -> Mapping[str, str]:
-    """Return headers that admit scripts of this origin only, calls to the API and the sign-in only, and no frames."""
+    """Return headers that admit only own scripts, calls to the API and the sign-in, and no frames."""
     sources = ["'self'"]
     if config.sign_in:
         url = urlsplit(config.sign_in.url)

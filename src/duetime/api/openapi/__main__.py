@@ -1,4 +1,4 @@
-"""``python -m duetime.api.openapi docs/openapi.json`` writes the document, and the copy that the API serves."""
+"""``python -m duetime.api.openapi docs/openapi.json`` writes the document and the served copy."""
 
 from __future__ import annotations
 

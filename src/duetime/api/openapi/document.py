@@ -31,13 +31,14 @@ VERSION = "0.1.0"
 _ABOUT = """\
 Schedules actions, and looks after jobs, of the caller's tenant.
 
-A person sends an ID token of the deployment's user pool; a service signs its requests and calls the deployment's other URL.
-`x-permission` is the permission that the caller's roles need; either of two suffices. The token or the signature
-identifies the caller: `tenant`, `tenant_id`, `actor`, `user` and `created_by` in a request are ignored. Unknown
-fields and parameters are rejected, and so is a repeated filter.
+A person sends an ID token of the deployment's user pool. A service signs its requests and calls the other
+URL.
+`x-permission` is the permission that the caller needs; either of two suffices. The token or the signature
+identifies the caller: `tenant`, `tenant_id`, `actor`, `user` and `created_by` in a request are ignored.
+Unknown fields and parameters are rejected, and so is a repeated filter.
 
-Times are ISO 8601; in answers in UTC, with `Z`. A list has `next_cursor` while there is more; say it as `cursor`.
-Every refusal is a problem (RFC 9457). An answer may have more fields in a later version, and a problem more members."""
+Times are ISO 8601; in responses in UTC, with `Z`. A list has `next_cursor` while there is more; send it as
+`cursor`. Every error is a problem (RFC 9457). Later versions may add fields to responses and problems."""
 
 _SECURITY = {
     "idToken": {
@@ -51,7 +52,7 @@ _SECURITY = {
         "type": "apiKey",
         "in": "header",
         "name": "Authorization",
-        "description": "AWS Signature Version 4 for the service `execute-api`; the setting `identities` knows the signer.",
+        "description": "AWS Signature Version 4 for `execute-api`; the setting `identities` has signers.",
         "x-amazon-apigateway-authtype": "awsSigv4",
     },
 }

@@ -27,7 +27,7 @@ _DESCRIPTIONS = {
     "count": "how many times at most",
     "cadence": "a cadence's text, such as `daily 02:30 tz=Europe/Paris`",
     "status": "only those with this status",
-    "Idempotency-Key": "the same key again is answered with the first action; as `idempotency_key` in the body",
+    "Idempotency-Key": "a repeat of the key returns the first action; as `idempotency_key` in the body",
     "If-Match": "the `ETag` that was seen: if it has changed meanwhile, nothing is done (412)",
 }
 """The descriptions of parameters whose annotations have none."""

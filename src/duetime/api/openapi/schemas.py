@@ -1,4 +1,4 @@
-"""Schemas: the models of bodies and responses as JSON Schema. Docstrings below fields are their descriptions."""
+"""JSON Schemas of bodies and responses, with the docstrings below fields as descriptions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class Untitled(GenerateJsonSchema):
     def model_schema(self, schema: Any) -> Schema:
         """Return the schema of a model, with the docstrings below its fields.
 
-        Pydantic's `use_attribute_docstrings` would read the source whenever a class is created: too slow for a
+        Pydantic's `use_attribute_docstrings` would read the source whenever a class is created: too slow for
+        a
         cold start.
         """
         generated = super().model_schema(schema)
@@ -63,7 +64,7 @@ def _docstrings_below_fields(model: Model) -> dict[str, str]:
     [definition] = ast.parse(textwrap.dedent(inspect.getsource(model))).body
     lines = definition.body if isinstance(definition, ast.ClassDef) else []
     return {
-        field.target.id: inspect.cleandoc(docstring.value.value).replace("``", "`")
+        field.target.id: " ".join(docstring.value.value.split()).replace("``", "`")
         for field, docstring in pairwise(lines)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
