@@ -79,7 +79,7 @@ class Charges:
         )
         self.clock = TurnedClock(NOW)
         self.cloud = MemoryCloud(app_of_charges(), clock=self.clock, settings=self.settings)
-        desk = ApiContext(
+        api = ApiContext(
             self.cloud.store,
             self.cloud.job_ports,
             app_of_charges(),
@@ -89,7 +89,7 @@ class Charges:
         )
         access = Access(MemoryGrants(), MemoryAuditTrail(), self.clock)
         self.undelivered = self.cloud.undelivered_ports.store
-        self.client = Client(make_door(desk, Health({}), access))
+        self.client = Client(make_door(api, Health({}), access))
 
     def ask(self, method, path, group="clerks", tenant="acme", **changes):
         claims = {"custom:tenant_id": tenant, "sub": group, "cognito:groups": group}

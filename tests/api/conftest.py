@@ -211,9 +211,9 @@ def call_over(app, clock, settings):
     def make(store, bookmarks=None, jobs=None, **more):
         marks = bookmarks or MemoryBookmarks()
         jobs = jobs or JobPorts(MemoryJobStore(store), MemoryRoutes([app.manifest]))
-        desk = ApiContext(store, jobs, app, clock, settings)
-        health = Health(probes(store, marks), Details(desk, marks))
-        return Client(make_door(desk, health, nobodys_access(clock), **more))
+        api = ApiContext(store, jobs, app, clock, settings)
+        health = Health(probes(store, marks), Details(api, marks))
+        return Client(make_door(api, health, nobodys_access(clock), **more))
 
     return make
 
@@ -237,8 +237,8 @@ def cloud(clock, settings):
 @pytest.fixture
 def call_cloud(cloud, clock, settings):
     """Calls the API over that cloud, with a sample event."""
-    desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
-    return Client(make_door(desk, Health({}), nobodys_access(clock)))
+    api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings)
+    return Client(make_door(api, Health({}), nobodys_access(clock)))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.api.conftest import NOW, Client, jobs_app, nobodys_notifications, sam
 
 NAME = "01983b5e-7c00-7a3c-9f21-5d0c8e4b7a16"
 CLAIMS = {"custom:tenant_id": "acme", "sub": "s-1", "email": "ada@acme.example"}
-ALONE = {each.name.lower(): each.value for each in Permission}
+ALONE = {item.name.lower(): item.value for item in Permission}
 """A role for each permission."""
 
 
@@ -26,7 +26,7 @@ class Office:
         self.grants, self.trail = MemoryGrants(), MemoryAuditTrail()
         self.notified = nobodys_notifications()
         self.cloud = MemoryCloud(jobs_app(), clock=clock, settings=self.settings)
-        desk = ApiContext(
+        api = ApiContext(
             self.cloud.store,
             self.cloud.job_ports,
             jobs_app(),
@@ -36,8 +36,8 @@ class Office:
             self.notified,
         )
         self.access = Access(self.grants, self.trail, clock)
-        self.routes = list(app.routes_of(desk, Health({}), self.access))
-        self.send = Client(make_door(desk, Health({}), self.access)).send
+        self.routes = list(app.routes_of(api, Health({}), self.access))
+        self.send = Client(make_door(api, Health({}), self.access)).send
 
     def ask(self, method, path, *groups, **changes):
         claims = changes.pop("claims", CLAIMS | {"cognito:groups": " ".join(groups)})
@@ -50,7 +50,7 @@ def served():
     return [(route.method, route.path, route.admits) for route in Office(TurnedClock(NOW), roles={}).routes]
 
 
-GUARDED = [each for each in served() if each[2]]
+GUARDED = [item for item in served() if item[2]]
 
 
 def at(path, name=NAME):

@@ -1,4 +1,4 @@
-"""Whatever comes in is answered, as a client is answered: never an exception, never a fault, always a document."""
+"""Every event gets a response with a document: never an exception, never an internal error."""
 
 import json
 
@@ -103,7 +103,7 @@ def test_every_shape_of_an_event_is_answered(data):
     for _ in range(data.draw(st.integers(1, 3))):
         part = event
         for _depth in range(data.draw(st.integers(0, 2))):
-            inner = [each for each in part.values() if isinstance(each, dict)]
+            inner = [item for item in part.values() if isinstance(item, dict)]
             part = data.draw(st.sampled_from(inner)) if inner else part
         name = data.draw(st.sampled_from(sorted(part)) | texts if part else texts)
         if data.draw(st.booleans()):

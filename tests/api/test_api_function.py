@@ -41,7 +41,7 @@ def deployed(aws, client_of):
 def test_an_action_is_scheduled_found_moved_and_cancelled(deployed):
     made = deployed.schedule()
     assert deployed("get", action_id=made["id"]).json == made
-    assert [each["id"] for each in deployed("query").json["items"]] == [made["id"]]
+    assert [item["id"] for item in deployed("query").json["items"]] == [made["id"]]
     assert deployed("reschedule", action_id=made["id"]).status == 200
     assert deployed("redrive", action_id=made["id"]).status == 409
     assert deployed("cancel", action_id=made["id"]).json["status"] == "cancelled"
@@ -51,13 +51,13 @@ def test_an_action_is_scheduled_found_moved_and_cancelled(deployed):
 def test_the_document_has_the_tag_that_the_deployment_chose(aws, app, call):
     client = type(call)(make_handler(Settings(api_tag="Ours"), app))
     event = sample_event("health", path="/api/v1/openapi.json")
-    assert [each["name"] for each in client.send(event).json["tags"]] == ["Ours"]
+    assert [item["name"] for item in client.send(event).json["tags"]] == ["Ours"]
 
 
 def test_many_actions_are_cancelled_by_their_correlation_id(deployed):
     made = [deployed.schedule()["id"] for _ in range(3)]
     step = deployed("cancel-many").json
-    assert {each["id"] for each in step["changed"]} == set(made)
+    assert {item["id"] for item in step["changed"]} == set(made)
     assert deployed("cancel-many").json["changed"] == []
     assert deployed("dead-letters").json == {"items": [], "next_cursor": None}
     assert deployed("redrive-many").json["changed"] == []
@@ -85,9 +85,9 @@ def test_a_job_is_registered_paused_triggered_and_taken_back(jobs, deployed):
     again = jobs("POST", body=REPORT | {"trigger": True, "idempotency_key": "k-1"})
     assert (again.status, again.json["run_id"]) == (200, made.json["run_id"])
     assert deployed("get", action_id=made.json["run_id"]).json["payload"]["text"] == "hourly"
-    assert [each["name"] for each in jobs("GET").json["items"]] == ["acme-report"]
+    assert [item["name"] for item in jobs("GET").json["items"]] == ["acme-report"]
     skipped = jobs("POST", "/acme-report/skip-next").json["nominal_at"]
-    assert skipped not in [each["at"] for each in jobs("GET", "/acme-report").json["next_runs"]]
+    assert skipped not in [item["at"] for item in jobs("GET", "/acme-report").json["next_runs"]]
     assert jobs("POST", "/acme-report/pause", body={"reason": "audit"}).status == 204
     assert jobs("GET", "/acme-report").json["paused"]["reason"] == "audit"
     assert jobs("POST", "/acme-report/resume").status == 204
@@ -103,8 +103,8 @@ def test_runs_and_occurrences_are_told(jobs):
     run = jobs("POST", body=REPORT | {"trigger": True}).json["run_id"]
     first = jobs("GET", "/acme-report/runs", query={"limit": "1"}).json
     rest = jobs("GET", "/acme-report/runs", query={"cursor": first["next_cursor"]}).json
-    assert run in [each["id"] for each in [*first["items"], *rest["items"]]]
-    accounts = {each["account"] for each in jobs("GET", "/acme-report/occurrences").json["items"]}
+    assert run in [item["id"] for item in [*first["items"], *rest["items"]]]
+    accounts = {item["account"] for item in jobs("GET", "/acme-report/occurrences").json["items"]}
     assert accounts <= {"pending", "upcoming"}
     assert accounts
 
@@ -153,16 +153,16 @@ def test_the_health_in_detail_counts_what_waits_in_the_failure_queue(deployed, a
     url = sqs.create_queue(QueueName="duetime-failures")["QueueUrl"]
     sqs.send_message(QueueUrl=url, MessageBody="{}")
     client = type(call)(make_handler(Settings(failure_queue=url), app))
-    told = client("health", path="/api/v1/health/details", claims=OPERATOR).json
-    assert (told["status"], told["failure_queue"]) == ("ok", 1)
+    details = client("health", path="/api/v1/health/details", claims=OPERATOR).json
+    assert (details["status"], details["failure_queue"]) == ("ok", 1)
     sqs.delete_queue(QueueUrl=url)
-    told = client("health", path="/api/v1/health/details", claims=OPERATOR).json
-    assert (told["ill"], told["failure_queue"]) == (["failure queue"], None)
+    details = client("health", path="/api/v1/health/details", claims=OPERATOR).json
+    assert (details["ill"], details["failure_queue"]) == (["failure queue"], None)
 
 
 def test_the_health_in_detail_says_where_the_runbook_is_if_it_was_told(deployed, app, call):
     there = "https://wiki.example.com/duetime"
     for runbook in (there, None):
         client = type(call)(make_handler(Settings(), app, runbook=runbook))
-        told = client("health", path="/api/v1/health/details", claims=OPERATOR).json
-        assert told["runbook"] == runbook
+        details = client("health", path="/api/v1/health/details", claims=OPERATOR).json
+        assert details["runbook"] == runbook

@@ -1,4 +1,4 @@
-"""The trail: each change that somebody asked for is there once, with who, what and what came of it; and never a payload."""
+"""The trail has each requested change once, with caller, target and result, and no payload."""
 
 import base64
 import json
@@ -44,7 +44,7 @@ def test_an_entry_tells_who_asked_in_which_roles_from_where_for_what_and_what_ca
 
 @pytest.mark.parametrize(("method", "path"), CHANGES)
 def test_each_change_leaves_exactly_one_entry_however_it_is_answered(office, ask, trail, method, path):
-    for number, asked in enumerate(
+    for number, inputs in enumerate(
         (
             {"body": {}},
             {"body": {"name": "x", "payload": {"text": SECRET}, "more": [{"payload": SECRET}]}},
@@ -56,7 +56,7 @@ def test_each_change_leaves_exactly_one_entry_however_it_is_answered(office, ask
         ),
         1,
     ):
-        answer = ask(method, at(path), **asked)
+        answer = ask(method, at(path), **inputs)
         entries = trail()
         assert len(entries) == number
         assert entries[0]["status"] == answer.status
@@ -81,13 +81,13 @@ def test_who_is_not_known_leaves_none(ask, trail):
 def test_what_was_refused_tells_which_and_why(ask, trail):
     running = scheduled(ask).json["id"]
     ask("DELETE", f"/scheduling/{running}")
-    for status, asked in (
+    for status, inputs in (
         (403, {"method": "DELETE", "path": f"/scheduling/{running}", "claims": CLAIMS}),
         (404, {"method": "DELETE", "path": f"/scheduling/{NAME}"}),
         (409, {"method": "DELETE", "path": f"/scheduling/{running}"}),
         (422, {"method": "PUT", "path": f"/scheduling/{running}/reschedule", "body": {"in": -1}}),
     ):
-        answer = ask(**asked)
+        answer = ask(**inputs)
         assert answer.status == status, answer.text
         last = trail()[0]
         assert last["status"] == status
@@ -106,15 +106,15 @@ def test_a_dry_run_leaves_none_and_the_same_done_leaves_one(ask, trail, path, bo
     assert ask("POST", path, body={**body, "dry_run": True}).status < 300
     assert trail() == []
     assert ask("POST", path, body={**body, "dry_run": False}).status < 300
-    assert [each["operation"] for each in trail()] == [path.rpartition("/")[2]]
+    assert [item["operation"] for item in trail()] == [path.rpartition("/")[2]]
 
 
 def test_no_route_is_kept_out_of_the_trail_by_calling_it_a_dry_run(ask, trail):
     made = scheduled(ask).json["id"]
-    said = {"body": {"dry_run": True}, "query": {"dry_run": "true"}}
-    assert ask("DELETE", f"/scheduling/{made}", **said).json["status"] == "cancelled"
-    assert ask("DELETE", "/grants/clerks", **said).status == 204
-    assert [each["operation"] for each in trail()] == ["revoke", "cancel", "schedule"]
+    fields = {"body": {"dry_run": True}, "query": {"dry_run": "true"}}
+    assert ask("DELETE", f"/scheduling/{made}", **fields).json["status"] == "cancelled"
+    assert ask("DELETE", "/grants/clerks", **fields).status == 204
+    assert [item["operation"] for item in trail()] == ["revoke", "cancel", "schedule"]
     doubled = '{"type":"remark","dry_run":true,"dry_run":false}'
     is_dry = ask("POST", "/scheduling/cancel", body=doubled).json["dry_run"]
     assert len(trail()) == (3 if is_dry else 4)
@@ -150,7 +150,7 @@ def test_a_payload_is_nowhere_in_an_entry_however_deep_it_stands(ask, trail):
 
 
 @pytest.mark.parametrize(
-    ("route", "body", "asked"),
+    ("route", "body", "inputs"),
     [
         ("POST /scheduling", {"type": "remark", "in": 60, "payloads": {"text": SECRET}}, {"type": "remark", "in": 60}),
         ("POST /background-jobs/own-report/trigger", {"text": SECRET}, {}),
@@ -161,9 +161,9 @@ def test_a_payload_is_nowhere_in_an_entry_however_deep_it_stands(ask, trail):
         ("DELETE /grants/clerks", {"why": SECRET}, {}),
     ],
 )  # fmt: skip
-def test_what_a_route_does_not_know_is_not_kept(ask, trail, route, body, asked):
+def test_what_a_route_does_not_know_is_not_kept(ask, trail, route, body, inputs):
     ask(*route.split(), body=body, query={"comment": SECRET})
-    assert trail()[0]["asked"] == asked
+    assert trail()[0]["asked"] == inputs
     assert SECRET not in json.dumps(trail())
 
 
@@ -180,10 +180,10 @@ def test_the_trail_of_one_action_and_of_one_job(ask, trail):
     ask("POST", "/background-jobs", body=OWN)
     ask("POST", "/background-jobs/own-report/pause")
     ask("POST", "/background-jobs/own-other/pause")
-    assert [each["operation"] for each in trail(action=one)] == ["cancel", "schedule"]
-    assert [each["operation"] for each in trail(action=other)] == ["schedule"]
-    assert [each["operation"] for each in trail(job="own-report")] == ["pause", "register"]
-    assert [each["status"] for each in trail(job="own-other")] == [404]
+    assert [item["operation"] for item in trail(action=one)] == ["cancel", "schedule"]
+    assert [item["operation"] for item in trail(action=other)] == ["schedule"]
+    assert [item["operation"] for item in trail(job="own-report")] == ["pause", "register"]
+    assert [item["status"] for item in trail(job="own-other")] == [404]
     assert trail(action="") == trail(job="") == []
     assert len(trail()) == 6
 
@@ -191,7 +191,7 @@ def test_the_trail_of_one_action_and_of_one_job(ask, trail):
 def test_an_action_that_its_key_names_has_both_entries(ask, trail):
     first = scheduled(ask, idempotency_key="k").json["id"]
     assert scheduled(ask, idempotency_key="k").status == 200
-    assert [each["status"] for each in trail(action=first)] == [200, 201]
+    assert [item["status"] for item in trail(action=first)] == [200, 201]
 
 
 def test_pages_of_the_trail_lead_through_all(office, ask, trail):
@@ -200,9 +200,9 @@ def test_pages_of_the_trail_lead_through_all(office, ask, trail):
     found, cursor = [], {}
     while cursor is not None:
         page = office.ask("GET", "/audit", claims=STAFF, query={"limit": "2", **cursor}).json
-        found += [each["id"] for each in page["items"]]
+        found += [item["id"] for item in page["items"]]
         cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
-    assert found == [each["id"] for each in trail()]
+    assert found == [item["id"] for item in trail()]
 
 
 def test_a_list_of_the_trail_that_cannot_be_is_refused(office):

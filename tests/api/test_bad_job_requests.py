@@ -166,12 +166,12 @@ BODIES = {
 
 @pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
 def test_what_cannot_be_done_is_told_and_changes_nothing(ask, cloud, case):
-    method, path, body, status, code, told = case
+    method, path, body, status, code, detail = case
     name = path.split("/")[1]
     rows, before = cloud.store.rows(), ask("GET", f"/{name}").text
     answer = ask(method, path, body=body)
     assert (answer.status, answer.code) == (status, code), answer.text
-    assert told in answer.json["detail"]
+    assert detail in answer.json["detail"]
     assert cloud.store.rows() == rows
     assert ask("GET", f"/{name}").text == before
 
@@ -199,10 +199,10 @@ QUERIES = [
 
 @pytest.mark.parametrize("case", QUERIES, ids=[f"{path} {query!r:.40}" for path, query, *_ in QUERIES])
 def test_a_bad_query_is_refused(ask, case):
-    path, query, status, code, told = case
+    path, query, status, code, detail = case
     answer = ask("GET", path, query=query)
     assert (answer.status, answer.code) == (status, code), answer.text
-    assert told in answer.json["detail"]
+    assert detail in answer.json["detail"]
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,10 @@ BODIES = {
 
 @pytest.mark.parametrize("case", BODIES.values(), ids=BODIES.keys())
 def test_a_bad_body_is_refused_and_told_what_is_wrong(call, store, case):
-    body, status, code, told = case
+    body, status, code, detail = case
     answer = call("schedule", body=body)
     assert (answer.status, answer.code) == (status, code), answer.text
-    assert told in answer.json["detail"]
+    assert detail in answer.json["detail"]
     assert len(answer.text) < 5_000
     assert store.rows() == ()
 
@@ -124,19 +124,19 @@ TIMES = {
 }
 
 
-@pytest.mark.parametrize(("at", "told"), TIMES.items(), ids=[time[:30] or "empty" for time in TIMES])
-def test_a_time_that_names_no_instant_is_refused(call, at, told):
+@pytest.mark.parametrize(("at", "detail"), TIMES.items(), ids=[time[:30] or "empty" for time in TIMES])
+def test_a_time_that_names_no_instant_is_refused(call, at, detail):
     made = call.schedule()
     for answer in (
         call("schedule", body={"type": "remark", "payload": {}, "at": at}),
         call("reschedule", action_id=made["id"], body={"at": at}),
     ):
         assert (answer.status, answer.code) == (422, "invalid-time")
-        assert told in answer.json["detail"]
+        assert detail in answer.json["detail"]
 
 
 @pytest.mark.parametrize(
-    ("at", "tz", "told"),
+    ("at", "tz", "detail"),
     [
         ("2027-03-28T02:30:00", "Europe/Paris", "does not exist in Europe/Paris"),
         ("2027-06-01T09:00:00", "Mars/Olympus", "not an IANA time zone"),
@@ -147,19 +147,19 @@ def test_a_time_that_names_no_instant_is_refused(call, at, told):
         ("0001-01-01T00:00:00", "Asia/Tokyo", "1970 to 2199"),
     ],
 )
-def test_a_local_time_that_its_zone_does_not_have_is_refused(call, at, tz, told):
+def test_a_local_time_that_its_zone_does_not_have_is_refused(call, at, tz, detail):
     answer = call("schedule", body={"type": "remark", "payload": {}, "at": at, "tz": tz})
     assert (answer.status, answer.code) == (422, "invalid-time")
-    assert told in answer.json["detail"]
+    assert detail in answer.json["detail"]
 
 
 def test_every_flaw_of_a_body_is_named_at_once(call):
     answer = call("schedule", body={"type": 5, "payload": 6, "in": "x", "zz": 1})
-    assert {each["where"] for each in answer.json["errors"]} == {"type", "payload", "in", "zz"}
+    assert {item["where"] for item in answer.json["errors"]} == {"type", "payload", "in", "zz"}
 
 
 @pytest.mark.parametrize(
-    ("query", "status", "code", "told"),
+    ("query", "status", "code", "detail"),
     [
         ({"limit": "0"}, 422, "invalid-request", "limit must be greater than or equal to 1"),
         ({"limit": "101"}, 422, "invalid-request", "limit must be less than or equal to 100"),
@@ -173,10 +173,10 @@ def test_every_flaw_of_a_body_is_named_at_once(call):
         ({"corelation_id": "a"}, 422, "invalid-request", "known are type, correlation_id, job"),
     ],
 )
-def test_a_bad_query_is_refused(call, query, status, code, told):
+def test_a_bad_query_is_refused(call, query, status, code, detail):
     answer = call("query", query=query)
     assert (answer.status, answer.code) == (status, code)
-    assert told in answer.json["detail"]
+    assert detail in answer.json["detail"]
 
 
 def test_a_parameter_said_twice_is_refused(call):

@@ -42,7 +42,7 @@ def test_a_tenant_or_an_actor_that_the_client_names_is_ignored(call):
     )
     assert (made["tenant_id"], made["created_by"]) == ("acme", "ada@acme.example")
     listed = call("query", query={"tenant_id": "globex"})
-    assert [each["id"] for each in listed.json["items"]] == [made["id"]]
+    assert [item["id"] for item in listed.json["items"]] == [made["id"]]
 
 
 @pytest.mark.parametrize("sample", ["schedule", "query", *ONES])
@@ -97,11 +97,11 @@ def test_callers_at_the_same_time_never_see_each_others_actions(call):
         for _ in range(15):
             made = call.schedule(claims=claims)
             listed = call("query", claims=claims, query={}).json["items"]
-            wrong.extend(each for each in [made, *listed] if each["tenant_id"] != tenant)
+            wrong.extend(item for item in [made, *listed] if item["tenant_id"] != tenant)
 
     threads = [threading.Thread(target=be, args=(f"tenant-{number}",)) for number in range(6)]
-    for each in threads:
-        each.start()
+    for item in threads:
+        item.start()
     for thread in threads:
         thread.join()
     assert wrong == []

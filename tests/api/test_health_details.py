@@ -17,7 +17,7 @@ from tests.api.conftest import ADA, NOW, OPERATOR, Client, Worker, jobs_app, nob
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 
 
-def asked(client, claims=OPERATOR):
+def request_details(client, claims=OPERATOR):
     return client("health", claims=claims, path="/api/v1/health/details")
 
 
@@ -26,9 +26,9 @@ def client_of(cloud, clock, settings):
     """A client of the API over the cloud, whose failure queue says what the test says."""
 
     def make(waiting=None, settings=settings, bookmarks=None):
-        desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
-        details = Details(desk, bookmarks or cloud._bookmarks, waiting)
-        return Client(make_door(desk, Health({}, details), nobodys_access(clock)))
+        api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, cloud.undelivered_ports)
+        details = Details(api, bookmarks or cloud._bookmarks, waiting)
+        return Client(make_door(api, Health({}, details), nobodys_access(clock)))
 
     return make
 
@@ -39,7 +39,7 @@ def details(client_of):
     client = client_of()
 
     def ask():
-        answer = asked(client)
+        answer = request_details(client)
         assert answer.status == 200, answer.text
         return answer.json
 
@@ -52,20 +52,20 @@ def sweep(cloud, clock):
 
 def test_a_deployment_that_has_nothing_to_do_is_well(details, cloud, clock):
     sweep(cloud, clock)
-    told = details()
-    assert (told["status"], told["ill"], told["enabled"]) == ("ok", [], True)
-    assert told["swept_until"] == "2026-03-01T12:00:00Z"
-    assert (told["oldest_overdue"], told["undelivered"]) == (None, {"count": 0, "more": False})
-    assert (told["timers"], told["due_shards"], told["failure_queue"]) == ("eventbridge", 16, None)
-    assert {"apply-plan-change", "billing-nightly", "remark"} <= set(told["types"])
-    assert set(told["parts"].values()) == {"ok"}
+    result = details()
+    assert (result["status"], result["ill"], result["enabled"]) == ("ok", [], True)
+    assert result["swept_until"] == "2026-03-01T12:00:00Z"
+    assert (result["oldest_overdue"], result["undelivered"]) == (None, {"count": 0, "more": False})
+    assert (result["timers"], result["due_shards"], result["failure_queue"]) == ("eventbridge", 16, None)
+    assert {"apply-plan-change", "billing-nightly", "remark"} <= set(result["types"])
+    assert set(result["parts"].values()) == {"ok"}
 
 
 def test_only_operators_may_ask(client_of):
     client = client_of()
-    answer = asked(client, ADA)
+    answer = request_details(client, ADA)
     assert (answer.status, answer.code) == (403, "forbidden")
-    assert asked(client, {**ADA, "cognito:groups": "operators"}).status == 200
+    assert request_details(client, {**ADA, "cognito:groups": "operators"}).status == 200
 
 
 def test_the_open_probe_tells_none_of_it(client_of):
@@ -82,8 +82,8 @@ def test_a_sweep_that_has_not_passed_for_three_minutes_is_ill(details, cloud, cl
 def test_nothing_is_late_where_all_is_switched_off(client_of, cloud, clock):
     sweep(cloud, clock)
     clock.wait_until(NOW + 20 * MINUTE)
-    told = asked(client_of(settings=Settings(enabled=False))).json
-    assert (told["status"], told["enabled"]) == ("ok", False)
+    result = request_details(client_of(settings=Settings(enabled=False))).json
+    assert (result["status"], result["enabled"]) == ("ok", False)
 
 
 def test_the_oldest_overdue_action_is_told_and_ill_when_no_sweep_has_sent_it(
@@ -92,9 +92,9 @@ def test_the_oldest_overdue_action_is_told_and_ill_when_no_sweep_has_sent_it(
     client = client_of()
     made = client.schedule(claims=ADA, body={"type": "remark", "payload": {}, "in": 0})
     clock.wait_until(NOW + 7 * MINUTE)
-    told = details()
-    assert told["oldest_overdue"]["id"] == made["id"]
-    assert (told["oldest_overdue"]["tenant_id"], told["ill"]) == ("acme", [])
+    result = details()
+    assert result["oldest_overdue"]["id"] == made["id"]
+    assert (result["oldest_overdue"]["tenant_id"], result["ill"]) == ("acme", [])
     clock.wait_until(NOW + 9 * MINUTE)
     assert details()["ill"] == ["overdue"]
 
@@ -108,15 +108,15 @@ def test_one_that_waits_for_a_slot_is_not_overdue(details, clock, client_of):
 
 
 def test_the_latest_passes_are_told(details, cloud, clock):
-    with cloud.journal.recording(SWEEP) as said:
-        said.append("12 sent again")
-    told = details()
-    assert told["last_sweep"] == {
+    with cloud.journal.recording(SWEEP) as fields:
+        fields.append("12 sent again")
+    result = details()
+    assert result["last_sweep"] == {
         "began_at": "2026-03-01T12:00:00Z",
         "status": "executed",
         "message": "12 sent again",
     }
-    assert told["last_catch_up"] is None
+    assert result["last_catch_up"] is None
 
 
 def test_a_failed_action_of_the_last_day_is_counted(details, cloud, clock, client_of):
@@ -130,7 +130,7 @@ def test_a_failed_action_of_the_last_day_is_counted(details, cloud, clock, clien
 
 
 def test_what_waits_in_the_failure_queue_is_counted(client_of):
-    assert asked(client_of(waiting=lambda: 3)).json["failure_queue"] == 3
+    assert request_details(client_of(waiting=lambda: 3)).json["failure_queue"] == 3
 
 
 def test_a_part_that_does_not_answer_is_ill_and_the_others_are_told(client_of, cloud, clock):
@@ -139,7 +139,7 @@ def test_a_part_that_does_not_answer_is_ill_and_the_others_are_told(client_of, c
     def silent():
         raise BackendUnavailable("SQS", "secret")
 
-    answer = asked(client_of(waiting=silent))
+    answer = request_details(client_of(waiting=silent))
     assert answer.status == 200
     assert (answer.json["status"], answer.json["ill"]) == ("ill", ["failure queue"])
     assert answer.json["parts"]["failure queue"] == "unavailable"

@@ -69,7 +69,7 @@ def test_a_key_holds_as_long_as_the_body_says(call, worker, clock):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "fields",
     [
         {"idempotency_key": ""},
         {"idempotency_key": "a#b"},
@@ -81,8 +81,8 @@ def test_a_key_holds_as_long_as_the_body_says(call, worker, clock):
     ],
     ids=str,
 )
-def test_a_key_or_a_time_to_live_that_cannot_be_one_is_refused(call, said):
-    assert call("schedule", body={**REMARK, **said}).status == 422
+def test_a_key_or_a_time_to_live_that_cannot_be_one_is_refused(call, fields):
+    assert call("schedule", body={**REMARK, **fields}).status == 422
     assert listed(call) == []
 
 

@@ -71,8 +71,8 @@ def test_any_other_group_makes_no_operator(ask, groups):
 def test_operators_of_two_tenants_see_codes_jobs_and_each_their_own(ask):
     operators = {"cognito:groups": "operators"}
     ask("POST", body=REPORT, claims=ADA)
-    ours = [each["name"] for each in ask("GET", claims=ADA | operators).json["items"]]
-    theirs = [each["name"] for each in ask("GET", claims=EVE | operators).json["items"]]
+    ours = [item["name"] for item in ask("GET", claims=ADA | operators).json["items"]]
+    theirs = [item["name"] for item in ask("GET", claims=EVE | operators).json["items"]]
     assert ours == [*theirs, "acme-report"]
     assert "billing-nightly" in theirs
 

@@ -10,13 +10,13 @@ from tests.api.office import CLAIMS, Office
 
 
 def of(page, name):
-    (found,) = (each for each in page["items"] if each["name"] == name)
+    (found,) = (item for item in page["items"] if item["name"] == name)
     return found
 
 
 def test_runs_are_told_only_where_they_are_asked_for(ask):
     for query in ({}, {"runs": "0"}):
-        assert {each["recent_runs"] for each in ask("GET", query=query or None).json["items"]} == {None}
+        assert {item["recent_runs"] for item in ask("GET", query=query or None).json["items"]} == {None}
     assert of(ask("GET", query={"runs": "3"}).json, "billing-nightly")["recent_runs"] == []
 
 
@@ -39,9 +39,9 @@ def test_the_last_runs_of_each_job_are_told_newest_first_without_those_to_come(a
 
 def test_a_run_that_waits_has_neither_begun_nor_ended(ask):
     run = ask("POST", "/billing-nightly/trigger").json
-    (told,) = of(ask("GET", query={"runs": "20"}).json, "billing-nightly")["recent_runs"]
-    assert (told["id"], told["status"], told["trigger"]) == (run["id"], "pending", "manual")
-    assert (told["started_at"], told["finished_at"], told["attempts"]) == (None, None, 0)
+    (result,) = of(ask("GET", query={"runs": "20"}).json, "billing-nightly")["recent_runs"]
+    assert (result["id"], result["status"], result["trigger"]) == (run["id"], "pending", "manual")
+    assert (result["started_at"], result["finished_at"], result["attempts"]) == (None, None, 0)
 
 
 @pytest.mark.parametrize("runs", ["-1", "21", "many", ""])
@@ -52,7 +52,7 @@ def test_runs_that_are_too_many_or_no_number_are_refused(ask, runs):
 def test_what_will_run_is_told_of_all_jobs_for_a_day(ask):
     page = ask("GET", "/coming").json
     assert (page["asked_at"], page["until"]) == ("2026-03-01T12:00:00Z", "2026-03-02T12:00:00Z")
-    assert [each["name"] for each in page["items"]] == [each["name"] for each in ask("GET").json["items"]]
+    assert [item["name"] for item in page["items"]] == [item["name"] for item in ask("GET").json["items"]]
     assert of(page, "billing-nightly") == {
         "name": "billing-nightly",
         "title": "Nightly bills",
@@ -78,7 +78,7 @@ def test_what_a_pause_covers_will_not_run(ask):
     ask("POST", "/billing-hourly/pause", body={"until": "2026-03-02T09:30:00Z"})
     ask("POST", "/billing-nightly/pause")
     page = ask("GET", "/coming").json
-    assert [each[11:16] for each in of(page, "billing-hourly")["times"]] == ["10:00", "11:00", "12:00"]
+    assert [item[11:16] for item in of(page, "billing-hourly")["times"]] == ["10:00", "11:00", "12:00"]
     assert (of(page, "billing-nightly")["times"], of(page, "billing-nightly")["count"]) == ([], 0)
 
 
@@ -86,11 +86,11 @@ def test_what_will_run_is_told_in_pages(ask):
     seen, query = [], {"limit": "2"}
     while True:
         page = ask("GET", "/coming", query=query).json
-        seen += [each["name"] for each in page["items"]]
+        seen += [item["name"] for item in page["items"]]
         if page["next_cursor"] is None:
             break
         query["cursor"] = page["next_cursor"]
-    assert seen == [each["name"] for each in ask("GET").json["items"]]
+    assert seen == [item["name"] for item in ask("GET").json["items"]]
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_tenant_sees_its_own_jobs_alone_and_none_of_codes():
     for tenant, claims in names.items():
         for path, query in (("/background-jobs/coming", {}), ("/background-jobs", {"runs": "5"})):
             page = office.ask("GET", path, claims=claims, query=query).json
-            assert [each["name"] for each in page["items"]] == [f"{tenant}-report"]
+            assert [item["name"] for item in page["items"]] == [f"{tenant}-report"]
     runs = office.ask("GET", "/background-jobs", claims=names["acme"], query={"runs": "5"}).json["items"][0][
         "recent_runs"
     ]

@@ -35,7 +35,7 @@ def test_a_registered_job_is_answered_in_full_with_the_place_where_it_is_found(t
 
 
 def test_everything_that_can_be_said_of_a_job_is_kept(tenant):
-    said = {
+    fields = {
         "retry": {"attempts": 4, "backoff": [1, 2], "jitter": 0, "give_up_after": 3600},
         "overlap": "queue_one",
         "catch_up": 2,
@@ -45,8 +45,8 @@ def test_everything_that_can_be_said_of_a_job_is_kept(tenant):
         "description": "what was said in a week",
         "failure_threshold": 7,
     }
-    job = tenant("POST", body=REPORT | said).json
-    assert {name: job[name] for name in said} == said
+    job = tenant("POST", body=REPORT | fields).json
+    assert {name: job[name] for name in fields} == fields
 
 
 def test_a_registered_job_runs(tenant, run_until, cloud, clock):
@@ -66,9 +66,9 @@ def test_a_job_can_be_registered_and_triggered_in_one_call(tenant, cloud):
 
 
 def test_the_same_idempotency_key_again_changes_nothing_and_triggers_nothing(tenant, cloud):
-    said = REPORT | {"idempotency_key": "k-1", "trigger": True}
-    first = tenant("POST", body=said)
-    again = tenant("POST", body=said | {"title": "another"})
+    fields = REPORT | {"idempotency_key": "k-1", "trigger": True}
+    first = tenant("POST", body=fields)
+    again = tenant("POST", body=fields | {"title": "another"})
     assert (first.status, again.status) == (201, 200)
     assert again.json == first.json
     assert again.headers["Location"] == first.headers["Location"]
@@ -76,13 +76,13 @@ def test_the_same_idempotency_key_again_changes_nothing_and_triggers_nothing(ten
 
 
 def test_a_key_holds_for_its_time_to_live(tenant, clock):
-    said = REPORT | {"idempotency_key": "k-1", "idempotency_ttl": 3600, "trigger": True}
-    first = tenant("POST", body=said).json
+    fields = REPORT | {"idempotency_key": "k-1", "idempotency_ttl": 3600, "trigger": True}
+    first = tenant("POST", body=fields).json
     clock.wait_until(clock.now() + timedelta(minutes=59))
-    assert tenant("POST", body=said).json["run_id"] == first["run_id"]
+    assert tenant("POST", body=fields).json["run_id"] == first["run_id"]
     clock.wait_until(clock.now() + timedelta(minutes=1))
-    assert tenant("POST", body=said).code == "job-name-taken"
-    replaced = {name: value for name, value in said.items() if name not in {"name", "trigger"}}
+    assert tenant("POST", body=fields).code == "job-name-taken"
+    replaced = {name: value for name, value in fields.items() if name not in {"name", "trigger"}}
     assert tenant("PUT", "/acme-report", body=replaced).status == 200
 
 
@@ -105,11 +105,11 @@ def test_a_name_that_is_taken_is_refused(tenant):
 
 def test_a_job_is_replaced(tenant):
     tenant("POST", body=REPORT)
-    said = {name: value for name, value in REPORT.items() if name != "name"}
-    answer = tenant("PUT", "/acme-report", body=said | {"cadences": ["daily 07:00"]})
+    fields = {name: value for name, value in REPORT.items() if name != "name"}
+    answer = tenant("PUT", "/acme-report", body=fields | {"cadences": ["daily 07:00"]})
     assert answer.status == 200
     assert (answer.json["version"], answer.json["next_due_at"]) == (2, "2026-03-02T07:00:00Z")
-    new = tenant("PUT", "/acme-other", body=said)
+    new = tenant("PUT", "/acme-other", body=fields)
     assert (new.status, new.json["name"]) == (201, "acme-other")
 
 
@@ -119,24 +119,24 @@ def test_a_job_is_taken_back_and_its_history_kept(tenant):
     assert (answer.status, answer.text) == (204, None)
     assert tenant("GET", "/acme-report").code == "job-not-found"
     assert tenant("GET").json["items"] == []
-    assert run in [each["id"] for each in tenant("GET", "/acme-report/runs").json["items"]]
+    assert run in [item["id"] for item in tenant("GET", "/acme-report/runs").json["items"]]
     ahead = tenant("GET", "/acme-report/occurrences", query={"until": "2026-03-09T06:00:00Z"}).json["items"]
-    assert {(each["account"], each["reason"]) for each in ahead} == {("skipped", "disabled")}
+    assert {(item["account"], item["reason"]) for item in ahead} == {("skipped", "disabled")}
     assert tenant("DELETE", "/acme-report").code == "job-not-found"
     assert tenant("POST", body=REPORT).status == 201
 
 
 def test_a_job_without_cadences_runs_when_it_is_triggered(tenant):
     job = tenant("POST", body={"name": "acme-once", "type": "remark"}).json
-    assert [each["text"] for each in job["cadences"]] == ["manual"]
+    assert [item["text"] for item in job["cadences"]] == ["manual"]
     assert tenant("POST", "/acme-once/trigger").code == "invalid-payload"
     assert tenant("POST", "/acme-once/trigger", body={"payload": {}}).status == 202
 
 
 def test_an_operator_may_have_the_handler_of_codes_job_run_for_a_tenant(ask, tenant):
-    said = {"name": "acme-nightly", "type": "billing-nightly", "cadences": ["daily 03:00"]}
-    assert ask("POST", body=said).status == 201
-    refused = tenant("POST", body=said | {"name": "acme-other"})
+    fields = {"name": "acme-nightly", "type": "billing-nightly", "cadences": ["daily 03:00"]}
+    assert ask("POST", body=fields).status == 201
+    refused = tenant("POST", body=fields | {"name": "acme-other"})
     assert (refused.status, refused.code) == (422, "unknown-type")
     assert "billing" not in refused.json["detail"].partition("known are")[2]
 
@@ -214,12 +214,12 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_work_is_refused_and_told_before_anything_is_written(tenant, cloud, case):
-    changes, status, code, told = case
+    changes, status, code, result = case
     rows = cloud.store.rows()
-    said = {name: value for name, value in (REPORT | changes).items() if value is not ...}
-    answer = tenant("POST", body=said)
+    fields = {name: value for name, value in (REPORT | changes).items() if value is not ...}
+    answer = tenant("POST", body=fields)
     assert (answer.status, answer.code) == (status, code), answer.text
-    assert told in answer.json["detail"]
+    assert result in answer.json["detail"]
     assert len(answer.text) < 5_000
     assert cloud.store.rows() == rows
     assert tenant("GET").json["items"] == []

@@ -20,7 +20,7 @@ ME = "ada@acme.example"
 
 def test_an_operator_lists_codes_jobs_by_name(ask):
     page = ask("GET").json
-    assert [each["name"] for each in page["items"]] == [
+    assert [entry["name"] for entry in page["items"]] == [
         "billing-hourly",
         "billing-nightly",
         "billing-rebuild",
@@ -39,11 +39,11 @@ def test_jobs_are_listed_in_pages(ask):
     seen, query = [], {"limit": "2"}
     while True:
         page = ask("GET", query=query).json
-        seen.append([each["name"] for each in page["items"]])
+        seen.append([entry["name"] for entry in page["items"]])
         if page["next_cursor"] is None:
             break
         query["cursor"] = page["next_cursor"]
-    assert [name for names in seen for name in names] == [each["name"] for each in ask("GET").json["items"]]
+    assert [name for names in seen for name in names] == [entry["name"] for entry in ask("GET").json["items"]]
     assert max(map(len, seen)) == 2
 
 
@@ -52,10 +52,10 @@ def test_a_job_is_told_in_full_with_its_next_runs(ask):
     job = answer.json
     assert answer.status == 200
     assert job.keys() == JOB_MEMBERS
-    assert [each["paused"] for each in job["cadences"]] == [None, None]
+    assert [entry["paused"] for entry in job["cadences"]] == [None, None]
     assert job["cadences"][0]["text"] == "daily 02:30 tz=Europe/Paris"
     assert "02:30" in job["cadences"][0]["words"]
-    assert [each["at"] for each in job["next_runs"]] == [
+    assert [entry["at"] for entry in job["next_runs"]] == [
         "2026-03-02T01:30:00Z",
         "2026-03-02T06:00:00Z",
         "2026-03-03T01:30:00Z",
@@ -106,7 +106,7 @@ def test_one_cadence_is_paused_and_resumed(ask):
     assert ask("POST", "/billing-nightly/pause", body={"cadence": name}).status == 204
     job = ask("GET", "/billing-nightly").json
     assert job["paused"] is None
-    assert [bool(each["paused"]) for each in job["cadences"]] == [True, False]
+    assert [bool(entry["paused"]) for entry in job["cadences"]] == [True, False]
     assert job["next_due_at"] == "2026-03-02T06:00:00Z"
     assert ask("POST", "/billing-nightly/resume", body={"cadence": name}).status == 204
     assert ask("GET", "/billing-nightly").json["next_due_at"] == "2026-03-02T01:30:00Z"
@@ -135,7 +135,7 @@ def test_the_next_run_is_skipped_and_the_one_after_it_is_next(ask):
     assert (skipped.json["status"], skipped.json["skip_reason"]) == ("skipped", "asked")
     assert skipped.json["note"] == f"skipped by {ME}"
     following = ask("GET", "/billing-hourly").json["next_runs"]
-    assert skipped.json["nominal_at"] not in [each["at"] for each in following]
+    assert skipped.json["nominal_at"] not in [entry["at"] for entry in following]
     assert len(following) == 3
 
 
@@ -175,19 +175,19 @@ def test_history_is_told_newest_first_and_in_pages(ask, run_until, clock):
         query = {"limit": "2", "until": "2026-03-01T15:00:00Z", "cursor": first["next_cursor"]}
         first = ask("GET", "/billing-hourly/runs", query=query).json
         seen += first["items"]
-    assert [(each["nominal_at"][11:16], each["status"]) for each in seen] == [
+    assert [(entry["nominal_at"][11:16], entry["status"]) for entry in seen] == [
         ("15:00", "executed"),
         ("14:00", "executed"),
         ("13:00", "executed"),
     ]
-    assert {each["trigger"] for each in seen} == {"cadence"}
-    assert len({each["cadence"] for each in seen}) == 1
+    assert {entry["trigger"] for entry in seen} == {"cadence"}
+    assert len({entry["cadence"] for entry in seen}) == 1
 
 
 def test_history_is_filtered_by_status_and_time(ask, run_until, clock):
     run_until(clock.now() + timedelta(hours=2, minutes=1))
     pending = ask("GET", "/billing-hourly/runs", query={"status": "pending"}).json["items"]
-    assert {each["status"] for each in pending} == {"pending"}
+    assert {entry["status"] for entry in pending} == {"pending"}
     window = {"from": "2026-03-01T13:00:00Z", "until": "2026-03-01T14:00:00Z"}
     items = ask("GET", "/billing-hourly/runs", query=window).json["items"]
     assert [item["nominal_at"] for item in items] == ["2026-03-01T14:00:00Z"]
@@ -199,7 +199,7 @@ def test_history_is_filtered_by_status_and_time(ask, run_until, clock):
 def test_occurrences_are_explained_a_day_back_and_a_day_ahead(ask, run_until, clock):
     run_until(clock.now() + timedelta(hours=2, minutes=1))
     page = ask("GET", "/billing-hourly/occurrences").json
-    accounts = [(each["at"][11:16], each["account"]) for each in page["items"]]
+    accounts = [(entry["at"][11:16], entry["account"]) for entry in page["items"]]
     assert accounts[:3] == [("13:00", "executed"), ("14:00", "executed"), ("15:00", "pending")]
     assert page["items"][0]["action_id"] == "billing-hourly.000001.20260301T130000Z"
     assert page["next_from"] is None
@@ -233,20 +233,20 @@ def test_a_cadence_is_previewed_with_what_the_clocks_do_to_it(ask):
 def test_a_preview_ends_where_it_is_told_to(ask):
     query = {"cadence": "every 1h", "until": "2026-03-01T15:00:00Z"}
     preview = ask("GET", "/preview", query=query).json
-    assert [each["at"][11:16] for each in preview["occurrences"]] == ["13:00", "14:00", "15:00"]
+    assert [entry["at"][11:16] for entry in preview["occurrences"]] == ["13:00", "14:00", "15:00"]
     assert not preview["is_cut"]
     assert ask("GET", "/preview", query=query | {"count": "2"}).json["is_cut"]
 
 
 def test_a_preview_tells_what_the_clocks_do_within_a_year_of_what_it_shows(ask):
     query = {"cadence": "30 2 * * * tz=Europe/Paris", "from": "2026-03-01T00:00:00Z", "count": "1"}
-    told = ask("GET", "/preview", query=query).json["changes"]
-    assert [(each["at"], each["local"], each["mark"]) for each in told] == [
+    result = ask("GET", "/preview", query=query).json["changes"]
+    assert [(entry["at"], entry["local"], entry["mark"]) for entry in result] == [
         ("2026-03-29T01:00:00Z", "2026-03-29T03:00:00", "moved"),
         ("2026-10-25T00:30:00Z", "2026-10-25T02:30:00", "once"),
         ("2027-03-28T01:00:00Z", "2027-03-28T03:00:00", "moved"),
     ]
-    assert all(each["note"] for each in told)
+    assert all(entry["note"] for entry in result)
     query |= {"until": "2026-03-03T00:00:00Z"}
     assert ask("GET", "/preview", query=query).json["changes"] == []
 
@@ -271,14 +271,14 @@ def test_a_preview_at_the_ends_of_time_tells_changes_too(ask, start, number):
 )
 def test_a_preview_tells_the_same_as_the_command_line(ask, capsys, cadence):
     start = "2026-03-01T00:00:01Z"
-    told = ask("GET", "/preview", query={"cadence": cadence, "from": start}).json
+    result = ask("GET", "/preview", query={"cadence": cadence, "from": start}).json
     assert main(["preview", cadence, "--from", start, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     for name in ("notes", "disagreements", "second_opinion"):
-        assert told[name] == printed[name]
+        assert result[name] == printed[name]
     for name in ("occurrences", "changes"):
-        shown = [(each["at"], each["mark"], each["note"]) for each in told[name]]
-        assert shown == [(each["at"], each["mark"], each["note"]) for each in printed[name]]
+        shown = [(entry["at"], entry["mark"], entry["note"]) for entry in result[name]]
+        assert shown == [(entry["at"], entry["mark"], entry["note"]) for entry in printed[name]]
 
 
 @pytest.mark.parametrize(("cadence", "number"), [("manual", 0), ("interval 7m", 10), ("0 9 * * *", 10)])

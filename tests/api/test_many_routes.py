@@ -46,7 +46,7 @@ def fail(put, worker, clock):
 
 def ids_of(answer):
     assert answer.status == 200, answer.text
-    return [each["id"] for each in answer.json["items"]]
+    return [item["id"] for item in answer.json["items"]]
 
 
 class TestQuery:
@@ -82,12 +82,12 @@ class TestQuery:
     def test_lists_a_jobs_runs_for_who_sees_the_job(self, call_cloud, run_until, clock):
         run_until(clock.now() + timedelta(hours=2))
         answer = call_cloud("query", query={"job": "billing-hourly", "status": "executed"}, claims=OPERATOR)
-        assert [each["job"] for each in answer.json["items"]] == ["billing-hourly"] * 2
+        assert [item["job"] for item in answer.json["items"]] == ["billing-hourly"] * 2
         answer = call_cloud("query", query={"job": "billing-hourly"}, claims=ADA)
         assert (answer.status, answer.code) == (404, "job-not-found")
 
     @pytest.mark.parametrize(
-        ("query", "code", "told"),
+        ("query", "code", "detail"),
         [
             ({"status": "done"}, "invalid-request", "status.0 must be 'pending', 'processing'"),
             ({"status": ""}, "invalid-request", "status.0 must be"),
@@ -104,24 +104,24 @@ class TestQuery:
             ({"dry_run": "true"}, "invalid-request", "dry_run is not known here"),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused(self, call, query, code, told):
+    def test_of_what_cannot_be_meant_is_refused(self, call, query, code, detail):
         answer = call("query", query=query)
         assert (answer.status, answer.code) == (422, code)
-        assert told in answer.json["detail"]
+        assert detail in answer.json["detail"]
 
 
 class TestCancel:
     def test_is_first_told_and_then_done(self, call, put):
         mine, other = [put(), put()], put("order:8")
         body = {"correlation_id": "order:7", "dry_run": True}
-        told = call("cancel-many", body=body).json
-        assert told["dry_run"] is True
-        assert [each["id"] for each in told["changed"]] == mine
-        assert {each["status"] for each in told["changed"]} == {"pending"}
+        detail = call("cancel-many", body=body).json
+        assert detail["dry_run"] is True
+        assert [item["id"] for item in detail["changed"]] == mine
+        assert {item["status"] for item in detail["changed"]} == {"pending"}
         done = call("cancel-many", body=body | {"dry_run": False}).json
-        assert [each["id"] for each in done["changed"]] == mine
-        assert {each["status"] for each in done["changed"]} == {"cancelled"}
-        assert {each["cancelled_by"] for each in done["changed"]} == {"ada@acme.example"}
+        assert [item["id"] for item in done["changed"]] == mine
+        assert {item["status"] for item in done["changed"]} == {"cancelled"}
+        assert {item["cancelled_by"] for item in done["changed"]} == {"ada@acme.example"}
         assert (done["left"], done["next_cursor"], done["dry_run"]) == ([], None, False)
         assert call("get", action_id=other).json["status"] == "pending"
 
@@ -130,7 +130,7 @@ class TestCancel:
         body, seen = {"correlation_id": "order:7", "limit": 2}, []
         while True:
             step = call("cancel-many", body=body).json
-            seen.append([each["id"] for each in step["changed"]])
+            seen.append([item["id"] for item in step["changed"]])
             if step["next_cursor"] is None:
                 break
             body["cursor"] = step["next_cursor"]
@@ -143,15 +143,15 @@ class TestCancel:
             def __getattr__(self, name):
                 return getattr(store, name)
 
-            def by_correlation(self, *asked, **more):
-                page = store.by_correlation(*asked, **more)
+            def by_correlation(self, *inputs, **more):
+                page = store.by_correlation(*inputs, **more)
                 call_over(store)("cancel", action_id=action_id, claims=BOB)
                 return page
 
         jobs = JobPorts(MemoryJobStore(store), MemoryRoutes([]))
         step = call_over(Meddling(), jobs=jobs)("cancel-many", body={"correlation_id": "order:7"}).json
         assert step["changed"] == []
-        assert [each["id"] for each in step["left"]] == [action_id]
+        assert [item["id"] for item in step["left"]] == [action_id]
         assert "it is cancelled" in step["left"][0]["reason"]
 
     def test_touches_no_other_tenant(self, call, put):
@@ -161,7 +161,7 @@ class TestCancel:
         assert call("get", action_id=theirs, claims=EVE).json["status"] == "pending"
 
     @pytest.mark.parametrize(
-        ("body", "code", "told"),
+        ("body", "code", "detail"),
         [
             ({}, "invalid-selection", "name the actions to cancel"),
             ({"dry_run": True, "limit": 5}, "invalid-selection", "name the actions to cancel"),
@@ -178,11 +178,11 @@ class TestCancel:
             (None, "invalid-request", "the body is required"),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused_and_nothing_changed(self, call, put, body, code, told):
+    def test_of_what_cannot_be_meant_is_refused_and_nothing_changed(self, call, put, body, code, detail):
         action_id = put()
         answer = call("cancel-many", body=body)
         assert (answer.status, answer.code) == (422, code)
-        assert told in answer.json["detail"]
+        assert detail in answer.json["detail"]
         assert call("get", action_id=action_id).json["status"] == "pending"
 
     def test_takes_no_cursor_that_somebody_made_up(self, call):
@@ -206,11 +206,11 @@ class TestRedrive:
     )
     def test_runs_what_failed_again_at_once_or_when_the_body_says(self, call, fail, when, due_at):
         failed = [fail(), fail(correlation_id="order:8")]
-        told = call("redrive-many", body={"type": "remark", "dry_run": True, **when}).json
-        assert [each["status"] for each in told["changed"]] == ["failed", "failed"]
+        detail = call("redrive-many", body={"type": "remark", "dry_run": True, **when}).json
+        assert [item["status"] for item in detail["changed"]] == ["failed", "failed"]
         done = call("redrive-many", body={"type": "remark", **when}).json
-        assert [each["id"] for each in done["changed"]] == failed[::-1]
-        assert {(each["status"], each["due_at"]) for each in done["changed"]} == {("pending", due_at)}
+        assert [item["id"] for item in done["changed"]] == failed[::-1]
+        assert {(item["status"], item["due_at"]) for item in done["changed"]} == {("pending", due_at)}
 
     def test_as_it_is_sampled_finds_nothing_here(self, call, fail):
         fail()
@@ -222,7 +222,7 @@ class TestRedrive:
         }
 
     @pytest.mark.parametrize(
-        ("body", "code", "told"),
+        ("body", "code", "detail"),
         [
             ({}, "invalid-selection", "name the actions to redrive"),
             ({"status": "failed", "in": 5, "at": "2027-01-01T00:00Z"}, "invalid-request", 'either "at"'),
@@ -230,10 +230,10 @@ class TestRedrive:
             ({"status": "pending"}, "invalid-selection", "redrive takes failed actions"),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused(self, call, body, code, told):
+    def test_of_what_cannot_be_meant_is_refused(self, call, body, code, detail):
         answer = call("redrive-many", body=body)
         assert (answer.status, answer.code) == (422, code)
-        assert told in answer.json["detail"]
+        assert detail in answer.json["detail"]
 
 
 class TestDeadLetters:
@@ -241,7 +241,7 @@ class TestDeadLetters:
         failed = [fail() for _ in range(3)]
         put()
         page = call("dead-letters", query={}).json
-        assert [each["id"] for each in page["items"]] == failed[::-1]
+        assert [item["id"] for item in page["items"]] == failed[::-1]
         assert page["items"][0]["failure_reason"] == "no bank"
         assert page["next_cursor"] is None
 

@@ -1,4 +1,4 @@
-"""Notifications over HTTP: each tenant's list, of which each caller sees what the own permissions are about."""
+"""Notifications over HTTP: callers see the kinds in their tenant's list that they may read."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -32,9 +32,9 @@ def notify(office):
     def put(kind=FAILED, minutes=0, *, tenant="acme", is_digest=False) -> Notification:
         made = sample(kind, is_digest=is_digest)
         at = NOW + timedelta(minutes=minutes)
-        told = replace(made, id=f"{tenant}-{kind}-{minutes}", tenant_id=TenantId(tenant), at=at)
-        office.notified.inbox.add(told, expires_at=EXPIRY)
-        return told
+        result = replace(made, id=f"{tenant}-{kind}-{minutes}", tenant_id=TenantId(tenant), at=at)
+        office.notified.inbox.add(result, expires_at=EXPIRY)
+        return result
 
     return put
 
@@ -44,8 +44,8 @@ def ask(office):
     """Calls a route of notifications, as an admin unless the test says otherwise."""
 
     def call(method, path="", *groups, **changes):
-        said = {"body": None, **changes}
-        return office.ask(method, f"/notifications{path}", *(groups or ("admin",)), **said)
+        fields = {"body": None, **changes}
+        return office.ask(method, f"/notifications{path}", *(groups or ("admin",)), **fields)
 
     return call
 
@@ -54,7 +54,7 @@ def ask(office):
 def ids(ask):
     """The ids of a page of the list."""
     return lambda *groups, **query: [
-        each["id"] for each in ask("GET", "", *groups, query=query).json["items"]
+        item["id"] for item in ask("GET", "", *groups, query=query).json["items"]
     ]
 
 
@@ -64,58 +64,58 @@ def test_where_nothing_is_the_list_is_empty(ask):
 
 
 def test_an_entry_tells_in_words_and_in_facts(ask, notify):
-    told = notify(FAILING)
+    result = notify(FAILING)
     [entry] = ask("GET").json["items"]
     assert entry == {
-        "id": told.entry_id,
+        "id": result.entry_id,
         "kind": "jobs.recurring_failing",
         "severity": "warning",
         "subject": entry["subject"],
         "text": entry["text"],
         "language": "en",
         "at": "2026-03-01T12:00:00Z",
-        "facts": dict(told.facts),
+        "facts": dict(result.facts),
         "is_digest": False,
         "read_at": None,
         "read_by": None,
     }
-    assert told.facts["name"] in entry["subject"]
-    assert f"duetime jobs show {told.facts['name']}" in entry["text"]
-    assert ask("GET", f"/{told.entry_id}").json == entry
+    assert result.facts["name"] in entry["subject"]
+    assert f"duetime jobs show {result.facts['name']}" in entry["text"]
+    assert ask("GET", f"/{result.entry_id}").json == entry
 
 
-@pytest.mark.parametrize("told", samples(), ids=lambda each: f"{each.kind}{'.digest' * each.is_digest}")
+@pytest.mark.parametrize("result", samples(), ids=lambda item: f"{item.kind}{'.digest' * item.is_digest}")
 @pytest.mark.parametrize("language", languages())
-def test_every_kind_is_told_in_every_language(office, ask, told, language):
-    told = replace(told, tenant_id=TenantId("acme"))
-    office.notified.inbox.add(told, expires_at=EXPIRY)
-    entry = ask("GET", f"/{told.entry_id}", query={"language": language}).json
-    assert (entry["kind"], entry["is_digest"], entry["language"]) == (told.kind, told.is_digest, language)
+def test_every_kind_is_told_in_every_language(office, ask, result, language):
+    result = replace(result, tenant_id=TenantId("acme"))
+    office.notified.inbox.add(result, expires_at=EXPIRY)
+    entry = ask("GET", f"/{result.entry_id}", query={"language": language}).json
+    assert (entry["kind"], entry["is_digest"], entry["language"]) == (result.kind, result.is_digest, language)
     assert entry["subject"]
     assert "{{" not in entry["text"]
 
 
 def test_words_are_those_of_the_preferences_or_of_who_asks(office, ask, notify):
-    told = notify()
-    standing = office.notified.preferences.get("acme")
-    office.notified.preferences.put(replace(standing, language="fr-CA"))
+    result = notify()
+    stored = office.notified.preferences.get("acme")
+    office.notified.preferences.put(replace(stored, language="fr-CA"))
     french, english = ask("GET").json["items"][0], ask("GET", query={"language": "en"}).json["items"][0]
     assert (french["language"], english["language"]) == ("fr", "en")
     assert french["subject"] != english["subject"]
-    assert ask("GET", f"/{told.entry_id}").json == french
+    assert ask("GET", f"/{result.entry_id}").json == french
     assert ask("GET", query={"language": "xx"}).json["items"] == [english]
 
 
 def test_they_are_listed_newest_first_page_by_page(ask, notify):
-    told = [notify(minutes=index).entry_id for index in range(5)]
+    result = [notify(minutes=index).entry_id for index in range(5)]
     seen, query = [], {"limit": "2"}
     while True:
         page = ask("GET", query=query).json
-        seen += [each["id"] for each in page["items"]]
+        seen += [item["id"] for item in page["items"]]
         if page["next_cursor"] is None:
             break
         query = {"limit": "2", "cursor": page["next_cursor"]}
-    assert seen == told[::-1]
+    assert seen == result[::-1]
 
 
 def test_only_those_of_a_kind_or_unread_ones_are_listed(ask, notify, ids):
@@ -139,9 +139,9 @@ def test_only_those_of_a_kind_or_unread_ones_are_listed(ask, notify, ids):
     ],
 )
 def test_each_sees_what_the_own_permissions_are_about(ask, notify, ids, group, seen):
-    told = {kind: notify(kind).entry_id for kind in (FAILED, FAILING, DEAD)}
-    assert set(ids(group)) == {told[kind] for kind in seen}
-    for kind, entry_id in told.items():
+    result = {kind: notify(kind).entry_id for kind in (FAILED, FAILING, DEAD)}
+    assert set(ids(group)) == {result[kind] for kind in seen}
+    for kind, entry_id in result.items():
         there = kind in seen
         assert ask("GET", f"/{entry_id}", group).status == (200 if there else 404)
         assert ask("GET", "", group, query={"kind": kind}).status == (200 if there else 403)
@@ -151,10 +151,10 @@ def test_each_sees_what_the_own_permissions_are_about(ask, notify, ids, group, s
 
 @pytest.mark.parametrize("group", ["manage_grants", "read_audit", "system", "nobody"])
 def test_who_reads_neither_actions_nor_jobs_sees_none(ask, notify, group):
-    told = notify()
+    result = notify()
     for method, path in (
         ("GET", ""),
-        ("GET", f"/{told.entry_id}"),
+        ("GET", f"/{result.entry_id}"),
         ("POST", "/read"),
         ("GET", "/preferences"),
     ):
@@ -182,12 +182,12 @@ def test_who_is_no_operator_sees_nothing_of_the_deployments_own(ask, notify, pat
 
 
 def test_what_was_read_says_by_whom_and_when_and_stays_so(ask, notify, clock):
-    told = notify()
-    assert ask("POST", f"/{told.entry_id}/read").status == 204
+    result = notify()
+    assert ask("POST", f"/{result.entry_id}/read").status == 204
     clock.wait_until(NOW + timedelta(hours=1))
     grace = CLAIMS | {"email": "grace@acme.example", "cognito:groups": "admin"}
-    assert ask("POST", f"/{told.entry_id}/read", claims=grace).status == 204
-    entry = ask("GET", f"/{told.entry_id}").json
+    assert ask("POST", f"/{result.entry_id}/read", claims=grace).status == 204
+    entry = ask("GET", f"/{result.entry_id}").json
     assert (entry["read_at"], entry["read_by"]) == ("2026-03-01T12:00:00Z", "ada@acme.example")
 
 
@@ -195,13 +195,13 @@ def test_all_that_are_unread_are_read_step_by_step(ask, notify, ids):
     for index in range(7):
         notify(minutes=index)
     jobs = notify(FAILING, 9)
-    steps, said = [], {"limit": 3, "kind": FAILED}
+    steps, fields = [], {"limit": 3, "kind": FAILED}
     while True:
-        step = ask("POST", "/read", body=said).json
+        step = ask("POST", "/read", body=fields).json
         steps.append(step["read"])
         if step["next_cursor"] is None:
             break
-        said = said | {"cursor": step["next_cursor"]}
+        fields = fields | {"cursor": step["next_cursor"]}
     assert steps == [3, 3, 1]
     assert ids(unread="true") == [jobs.entry_id]
     assert ask("POST", "/read").json == {"read": 1, "next_cursor": None}
@@ -250,7 +250,7 @@ def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "result"),
     [
         ({"kind": "strange"}, "scheduling.dead_lettered"),
         ({"limit": "0"}, "limit"),
@@ -261,26 +261,32 @@ def test_a_cursor_of_another_list_or_filter_is_refused(ask, notify):
         ({"colour": "red"}, "known are"),
     ],
 )
-def test_a_list_that_cannot_be_is_refused_with_what_may_be_said(ask, query, told):
+def test_a_list_that_cannot_be_is_refused_with_what_may_be_said(ask, query, result):
     answer = ask("GET", query=query)
     assert (answer.status, answer.code) == (422, "invalid-request")
-    assert told in answer.json["detail"]
+    assert result in answer.json["detail"]
 
 
-@pytest.mark.parametrize("said", [{"kind": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "5"}, {"all": True}])
-def test_a_request_to_read_that_says_something_else_is_refused(ask, notify, ids, said):
-    told = notify()
-    assert ask("POST", "/read", body=said).code == "invalid-request"
-    assert ids(unread="true") == [told.entry_id]
+@pytest.mark.parametrize(
+    "fields", [{"kind": "x"}, {"limit": 0}, {"limit": 101}, {"limit": "5"}, {"all": True}]
+)
+def test_a_request_to_read_that_says_something_else_is_refused(ask, notify, ids, fields):
+    result = notify()
+    assert ask("POST", "/read", body=fields).code == "invalid-request"
+    assert ids(unread="true") == [result.entry_id]
 
 
 def test_who_read_what_is_in_the_trail(office, ask, notify, clock):
-    told = notify()
-    ask("POST", f"/{told.entry_id}/read")
+    result = notify()
+    ask("POST", f"/{result.entry_id}/read")
     clock.wait_until(NOW + timedelta(seconds=1))
     ask("POST", "/read", body={"kind": FAILED})
     many, one = office.ask("GET", "/audit", "admin").json["items"]
-    assert (one["operation"], one["target"], one["status"]) == ("read", f"notification:{told.entry_id}", 204)
+    assert (one["operation"], one["target"], one["status"]) == (
+        "read",
+        f"notification:{result.entry_id}",
+        204,
+    )
     assert (many["operation"], many["target"], many["result"]) == ("read-many", "notification", {"read": 0})
 
 

@@ -63,7 +63,7 @@ def test_a_method_that_a_path_does_not_have_is_refused_whoever_asks(office):
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("fields", "meant"),
     [
         (["actions:manage"], {"actions:manage", "actions:read"}),
         (["jobs:manage"], {"jobs:manage", "jobs:read"}),
@@ -74,8 +74,8 @@ def test_a_method_that_a_path_does_not_have_is_refused_whoever_asks(office):
         ([], set()),
     ],
 )
-def test_whoever_may_manage_may_read_and_an_admin_may_all(said, meant):
-    assert permissions_of(said) == meant
+def test_whoever_may_manage_may_read_and_an_admin_may_all(fields, meant):
+    assert permissions_of(fields) == meant
 
 
 def test_a_caller_may_what_any_of_its_roles_permits(office):
@@ -153,24 +153,24 @@ def test_what_rules_more_than_a_tenants_own_is_never_granted(office, beyond):
     refused = office.ask("PUT", "/grants/manage_grants", "admin", body={"permissions": ["jobs:read", beyond]})
     assert (refused.status, refused.code) == (422, "invalid-request")
     assert office.ask("GET", "/grants", "admin").json == {"items": []}
-    kept = replace_grant(office, beyond)
-    assert beyond not in office.ask("GET", "/me", "clerks").json["permissions"], kept
+    stored_grant = replace_grant(office, beyond)
+    assert beyond not in office.ask("GET", "/me", "clerks").json["permissions"], stored_grant
 
 
 def replace_grant(office, beyond):
     """A grant that somebody wrote into the table past the API."""
     office.ask("PUT", "/grants/clerks", "admin", body={"permissions": ["actions:read"]})
     grant = office.grants.of("acme")["clerks"]
-    kept = replace(grant, permissions=frozenset({Permission.READ_ACTIONS, Permission(beyond)}))
-    office.grants.put("acme", kept)
-    return kept
+    stored_grant = replace(grant, permissions=frozenset({Permission.READ_ACTIONS, Permission(beyond)}))
+    office.grants.put("acme", stored_grant)
+    return stored_grant
 
 
 @pytest.mark.parametrize(
-    "said", [{}, {"permissions": []}, {"permissions": ["fly"]}, {"permissions": "jobs:read"}, {"role": "x"}]
+    "fields", [{}, {"permissions": []}, {"permissions": ["fly"]}, {"permissions": "jobs:read"}, {"role": "x"}]
 )
-def test_a_grant_that_cannot_be_is_refused(office, said):
-    assert office.ask("PUT", "/grants/clerks", "admin", body=said).code == "invalid-request"
+def test_a_grant_that_cannot_be_is_refused(office, fields):
+    assert office.ask("PUT", "/grants/clerks", "admin", body=fields).code == "invalid-request"
 
 
 def test_a_tenants_admin_sees_and_changes_none_of_codes_jobs(clock):
@@ -205,9 +205,9 @@ def test_grants_that_cannot_be_read_let_nobody_in_but_an_admin(office, monkeypat
     ],
 )
 def test_an_api_whose_settings_cannot_be_meant_does_not_start(clock, settings):
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as result:
         Office(clock, **settings)
-    assert next(iter(next(iter(settings.values())))) in str(told.value)
+    assert next(iter(next(iter(settings.values())))) in str(result.value)
 
 
 def test_a_service_whose_name_is_long_is_known_all_the_same(clock):

@@ -97,14 +97,14 @@ def test_nothing_comes_between_a_job_that_was_compared_and_its_change(ask, monke
     assert raced
 
 
-@pytest.mark.parametrize("said", [None, "*", " * "])
-def test_who_does_not_say_what_was_seen_changes_what_is_there(ask, action, said):
-    assert ask("DELETE", action, etag=said).status == 200
+@pytest.mark.parametrize("fields", [None, "*", " * "])
+def test_who_does_not_say_what_was_seen_changes_what_is_there(ask, action, fields):
+    assert ask("DELETE", action, etag=fields).status == 200
 
 
-@pytest.mark.parametrize("said", ["", "x", 'W/"0"', '"\ud800"'])
-def test_an_etag_that_nobody_gave_out_fits_nothing(ask, action, said):
-    assert ask("DELETE", action, etag=said).status == 412
+@pytest.mark.parametrize("fields", ["", "x", 'W/"0"', '"\ud800"'])
+def test_an_etag_that_nobody_gave_out_fits_nothing(ask, action, fields):
+    assert ask("DELETE", action, etag=fields).status == 412
 
 
 def test_what_is_not_there_is_not_found_whatever_was_seen(ask):

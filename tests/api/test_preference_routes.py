@@ -23,8 +23,8 @@ def office(clock):
 @pytest.fixture
 def ask(office):
     def call(method, *groups, **changes):
-        said = {"body": None, **changes}
-        return office.ask(method, "/notifications/preferences", *(groups or ("admin",)), **said)
+        fields = {"body": None, **changes}
+        return office.ask(method, "/notifications/preferences", *(groups or ("admin",)), **fields)
 
     return call
 
@@ -32,8 +32,8 @@ def ask(office):
 @pytest.fixture
 def choose(ask):
     """Chooses, as an admin unless the test says otherwise."""
-    return lambda *groups, query=None, headers=None, **said: ask(
-        "PUT", *groups, body=said, query=query, headers=headers
+    return lambda *groups, query=None, headers=None, **fields: ask(
+        "PUT", *groups, body=fields, query=query, headers=headers
     )
 
 
@@ -92,10 +92,12 @@ def test_the_same_again_changes_nothing(ask, choose):
     assert (again.status, again.json) == (200, chosen)
 
 
-@pytest.mark.parametrize(("language", "told"), [("fr-CA", "fr"), ("de", "en"), ("en-GB", "en"), ("fr", "fr")])
-def test_a_language_without_words_is_taken_and_told_in_english_which_is_said(choose, language, told):
+@pytest.mark.parametrize(
+    ("language", "result"), [("fr-CA", "fr"), ("de", "en"), ("en-GB", "en"), ("fr", "fr")]
+)
+def test_a_language_without_words_is_taken_and_told_in_english_which_is_said(choose, language, result):
     answer = choose(language=language)
-    assert (answer.status, answer.json["language"], answer.json["mails_in"]) == (200, language, told)
+    assert (answer.status, answer.json["language"], answer.json["mails_in"]) == (200, language, result)
 
 
 def test_the_channels_that_the_deployment_has_are_told(clock):
@@ -131,8 +133,8 @@ def test_a_change_that_another_one_overtakes_is_told(office, choose, monkeypatch
     monkeypatch.setattr(store, "put", overtaken)
     answer = choose(headers=headers, language="fr")
     assert (answer.status, answer.code) == problem
-    standing = store.get("acme")
-    assert (standing.addresses, standing.language) == (("first@acme.example",), "en")
+    stored = store.get("acme")
+    assert (stored.addresses, stored.language) == (("first@acme.example",), "en")
 
 
 @pytest.mark.parametrize("group", ["manage_actions", "manage_jobs"])
@@ -140,20 +142,20 @@ def test_whoever_manages_chooses_for_the_tenant_but_not_for_its_admins(ask, choo
     choose(admin_addresses=["root@acme.example"], channels={DEAD: ["email"]})
     answer = choose(group, language="fr", addresses=["a@acme.example"], channels={FAILING: ["email"]})
     assert (answer.status, answer.json["admin_addresses"]) == (200, None)
-    for said, what in (
+    for fields, what in (
         ({"admin_addresses": []}, "admin_addresses"),
         ({"admin_addresses": ["eve@acme.example"]}, "admin_addresses"),
         ({"channels": {DEAD: []}}, str(DEAD)),
         ({"channels": {DEAD: None}}, str(DEAD)),
         ({"language": "de", "channels": {DEAD: ["sns"]}}, str(DEAD)),
     ):
-        refused = choose(group, **said)
+        refused = choose(group, **fields)
         assert (refused.status, refused.code) == (403, "forbidden")
         assert refused.json["detail"].startswith(
             f"changing {'the channels of ' * (what == DEAD)}{what} needs"
         )
-    standing = ask("GET").json
-    assert (standing["admin_addresses"], standing["language"]) == (["root@acme.example"], "fr")
+    stored = ask("GET").json
+    assert (stored["admin_addresses"], stored["language"]) == (["root@acme.example"], "fr")
     assert choose(group, channels={DEAD: ["email"]}).status == 200  # as it stands
 
 
@@ -179,7 +181,7 @@ def test_operators_choose_for_the_deployments_own(ask, choose):
 
 
 @pytest.mark.parametrize(
-    ("said", "where", "told"),
+    ("fields", "where", "result"),
     [
         ({"addresses": ["ada"]}, "addresses", "'ada' is no mail address; write it as in ada@example.com"),
         ({"addresses": ["a@b.c\nBcc: d@e.fr"]}, "addresses", "is no mail address"),
@@ -198,19 +200,19 @@ def test_operators_choose_for_the_deployments_own(ask, choose):
         ({"language": None, "tenant_id": "globex"}, "the body", "say at least one of"),
     ],
 )
-def test_what_cannot_be_followed_is_refused_and_says_what_would_be_right(ask, said, where, told):
-    answer = ask("PUT", body=said)
+def test_what_cannot_be_followed_is_refused_and_says_what_would_be_right(ask, fields, where, result):
+    answer = ask("PUT", body=fields)
     assert (answer.status, answer.code) == (422, "invalid-request")
     [flaw] = answer.json["errors"]
     assert flaw["where"] == where
-    assert told in flaw["problem"]
+    assert result in flaw["problem"]
     assert ask("GET").json["revision"] == 0
 
 
 def test_every_problem_is_named_at_once(ask):
-    said = {"language": "?", "addresses": ["x", "y"], "admin_addresses": ["z"]}
-    told = ask("PUT", body=said).json["errors"]
-    assert [each["where"] for each in told] == ["addresses", "addresses", "admin_addresses", "language"]
+    fields = {"language": "?", "addresses": ["x", "y"], "admin_addresses": ["z"]}
+    result = ask("PUT", body=fields).json["errors"]
+    assert [item["where"] for item in result] == ["addresses", "addresses", "admin_addresses", "language"]
 
 
 @pytest.mark.parametrize(("body", "status"), [(None, 422), ("", 422), ("{", 400), ("[1]", 422)])
@@ -225,13 +227,13 @@ def test_a_parameter_that_is_not_known_is_refused(ask):
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_two_scopes_are_refused(ask, method):
     twice = {"multiValueQueryStringParameters": {"scope": ["tenant", "system"]}}
-    said = {"language": "fr"} if method == "PUT" else None
-    assert ask(method, query={"scope": "system"}, body=said, **twice).code == "invalid-request"
+    fields = {"language": "fr"} if method == "PUT" else None
+    assert ask(method, query={"scope": "system"}, body=fields, **twice).code == "invalid-request"
 
 
 def test_who_changed_what_is_in_the_trail(office, choose, clock):
-    said = {"language": "fr", "channels": {FAILING: ["email"]}, "admin_addresses": ["root@acme.example"]}
-    choose(**said)
+    fields = {"language": "fr", "channels": {FAILING: ["email"]}, "admin_addresses": ["root@acme.example"]}
+    choose(**fields)
     clock.wait_until(NOW + timedelta(seconds=1))
     choose(query={"scope": "system"}, language="de")
     systems, own = office.ask("GET", "/audit", "admin").json["items"]
@@ -239,5 +241,5 @@ def test_who_changed_what_is_in_the_trail(office, choose, clock):
     masked = {
         "admin_addresses": ["r…@acme.example"]
     }  # who may read the trail need not be who may see addresses
-    assert (own["asked"], own["result"]) == (said | masked, {"revision": 1})
+    assert (own["asked"], own["result"]) == (fields | masked, {"revision": 1})
     assert systems["asked"] == {"scope": "system", "language": "de"}

@@ -7,7 +7,7 @@ import pytest
 
 from duetime import errors
 from duetime.api import errors as refusals
-from duetime.api.problems import PROBLEMS, of_error
+from duetime.api.problems import PROBLEMS, problem_of
 from duetime.cadence import errors as cadence_errors
 from duetime.errors import BackendMisconfigured, BackendUnavailable, DuetimeError
 
@@ -61,12 +61,12 @@ def test_a_fault_of_ours_is_logged_in_full_and_told_without_a_traceback(call_ove
 @pytest.mark.parametrize(
     "error",
     [
-        each
+        item
         for module in (errors, refusals, cadence_errors)
-        for _, each in inspect.getmembers(module, inspect.isclass)
-        if issubclass(each, DuetimeError)
+        for _, item in inspect.getmembers(module, inspect.isclass)
+        if issubclass(item, DuetimeError)
     ],
-    ids=lambda each: each.__name__,
+    ids=lambda item: item.__name__,
 )
 def test_every_error_has_its_status_and_title_in_the_table(error):
     assert error.code in PROBLEMS
@@ -76,6 +76,6 @@ def test_an_error_that_the_table_does_not_know_is_a_fault_of_ours():
     class Unheard(DuetimeError):
         code = "unheard"
 
-    problem = of_error(Unheard(SECRET))
+    problem = problem_of(Unheard(SECRET))
     assert (problem.code, problem.status) == ("error", 500)
     assert SECRET not in problem.document()

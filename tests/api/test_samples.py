@@ -11,7 +11,7 @@ from duetime.api.app import make_door
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
-from duetime.api.openapi.whole import every_route
+from duetime.api.openapi.document import every_route
 from duetime.api.routes import RouteTable
 from duetime.memory.notes import MemoryBookmarks
 from duetime.model.action import Ending, Status
@@ -25,17 +25,17 @@ DIRECTORY = RouteTable(list(every_route()), PREFIX)
 
 
 def route_of(event):
-    return DIRECTORY.find(event["httpMethod"], event["path"]).route
+    return DIRECTORY.find(event["path"]).route(event["httpMethod"])
 
 
 def test_every_route_has_a_sample():
-    sampled = {(route_of(each).method, route_of(each).path) for each in SAMPLES.values()}
-    assert sampled == {(each.method, each.path) for each in every_route()}
+    sampled = {(route_of(item).method, route_of(item).path) for item in SAMPLES.values()}
+    assert sampled == {(item.method, item.path) for item in every_route()}
 
 
 @pytest.fixture
-def desk(cloud, clock, settings):
-    """A deployment that has what the samples ask about: a job, actions in each state, something undelivered, no notifications."""
+def api(cloud, clock, settings):
+    """Return a deployment with a job, actions in each state, and an undelivered input."""
     ports = cloud.undelivered_ports
     return ApiContext(
         cloud.store, cloud.job_ports, jobs_app(), clock, settings, ports, nobodys_notifications()
@@ -43,27 +43,27 @@ def desk(cloud, clock, settings):
 
 
 @pytest.fixture
-def client(desk, clock):
-    return Client(make_door(desk, Health({}, Details(desk, MemoryBookmarks())), nobodys_access(clock)))
+def client(api, clock):
+    return Client(make_door(api, Health({}, Details(api, MemoryBookmarks())), nobodys_access(clock)))
 
 
-def found(event, desk, client, clock):
-    """The event with an id in its path that there is: of an action that the route may change, of what is undelivered, or of a notification."""
+def found(event, api, client, clock):
+    """Return the event with the id of an existing action, undelivered input or notification in its path."""
     operation = route_of(event).operation
     if "undelivered/u." in event["path"]:
         thing = given_up("a", NOW)
-        desk.undelivered.store.keep(thing, expires_at=NOW + timedelta(days=30))
+        api.undelivered.store.keep(thing, expires_at=NOW + timedelta(days=30))
         return _with_path(event, "u.20250721T093000Z.260de8800e9eb6f0", thing.id)
     if "notifications/n." in event["path"]:
-        told = replace(sample(NotificationKind.RECURRING_FAILING, is_digest=False), at=NOW)
-        desk.notified.inbox.add(told, expires_at=NOW + timedelta(days=30))
-        return _with_path(event, "n.20250721T093000000000Z.0123456789abcdef", told.entry_id)
+        result = replace(sample(NotificationKind.RECURRING_FAILING, is_digest=False), at=NOW)
+        api.notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
+        return _with_path(event, "n.20250721T093000000000Z.0123456789abcdef", result.entry_id)
     there = (event.get("pathParameters") or {}).get("id")
     if there is None:
         return event
     made = client.schedule(body={"type": "remark", "payload": {}, "in": 0})["id"]
     if operation and operation.name == "redrive":
-        worker = Worker(desk.store, clock)
+        worker = Worker(api.store, clock)
         worker.settle(worker.claim(made), Ending.FAILED, Status.FAILED)
     return _with_path(event, there, made)
 
@@ -77,10 +77,10 @@ BEFORE = {"api-register-job": [], "api-resume-job": ["api-register-job", "api-pa
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES.keys() - {"api-signed"}))  # see test_signed_callers
-def test_a_sample_is_answered_as_the_document_tells(name, desk, client, clock):
+def test_a_sample_is_answered_as_the_document_tells(name, api, client, clock):
     event = SAMPLES[name]
-    for each in BEFORE.get(name, ["api-register-job"]):
-        assert client.send(SAMPLES[each]).status < 300
-    answer = client.send(found(event, desk, client, clock))
+    for item in BEFORE.get(name, ["api-register-job"]):
+        assert client.send(SAMPLES[item]).status < 300
+    answer = client.send(found(event, api, client, clock))
     route = route_of(event)
-    assert answer.status in {route.status, route.also}, answer.text
+    assert answer.status in {route.status, route.second_status}, answer.text

@@ -71,7 +71,7 @@ def test_actions_of_a_correlation_id_are_listed_oldest_first_without_their_paylo
     second = call.schedule()
     call.schedule(body={"type": "remark", "payload": {}, "in": 0, "correlation_id": "another"})
     page = call("query").json
-    assert [each["id"] for each in page["items"]] == [first["id"], second["id"]]
+    assert [item["id"] for item in page["items"]] == [first["id"], second["id"]]
     assert page["items"][0].keys() == ACTION_MEMBERS
     assert page["next_cursor"] is None
 
@@ -84,7 +84,7 @@ def test_all_actions_are_listed_newest_first_in_pages(call, clock):
     seen, query = [], {"limit": "2"}
     while True:
         page = call("query", query=query).json
-        seen.append([each["id"] for each in page["items"]])
+        seen.append([item["id"] for item in page["items"]])
         if page["next_cursor"] is None:
             break
         query["cursor"] = page["next_cursor"]
@@ -94,7 +94,7 @@ def test_all_actions_are_listed_newest_first_in_pages(call, clock):
 def test_a_query_without_parameters_lists_all(call):
     made = call.schedule()
     answer = call("query", queryStringParameters=None, multiValueQueryStringParameters=None)
-    assert [each["id"] for each in answer.json["items"]] == [made["id"]]
+    assert [item["id"] for item in answer.json["items"]] == [made["id"]]
 
 
 def test_a_pending_action_is_cancelled_and_told_by_whom(call):
@@ -178,8 +178,8 @@ def test_attempts_are_told_with_what_became_of_each(call, worker, clock):
     clock.wait_until(clock.now() + timedelta(minutes=6))
     claimed = worker.claim(made["id"], nonce="takes over")
     running = call("get", action_id=made["id"]).json
-    assert [each["outcome"] for each in running["attempts"]] == ["lost", "running"]
-    assert [each["number"] for each in running["attempts"]] == [1, 1]
+    assert [item["outcome"] for item in running["attempts"]] == ["lost", "running"]
+    assert [item["number"] for item in running["attempts"]] == [1, 1]
     assert running["recoveries"] == 1
     worker.settle(claimed, Ending.EXECUTED, Status.EXECUTED, expires_at=clock.now())
     done = call("get", action_id=made["id"]).json

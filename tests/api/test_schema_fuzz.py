@@ -1,6 +1,7 @@
-"""Whatever is sent, each route answers as the document tells: with its statuses, headers and bodies, and never a fault.
+"""Each route responds as the document describes: with its statuses, headers and bodies.
 
-Requests are made of the document: such as it allows, and such as it does not. Fields that a random text would never meet
+Requests are made of the document: such as it allows, and such as it does not. Fields that a random text would
+never meet
 are now and then given a plausible value, so that requests come through to the scheduler.
 """
 
@@ -20,7 +21,7 @@ from duetime.api.app import make_door
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details
-from duetime.api.openapi.whole import whole
+from duetime.api.openapi.document import generate
 from duetime.embedded.cloud import MemoryCloud
 from duetime.local.functions import InvocationOutcome
 from duetime.local.gateway import proxy_event, response_of
@@ -36,7 +37,7 @@ from tests.api.conftest import NOW, Client, Worker, jobs_app, nobodys_access, no
 EXAMPLES = 30
 """Requests of each kind, for each operation."""
 
-DOCUMENT = whole(PREFIX)
+DOCUMENT = generate(PREFIX)
 SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
 OPERATIONS = {
     all_operation.ok().definition.raw["operationId"]: all_operation.ok()
@@ -95,18 +96,18 @@ class Deployment:
         cloud = MemoryCloud(jobs_app(), clock=self._clock, settings=settings_)
         notified = nobodys_notifications()
         self._cloud, ports = cloud, cloud.undelivered_ports
-        desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified)
+        api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), self._clock, settings_, ports, notified)
         self._handler = make_door(
-            desk, Health({}, Details(desk, MemoryBookmarks())), nobodys_access(self._clock)
+            api, Health({}, Details(api, MemoryBookmarks())), nobodys_access(self._clock)
         )
-        told = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
-        notified.inbox.add(told, expires_at=NOW + timedelta(days=30))
+        result = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
+        notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
         thing = given_up("a", NOW)
         ports.store.keep(thing, expires_at=NOW + timedelta(days=30))
         self.known = {
             "action_id": self._actions(),
             "undelivered_id": [thing.id],
-            "notification_id": [told.entry_id],
+            "notification_id": [result.entry_id],
             "role": ["helpers"],
         }
         self._register()
@@ -120,8 +121,8 @@ class Deployment:
         return ids
 
     def _register(self):
-        said = {"name": "acme-remarks", "type": "remark", "payload": {}, "cadences": ["every 1h"]}
-        Client(self._handler).jobs("POST", body=said)
+        fields = {"name": "acme-remarks", "type": "remark", "payload": {}, "cadences": ["every 1h"]}
+        Client(self._handler).jobs("POST", body=fields)
 
     def __call__(self, environ, start_response):
         """Serve one request as API Gateway would have it served."""
@@ -145,11 +146,11 @@ def improved(case, known, data):
 
 
 def cases():
-    """Each operation with what it allows, and with what it does not where that can be: any text is a path's name."""
+    """Yield each operation with valid requests, and with invalid ones if it can have any."""
     for name, operation in OPERATIONS.items():
         yield pytest.param(operation, GenerationMode.POSITIVE, id=f"{name}-allowed")
         raw = operation.definition.raw
-        if "requestBody" in raw or any(each["in"] == "query" for each in raw.get("parameters", ())):
+        if "requestBody" in raw or any(item["in"] == "query" for item in raw.get("parameters", ())):
             yield pytest.param(operation, GenerationMode.NEGATIVE, id=f"{name}-not-allowed")
 
 

@@ -1,4 +1,4 @@
-"""What payloads keep as sensitive is told to nobody who lacks ``payloads:read``, wherever a payload is told."""
+"""Callers without ``payloads:read`` see no sensitive value of a payload on any route."""
 
 import json
 from dataclasses import replace
@@ -29,14 +29,14 @@ FULL = {"email": SECRET, "cards": [{"number": SECRET}, {"number": SECRET, "holde
 def test_a_sensitive_value_is_told_to_who_may_see_it_and_redacted_for_all_others(charges):
     made = charges.schedule(FULL)
     assert made["payload"]["email"] == REDACTED
-    told = charges.ask("GET", f"/scheduling/{made['id']}").json
-    assert told["payload"] == {
+    result = charges.ask("GET", f"/scheduling/{made['id']}").json
+    assert result["payload"] == {
         "order": "o-1",
         "email": REDACTED,
         "cards": [{"holder": "Ada", "number": REDACTED}, {"holder": "Bob", "number": REDACTED}],
         "wallet": None,
     }
-    assert told["redacted"] == made["redacted"] == ["email", "cards.number"]
+    assert result["redacted"] == made["redacted"] == ["email", "cards.number"]
     seen = charges.ask("GET", f"/scheduling/{made['id']}", "readers").json
     assert seen["payload"]["cards"] == [
         {"holder": "Ada", "number": SECRET},
@@ -114,8 +114,8 @@ def _taking(payload_type):
 def test_what_an_older_version_wrote_is_upcast_and_then_redacted(charges):
     made = charges.schedule({})
     path = charges.keep(made["id"], payload=json.dumps({"mail": SECRET}), payload_version=1)
-    told = charges.ask("GET", path)
-    assert (told.json["payload"]["email"], told.json["redacted"]) == (REDACTED, ["email"])
+    result = charges.ask("GET", path)
+    assert (result.json["payload"]["email"], result.json["redacted"]) == (REDACTED, ["email"])
     assert charges.ask("GET", path, "readers").json["payload"] == {"mail": SECRET}
 
 
@@ -132,9 +132,9 @@ def test_what_an_older_version_wrote_is_upcast_and_then_redacted(charges):
 def test_nothing_is_told_of_a_payload_that_this_process_cannot_read(charges, changes):
     made = charges.schedule(FULL)
     path = charges.keep(made["id"], **changes)
-    told = charges.ask("GET", path)
-    assert told.status == 200
-    assert (told.json["payload"], told.json["redacted"]) == (None, ["*"])
+    result = charges.ask("GET", path)
+    assert result.status == 200
+    assert (result.json["payload"], result.json["redacted"]) == (None, ["*"])
     assert SECRET in charges.ask("GET", path, "readers").text
 
 
@@ -167,13 +167,13 @@ def test_what_is_undelivered_is_told_unless_it_can_hold_a_payload(charges, kind,
     thing = replace(given_up("a", NOW), kind=kind, body=SECRET)
     thing = replace(thing, action=ActionRef(TenantId("acme"), ActionId("a")) if action else None)
     charges.undelivered.keep(thing, expires_at=NOW + timedelta(days=1))
-    told = charges.ask("GET", f"/undelivered/{thing.id}").json
-    assert (told["body"], told["redacted"]) == ((SECRET, []) if is_told else (None, ["*"]))
+    result = charges.ask("GET", f"/undelivered/{thing.id}").json
+    assert (result["body"], result["redacted"]) == ((SECRET, []) if is_told else (None, ["*"]))
     assert charges.ask("GET", f"/undelivered/{thing.id}", "readers").json["body"] == SECRET
     assert SECRET not in charges.ask("GET", "/undelivered").text
 
 
-secrets = st.uuids().map(lambda each: f"secret-{each}")
+secrets = st.uuids().map(lambda item: f"secret-{item}")
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck), database=None)

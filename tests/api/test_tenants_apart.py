@@ -1,4 +1,4 @@
-"""Two tenants that share a deployment never learn of each other: no id, no count, no cursor, whatever they ask."""
+"""Two tenants that share a deployment see nothing of each other: no id, no count, no cursor."""
 
 import json
 from dataclasses import replace
@@ -56,7 +56,7 @@ SEEN = (*LISTS, ("/grants", {}), ("/notifications/preferences", {}))
 
 
 class Tenants:
-    """Both tenants' admins, none of whom runs the system, at one deployment; and what each of them has made."""
+    """Both tenants' admins at one deployment, and the items that each has created."""
 
     def __init__(self):
         self.office = Office(
@@ -65,7 +65,7 @@ class Tenants:
         self.worker = Worker(self.office.cloud.store, self.office.clock)
         self.actions = {tenant: [] for tenant in TENANTS}
         self.jobs = {tenant: set() for tenant in TENANTS}
-        self.told = {tenant: [] for tenant in TENANTS}
+        self.notifications = {tenant: [] for tenant in TENANTS}
 
     def ask(self, tenant, method, path, **changes):
         claims = {"custom:tenant_id": tenant, "sub": f"head-of-{tenant}", "cognito:groups": "heads"}
@@ -116,9 +116,11 @@ class Tenants:
 
     def _notify(self, tenant):
         made = sample(NotificationKind.RECURRING_FAILING, is_digest=False)
-        told = replace(made, id=f"{tenant}-{len(self.told[tenant])}", tenant_id=TenantId(tenant), at=NOW)
-        self.office.notified.inbox.add(told, expires_at=NOW + timedelta(days=30))
-        self.told[tenant].append(told.entry_id)
+        result = replace(
+            made, id=f"{tenant}-{len(self.notifications[tenant])}", tenant_id=TenantId(tenant), at=NOW
+        )
+        self.office.notified.inbox.add(result, expires_at=NOW + timedelta(days=30))
+        self.notifications[tenant].append(result.entry_id)
 
     def _fail(self, tenant, action_id):
         claimed = self.worker.claim(action_id, tenant=tenant)
@@ -126,7 +128,10 @@ class Tenants:
 
     def seen(self, tenant, **query):
         """All that a tenant's lists answer."""
-        return [self.ask(tenant, "GET", path, query={**asked, **query}).text for path, asked in SEEN]
+        return [
+            self.ask(tenant, "GET", path, query={**query_of_list, **query}).text
+            for path, query_of_list in SEEN
+        ]
 
 
 @CALM
@@ -139,7 +144,9 @@ def test_a_tenant_sees_what_it_would_see_if_it_were_alone(steps, me):
         assert before == (together.seen(other) if tenant == me else together.seen(me))
     for text in together.seen(me):
         assert other not in text
-        assert not any(action in text for action in (*together.actions[other], *together.told[other]))
+        assert not any(
+            action in text for action in (*together.actions[other], *together.notifications[other])
+        )
 
 
 @CALM
@@ -165,7 +172,7 @@ def _pairs(path, tenants, other):
     if "<action_id>" in path:
         return [(action, NAME) for action in tenants.actions[other][:3]]
     if "<notification_id>" in path:
-        return [(each, NOBODYS_ENTRY) for each in tenants.told[other][:3]]
+        return [(entry, NOBODYS_ENTRY) for entry in tenants.notifications[other][:3]]
     return [(job, NOBODYS_JOB) for job in sorted(tenants.jobs[other])[:2]] if "<name>" in path else []
 
 
@@ -175,13 +182,13 @@ def test_a_cursor_of_another_tenant_shows_no_more_than_ones_own(steps, me):
     tenants, (other,) = Tenants(), set(TENANTS) - {me}
     for step in steps:
         tenants.do(*step)
-    for path, asked in LISTS:
-        page = tenants.ask(other, "GET", path, query={**asked, "limit": "1"}).json
+    for path, query_of_list in LISTS:
+        page = tenants.ask(other, "GET", path, query={**query_of_list, "limit": "1"}).json
         if page["next_cursor"] is not None:
-            query = {**asked, "cursor": page["next_cursor"]}
+            query = {**query_of_list, "cursor": page["next_cursor"]}
             answer = tenants.ask(me, "GET", path, query=query)
             assert answer.status in {200, 400}, answer.text
-            theirs = (other, *tenants.actions[other], *tenants.told[other])
+            theirs = (other, *tenants.actions[other], *tenants.notifications[other])
             assert not any(their in answer.text for their in theirs)
 
 
@@ -193,12 +200,12 @@ def test_a_change_of_many_touches_and_counts_ones_own_alone(steps, me):
         tenants.do(*step)
     before = tenants.seen(other)
     for path in ("/scheduling/cancel", "/scheduling/redrive"):
-        for said in ({"type": "remark"}, {"correlation_id": "c-0"}, {"correlation_id": "c-1"}):
-            answer = tenants.ask(me, "POST", path, body=said)
-            told = json.loads(answer.text)
+        for fields in ({"type": "remark"}, {"correlation_id": "c-0"}, {"correlation_id": "c-1"}):
+            answer = tenants.ask(me, "POST", path, body=fields)
+            result = json.loads(answer.text)
             assert answer.status == 200, answer.text
-            assert {each["tenant_id"] for each in told["changed"]} <= {me}
-            assert {each["id"] for each in told["left"]} <= _own(tenants, me)
+            assert {entry["tenant_id"] for entry in result["changed"]} <= {me}
+            assert {entry["id"] for entry in result["left"]} <= _own(tenants, me)
     assert tenants.seen(other) == before
 
 

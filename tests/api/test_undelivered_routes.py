@@ -23,8 +23,8 @@ def undelivered(cloud):
 @pytest.fixture
 def ask(cloud, clock, settings, undelivered):
     """Calls a route of what is undelivered, as an operator unless the test says otherwise."""
-    desk = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
-    client = Client(make_door(desk, Health({}), nobodys_access(clock)))
+    api = ApiContext(cloud.store, cloud.job_ports, jobs_app(), clock, settings, undelivered)
+    client = Client(make_door(api, Health({}), nobodys_access(clock)))
 
     def call(method, path="", *, claims=OPERATOR, **changes):
         event = sample_event("cancel", httpMethod=method, path=f"/api/v1/undelivered{path}", **changes)
@@ -36,7 +36,7 @@ def ask(cloud, clock, settings, undelivered):
 
 
 @pytest.fixture
-def kept(undelivered):
+def undelivered_inputs(undelivered):
     """Three things, the newest first."""
     things = [
         given_up("a", NOW + timedelta(hours=2), kind=UndeliveredKind.PASS, source="sweep"),
@@ -57,13 +57,15 @@ def test_where_nothing_is_the_list_is_empty(ask):
     assert (answer.status, answer.json) == (200, {"items": [], "next_cursor": None})
 
 
-def test_they_are_listed_newest_first_page_by_page_and_without_their_bodies(ask, kept):
+def test_they_are_listed_newest_first_page_by_page_and_without_their_bodies(ask, undelivered_inputs):
     first = ask("GET", query={"limit": "2"}).json
     second = ask("GET", query={"limit": "2", "cursor": first["next_cursor"]}).json
-    assert [each["id"] for each in (*first["items"], *second["items"])] == [each.id for each in kept]
+    assert [item["id"] for item in (*first["items"], *second["items"])] == [
+        item.id for item in undelivered_inputs
+    ]
     assert second["next_cursor"] is None
     assert first["items"][1] == {
-        "id": kept[1].id,
+        "id": undelivered_inputs[1].id,
         "kind": "message",
         "source": "due-default",
         "reason": "no worker took it",
@@ -75,34 +77,34 @@ def test_they_are_listed_newest_first_page_by_page_and_without_their_bodies(ask,
     }
 
 
-def test_one_is_shown_in_full(ask, kept):
-    answer = ask("GET", f"/{kept[2].id}")
+def test_one_is_shown_in_full(ask, undelivered_inputs):
+    answer = ask("GET", f"/{undelivered_inputs[2].id}")
     assert answer.status == 200
     assert (answer.json["body"], answer.json["is_cut"], answer.json["action_id"]) == ("c", False, None)
 
 
-def test_one_is_redriven_by_a_request_to_salvage(ask, kept, undelivered):
-    answer = ask("POST", f"/{kept[1].id}/redrive", body=None)
-    assert (answer.status, answer.json["id"]) == (202, kept[1].id)
-    assert asked_for(undelivered) == [("failures", request_for(kept[1].id))]
+def test_one_is_redriven_by_a_request_to_salvage(ask, undelivered_inputs, undelivered):
+    answer = ask("POST", f"/{undelivered_inputs[1].id}/redrive", body=None)
+    assert (answer.status, answer.json["id"]) == (202, undelivered_inputs[1].id)
+    assert asked_for(undelivered) == [("failures", request_for(undelivered_inputs[1].id))]
 
 
 @pytest.mark.parametrize(
-    ("said", "chosen"),
+    ("fields", "chosen"),
     [({}, "abc"), ({"kind": "message"}, "bc"), ({"limit": 1}, "a"), ({"kind": "wake"}, "")],
 )
-def test_many_are_redriven_the_newest_first(ask, kept, undelivered, said, chosen):
-    wanted = [each for each in kept if each.body in chosen]
-    dry = ask("POST", "/redrive", body={**said, "dry_run": True})
+def test_many_are_redriven_the_newest_first(ask, undelivered_inputs, undelivered, fields, chosen):
+    expected = [item for item in undelivered_inputs if item.body in chosen]
+    dry = ask("POST", "/redrive", body={**fields, "dry_run": True})
     assert (dry.status, dry.json["dry_run"]) == (202, True)
-    assert [each["id"] for each in dry.json["items"]] == [each.id for each in wanted]
+    assert [item["id"] for item in dry.json["items"]] == [item.id for item in expected]
     assert asked_for(undelivered) == []
-    assert ask("POST", "/redrive", body=said).json == {**dry.json, "dry_run": False}
-    assert asked_for(undelivered) == [("failures", request_for(each.id)) for each in wanted]
+    assert ask("POST", "/redrive", body=fields).json == {**dry.json, "dry_run": False}
+    assert asked_for(undelivered) == [("failures", request_for(item.id)) for item in expected]
 
 
 @pytest.mark.parametrize("unknown", ["nothing", "u.20260301T120000Z.0123456789abcdef"])
-def test_what_is_not_there_is_not_found(ask, kept, unknown):
+def test_what_is_not_there_is_not_found(ask, undelivered_inputs, unknown):
     for method, path in (("GET", f"/{unknown}"), ("POST", f"/{unknown}/redrive")):
         answer = ask(method, path, body=None)
         assert (answer.status, answer.code) == (404, "undelivered-not-found")
@@ -112,17 +114,17 @@ def test_what_is_not_there_is_not_found(ask, kept, unknown):
     ("method", "path"),
     [("GET", ""), ("GET", "/u.1"), ("POST", "/u.1/redrive"), ("POST", "/redrive")],
 )
-def test_who_is_no_operator_sees_and_redrives_nothing(ask, kept, undelivered, method, path):
+def test_who_is_no_operator_sees_and_redrives_nothing(ask, undelivered_inputs, undelivered, method, path):
     answer = ask(method, path, claims=ADA, body={} if path == "/redrive" else None)
     assert (answer.status, answer.code) == (403, "forbidden")
     assert asked_for(undelivered) == []
 
 
 @pytest.mark.parametrize(
-    "said", [{"kind": "strange"}, {"limit": 0}, {"limit": 1_001}, {"dry_run": "yes"}, {"all": True}]
+    "fields", [{"kind": "strange"}, {"limit": 0}, {"limit": 1_001}, {"dry_run": "yes"}, {"all": True}]
 )
-def test_a_request_that_says_something_else_is_refused(ask, kept, undelivered, said):
-    answer = ask("POST", "/redrive", body=said)
+def test_a_request_that_says_something_else_is_refused(ask, undelivered_inputs, undelivered, fields):
+    answer = ask("POST", "/redrive", body=fields)
     assert (answer.status, answer.code) == (422, "invalid-request")
     assert asked_for(undelivered) == []
 

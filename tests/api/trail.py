@@ -21,9 +21,9 @@ def office(clock):
 @pytest.fixture
 def ask(office):
     def send(method, path, **changes):
-        said = {"claims": STAFF, "body": None, **changes}
+        fields = {"claims": STAFF, "body": None, **changes}
         office.clock.wait_until(office.clock.now() + timedelta(seconds=1))
-        return office.ask(method, path, **said)
+        return office.ask(method, path, **fields)
 
     return send
 

@@ -1,10 +1,13 @@
-"""The admin API: what people, services and the command line ask of a deployment over HTTP.
+"""The admin API: the HTTP interface for people, services and the command line.
 
-A request goes through `door`: `authority` says who calls and what that one may do, `recorder` keeps what is to be changed. Then
-it goes to its route (`scheduling`, `many`, `background_jobs`, `job_operations`, `undelivered`, `access`, `health`), which asks
-the caller's scheduler, got from the `desk`. What a client may send is told by `requests`, `filters` and `job_requests`, what it
-gets by `views` and `job_views`, every refusal by `problems`, and all of it together by `openapi`.
+The handler in `app` normalises the event (`normalise_event`), authenticates the caller (`authenticator`),
+finds the
+route (`routes`), parses the body (`body`), and records changes (`audit_middleware`). The route calls the
+caller's
+scheduler, which `context` creates. Request bodies are in `requests`, `filters` and `job_requests`; JSON views
+in the
+modules named `…views`; errors in `problems`. `openapi` generates the document of all of it.
 """
 
 PREFIX = "/api/v1"
-"""Begins every route, unless the deployment chooses another."""
+"""The default prefix of every route."""

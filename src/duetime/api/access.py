@@ -1,4 +1,4 @@
-"""The routes of access: who one is, what was granted at run time, and the audit trail."""
+"""Routes of access: the caller, the grants made at run time, and the audit trail."""
 
 from __future__ import annotations
 
@@ -23,45 +23,47 @@ from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
 from duetime.model.permissions import GRANTABLE, Permission
 from duetime.ports.access import AuditTrail, Grant, Grants
 
+_route = partial(Route, "access")
+
 GRANTS = "/grants"
 _ROLE_LIMIT = 128
 _operation = partial(Operation, about=AuditKind.GRANT)
 
 
 class CallerView(BaseModel):
-    """Who asks, and what that one may do."""
+    """The caller and its permissions."""
 
     tenant_id: str
-    """For whom the caller asks."""
+    """The caller's tenant."""
     actor: str
     """The e-mail address or the subject of a person; the role or user of a service."""
     roles: list[str]
     """The groups of a person; the roles of a service, by the settings."""
     permissions: list[Permission]
-    """All that the roles permit, what that implies included."""
+    """All permissions of the roles, implied ones included."""
 
 
 class GrantRequest(RequestBody):
-    """What a role may do beside what the settings give it."""
+    """The permissions to grant, in addition to those in the settings."""
 
     permissions: Annotated[list[Permission], Field(min_length=1, description="at least one")]
 
 
 class GrantView(BaseModel):
-    """What was granted to a role at run time."""
+    """A role's permissions that were granted at run time."""
 
     role: str
     """A group of the user pool, or a role of the settings."""
     permissions: list[Permission]
-    """What it may do beside what the settings give it."""
+    """The permissions, in addition to those in the settings."""
     granted_by: str
-    """Who granted that."""
+    """The caller who granted them."""
     granted_at: Instant
-    """When that was."""
+    """The time of the request."""
 
     @classmethod
-    def of(cls, grant: Grant) -> GrantView:
-        """The grant as a client sees it."""
+    def from_grant(cls, grant: Grant) -> GrantView:
+        """Return the view of the grant."""
         return cls(
             role=grant.role,
             permissions=sorted(grant.permissions),
@@ -74,42 +76,43 @@ class GrantList(BaseModel):
     """The grants of the caller's tenant."""
 
     items: list[GrantView]
-    """All of them, by role."""
+    """All grants, by role."""
 
 
 class AuditEntryView(BaseModel):
-    """One change that was asked for."""
+    """One requested change."""
 
     id: str
-    """A UUIDv7: entries sort by when they were begun."""
+    """A UUIDv7: entries sort by the time of the request."""
     operation: str
     """Such as ``cancel``, ``pause`` or ``register``."""
     target: str
-    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``, ``notification:<id>`` or ``preferences``."""
+    """``action:<id>``, ``job:<name>``, ``grant:<role>``, ``many``, ``undelivered:<id>``,
+    ``notification:<id>`` or ``preferences``."""
     by: str
-    """Who asked for it."""
+    """The caller."""
     roles: list[str]
-    """In which roles."""
+    """The caller's roles."""
     address: str | None
-    """Where the request came from."""
+    """The caller's IP address."""
     asked_at: Instant
-    """When that was."""
+    """The time of the request."""
     asked: dict[str, Any]
-    """What was asked for beside that; never a payload."""
+    """The other fields of the request; never a payload."""
     status: int | None
-    """The answer's HTTP status; null while nobody knows whether it was done."""
+    """The response's HTTP status; null while the result is unknown."""
     result: dict[str, Any] | None
-    """What the target became, or why the change was refused; null while nobody knows."""
+    """The target's new state, or the reason of the rejection; null while the result is unknown."""
 
     @classmethod
-    def of(cls, entry: AuditEntry) -> AuditEntryView:
-        """The entry as a client sees it."""
+    def from_entry(cls, entry: AuditEntry) -> AuditEntryView:
+        """Return the view of the entry."""
         facts = {name: getattr(entry, name) for name in cls.model_fields if name != "target"}
         return cls(**facts, target=str(entry.target))
 
 
 class AuditPageView(BaseModel):
-    """A page of the trail, the latest first; `next_cursor` is null on the last one."""
+    """A page of the trail, latest first; `next_cursor` is null on the last page."""
 
     items: list[AuditEntryView]
     """At most `limit`."""
@@ -125,25 +128,33 @@ def _target(action: str | None, job: str | None) -> AuditTarget | None:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Grants and the trail over HTTP, of the caller's tenant."""
+    """Serves the grants and the audit trail of the caller's tenant."""
 
     grants: Grants
     trail: AuditTrail
     clock: Clock
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         grant, manage = f"{GRANTS}/<role>", Permission.MANAGE_GRANTS
         return (
-            Route("GET", "/me", self.me, None),
-            Route("GET", GRANTS, self.list, manage),
-            Route("PUT", grant, self.grant, manage, operation=_operation("grant")),
-            Route("DELETE", grant, self.revoke, manage, HTTPStatus.NO_CONTENT, _operation("revoke")),
-            Route("GET", "/audit", self.audit, Permission.READ_AUDIT),
+            _route("getCaller", "GET", "/me", self.me, None),
+            _route("listGrants", "GET", GRANTS, self.list, manage),
+            _route("grantToRole", "PUT", grant, self.grant, manage, operation=_operation("grant")),
+            _route(
+                "revokeFromRole",
+                "DELETE",
+                grant,
+                self.revoke,
+                manage,
+                HTTPStatus.NO_CONTENT,
+                _operation("revoke"),
+            ),
+            _route("listAuditEntries", "GET", "/audit", self.audit, Permission.READ_AUDIT),
         )
 
     def me(self, request: Request) -> CallerView:
-        """Who the caller is to this deployment."""
+        """Return the caller's identity, roles and permissions."""
         caller = caller_at(request)
         return CallerView(
             tenant_id=caller.tenant_id,
@@ -153,19 +164,19 @@ class Access:
         )
 
     def list(self, request: Request) -> GrantList:
-        """What was granted at run time, beside what the settings give to roles."""
+        """Return the grants made at run time, without those in the settings."""
         held = self.grants.of(caller_at(request).tenant_id)
-        return GrantList(items=[GrantView.of(held[role]) for role in sorted(held)])
+        return GrantList(items=[GrantView.from_grant(held[role]) for role in sorted(held)])
 
-    def grant(self, role: str, said: Annotated[GrantRequest, Body()], request: Request) -> GrantView:
-        """Grant a role permissions, in place of what was granted to it before; it holds within ten seconds."""
-        if beyond := sorted(set(said.permissions) - GRANTABLE):
-            told = f"holds {', '.join(beyond)}; may be granted: {', '.join(sorted(GRANTABLE))}"
-            raise InvalidRequest([Flaw("permissions", told)])
-        return GrantView.of(self._put(role, frozenset(said.permissions), request))
+    def grant(self, role: str, body: Annotated[GrantRequest, Body()], request: Request) -> GrantView:
+        """Replace a role's granted permissions; the change takes effect within ten seconds."""
+        if beyond := sorted(set(body.permissions) - GRANTABLE):
+            problem = f"holds {', '.join(beyond)}; may be granted: {', '.join(sorted(GRANTABLE))}"
+            raise InvalidRequest([Flaw("permissions", problem)])
+        return GrantView.from_grant(self._put(role, frozenset(body.permissions), request))
 
     def revoke(self, role: str, request: Request) -> None:
-        """Take back all that was granted to a role at run time."""
+        """Revoke all permissions granted to a role at run time."""
         self._put(role, frozenset(), request)
 
     def _put(self, role: str, permissions: frozenset[Permission], request: Request) -> Grant:
@@ -186,10 +197,12 @@ class Access:
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
     ) -> AuditPageView:
-        """A page of the trail, the latest first: of the tenant, or of one action or job."""
+        """Return a page of the trail, latest first: of the tenant, or of one action or job."""
         refuse_unknown(request, ("action", "job", "limit", "cursor"))
         if action is not None and job is not None:
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
         target = _target(action, job)
         page = self.trail.of(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
-        return AuditPageView(items=[AuditEntryView.of(each) for each in page], next_cursor=page.cursor)
+        return AuditPageView(
+            items=[AuditEntryView.from_entry(entry) for entry in page], next_cursor=page.cursor
+        )

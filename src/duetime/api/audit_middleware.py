@@ -1,7 +1,7 @@
-"""The recorder: each change that is asked for goes into the audit trail before it is made, and what came of it after.
+"""Audit middleware: it stores each requested change before it is made, and its result afterwards.
 
-Whatever can be named beforehand is kept before it is made, so that nothing is changed unseen. An action that is scheduled
-gets its id as it is made: its entry is kept after that, and its own row says who made it.
+A scheduled action gets its id when it is created: its entry is stored afterwards, and its own row has the
+creator.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from duetime import ids
-from duetime.api.body import body_text, strict_json
+from duetime.api.body import RequestContent, parse_json
 from duetime.api.caller import Caller
-from duetime.api.known_fields import Fields, fields_of, kept
+from duetime.api.known_fields import Fields, fields_of, only_known
 from duetime.api.requests import IDENTITY
-from duetime.api.routes import Operation, RouteMatch
+from duetime.api.routes import Operation, Route
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, InvalidIdentifier, truncate
 from duetime.model.audit import AuditEntry, AuditKind, AuditTarget
@@ -39,9 +39,9 @@ _NAMING_HEADERS = frozenset(
         "x-user",
     }
 )
-"""Headers in which clients of other services say who they are."""
+"""Headers in which clients of other services send their identity."""
 
-_TOLD = (
+_RESULT_FIELDS = (
     "id",
     "name",
     "status",
@@ -54,57 +54,64 @@ _TOLD = (
     "read",
     "revision",
 )
-"""What of an answer tells what became of the target; of a problem, which and why."""
+"""The fields of a response that are recorded as the result: of the target, or of a problem."""
 
 _LONGEST, _LONGEST_NAME, _MOST = 500, 100, 30
-"""Characters of a value and of a name, and how many of them: what bounds an entry."""
+"""The most characters of a value and of a name, and the most fields of an entry."""
 
 _DEEPEST = 20
 
 
 class AuditMiddleware:
-    """Keeps the trail of one deployment's API."""
+    """Writes the audit trail of one deployment's API."""
 
     def __init__(self, trail: AuditTrail, clock: Clock, random_bytes: ids.Entropy = os.urandom) -> None:
         self._trail, self._clock, self._entropy = trail, clock, random_bytes
 
-    def entry(self, found: RouteMatch, caller: Caller, event: Mapping[str, Any]) -> AuditEntry | None:
-        """What is asked for, if that is a change; None for all else, and for what is only to be told."""
-        operation = found.route.operation
-        if operation is None:
-            return None
-        body = _body(event)
-        if operation.has_dry_run and body.get("dry_run") is True:
+    def entry(
+        self, route: Route, name: str, caller: Caller, event: Mapping[str, Any], content: RequestContent
+    ) -> AuditEntry | None:
+        """Return the entry of a requested change; None for a read and for a dry run.
+
+        Args:
+            route: the request's route.
+            name: the id or the name in its path; empty if there is none.
+            caller: the authenticated caller.
+            event: the normalised event.
+            content: the parsed body.
+        """
+        operation, fields = route.operation, content.fields
+        if operation is None or (operation.has_dry_run and fields.get("dry_run") is True):
             return None
         now = self._clock.now()
         return AuditEntry(
             id=ids.new_action_id(now, self._entropy),
             tenant_id=caller.tenant_id,
-            target=AuditTarget(operation.about, found.name or _name_said(operation, body)),
+            target=AuditTarget(operation.about, name or _job_name(operation, fields)),
             operation=operation.name,
             by=caller.actor,
             roles=tuple(sorted(caller.roles)),
             address=caller.address,
             asked_at=now,
-            asked=_asked(event, body, fields_of(found.route)),
+            asked=_input(event, fields, fields_of(route)),
         )
 
-    def begin(self, entry: AuditEntry | None, found: RouteMatch) -> None:
-        """Keep an entry before its change is made, where what it is about is known by then.
+    def begin(self, entry: AuditEntry | None, route: Route) -> None:
+        """Store an entry before its change, if the target is known by then.
 
         Raises:
-            BackendUnavailable: it may not be kept; the change must not be made.
+            BackendUnavailable: the entry was not stored; the change must not be made.
         """
-        is_new = found.route.operation is not None and found.route.operation.is_new
+        is_new = route.operation is not None and route.operation.is_new
         if entry is not None and (entry.target.name or not is_new):
             self._trail.begin(entry)
 
-    def end(self, entry: AuditEntry | None, answer: Mapping[str, Any]) -> None:
-        """Keep what came of it. That a trail lacks this tells that nobody knows; the change itself is made."""
+    def end(self, entry: AuditEntry | None, response: Mapping[str, Any]) -> None:
+        """Store the result of a change; if this fails, the entry stays without a result."""
         if entry is None:
             return
-        result = _result(answer)
-        ended = entry.ended(int(answer["statusCode"]), result)
+        result = _result(response)
+        ended = entry.ended(int(response["statusCode"]), result)
         if entry.target.kind is AuditKind.ACTION:
             ended = ended.named(str(result.get("id") or ""))
         try:
@@ -113,68 +120,64 @@ class AuditMiddleware:
             log.warning("audit entry not ended", extra={"entry": entry.id, "reason": truncate(error)})
 
 
-def _name_said(operation: Operation, body: Mapping[str, Any]) -> str:
-    """The name of a job that is to be registered, which its body says."""
+def _job_name(operation: Operation, fields: Mapping[str, Any]) -> str:
+    """Return the name in the body of a job to register; empty for other operations and invalid names."""
     try:
-        return ids.job_name(body.get("name")) if operation.is_new and operation.about is AuditKind.JOB else ""
+        return (
+            ids.job_name(fields.get("name")) if operation.is_new and operation.about is AuditKind.JOB else ""
+        )
     except InvalidIdentifier:
         return ""
 
 
 def _masked(addresses: Any) -> Any:
-    """Mail addresses as the trail may show them: whoever reads it need not be who may see them."""
+    """Mask mail addresses: readers of the trail may lack the permission to see them."""
     if isinstance(addresses, list):
         return [masked(address) for address in addresses]
     return addresses and masked(addresses)
 
 
-def _asked(event: Mapping[str, Any], body: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
-    """What the route knows of body and query, without payloads; and what named who asks, and was ignored."""
-    said = {**event["queryStringParameters"], **body}
+def _input(event: Mapping[str, Any], fields: Mapping[str, Any], known: Fields) -> dict[str, Any]:
+    """Return the known fields of body and query without payloads, and the names of ignored identities."""
+    values = {**event["queryStringParameters"], **fields}
     shown = [
         (name, _masked(value) if name in _ADDRESSES else value)
-        for name, value in kept(said, fields).items()
+        for name, value in only_known(values, known).items()
         if name not in IDENTITY and name != _PAYLOAD
     ]
-    asked = {truncate(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in shown[:_MOST]}
-    named = {name.lower() for name in (*event["headers"], *event["multiValueHeaders"])}
-    if ignored := sorted(IDENTITY & said.keys()) + sorted(_NAMING_HEADERS & named):
-        asked["ignored"] = ignored
-    return asked
+    recorded = {
+        truncate(name, _LONGEST_NAME): _short(_without_payloads(value)) for name, value in shown[:_MOST]
+    }
+    headers = {name.lower() for name in (*event["headers"], *event["multiValueHeaders"])}
+    if ignored := sorted(IDENTITY & values.keys()) + sorted(_NAMING_HEADERS & headers):
+        recorded["ignored"] = ignored
+    return recorded
 
 
 def _without_payloads(value: Any, levels: int = _DEEPEST) -> Any:
     if isinstance(value, Mapping):
-        left = {name: each for name, each in value.items() if name != _PAYLOAD and levels}
-        return {name: _without_payloads(each, levels - 1) for name, each in left.items()}
+        left = {name: item for name, item in value.items() if name != _PAYLOAD and levels}
+        return {name: _without_payloads(item, levels - 1) for name, item in left.items()}
     if isinstance(value, list):
-        return [_without_payloads(each, levels - 1) for each in value if levels]
+        return [_without_payloads(item, levels - 1) for item in value if levels]
     return value
 
 
-def _result(answer: Mapping[str, Any]) -> dict[str, Any]:
-    body = _object(answer.get("body"))
-    told = {name: _short(body[name]) for name in _TOLD if body.get(name) is not None}
-    return told | {name: len(body[name]) for name in ("changed", "left") if isinstance(body.get(name), list)}
-
-
-def _body(event: Mapping[str, Any]) -> dict[str, Any]:
-    """The body as the route will read it; nothing where it could not."""
+def _result(response: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a response that describe the result."""
     try:
-        return _object(body_text(event))
+        body = parse_json(response.get("body") or "{}")
     except DuetimeError:
         return {}
-
-
-def _object(text: Any) -> dict[str, Any]:
-    try:
-        read = strict_json(text) if isinstance(text, str) and text else {}
-    except DuetimeError:
+    if not isinstance(body, dict):
         return {}
-    return read if isinstance(read, dict) else {}
+    result = {name: _short(body[name]) for name in _RESULT_FIELDS if body.get(name) is not None}
+    return result | {
+        name: len(body[name]) for name in ("changed", "left") if isinstance(body.get(name), list)
+    }
 
 
 def _short(value: Any) -> Any:
-    """A value as it is, or its beginning where that is long."""
-    written = json.dumps(value, ensure_ascii=False)
-    return value if len(written) <= _LONGEST else truncate(written, _LONGEST)
+    """Return the value, or the beginning of its JSON if that is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= _LONGEST else truncate(text, _LONGEST)

@@ -1,8 +1,10 @@
-"""The authority: who a caller is, for which tenant, and what that caller may do.
+"""Authentication and permissions of callers.
 
-Two kinds of caller come to the same routes. A person has an ID token of the Cognito user pool, whose claims name the tenant and
-whose groups are roles. A service signs its requests; API Gateway tells its ARN, and the settings tell that ARN's tenant and roles.
-Nothing else that a request says is looked at for this.
+A person has an ID token of the Cognito user pool: its claims contain the tenant, and its groups are roles. A
+service
+signs its requests: the settings map its ARN, which API Gateway verifies, to a tenant and roles. No other part
+of a
+request identifies the caller.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ from duetime.ports.access import Grants
 from duetime.settings import Settings
 
 EVERYONE = "everyone"
-"""The role of every caller whose tenant is known."""
+"""The role of every caller with a known tenant."""
 
 
 class Authenticator:
-    """Knows callers.
+    """Authenticates callers and computes their permissions.
 
     Raises:
         SettingsError: a role has a word that is no permission, or an identity none that can be a tenant.
@@ -36,10 +38,10 @@ class Authenticator:
         self._roles = _read(settings.roles)
 
     def caller_of(self, event: Mapping[str, Any]) -> Caller:
-        """The caller of an API Gateway REST request, with all that the caller's roles permit.
+        """Return the caller of an API Gateway REST request, with the permissions of its roles.
 
         Raises:
-            Forbidden: nobody, or no tenant, is named; or the role is missing that all callers must have.
+            Forbidden: the actor or the tenant is missing, or the role that all callers need.
             BackendUnavailable: the grants cannot be read.
         """
         context = event["requestContext"]
@@ -60,19 +62,19 @@ class Authenticator:
             return by_settings
         granted = self._grants.of(caller.tenant_id)
         at_run_time = (granted[role].permissions for role in roles if role in granted)
-        return by_settings.union(*(permissions_of(each & GRANTABLE) for each in at_run_time))
+        return by_settings.union(*(permissions_of(grant & GRANTABLE) for grant in at_run_time))
 
 
 def check_access(settings: Settings) -> None:
-    """Refuse what no authority could be made of.
+    """Check the roles and the identities in the settings.
 
     Raises:
         SettingsError: as `Authenticator`, all of it at once.
     """
     problems = list[str]()
-    for read, said in ((_read, settings.roles), (Identities, settings.identities)):
+    for read, words in ((_read, settings.roles), (Identities, settings.identities)):
         try:
-            read(said)
+            read(words)
         except SettingsError as error:
             problems += error.problems
     if problems:
@@ -80,25 +82,25 @@ def check_access(settings: Settings) -> None:
 
 
 def _read(roles: Mapping[str, str]) -> Mapping[str, frozenset[Permission]]:
-    """What each role of the settings permits."""
+    """Return the permissions of each role in the settings."""
     problems = [
         f"roles gives {role!r} {', '.join(unknown)}; permissions are {', '.join(Permission)}"
-        for role, said in roles.items()
-        if (unknown := sorted(set(said.split()) - set(Permission)))
+        for role, words in roles.items()
+        if (unknown := sorted(set(words.split()) - set(Permission)))
     ]
     if problems:
         raise SettingsError(problems)
-    return {role: permissions_of(said.split()) for role, said in roles.items()}
+    return {role: permissions_of(words.split()) for role, words in roles.items()}
 
 
 def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
-    """Let a caller pass who may do `what`, by any of the permissions that allow it.
+    """Require one of the permissions.
 
     Raises:
         Forbidden: with the permissions, and the roles that the caller has.
     """
     if caller.permissions.isdisjoint(needed):
-        told = ", ".join(sorted(caller.roles)) or "none"
+        roles = ", ".join(sorted(caller.roles)) or "none"
         raise Forbidden(
-            f"{what} needs the permission {' or '.join(needed)}, which none of the caller's roles has (roles: {told})"
+            f"{what} needs the permission {' or '.join(needed)}, which the caller's roles lack (roles: {roles})"
         )

@@ -1,10 +1,11 @@
-"""The routes by which jobs are looked at: their definitions, runs and occurrences, and when a cadence would be due."""
+"""Routes that read jobs: their definitions, runs and occurrences, and previews of cadences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from http import HTTPStatus
 from itertools import islice
 from typing import Annotated
@@ -32,29 +33,31 @@ from duetime.model.job import Job
 from duetime.model.permissions import Permission
 from duetime.ports.jobs import JobPage as LookedUp
 
+_route = partial(Route, "jobs")
+
 _READ = Permission.READ_JOBS
 MOST_OCCURRENCES = 500
 MOST_RECENT = 20
 DAY = timedelta(days=1)
 _COUNT = 10
 _PLANNED = 50
-"""Rows to come that are looked at for those that somebody had skipped, some of them ahead of the planners."""
+"""The most future rows that are searched for skipped occurrences."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundJobs:
-    """Jobs over HTTP, to be looked at: the caller's tenant's, and code's for operators."""
+    """Serves the jobs of the caller's tenant, and code's jobs to operators."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         return (
-            Route("GET", JOBS, self.list, _READ),
-            Route("GET", f"{JOBS}/preview", self.preview, _READ),
-            Route("GET", f"{JOBS}/<name>", self.get, _READ),
-            Route("GET", f"{JOBS}/<name>/runs", self.runs, _READ),
-            Route("GET", f"{JOBS}/<name>/occurrences", self.occurrences, _READ),
+            _route("listJobs", "GET", JOBS, self.list, _READ),
+            _route("previewCadence", "GET", f"{JOBS}/preview", self.preview, _READ),
+            _route("getJob", "GET", f"{JOBS}/<name>", self.get, _READ, header="ETag"),
+            _route("listJobRuns", "GET", f"{JOBS}/<name>/runs", self.runs, _READ),
+            _route("explainJob", "GET", f"{JOBS}/<name>/occurrences", self.occurrences, _READ),
         )
 
     def list(
@@ -62,35 +65,39 @@ class BackgroundJobs:
         request: Request,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
-        runs: Annotated[int, Query(ge=0, le=MOST_RECENT, description="how many runs each job tells")] = 0,
+        runs: Annotated[
+            int, Query(ge=0, le=MOST_RECENT, description="the number of recent runs in each job")
+        ] = 0,
     ) -> JobPageView:
-        """A page of jobs by name: code's first, then the tenant's own; with `runs` the last runs of each.
+        """Return a page of jobs by name, code's jobs first; with `runs` the last runs of each.
 
-        `runs` costs one more query for each job, of as many rows as are told; for a job that events start seventeen.
+        `runs` costs one more query for each job; for a job with event triggers seventeen.
         """
         refuse_unknown(request, ("limit", "cursor", "runs"))
-        page, now = jobs_page(self.desk, request, limit, cursor), self._now()
-        items = [JobSummary.of(each, now, self._recent(each, now, runs) if runs else None) for each in page]
+        page, now = jobs_page(self.api, request, limit, cursor), self._now()
+        items = [
+            JobSummary.from_job(job, now, self._recent(job, now, runs) if runs else None) for job in page
+        ]
         return JobPageView(items=items, next_cursor=page.cursor)
 
     def _recent(self, job: Job, now: datetime, limit: int) -> Iterable[Action]:
-        """Its last runs. Where events start it its two lists have no common place to begin at: those to come are dropped."""
+        """Return the job's last runs, without future runs: an event-triggered job lists both."""
         has_events = bool(job.stacked.triggers)
         to_come = ids.occurrence_id(job.name, job.version, now + timedelta(seconds=1))
-        page = self.desk.store.of_job(
+        page = self.api.store.of_job(
             job.ref.tenant_id,
             job.name,
             limit=limit,
             cursor=None if has_events else to_come,
             has_events=has_events,
         )
-        return (each for each in page if each.nominal_at <= now)
+        return (run for run in page if run.nominal_at <= now)
 
     def get(self, name: str, request: Request) -> Response[JobView]:
-        """The job as of now, with its next runs."""
-        job = self.desk.scheduler(request).jobs.get(name)
+        """Return the job with its next runs."""
+        job = self.api.scheduler(request).jobs.get(name)
         headers = {"ETag": etag_of_job(job)}
-        return Response(HTTPStatus.OK, "application/json", job_view(self.desk, job, request), headers=headers)
+        return Response(HTTPStatus.OK, "application/json", job_view(self.api, job, request), headers=headers)
 
     def runs(
         self,
@@ -103,13 +110,14 @@ class BackgroundJobs:
         start: Start = None,
         until: Until = None,
     ) -> ActionPage:
-        """A page of the job's runs, newest first.
+        """Return a page of the job's runs, newest first.
 
-        `status`, `from` and `until` filter the page that was read: it may be shorter than `limit`, or empty, while
+        `status`, `from` and `until` filter the page that was read: it may be shorter than `limit`, or empty,
+        while
         `next_cursor` leads on to more.
         """
         refuse_unknown(request, ("limit", "cursor", "status", "from", "until"))
-        page = self.desk.scheduler(request).jobs.history(
+        page = self.api.scheduler(request).jobs.history(
             name,
             status=status,
             nominal_after=None if start is None else read_time(start),
@@ -127,16 +135,20 @@ class BackgroundJobs:
         until: Until = None,
         limit: Annotated[int, Query(ge=1, le=MOST_OCCURRENCES)] = 100,
     ) -> OccurrencePage:
-        """What became of each nominal time after `from`, up to `until`: ran, skipped, missed, to come, and why.
+        """Return the status of each nominal time after `from`, up to `until`, and its reason.
 
-        By default from a day ago until a day ahead. Neighbours without a run that share an account are one entry.
+        The default window is from a day ago until a day ahead. Adjacent times without a run and with equal
+        status are one entry.
         """
         refuse_unknown(request, ("from", "until", "limit"))
         now = self._now()
-        found = self.desk.scheduler(request).jobs.explain(
+        found = self.api.scheduler(request).jobs.explain(
             name, instant_of(start, now, -DAY), instant_of(until, now, DAY), limit=limit
         )
-        return OccurrencePage(items=[OccurrenceView.of(each) for each in found], next_from=found.next_start)
+        return OccurrencePage(
+            items=[OccurrenceView.from_occurrence(occurrence) for occurrence in found],
+            next_from=found.next_start,
+        )
 
     def preview(
         self,
@@ -146,36 +158,37 @@ class BackgroundJobs:
         until: Until = None,
         count: Annotated[int | None, Query(ge=1, le=MOST_OCCURRENCES)] = None,
     ) -> PreviewView:
-        """When a cadence is due after `from`: the next `count` times, or those up to `until`; and what the clocks do to it.
+        """Return a cadence's next `count` times after `from`, or those up to `until`, and DST changes.
 
-        Without `until` also what they do within a year of the last time shown; beside it what may surprise, and whether
+        Without `until` also what they do within a year of the last time shown; beside it what may surprise,
+        and whether
         croniter agrees.
         """
         from duetime.cadence import Preview  # noqa: PLC0415 - it needs cron, which no other route does
 
         refuse_unknown(request, ("cadence", "from", "until", "count"))
-        now, default_tz = self._now(), self.desk.settings.default_tz
+        now, default_tz = self._now(), self.api.settings.default_tz
         after = instant_of(start, now)
         last = None if until is None else instant_of(until, now)
         read = parse(cadence).with_default_tz(default_tz) if default_tz else parse(cadence)
         most = count or (_COUNT if last is None else MOST_OCCURRENCES)
         anchored = _anchored(read, after)
         shown = list(islice(explained(anchored, after, last), most + 1))
-        told = Preview.from_occurrences(anchored, shown[:most], after, last)
-        return PreviewView.of(read, told, is_cut=last is not None and len(shown) > most)
+        preview_result = Preview.from_occurrences(anchored, shown[:most], after, last)
+        return PreviewView.from_preview(read, preview_result, is_cut=last is not None and len(shown) > most)
 
     def _now(self) -> datetime:
-        return self.desk.clock.now()
+        return self.api.clock.now()
 
 
-def jobs_page(desk: ApiContext, request: Request, limit: int, cursor: str | None) -> LookedUp:
-    """A page of the jobs that a caller sees.
+def jobs_page(api: ApiContext, request: Request, limit: int, cursor: str | None) -> LookedUp:
+    """Return a page of the jobs that a caller sees.
 
     Raises:
         InvalidCursor: the cursor is none of this list.
     """
     _refuse_made_up(cursor)
-    return desk.scheduler(request).jobs.list(limit=limit, cursor=cursor)
+    return api.scheduler(request).jobs.list(limit=limit, cursor=cursor)
 
 
 def _refuse_made_up(cursor: str | None) -> None:
@@ -197,14 +210,14 @@ def _anchored(cadence: Cadence, start: datetime) -> Cadence:
     return cadence
 
 
-def job_view(desk: ApiContext, job: Job, request: Request) -> JobView:
-    """The job in full, to who asks; what somebody had skipped is none of its next runs."""
-    now = desk.clock.now()
-    return JobView.in_full(job, now, _skipped_ahead(desk, job, now), reader_at(desk, request).of_job(job))
+def job_view(api: ApiContext, job: Job, request: Request) -> JobView:
+    """Return the full view of a job; its next runs exclude skipped occurrences."""
+    now = api.clock.now()
+    return JobView.in_full(job, now, _skipped_ahead(api, job, now), reader_at(api, request).of_job(job))
 
 
-def _skipped_ahead(desk: ApiContext, job: Job, now: datetime) -> list[datetime]:
-    page = desk.store.occurrences(
+def _skipped_ahead(api: ApiContext, job: Job, now: datetime) -> list[datetime]:
+    page = api.store.occurrences(
         job.ref.tenant_id,
         job.name,
         job.version,
@@ -213,6 +226,4 @@ def _skipped_ahead(desk: ApiContext, job: Job, now: datetime) -> list[datetime]:
         limit=_PLANNED,
         cursor=None,
     )
-    return [
-        ids.nominal_at(each.id) for each in page if each.status.is_final and not ids.is_manual_run(each.id)
-    ]
+    return [ids.nominal_at(run.id) for run in page if run.status.is_final and not ids.is_manual_run(run.id)]

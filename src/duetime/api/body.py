@@ -1,65 +1,95 @@
-"""The body: read before any route sees it, so that a route is handed sound JSON or is not called."""
+"""The body of a request, decoded and parsed once."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from pydantic_core import from_json
 
 from duetime.api.errors import BodyTooLarge, MalformedBody, WrongMediaType
+from duetime.errors import DuetimeError
 
 BODY_LIMIT = 1_024 * 1_024
 """Bytes. The largest payload is below 400 KB; escapes may make its JSON longer."""
 
-_JSON = "application/json"
+
+class RequestContent(NamedTuple):
+    """The body of a request as text and as JSON, or the errors of either."""
+
+    text: str | None = None
+    value: Any = None
+    error: DuetimeError | None = None
+    """The reason why no route accepts the body: its media type, its size or its encoding."""
+    json_error: MalformedBody | None = None
+
+    @classmethod
+    def from_event(cls, event: Mapping[str, Any]) -> Self:
+        """Decode and parse the body of a normalised event; the content holds every error."""
+        try:
+            text = _text(event)
+        except DuetimeError as error:
+            return cls(error=error)
+        if text is None:
+            return cls()
+        try:
+            return cls(text, parse_json(text))
+        except MalformedBody as error:
+            return cls(text, json_error=error)
+
+    def json(self) -> Any:
+        """Return the parsed body.
+
+        Raises:
+            MalformedBody: the body is not JSON.
+        """
+        if self.json_error is not None:
+            raise self.json_error
+        return self.value
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the body; none if it is not a JSON object."""
+        return self.value if isinstance(self.value, dict) else {}
 
 
-def body_text(event: Mapping[str, Any]) -> str | None:
-    """The request's body as text; None if there is none.
+def _text(event: Mapping[str, Any]) -> str | None:
+    """Return the body as text; None if there is none.
 
     Raises:
-        WrongMediaType: it says that it is something other than JSON.
-        BodyTooLarge: no request needs to be so long.
-        MalformedBody: it is no UTF-8.
+        WrongMediaType: the content type is not JSON.
+        BodyTooLarge: the body exceeds `BODY_LIMIT`.
+        MalformedBody: the body is not UTF-8.
     """
-    body = event.get("body")
+    body = event["body"]
     if not body:
         return None
     if not isinstance(body, str):
         raise MalformedBody("it is no text")
-    media_type = _media_type(event)
-    if media_type not in {"", _JSON}:
+    media_type = _media_type(event["headers"])
+    if media_type not in {"", "application/json"}:
         raise WrongMediaType(media_type)
-    whole = _octets(body, is_base64=bool(event.get("isBase64Encoded")))
-    if len(whole) > BODY_LIMIT:
-        raise BodyTooLarge(len(whole), BODY_LIMIT)
-    return whole.decode()
-
-
-def _octets(body: str, *, is_base64: bool) -> bytes:
-    """The body as it was sent; sound UTF-8."""
     try:
-        sent = base64.b64decode(body, validate=True) if is_base64 else body.encode()
-        sent.decode()
-    except ValueError:  # bad base64, bytes that are no UTF-8 and lone surrogates are all one of these
+        octets = base64.b64decode(body, validate=True) if event["isBase64Encoded"] else body.encode()
+        text = octets.decode()
+    except ValueError:  # also raised for invalid base64 and for lone surrogates
         raise MalformedBody("it is not UTF-8") from None
-    return sent
+    if len(octets) > BODY_LIMIT:
+        raise BodyTooLarge(len(octets), BODY_LIMIT)
+    return text
 
 
-def _media_type(event: Mapping[str, Any]) -> str:
-    for name, value in (event.get("headers") or {}).items():
-        if name.lower() == "content-type":
-            return str(value).partition(";")[0].strip().lower()
-    return ""
+def _media_type(headers: Mapping[str, str]) -> str:
+    value = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
+    return value.partition(";")[0].strip().lower()
 
 
-def strict_json(text: str) -> Any:
-    """Read JSON as the standard has it: no NaN, no lone surrogate, and nothing nested deeper than 200 levels.
+def parse_json(text: str) -> Any:
+    """Parse standard JSON: NaN, lone surrogates and more than 200 levels are rejected.
 
     Raises:
-        MalformedBody: with the place of the fault.
+        MalformedBody: the text is not JSON; the error has the position.
     """
     try:
         return from_json(text, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""The caller: which tenant, who, and in which roles; read off what API Gateway has verified, and nowhere else."""
+"""The caller: tenant, actor and roles, read only from what API Gateway has verified."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GROUPS_CLAIM = "cognito:groups"
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, for which tenant, and what that one may do."""
+    """An authenticated caller: its tenant, actor, roles and permissions."""
 
     tenant_id: ids.TenantId
     actor: str
@@ -27,15 +27,15 @@ class Caller:
     address: str | None = None
 
     def permitted(self, permissions: frozenset[Permission], *, address: str | None) -> Caller:
-        """The caller with what its roles permit."""
+        """Return the caller with its permissions and address."""
         return replace(self, permissions=permissions, address=address)
 
 
 def of_claims(claims: Mapping[str, Any]) -> Caller:
-    """The person whose ID token has these claims.
+    """Return the caller of an ID token's claims.
 
     Raises:
-        Forbidden: the token names no tenant, or none that can be one; or nobody; or it is no ID token.
+        Forbidden: the token has no valid tenant or no actor, or is no ID token.
     """
     if claims.get("token_use", "id") != "id":
         raise Forbidden("the caller's token is no ID token; send the ID token of the sign-in")
@@ -49,16 +49,16 @@ def of_claims(claims: Mapping[str, Any]) -> Caller:
 
 
 class Identities:
-    """Whom requests that are signed come from: an ARN's tenant and roles, as the settings say.
+    """The tenant and the roles of each signer's ARN, from the settings.
 
     Raises:
         SettingsError: an ARN has none that can be a tenant.
     """
 
-    def __init__(self, said: Mapping[str, str]) -> None:
+    def __init__(self, setting: Mapping[str, str]) -> None:
         self._known: dict[str, tuple[ids.TenantId, frozenset[str]]] = {}
         problems = []
-        for arn, words in said.items():
+        for arn, words in setting.items():
             tenant_id, *roles = words.split() or [""]
             try:
                 self._known[_without_path(arn)] = ids.tenant(tenant_id), frozenset(roles)
@@ -69,8 +69,8 @@ class Identities:
         if problems:
             raise SettingsError(problems)
 
-    def of(self, arn: str) -> tuple[ids.TenantId, frozenset[str]]:
-        """The tenant and the roles of an ARN.
+    def identify(self, arn: str) -> tuple[ids.TenantId, frozenset[str]]:
+        """Return the tenant and the roles of an ARN.
 
         Raises:
             Forbidden: the settings do not know it.
@@ -83,7 +83,7 @@ class Identities:
 
 
 def of_signature(context: Mapping[str, Any], identities: Identities) -> Caller:
-    """The service that signed a request, by the ARN that API Gateway tells.
+    """Return the service that signed a request, from API Gateway's ARN.
 
     Raises:
         Forbidden: there is none, or the settings do not know it.
@@ -92,16 +92,17 @@ def of_signature(context: Mapping[str, Any], identities: Identities) -> Caller:
     if not isinstance(signed_by, str) or not signed_by:
         raise Forbidden("the caller has neither an ID token with claims nor a signature")
     arn, session = _without_session(signed_by)
-    tenant_id, roles = identities.of(arn)
+    tenant_id, roles = identities.identify(arn)
     name = arn.rpartition("/")[2]
     actor = f"{name}/{session}" if session else name
     return Caller(tenant_id, ids.actor(actor[: ids.ACTOR_LIMIT]), roles)
 
 
 def _without_session(arn: str) -> tuple[str, str]:
-    """The role of an assumed role's session, and the session's name; any other ARN as it is.
+    """Return the role's ARN and the session's name of an assumed role; any other ARN without its path.
 
-    ``arn:aws:sts::123456789012:assumed-role/billing/i-0a1b`` is of the role ``arn:aws:iam::123456789012:role/billing``.
+    ``arn:aws:sts::123456789012:assumed-role/billing/i-0a1b`` has the role
+    ``arn:aws:iam::123456789012:role/billing``.
     """
     found = re.fullmatch(r"(arn:[^:]+):sts::(\d*):assumed-role/([^/]+)/(.+)", arn)
     if found is None:
@@ -111,24 +112,24 @@ def _without_session(arn: str) -> tuple[str, str]:
 
 
 def _without_path(arn: str) -> str:
-    """A session tells its role's name without the path, so a path in the settings counts for nothing."""
+    """Return an ARN without its path: a session's ARN has no path."""
     head, _, name = arn.rpartition("/")
     return f"{head.split('/')[0]}/{name}" if head else arn
 
 
 def _actor(claims: Mapping[str, Any]) -> str:
-    """The e-mail address, unless the token says that nobody has verified it; else the subject."""
+    """Return the e-mail address if it is verified, else the subject."""
     names = ["email", "sub"] if str(claims.get("email_verified", True)).lower() == "true" else ["sub"]
     for name in names:
         try:
             return ids.actor(claims.get(name))
         except InvalidIdentifier:  # an address may hold the key separator; the subject never does
             continue
-    raise Forbidden("the caller's token names nobody; it needs the claim email or sub")
+    raise Forbidden("the caller's token has no valid actor; it needs the claim email or sub")
 
 
 def _groups(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The groups, which API Gateway passes as one text: ``admins operators``, ``[admins operators]``, or with commas."""
-    said = claims.get(GROUPS_CLAIM) or ""
-    text = " ".join(map(str, said)) if isinstance(said, list) else str(said)
+    """Return the groups, which API Gateway sends as one text such as ``[admins operators]``."""
+    claim = claims.get(GROUPS_CLAIM) or ""
+    text = " ".join(map(str, claim)) if isinstance(claim, list) else str(claim)
     return frozenset(part for part in re.split(r"[\s,\[\]]+", text) if part)

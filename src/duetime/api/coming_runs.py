@@ -1,10 +1,11 @@
-"""The route of what will run: the times to come of a page of jobs, calculated from their rows alone."""
+"""Route of upcoming runs: the next times of a page of jobs, computed from their rows alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice, takewhile
 from typing import Annotated, Self
 
@@ -22,17 +23,19 @@ from duetime.jobs.upcoming import upcoming
 from duetime.model.job import Job
 from duetime.model.permissions import Permission
 
+_route = partial(Route, "jobs")
+
 FARTHEST = timedelta(days=7)
-"""How far ahead may be asked."""
+"""The longest window."""
 
 MOST_TOLD, MOST_COUNTED = 200, 1_000
-"""Times of a job that are told, and that are counted."""
+"""The most times of a job that are listed, and that are counted."""
 
 _TOLD = 50
 
 
 class ComingView(BaseModel):
-    """A job, and when it will run."""
+    """A job and its upcoming times."""
 
     name: str
     """Two or more kebab-case segments."""
@@ -41,14 +44,14 @@ class ComingView(BaseModel):
     tenant_id: str
     """Whose it is; ``system`` for code's."""
     times: list[Instant]
-    """The first of them; none where nothing is due, or a pause covers all."""
+    """The first of them; none if nothing is due, or a pause covers all."""
     count: int
-    """How many there are, as far as they were counted."""
+    """The number of times, up to a limit."""
     more: bool
-    """Whether there are more than were counted."""
+    """Whether there are more times than were counted."""
 
     @classmethod
-    def of(cls, job: Job, times: Iterator[datetime], most: int) -> Self:
+    def from_job(cls, job: Job, times: Iterator[datetime], most: int) -> Self:
         """The job as a client sees it, with so many of its times."""
         counted = list(islice(times, MOST_COUNTED + 1))
         return cls(
@@ -62,27 +65,27 @@ class ComingView(BaseModel):
 
 
 class ComingPage(BaseModel):
-    """What will run, of a page of jobs; `next_cursor` is null on the last one."""
+    """The upcoming times of a page of jobs; `next_cursor` is null on the last page."""
 
     items: list[ComingView]
     """At most `limit`, by name; jobs that are no longer declared are left out."""
     asked_at: Instant
-    """From when on that is."""
+    """The start of the window."""
     until: Instant
-    """Up to when that is."""
+    """The end of the window."""
     next_cursor: str | None
     """The cursor of the next page; null on the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComingRuns:
-    """What will run, over HTTP: of the caller's tenant's jobs, and of code's for operators."""
+    """Serves the upcoming times of the tenant's jobs, and of code's jobs to operators."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
-        return (Route("GET", f"{JOBS}/coming", self.coming, Permission.READ_JOBS),)
+        """Return the routes, under the prefix."""
+        return (_route("listComingRuns", "GET", f"{JOBS}/coming", self.coming, Permission.READ_JOBS),)
 
     def coming(
         self,
@@ -92,21 +95,23 @@ class ComingRuns:
             str | None, Query(description="an ISO 8601 instant, at most 7 days ahead; a day ahead by default")
         ] = None,
         most: Annotated[
-            int, Query(ge=1, le=MOST_TOLD, description="how many times of each job are told")
+            int, Query(ge=1, le=MOST_TOLD, description="the number of times listed for each job")
         ] = _TOLD,
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
     ) -> ComingPage:
-        """What will run until then, job by job, as a page of the list of jobs.
+        """Return the upcoming times of each job in a page of the job list.
 
-        Pauses are respected. It reads no more than the list does: what somebody had skipped is among the times, and
-        what is due already, or was triggered, is not.
+        Pauses are respected. The route reads the jobs' rows only. The times include occurrences that were
+        skipped on request, and exclude triggered runs and runs that are already due.
         """
         refuse_unknown(request, ("until", "most", "limit", "cursor"))
-        now = self.desk.clock.now()
+        now = self.api.clock.now()
         last = _checked(instant_of(until, now, DAY), now)
-        page = jobs_page(self.desk, request, limit, cursor)
-        items = [ComingView.of(job, _times(job, now, last), most) for job in page if job.removed_at is None]
+        page = jobs_page(self.api, request, limit, cursor)
+        items = [
+            ComingView.from_job(job, _times(job, now, last), most) for job in page if job.removed_at is None
+        ]
         return ComingPage(items=items, asked_at=now, until=last, next_cursor=page.cursor)
 
 

@@ -1,4 +1,4 @@
-"""The desk: where a caller is served, by a scheduler that acts for the caller's tenant, in the caller's name."""
+"""The API's context: the back ends, and a scheduler for each caller's tenant and actor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from aws_lambda_powertools.event_handler.request import Request
 
 from duetime.api.caller import Caller
-from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected
+from duetime.api.preconditions import compare, compared, etag_of_action, etag_of_job, expected_etags
 from duetime.app import App
 from duetime.clock import Clock
 from duetime.errors import Unsupported
@@ -22,12 +22,12 @@ from duetime.settings import Settings
 
 SCHEDULING, JOBS, UNDELIVERED = "/scheduling", "/background-jobs", "/undelivered"
 NOTIFICATIONS = "/notifications"
-"""What the paths of actions, of jobs, of what is undelivered and of notifications begin with, under the prefix."""
+"""The first path segments of the collections, under the prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiContext:
-    """What the routes need; the app's handlers say what may be scheduled and registered, and are not called here."""
+    """The dependencies of the routes. The app's handlers define payload types; the API does not call them."""
 
     store: ActionStore
     jobs: JobPorts
@@ -39,7 +39,7 @@ class ApiContext:
 
     @property
     def notified(self) -> InboxPorts:
-        """The lists of notifications, and what was chosen.
+        """Return the inboxes and the preferences.
 
         Raises:
             Unsupported: this API was made without back ends for them.
@@ -48,8 +48,8 @@ class ApiContext:
             raise Unsupported("this API was made without back ends for notifications")
         return self.notifications
 
-    def scheduler(self, request: Request, *, wanted: frozenset[str] = frozenset()) -> Scheduler:
-        """The caller's scheduler; code's jobs are shown to those who may see the system."""
+    def scheduler(self, request: Request, *, etags: frozenset[str] = frozenset()) -> Scheduler:
+        """Return the caller's scheduler; callers with the permission `system` see code's jobs."""
         caller = caller_at(request)
         return Scheduler(
             self.store,
@@ -57,43 +57,43 @@ class ApiContext:
             actor=caller.actor,
             clock=self.clock,
             settings=self.settings,
-            jobs=replace(self.jobs, jobs=compared(self.jobs.jobs, wanted)),
+            jobs=replace(self.jobs, jobs=compared(self.jobs.jobs, etags)),
             undelivered=self.undelivered,
             sees_system=Permission.SYSTEM in caller.permissions,
         )
 
     def scheduler_for(self, request: Request, action_id: str) -> Scheduler:
-        """The caller's scheduler, to change an action that is as the client has seen it.
+        """Return the caller's scheduler after the action's ETag matches ``If-Match``.
 
         Raises:
             ActionNotFound: the client says how it should be, and it is not there.
             PreconditionFailed: it is not as the client says.
         """
         scheduler = self.scheduler(request)
-        if wanted := expected(request):
-            compare(wanted, etag_of_action(scheduler.get(action_id)))
+        if etags := expected_etags(request):
+            compare(etags, etag_of_action(scheduler.get(action_id)))
         return scheduler
 
     def jobs_for(self, request: Request, name: str) -> Jobs:
-        """The caller's jobs, to change one that is as the client has seen it.
+        """Return the caller's jobs after the job's ETag matches ``If-Match``.
 
         Raises:
             JobNotFound: the client says how it should be, and it is not there.
             PreconditionFailed: it is not as the client says; also raised as it is written.
         """
-        wanted = expected(request)
-        jobs = self.scheduler(request, wanted=wanted).jobs
-        if wanted:
-            compare(wanted, etag_of_job(jobs.get(name)))
+        etags = expected_etags(request)
+        jobs = self.scheduler(request, etags=etags).jobs
+        if etags:
+            compare(etags, etag_of_job(jobs.get(name)))
         return jobs
 
 
 def caller_at(request: Request) -> Caller:
-    """Who has sent a request."""
+    """Return the caller of a request."""
     caller: Caller = request.context["caller"]
     return caller
 
 
 def place_of(request: Request, collection: str, name: str) -> str:
-    """Where the client finds an action or a job."""
+    """Return the path of an action or a job, with the stage."""
     return f"{request.context['base']}{collection}/{name}"

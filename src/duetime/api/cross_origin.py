@@ -1,4 +1,4 @@
-"""What lets the console's pages, and no other origin's, read answers. What they may send, API Gateway says beforehand."""
+"""Cross-origin headers, so that the console's origin alone may read responses."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 from duetime.api.app import Event, Handler
 
 _READABLE = "ETag, Location, Retry-After"
-"""Headers that a browser would otherwise keep from a page."""
+"""Headers that a browser exposes only on request."""
 
 
 def for_origin(handler: Handler, origin: str) -> Handler:
-    """The handler with answers that pages of one origin may read; as it is where there is none."""
+    """Return the handler with CORS headers for one origin; the unchanged handler if the origin is empty."""
     if not origin:
         return handler
-    told = {
+    headers = {
         "Access-Control-Allow-Origin": [origin],
         "Access-Control-Expose-Headers": [_READABLE],
         "Vary": ["Origin"],
@@ -22,6 +22,6 @@ def for_origin(handler: Handler, origin: str) -> Handler:
 
     def answered(event: Event, context: Any) -> dict[str, Any]:
         answer = handler(event, context)
-        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **told}}
+        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **headers}}
 
     return answered

@@ -1,4 +1,4 @@
-"""What the API itself refuses, before or beside the scheduler: facts only, their HTTP form is told in `problems`."""
+"""Errors of the API itself. The module `problems` defines their HTTP form."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from duetime.errors import DuetimeError, truncate
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """One thing that is wrong with a request, and where."""
+    """One invalid part of a request, and its location."""
 
     where: str
     problem: str
 
 
 class InvalidRequest(DuetimeError, ValueError):
-    """The request can be read, but a part of it is not what the route takes; every flaw is named at once."""
+    """The request is valid JSON, but the route rejects parts of it; the error lists every flaw."""
 
     code = "invalid-request"
 
@@ -27,7 +27,7 @@ class InvalidRequest(DuetimeError, ValueError):
 
 
 class MalformedBody(DuetimeError, ValueError):
-    """The body is no JSON text."""
+    """The body is not JSON."""
 
     code = "malformed-body"
 
@@ -47,7 +47,7 @@ class BodyTooLarge(DuetimeError, ValueError):
 
 
 class WrongMediaType(DuetimeError, ValueError):
-    """The body says that it is something other than JSON."""
+    """The content type is not JSON."""
 
     code = "wrong-media-type"
 
@@ -57,7 +57,7 @@ class WrongMediaType(DuetimeError, ValueError):
 
 
 class Forbidden(DuetimeError, PermissionError):
-    """The caller's identity does not admit it."""
+    """The caller lacks a permission, a role or a tenant."""
 
     code = "forbidden"
 
@@ -67,7 +67,7 @@ class Forbidden(DuetimeError, PermissionError):
 
 
 class PreconditionFailed(DuetimeError, RuntimeError):
-    """What is to be changed is no longer as the client has seen it."""
+    """The target has changed since the client read it."""
 
     code = "precondition-failed"
 
@@ -77,16 +77,16 @@ class PreconditionFailed(DuetimeError, RuntimeError):
 
 
 class PreferencesConflict(DuetimeError, RuntimeError):
-    """Somebody else changed the preferences at the same moment; nothing was changed."""
+    """Another caller changed the preferences concurrently; nothing was changed."""
 
     code = "preferences-conflict"
 
     def __init__(self) -> None:
-        super().__init__("somebody else has changed the preferences meanwhile; look at them, then decide")
+        super().__init__("another caller has changed the preferences meanwhile; read them, then decide")
 
 
 class RouteNotFound(DuetimeError, LookupError):
-    """Nothing is served at this path."""
+    """No route has this path."""
 
     code = "route-not-found"
 
@@ -96,7 +96,7 @@ class RouteNotFound(DuetimeError, LookupError):
 
 
 class WrongMethod(DuetimeError, LookupError):
-    """The path is served, but not with this method."""
+    """The path has no such method."""
 
     code = "wrong-method"
 
@@ -106,7 +106,7 @@ class WrongMethod(DuetimeError, LookupError):
 
 
 class Unhealthy(DuetimeError, ConnectionError):
-    """A part of the service is ill; each part's state is told."""
+    """A part of the service is unhealthy; the error has each part's state."""
 
     code = "unhealthy"
 

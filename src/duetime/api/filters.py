@@ -1,4 +1,4 @@
-"""Filters of actions as a client says them, in a query or in the body of a change of many, and what is answered."""
+"""Filters of actions in queries and bulk changes, and the views of bulk results."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from duetime.ports.actions import Page
 _TIMES = ("due_after", "due_until", "created_after", "created_until")
 
 
-def _several(said: object) -> object:
-    """``failed,executed`` as two; said again, or as a list, they are more."""
-    many = [said] if isinstance(said, str) else said
-    if not isinstance(many, list) or not all(isinstance(each, str) for each in many):
-        return said
+def _several(filters: object) -> object:
+    """Split a comma-separated value; repeated parameters and lists are also accepted."""
+    many = [filters] if isinstance(filters, str) else filters
+    if not isinstance(many, list) or not all(isinstance(value, str) for value in many):
+        return filters
     return [part for text in many for part in text.split(",")]
 
 
@@ -34,7 +34,7 @@ Cursor = Annotated[str | None, Field(description="`next_cursor` of the page befo
 
 
 class FilterBody(RequestBody):
-    """Which actions are meant: those that meet all that is said."""
+    """The selected actions: those that match all filters."""
 
     type: str | None = None
     """only those of this payload type"""
@@ -47,14 +47,16 @@ class FilterBody(RequestBody):
     created_until: Until = None
 
     def filters(self) -> Filters:
-        """What is said, as the scheduler takes it; null is said, too, and not the same as nothing.
+        """Return the filters for the scheduler; an explicit null differs from an absent filter.
 
         Raises:
             InvalidTime: a bound is no ISO 8601 time, or has no offset.
         """
-        said = {name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set}
-        said |= {name: read_time(said[name]) for name in _TIMES if said.get(name) is not None}
-        return cast("Filters", said)
+        filters = {
+            name: getattr(self, name) for name in Filters.__annotations__.keys() & self.model_fields_set
+        }
+        filters |= {name: read_time(filters[name]) for name in _TIMES if filters.get(name) is not None}
+        return cast("Filters", filters)
 
 
 class DeadLetterQuery(FilterBody):
@@ -71,16 +73,18 @@ class ActionQuery(DeadLetterQuery):
 
 
 class BulkRequest(FilterBody):
-    """One change of all actions that meet the filters: a step of it."""
+    """One step of a change of all actions that match the filters."""
 
     status: Statuses = None
-    dry_run: Annotated[bool, Field(description="change nothing, tell what would be", strict=True)] = False
+    dry_run: Annotated[bool, Field(description="change nothing, only preview the change", strict=True)] = (
+        False
+    )
     limit: Annotated[int, Field(description="how many at most", strict=True, ge=1, le=LARGEST_PAGE)] = 100
     cursor: Cursor = None
 
 
 class BulkRedriveRequest(BulkRequest, RedriveBody):
-    """A redrive of all that meet the filters: at once, if neither `at` nor `in` is said."""
+    """A redrive of all that match the filters: at once, without `at` and `in`."""
 
 
 class SkippedView(BaseModel):
@@ -93,7 +97,7 @@ class SkippedView(BaseModel):
 
 
 class BulkView(BaseModel):
-    """What a step did; with `dry_run` what it would have done. `next_cursor` is null after the last one."""
+    """The result of a step; with `dry_run` a preview of it. `next_cursor` is null after the last step."""
 
     changed: list[ActionSummary]
     """As they are now; with `dry_run` as they are before."""
@@ -105,16 +109,16 @@ class BulkView(BaseModel):
     """Whether nothing was changed."""
 
     @classmethod
-    def of(cls, step: BulkResult) -> Self:
-        """The step as a client sees it."""
+    def from_result(cls, step: BulkResult) -> Self:
+        """Return the view of the step."""
         return cls(
-            changed=[ActionSummary.of(each) for each in step.changed],
-            left=[SkippedView(id=each, reason=reason) for each, reason in step.left.items()],
+            changed=[ActionSummary.from_action(action) for action in step.changed],
+            left=[SkippedView(id=action_id, reason=reason) for action_id, reason in step.left.items()],
             next_cursor=step.cursor,
             dry_run=step.is_dry_run,
         )
 
 
 def page_view(page: Page) -> ActionPage:
-    """A page as a client sees it."""
-    return ActionPage(items=[ActionSummary.of(each) for each in page], next_cursor=page.cursor)
+    """Return the view of a page."""
+    return ActionPage(items=[ActionSummary.from_action(action) for action in page], next_cursor=page.cursor)

@@ -1,10 +1,11 @@
-"""The health probe: honest, since it asks each part that a request would need. It tells nothing of any tenant."""
+"""The health probe: it reads from each back end that a request needs. It returns no tenant's data."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from pydantic import BaseModel
@@ -18,54 +19,56 @@ from duetime.model.action import ActionRef
 from duetime.ports.actions import ActionStore
 from duetime.ports.wakeups import Bookmarks
 
+_route = partial(Route, "service")
+
 log = logging.getLogger(__name__)
 
 PATH = "/health"
 
-_NOBODYS = ActionRef(SYSTEM_TENANT, ActionId("00000000-0000-7000-8000-000000000000"))
+_MISSING_ACTION = ActionRef(SYSTEM_TENANT, ActionId("00000000-0000-7000-8000-000000000000"))
 
 Probe = Callable[[], object]
-"""Asks one part for something; raises when it is ill."""
+"""Reads from one part; raises if the part is unhealthy."""
 
 
 def probes(store: ActionStore, bookmarks: Bookmarks) -> Mapping[str, Probe]:
-    """How each part is asked: by a read of something that is not there."""
+    """Return a probe of each part, which reads an absent item."""
     return {
-        "actions table": lambda: store.get(_NOBODYS),
+        "actions table": lambda: store.get(_MISSING_ACTION),
         "jobs table": lambda: bookmarks.read("health"),
     }
 
 
 class HealthView(BaseModel):
-    """All is well."""
+    """All parts respond."""
 
     status: Literal["ok"] = "ok"
-    """Always ``ok``: what is ill is a problem."""
+    """Always ``ok``: an unhealthy part is a problem response."""
     parts: dict[str, str]
-    """Each part that was asked: ``ok``."""
+    """Each probed part: ``ok``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """Whether every part answers: cheap, and open to everybody; beside it the details, for operators, if they are served."""
+    """Serves the open health probe, and the details for operators if they are configured."""
 
     probes: Mapping[str, Probe]
     details: Details | None = None
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         details = self.details.routes() if self.details else ()
-        return (Route("GET", PATH, self.get, None, is_open=True), *details)
+        return (_route("getHealth", "GET", PATH, self.get, None, is_open=True), *details)
 
     def get(self) -> HealthView:
-        """Well, when all parts answer; else a 503 that names the ill ones."""
-        parts = {name: _asked(name, probe) for name, probe in self.probes.items()}
+        """Return 200 if all parts respond; else a 503 that names the unhealthy parts."""
+        parts = {name: _state_of(name, probe) for name, probe in self.probes.items()}
         if any(state != "ok" for state in parts.values()):
             raise Unhealthy(parts)
         return HealthView(parts=parts)
 
 
-def _asked(name: str, probe: Probe) -> str:
+def _state_of(name: str, probe: Probe) -> str:
     try:
         probe()
     except (BackendUnavailable, BackendMisconfigured) as error:

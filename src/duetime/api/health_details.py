@@ -1,4 +1,4 @@
-"""The deployment's health in detail, for operators: what lags, what waits, what is known. It reads more than the open probe may."""
+"""The deployment's health in detail, for operators: late passes, overdue actions, counts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal, TypeVar
 
 from aws_lambda_powertools.event_handler.request import Request
@@ -24,6 +25,8 @@ from duetime.wakeups.due_scanner import is_cursor
 from duetime.wakeups.sweep import BOOKMARK
 from duetime.wakeups.system_jobs import CATCH_UP, EVERY, SWEEP
 
+_route = partial(Route, "service")
+
 log = logging.getLogger(__name__)
 
 PATH = "/health/details"
@@ -35,7 +38,7 @@ _LOOKED_AT = 5
 """The soonest entries of a due shard: a long run stays first in its own until it is settled."""
 _DAY = timedelta(days=1)
 
-Told = TypeVar("Told")
+Result = TypeVar("Result")
 Waiting = Callable[[], int]
 
 
@@ -60,7 +63,7 @@ class PassView(BaseModel):
 
 
 class OverdueView(BaseModel):
-    """The pending action that has been due for longest; one with a concurrency key may rightly wait, and is passed over."""
+    """The pending action that has been due for longest, except actions with a concurrency key."""
 
     tenant_id: str
     """Whose it is."""
@@ -73,7 +76,7 @@ class OverdueView(BaseModel):
 
 
 class HealthDetails(BaseModel):
-    """How the deployment is; null stands where a part could not be asked, or never was."""
+    """The state of the deployment; null if a part did not respond or has no data."""
 
     status: Literal["ok", "ill"]
     """Whether nothing is ill."""
@@ -106,70 +109,70 @@ class HealthDetails(BaseModel):
     types: list[str] | None
     """What published manifests run."""
     runbook: str | None
-    """Where this deployment has its runbook; null where nobody has said."""
+    """The deployment's runbook; null if none is set."""
 
 
 @dataclass(slots=True)
 class _PartAnswers:
-    """What each part answered."""
+    """The state of each part."""
 
     parts: dict[str, str] = field(default_factory=dict)
 
-    def of(self, part: str, read: Callable[[], Told]) -> Told | None:
+    def read(self, part: str, read: Callable[[], Result]) -> Result | None:
         try:
-            told = read()
+            result = read()
         except (BackendUnavailable, BackendMisconfigured) as error:
             log.warning("a part is ill", extra={"part": part, "reason": truncate(error)})
             self.parts[part] = error.code
             return None
         self.parts.setdefault(part, "ok")
-        return told
+        return result
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Asks everything; `waiting` counts what is in the failure queue, where that can be known; `runbook` is only told."""
+    """Serves the details; `waiting` counts the failure queue's messages; `runbook` is a link."""
 
-    desk: ApiContext
+    api: ApiContext
     bookmarks: Bookmarks
     waiting: Waiting | None = None
     runbook: str | None = None
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
-        return (Route("GET", PATH, self.get, Permission.SYSTEM),)
+        """Return the routes, under the prefix."""
+        return (_route("getHealthDetails", "GET", PATH, self.get, Permission.SYSTEM),)
 
     def get(self, request: Request) -> HealthDetails:
-        """What lags, what waits and what is known, as of now; well or ill, it is answered with 200."""
-        desk, asked, now = self.desk, _PartAnswers(), self.desk.clock.now()
-        undelivered, tenant_id = desk.undelivered, caller_at(request).tenant_id
-        swept = asked.of("jobs table", self._swept_until)
-        sweep = asked.of("actions table", lambda: self._last(SWEEP))
-        catch_up = asked.of("actions table", lambda: self._last(CATCH_UP))
-        overdue = asked.of("due index", lambda: self._oldest_overdue(now))
-        failed = asked.of("failed index", lambda: self._failed(tenant_id, now - _DAY))
-        kept = asked.of("undelivered list", self._undelivered) if undelivered else None
-        waiting = asked.of("failure queue", self.waiting) if self.waiting else None
-        types = asked.of("manifests", lambda: [*desk.jobs.routes.types()])
+        """Return what lags, what waits and what is known; the status is 200 even if parts are unhealthy."""
+        api, answers, now = self.api, _PartAnswers(), self.api.clock.now()
+        undelivered, tenant_id = api.undelivered, caller_at(request).tenant_id
+        swept = answers.read("jobs table", self._swept_until)
+        sweep = answers.read("actions table", lambda: self._last(SWEEP))
+        catch_up = answers.read("actions table", lambda: self._last(CATCH_UP))
+        overdue = answers.read("due index", lambda: self._oldest_overdue(now))
+        failed = answers.read("failed index", lambda: self._failed(tenant_id, now - _DAY))
+        undelivered_count = answers.read("undelivered list", self._undelivered) if undelivered else None
+        waiting = answers.read("failure queue", self.waiting) if self.waiting else None
+        types = answers.read("manifests", lambda: [*api.jobs.routes.types()])
         late = {
             "sweep": swept,
             "catch-up": catch_up.planned_at if catch_up else None,
             "overdue": overdue.due_at if overdue else None,
         }
-        ill = [*_silent(asked.parts), *(self._late(late, now) if desk.settings.enabled else ())]
+        ill = [*_silent(answers.parts), *(self._late(late, now) if api.settings.enabled else ())]
         return HealthDetails(
             status="ill" if ill else "ok",
             ill=ill,
-            parts=asked.parts,
+            parts=answers.parts,
             asked_at=now,
-            enabled=desk.settings.enabled,
-            timers=desk.settings.timers,
-            due_shards=len(desk.store.due_shards),
+            enabled=api.settings.enabled,
+            timers=api.settings.timers,
+            due_shards=len(api.store.due_shards),
             swept_until=swept,
             last_sweep=sweep and _pass(sweep),
             last_catch_up=catch_up and _pass(catch_up),
             oldest_overdue=overdue and _overdue(overdue),
-            undelivered=kept,
+            undelivered=undelivered_count,
             failed_last_day=failed,
             failure_queue=waiting,
             types=types,
@@ -177,26 +180,26 @@ class Details:
         )
 
     def _late(self, found: Mapping[str, datetime | None], now: datetime) -> Iterator[str]:
-        """What should have happened by now, and has not; what never was is as new as the deployment may be."""
-        most = {"sweep": STALE, "catch-up": 2 * EVERY[CATCH_UP], "overdue": self.desk.settings.grace + STALE}
+        """Return the names of late passes and overdue actions; a pass that never ran is not late."""
+        most = {"sweep": STALE, "catch-up": 2 * EVERY[CATCH_UP], "overdue": self.api.settings.grace + STALE}
         for name, at in found.items():
             if at is not None and now - at > most[name]:
                 yield name
 
     def _swept_until(self) -> datetime | None:
-        """The shard that lags most tells; one that was left in its middle lags until it is gone through."""
-        grace = self.desk.settings.grace
+        """Return the time up to which every shard is swept; an unfinished shard lags until it is finished."""
+        grace = self.api.settings.grace
         band = f"{grace.total_seconds():g}/"
         marks = [mark for name, mark in self.bookmarks.read(BOOKMARK).items() if name.startswith(band)]
         ends = [instant.parse(mark) for mark in marks if not is_cursor(mark)]
         return min(ends) + grace if ends else None
 
     def _last(self, job: JobName) -> Action | None:
-        page = self.desk.store.of_job(SYSTEM_TENANT, job, limit=1, cursor=None)
+        page = self.api.store.of_job(SYSTEM_TENANT, job, limit=1, cursor=None)
         return next(iter(page), None)
 
     def _oldest_overdue(self, now: datetime) -> Action | None:
-        store = self.desk.store
+        store = self.api.store
         pages = [
             store.due(shard, after=None, until=now, limit=_LOOKED_AT, cursor=None)
             for shard in store.due_shards
@@ -207,13 +210,13 @@ class Details:
         return min(late, key=lambda row: row.due_at, default=None)
 
     def _failed(self, tenant_id: TenantId, since: datetime) -> CountView:
-        page = self.desk.store.failed(sorted({tenant_id, SYSTEM_TENANT}), limit=FIRST_PAGE, cursor=None)
-        late = [each for each in page if each.failed_at > since]
+        page = self.api.store.failed(sorted({tenant_id, SYSTEM_TENANT}), limit=FIRST_PAGE, cursor=None)
+        late = [action for action in page if action.failed_at > since]
         return CountView(count=len(late), more=len(late) == len(page) and page.cursor is not None)
 
     def _undelivered(self) -> CountView:
-        assert self.desk.undelivered is not None  # noqa: S101 - asked for only where it is there
-        page = self.desk.undelivered.store.list(limit=FIRST_PAGE, cursor=None)
+        assert self.api.undelivered is not None  # noqa: S101 - asked for only where it is there
+        page = self.api.undelivered.store.list(limit=FIRST_PAGE, cursor=None)
         return CountView(count=len(page), more=page.cursor is not None)
 
 

@@ -1,4 +1,4 @@
-"""What a client gives a job's runs: read with the handler's own model before anything is written."""
+"""Payloads of a job's runs, validated with the handler's model before a write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sent = Mapping[str, Any] | None
 
 
 def handler_for(app: App, type_name: str, *, is_operator: bool) -> Handler:
-    """The handler that a registered job may name: a payload type's; an operator's, that of code's job which takes none.
+    """Return the handler of a payload type; for an operator also that of a code's job without payload.
 
     Raises:
         UnknownType: there is none of that name.
@@ -28,7 +28,7 @@ def handler_for(app: App, type_name: str, *, is_operator: bool) -> Handler:
 
 
 def payload_of(handler: Handler, sent: Sent) -> Payload | None:
-    """The payload that was sent; None where the handler takes none.
+    """Return the payload of the request; None if the handler takes none.
 
     Raises:
         InvalidPayload: its model refuses it, or it is missing, or the handler takes none.
@@ -42,11 +42,11 @@ def payload_of(handler: Handler, sent: Sent) -> Payload | None:
 
 
 def payload_for_run(app: App, job: Job, sent: Sent) -> Payload | None:
-    """The payload of a triggered run; None where the job's own is right, or it takes none.
+    """Return the payload of a triggered run; None for the job's own payload, or if it takes none.
 
     Raises:
         InvalidPayload: as `payload_of`.
-        UnknownType: this app has no handler for the job, so nobody could say whether the payload is right.
+        UnknownType: this app has no handler for the job, so the payload cannot be validated.
     """
     type_name = job.definition.type
     if job.definition.self_scheduled:

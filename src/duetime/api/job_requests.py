@@ -1,4 +1,4 @@
-"""What a client may send about jobs; the rules that a job keeps are `duetime.declare.job_rules`', told as it is registered."""
+"""Request bodies of jobs. `duetime.declare.job_rules` checks the rules at registration."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class JobRequest(RequestBody):
     precision: Precision = "second"
     """`second`, or `minute` if a run may be that late."""
     failure_threshold: Whole = 3
-    """Failures in a row after which somebody should be told."""
+    """Failures in a row after which a notification is sent."""
     title: Annotated[str, Field(max_length=_LONG)] = ""
     """Its name for people."""
     category: Annotated[str, Field(max_length=_LONG)] = ""
@@ -115,7 +115,7 @@ class CadenceRequest(RequestBody):
 
 
 class TriggerRequest(RequestBody):
-    """A run that is asked for."""
+    """A requested run."""
 
     payload: Annotated[
         dict[str, Any] | None, Field(description="what the run is given instead of the job's own")

@@ -1,4 +1,4 @@
-"""What a client gets of jobs: their JSON, made here and nowhere else. Instants are as in `views`."""
+"""The JSON views of jobs. Instants are as in `views`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from duetime.model.run_stats import RunStats
 from duetime.retry import RetryPolicy, Tuning
 
 SHOWN_RUNS = 3
-"""How many of the next runs a job tells."""
+"""The number of next runs in a job's view."""
 
 
 class PauseView(BaseModel):
@@ -38,8 +38,8 @@ class PauseView(BaseModel):
     """When it ends by itself."""
 
     @classmethod
-    def of(cls, pause: Pause | None) -> Self | None:
-        """The pause as a client sees it."""
+    def from_pause(cls, pause: Pause | None) -> Self | None:
+        """Return the view of the pause."""
         return None if pause is None else cls(**asdict(pause))
 
 
@@ -47,18 +47,18 @@ class CadenceView(BaseModel):
     """One cadence of a job."""
 
     name: str
-    """What tells it from the job's others."""
+    """Its name within the job."""
     text: str
     """As it is declared: ``daily 02:30 tz=Europe/Paris``."""
     words: str
     """The same as a sentence."""
     paused: PauseView | None
-    """Of this cadence alone; the whole job's pause is told on the job."""
+    """Of this cadence alone; the job has the pause of all its cadences."""
 
     @classmethod
-    def of(cls, cadence: Cadence, job: Job) -> Self:
-        """The cadence as a client sees it."""
-        pause = PauseView.of(job.pauses.get(cadence.name))
+    def from_cadence(cls, cadence: Cadence, job: Job) -> Self:
+        """Return the view of the cadence."""
+        pause = PauseView.from_pause(job.pauses.get(cadence.name))
         return cls(name=cadence.name, text=cadence.text, words=cadence.describe(), paused=pause)
 
 
@@ -75,11 +75,11 @@ class RetryView(BaseModel):
     """After this long since it was first due no further run is started; null: never."""
 
     @classmethod
-    def of(cls, policy: RetryPolicy) -> Self:
-        """The policy as a client sees it."""
+    def from_policy(cls, policy: RetryPolicy) -> Self:
+        """Return the view of the policy."""
         return cls(
             attempts=policy.attempts,
-            backoff=[each.total_seconds() for each in policy.backoff],
+            backoff=[delay.total_seconds() for delay in policy.backoff],
             jitter=policy.jitter,
             give_up_after=None if policy.give_up_after is None else policy.give_up_after.total_seconds(),
         )
@@ -98,13 +98,13 @@ class TuningView(BaseModel):
     """By which share of itself a back-off is widened at most."""
 
     @classmethod
-    def of(cls, cadence: str, tuning: Tuning) -> Self:
-        """The settings as a client sees them."""
+    def from_tuning(cls, cadence: str, tuning: Tuning) -> Self:
+        """Return the view of the settings."""
         return cls(cadence=None if cadence == WHOLE_JOB else cadence, **asdict(tuning))
 
 
 class RunStatsView(BaseModel):
-    """What the job's row tells of its runs."""
+    """The counts in the job's row."""
 
     executed: int
     """Runs that succeeded."""
@@ -118,8 +118,8 @@ class RunStatsView(BaseModel):
     """Who triggered a run last."""
 
     @classmethod
-    def of(cls, tally: RunStats) -> Self:
-        """The tally as a client sees it."""
+    def from_stats(cls, tally: RunStats) -> Self:
+        """Return the view of the tally."""
         return cls(**{name: getattr(tally, name) for name in cls.model_fields})
 
 
@@ -151,16 +151,17 @@ class JobSummary(BaseModel):
     next_due_at: Instant | None
     """The next nominal time; null if there is none."""
     last_run: LastRunView | None
-    """The run that was counted last; null before the first, and where none is: of events' runs only failures are counted."""
+    """The run that was counted last; null before the first. Of event-triggered runs, failures alone are
+    counted."""
     consecutive_failures: int
     """Since the last success."""
     recent_runs: list[RecentRunView] | None
     """The last of its runs, newest first, without those to come; null where they were not asked for."""
 
     @classmethod
-    def of(cls, job: Job, now: datetime, recent: Iterable[Action] | None = None) -> Self:
-        """The job as a client sees it in a list."""
-        runs = None if recent is None else [RecentRunView.of(each) for each in recent]
+    def from_job(cls, job: Job, now: datetime, recent: Iterable[Action] | None = None) -> Self:
+        """Return the view of the job in a list."""
+        runs = None if recent is None else [RecentRunView.from_action(job) for job in recent]
         return cls(**_summary(job, next(upcoming(job, now), None)) | {"recent_runs": runs})
 
 
@@ -174,12 +175,12 @@ def _summary(job: Job, following: DueTime | None) -> dict[str, Any]:
         "tenant_id": job.ref.tenant_id,
         "origin": job.origin,
         "version": job.version,
-        "cadences": [CadenceView.of(cadence, job) for cadence in job.stacked.cadences],
+        "cadences": [CadenceView.from_cadence(cadence, job) for cadence in job.stacked.cadences],
         "enabled": job.removed_at is None,
-        "paused": PauseView.of(job.pauses.get(WHOLE_JOB)),
+        "paused": PauseView.from_pause(job.pauses.get(WHOLE_JOB)),
         "running": job.running.id if job.running else None,
         "next_due_at": following.at if following else None,
-        "last_run": LastRunView.of(job.tally),
+        "last_run": LastRunView.from_stats(job.tally),
         "consecutive_failures": job.tally.consecutive_failures,
         "recent_runs": None,
     }
@@ -191,9 +192,9 @@ class JobView(JobSummary):
     description: str
     """What it is for; may be empty."""
     payload: Any
-    """What each run is given; null if that is nothing. What is sensitive is `[redacted]` to who may not see it."""
+    """The payload of each run, or null. Sensitive values are `[redacted]` without `payloads:read`."""
     redacted: list[str]
-    """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
+    """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
     retry: RetryView | None
     """Null where the handler's own policy applies."""
     overlap: Overlap
@@ -203,7 +204,7 @@ class JobView(JobSummary):
     precision: Precision
     """`second`, or `minute` if a run may be that late."""
     failure_threshold: int
-    """Failures in a row after which somebody should be told."""
+    """Failures in a row after which a notification is sent."""
     worker: str
     """Whose handler runs it."""
     since: Instant
@@ -222,25 +223,33 @@ class JobView(JobSummary):
     """The next three at most; none while it is paused for good."""
 
     @classmethod
-    def in_full(cls, job: Job, now: datetime, skipped: Sequence[datetime], told: Redacted) -> Self:
+    def in_full(
+        cls, job: Job, now: datetime, skipped: Sequence[datetime], redacted_payload: Redacted
+    ) -> Self:
         """The job as a client sees it.
 
         Args:
             job: the job.
             now: the present.
-            skipped: times to come that somebody had skipped.
-            told: what the client is told of its payload.
+            skipped: upcoming times that were skipped on request.
+            redacted_payload: its payload as the caller may see it.
         """
-        return cls(**_whole(job, now, skipped), payload=told.payload, redacted=list(told.paths))
+        return cls(
+            **_fields(job, now, skipped),
+            payload=redacted_payload.payload,
+            redacted=list(redacted_payload.paths),
+        )
 
 
-def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, Any]:
+def _fields(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, Any]:
     definition = job.definition
     following = list(islice((due for due in upcoming(job, now) if due.at not in skipped), SHOWN_RUNS))
     return {
         **_summary(job, following[0] if following else None),
         "description": definition.description,
-        "retry": None if definition.retry is None else RetryView.of(RetryPolicy.parse(definition.retry)),
+        "retry": None
+        if definition.retry is None
+        else RetryView.from_policy(RetryPolicy.parse(definition.retry)),
         "overlap": definition.overlap,
         "catch_up": definition.catch_up,
         "precision": definition.precision,
@@ -250,9 +259,9 @@ def _whole(job: Job, now: datetime, skipped: Sequence[datetime]) -> dict[str, An
         "disabled_at": job.removed_at,
         "registered_by": job.registered_by,
         "waiting": job.waiting.id if job.waiting else None,
-        "tally": RunStatsView.of(job.tally),
-        "tuning": [TuningView.of(name, each) for name, each in sorted(job.tuning.items())],
-        "next_runs": [NextRunView(at=each.at, cadences=list(each.cadences)) for each in following],
+        "tally": RunStatsView.from_stats(job.tally),
+        "tuning": [TuningView.from_tuning(name, tuning) for name, tuning in sorted(job.tuning.items())],
+        "next_runs": [NextRunView(at=run.at, cadences=list(run.cadences)) for run in following],
     }
 
 

@@ -1,6 +1,6 @@
-"""What a route knows of what it is sent: the fields of its body, and of what stands in them, and the names of its query.
+"""The fields that each route accepts: those of its body, at any depth, and of its query.
 
-The audit trail keeps no other. A field that is misspelt is refused, but its value may be one that nobody else may see.
+The audit trail stores no other fields, because a misspelt field may contain a secret.
 """
 
 from __future__ import annotations
@@ -15,61 +15,63 @@ from pydantic import BaseModel
 from duetime.api.routes import Route
 
 Fields = Mapping[str, Any]
-"""Annotations, by the names that a client uses."""
+"""Annotations by public field names."""
 
 
 def fields_of(route: Route) -> Fields:
-    """What may be said to a route, in its body and its query."""
+    """Return the annotations of the fields that a route accepts in its body and its query."""
     known: dict[str, Any] = {}
-    for name, annotation in typing.get_type_hints(route.answer, include_extras=True).items():
-        said = next((each for each in _said_of(annotation) if isinstance(each, Body | Query)), None)
-        models = dict(_fields_of(annotation))
-        if models and said is not None:
-            known |= models
-        elif isinstance(said, Query) or (said is None and name not in _parts_of(route)):
-            known[getattr(said, "alias", None) or name] = annotation
+    for name, annotation in typing.get_type_hints(route.handler, include_extras=True).items():
+        source = next((item for item in _metadata(annotation) if isinstance(item, Body | Query)), None)
+        fields = dict(_model_fields(annotation))
+        if fields and source is not None:
+            known |= fields
+        elif isinstance(source, Query) or (source is None and name not in _other_parameters(route)):
+            known[getattr(source, "alias", None) or name] = annotation
     return known
 
 
-def kept(sent: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
-    """What was sent, without what these fields do not know."""
+def only_known(sent: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    """Return the sent values, at any depth, whose fields are known."""
     known = {name: value for name, value in sent.items() if name in fields}
-    return {name: _kept(value, fields[name]) for name, value in known.items() if _may_be(value, fields[name])}
+    return {
+        name: _known_value(value, fields[name]) for name, value in known.items() if _fits(value, fields[name])
+    }
 
 
-def _kept(value: Any, annotation: Any) -> Any:
-    if isinstance(value, Mapping) and (fields := dict(_fields_of(annotation))):
-        return kept(value, fields)
+def _known_value(value: Any, annotation: Any) -> Any:
+    if isinstance(value, Mapping) and (fields := dict(_model_fields(annotation))):
+        return only_known(value, fields)
     if isinstance(value, list):
-        return [_kept(each, annotation) for each in value if _may_be(each, annotation)]
+        return [_known_value(item, annotation) for item in value if _fits(item, annotation)]
     return value
 
 
-def _may_be(value: Any, annotation: Any) -> bool:
-    """Whether there are names to hold an object against, or it is none."""
+def _fits(value: Any, annotation: Any) -> bool:
+    """Return whether the value is no object, or the annotation admits objects."""
     return not isinstance(value, Mapping) or any(
-        issubclass(each, BaseModel | Mapping) for each in _types_in(annotation)
+        issubclass(cls, BaseModel | Mapping) for cls in _types_in(annotation)
     )
 
 
-def _parts_of(route: Route) -> tuple[str, ...]:
-    """The parameters that are not said in body or query: what stands in the path, the request, what is answered."""
+def _other_parameters(route: Route) -> tuple[str, ...]:
+    """Return the handler's annotations outside body and query: the path's, the request, the response."""
     in_path = (part[1:-1] for part in route.path.split("/") if part.startswith("<"))
     return (*in_path, "request", "return")
 
 
-def _said_of(annotation: Any) -> tuple[Any, ...]:
+def _metadata(annotation: Any) -> tuple[Any, ...]:
     return typing.get_args(annotation)[1:] if typing.get_origin(annotation) is typing.Annotated else ()
 
 
-def _fields_of(annotation: Any) -> Iterator[tuple[str, Any]]:
-    for each in _types_in(annotation):
-        if issubclass(each, BaseModel):
-            yield from ((field.alias or name, field.annotation) for name, field in each.model_fields.items())
+def _model_fields(annotation: Any) -> Iterator[tuple[str, Any]]:
+    for cls in _types_in(annotation):
+        if issubclass(cls, BaseModel):
+            yield from ((field.alias or name, field.annotation) for name, field in cls.model_fields.items())
 
 
 def _types_in(annotation: Any) -> Iterator[type]:
-    """The classes that an annotation names, at any depth."""
+    """Yield the classes in an annotation, at any depth."""
     origin = typing.get_origin(annotation)
     if isinstance(annotation, type) and origin is None:
         yield annotation

@@ -1,4 +1,4 @@
-"""The routes of many actions at once: cancel and redrive by filters, step by step; and the list of those that failed."""
+"""Routes of bulk changes, cancel and redrive by filters, and of the list of failed actions."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 from duetime.model.selection import Filters
 
+_route = partial(Route, "actions")
+
 DEAD_LETTERS = "/dead-letters"
 _operation = partial(Operation, about=AuditKind.MANY, has_dry_run=True)
 
@@ -34,41 +36,55 @@ _operation = partial(Operation, about=AuditKind.MANY, has_dry_run=True)
 class BulkRoutes:
     """The caller's tenant's actions, and the runs of the jobs that the caller sees, many at once."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         manage = Permission.MANAGE_ACTIONS
         return (
-            Route("POST", f"{SCHEDULING}/cancel", self.cancel, manage, operation=_operation("cancel")),
-            Route("POST", f"{SCHEDULING}/redrive", self.redrive, manage, operation=_operation("redrive")),
-            Route("GET", DEAD_LETTERS, self.dead_letters, Permission.READ_ACTIONS),
+            _route(
+                "cancelActions",
+                "POST",
+                f"{SCHEDULING}/cancel",
+                self.cancel,
+                manage,
+                operation=_operation("cancel"),
+            ),
+            _route(
+                "redriveActions",
+                "POST",
+                f"{SCHEDULING}/redrive",
+                self.redrive,
+                manage,
+                operation=_operation("redrive"),
+            ),
+            _route("listDeadLetters", "GET", DEAD_LETTERS, self.dead_letters, Permission.READ_ACTIONS),
         )
 
-    def cancel(self, said: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
-        """Cancel the pending ones that meet the filters, ask the running ones to stop; call again with `next_cursor`."""
-        scheduler = self.desk.scheduler(request)
+    def cancel(self, body: Annotated[BulkRequest, Body()], request: Request) -> BulkView:
+        """Cancel the actions that match the filters, step by step; call again with `next_cursor`."""
+        scheduler = self.api.scheduler(request)
         step = scheduler.cancel_many(
-            dry_run=said.dry_run, limit=said.limit, cursor=said.cursor, **said.filters()
+            dry_run=body.dry_run, limit=body.limit, cursor=body.cursor, **body.filters()
         )
-        return BulkView.of(step)
+        return BulkView.from_result(step)
 
-    def redrive(self, said: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
+    def redrive(self, body: Annotated[BulkRedriveRequest, Body()], request: Request) -> BulkView:
         """Run the failed ones that meet the filters again; call again with `next_cursor`."""
-        scheduler = self.desk.scheduler(request)
+        scheduler = self.api.scheduler(request)
         step = scheduler.redrive_many(
-            at=said.when(),
-            tz=said.tz,
-            dry_run=said.dry_run,
-            limit=said.limit,
-            cursor=said.cursor,
-            **said.filters(),
+            at=body.when(),
+            tz=body.tz,
+            dry_run=body.dry_run,
+            limit=body.limit,
+            cursor=body.cursor,
+            **body.filters(),
         )
-        return BulkView.of(step)
+        return BulkView.from_result(step)
 
-    def dead_letters(self, asked: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
+    def dead_letters(self, query: Annotated[DeadLetterQuery, Query()], request: Request) -> ActionPage:
         """A page of failed actions, runs of jobs too, the latest failure first."""
         refuse_unknown(request, [*DeadLetterQuery.model_fields])
         refuse_doubled(request)
-        failed: Filters = {**asked.filters(), "status": Status.FAILED}
-        return page_view(self.desk.scheduler(request).list(limit=asked.limit, cursor=asked.cursor, **failed))
+        failed: Filters = {**query.filters(), "status": Status.FAILED}
+        return page_view(self.api.scheduler(request).list(limit=query.limit, cursor=query.cursor, **failed))

@@ -1,4 +1,4 @@
-"""What has no cache, and no browser's guess, between an answer and who asked: each tells of one tenant, at one moment."""
+"""Cache headers: no cache stores a response, because each has one tenant's data at one moment."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from duetime.api.app import Event, Handler
 
-_TOLD = {"Cache-Control": ["no-store"], "X-Content-Type-Options": ["nosniff"]}
+_HEADERS = {"Cache-Control": ["no-store"], "X-Content-Type-Options": ["nosniff"]}
 
 
 def no_store(handler: Handler) -> Handler:
-    """The handler with answers that nobody on the way keeps, and that are read as the type they say."""
+    """Return the handler with headers against caching and content sniffing."""
 
     def answered(event: Event, context: Any) -> dict[str, Any]:
         answer = handler(event, context)
-        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **_TOLD}}
+        return {**answer, "multiValueHeaders": {**(answer.get("multiValueHeaders") or {}), **_HEADERS}}
 
     return answered

@@ -1,4 +1,4 @@
-"""The envelope: what comes from API Gateway, in the one shape that all behind it may rely on. Whatever came, it has one."""
+"""Normalise API Gateway's events: all code behind this module relies on one shape."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _DEEPEST = 8
-"""Levels of an event that are looked at; API Gateway's have five."""
+"""Levels of an event that are read; API Gateway's events have five."""
 
 
-def opened(event: object) -> dict[str, Any]:
-    """The event with each part that is read, of the kind that it has in API Gateway's; the body as it was sent.
+def normalise(sent: object) -> dict[str, Any]:
+    """Return the event with each part in API Gateway's type; the body stays as it was sent.
 
-    What is of another kind is left out, and half of a surrogate pair, which UTF-8 cannot hold, becomes a
-    control character, which no name may hold.
+    A part of another type is left out. Half of a surrogate pair, which UTF-8 cannot encode, becomes a control
+    character, which no name may contain.
     """
-    said = event if isinstance(event, Mapping) else {}
-    body, parts = said.get("body"), _sound({name: said[name] for name in said if name != "body"})
+    event = sent if isinstance(sent, Mapping) else {}
+    parts = _encodable({name: event[name] for name in event if name != "body"})
     return {
         "httpMethod": _text(parts.get("httpMethod")),
         "path": _text(parts.get("path")),
@@ -27,7 +27,7 @@ def opened(event: object) -> dict[str, Any]:
         "queryStringParameters": _texts(parts.get("queryStringParameters")),
         "multiValueQueryStringParameters": _lists(parts.get("multiValueQueryStringParameters")),
         "requestContext": _context(_object(parts.get("requestContext"))),
-        "body": body,
+        "body": event.get("body"),
         "isBase64Encoded": parts.get("isBase64Encoded") is True,
     }
 
@@ -41,13 +41,17 @@ def _context(context: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sound(value: Any, levels: int = _DEEPEST) -> Any:
+def _encodable(value: Any, levels: int = _DEEPEST) -> Any:
     if isinstance(value, str):
         return _SURROGATES.sub("\x7f", value)
     if isinstance(value, Mapping):
-        return {_sound(str(name)): _sound(each, levels - 1) for name, each in value.items()} if levels else {}
+        return (
+            {_encodable(str(name)): _encodable(item, levels - 1) for name, item in value.items()}
+            if levels
+            else {}
+        )
     if isinstance(value, list):
-        return [_sound(each, levels - 1) for each in value] if levels else []
+        return [_encodable(item, levels - 1) for item in value] if levels else []
     return value
 
 
@@ -60,9 +64,9 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _texts(value: Any) -> dict[str, str]:
-    return {name: each for name, each in _object(value).items() if isinstance(each, str)}
+    return {name: item for name, item in _object(value).items() if isinstance(item, str)}
 
 
 def _lists(value: Any) -> dict[str, list[str]]:
-    lists = {name: each for name, each in _object(value).items() if isinstance(each, list)}
-    return {name: [each for each in many if isinstance(each, str)] for name, many in lists.items()}
+    lists = {name: item for name, item in _object(value).items() if isinstance(item, list)}
+    return {name: [item for item in many if isinstance(item, str)] for name, many in lists.items()}

@@ -1,7 +1,7 @@
-"""Who sees which notifications, and chooses for whom: by the permissions that there are for what they are about.
+"""The permissions to read notifications, and to change preferences, by kind.
 
 =============================  ====================================================
-a notification                 is seen by whoever has
+a notification                 needs the permission
 =============================  ====================================================
 of an action                   ``actions:read``
 of a job                       ``jobs:read``
@@ -56,26 +56,26 @@ def readers(kind: NotificationKind, owner: TenantId) -> Permission:
 
 
 def seen_by(
-    caller: Caller, owner: TenantId, asked: NotificationKind | None = None
+    caller: Caller, owner: TenantId, requested: NotificationKind | None = None
 ) -> frozenset[NotificationKind]:
     """The kinds that a caller sees in that list; of these the one that is asked for, if one is.
 
     Raises:
         Forbidden: the caller may not see what is asked for.
     """
-    if asked is not None:
-        require(caller, readers(asked, owner), what=f"seeing {asked}")
-        return frozenset({asked})
-    return frozenset(each for each in NotificationKind if readers(each, owner) in caller.permissions)
+    if requested is not None:
+        require(caller, readers(requested, owner), what=f"seeing {requested}")
+        return frozenset({requested})
+    return frozenset(kind for kind in NotificationKind if readers(kind, owner) in caller.permissions)
 
 
 def rules_admins(caller: Caller, owner: TenantId) -> bool:
-    """Whether the caller sees and changes who the owner's admins are, and what they are told."""
+    """Return whether the caller may read and change the settings for the owner's admins."""
     return _admin_of(owner) in caller.permissions
 
 
 def require_admin(caller: Caller, owner: TenantId, what: str) -> None:
-    """Let a caller pass who may change what the owner's admins are told.
+    """Require the permission to change the settings for the owner's admins.
 
     Raises:
         Forbidden: the caller may not.

@@ -20,12 +20,12 @@ LANGUAGE = "such as `fr`: English where there are no words in it; as the prefere
 
 
 class NotificationQuery(RequestBody):
-    """Which notifications are meant, and in which language they are told."""
+    """Filters of notifications, and the language of their text."""
 
     scope: Whose = "tenant"
     """whose: the tenant's own, or, for operators, the deployment's"""
     unread: bool = False
-    """only what nobody has marked as read"""
+    """only unread ones"""
     kind: NotificationKind | None = None
     """only those of this kind"""
     language: Annotated[str | None, Field(description=LANGUAGE, max_length=LONGEST_LANGUAGE)] = None
@@ -49,33 +49,34 @@ class NotificationView(BaseModel):
     language: str
     """Which language the words are in: English where there are none in the language that was asked for."""
     at: Instant
-    """When what it tells happened; of a digest, when its window ended."""
+    """The time of its event; of a digest, the end of its window."""
     facts: dict[str, Any]
-    """What it tells: the fields of its event's subject; of a digest ``total``, ``since``, ``until``, ``by_name``, ``others``."""
+    """The fields of its event's subject; of a digest ``total``, ``since``, ``until``, ``by_name``,
+    ``others``."""
     is_digest: bool
     """Whether it stands for many of its kind."""
     read_at: Instant | None
-    """When somebody first marked it as read; null while nobody has."""
+    """When it was first marked as read; null while it is unread."""
     read_by: str | None
     """Who that was."""
 
     @classmethod
-    def of(cls, entry: InboxEntry, language: str) -> Self:
-        """The entry as a client sees it."""
+    def from_entry(cls, entry: InboxEntry, language: str) -> Self:
+        """Return the view of the entry."""
         from duetime.notifications.mail import told_in, words_of  # noqa: PLC0415 - a cold start has no need of it
 
-        told = entry.notification
-        subject, text = words_of(told, language=language)
+        notification = entry.notification
+        subject, text = words_of(notification, language=language)
         return cls(
             id=entry.entry_id,
-            kind=told.kind,
-            severity=told.kind.severity,
+            kind=notification.kind,
+            severity=notification.kind.severity,
             subject=subject,
             text=text,
             language=told_in(language),
-            at=told.at,
-            facts=dict(told.facts),
-            is_digest=told.is_digest,
+            at=notification.at,
+            facts=dict(notification.facts),
+            is_digest=notification.is_digest,
             read_at=entry.read_at,
             read_by=entry.read_by,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Annotated
@@ -30,6 +31,8 @@ from duetime.model.audit import AuditKind
 from duetime.model.notification import NotificationKind
 from duetime.ports.notifications import InboxEntry
 
+_route = partial(Route, "notifications")
+
 _STEPS = 5
 """Pages that a call of many looks through at most, each of which may be short."""
 
@@ -41,41 +44,56 @@ _READ_MANY = Operation("read-many", AuditKind.NOTIFICATION)
 class NotificationRoutes:
     """The caller's tenant's list over HTTP; for operators, the deployment's own as well."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         read, or_read = READ
         one = f"{NOTIFICATIONS}/<notification_id>"
         nothing = HTTPStatus.NO_CONTENT
         return (
-            Route("GET", NOTIFICATIONS, self.list, read, or_needs=or_read),
-            Route(
-                "POST", f"{NOTIFICATIONS}/read", self.read_many, read, operation=_READ_MANY, or_needs=or_read
+            _route("listNotifications", "GET", NOTIFICATIONS, self.list, read, or_needs=or_read),
+            _route(
+                "readNotifications",
+                "POST",
+                f"{NOTIFICATIONS}/read",
+                self.read_many,
+                read,
+                operation=_READ_MANY,
+                or_needs=or_read,
             ),
-            Route("GET", one, self.get, read, or_needs=or_read),
-            Route("POST", f"{one}/read", self.read, read, nothing, _READ_ONE, or_needs=or_read),
+            _route("getNotification", "GET", one, self.get, read, or_needs=or_read),
+            _route(
+                "readNotification",
+                "POST",
+                f"{one}/read",
+                self.read,
+                read,
+                nothing,
+                _READ_ONE,
+                or_needs=or_read,
+            ),
         )
 
-    def list(self, asked: Annotated[NotificationQuery, Query()], request: Request) -> NotificationList:
+    def list(self, query: Annotated[NotificationQuery, Query()], request: Request) -> NotificationList:
         """A page of those that the caller may see, the newest first.
 
         It may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
         """
         refuse_unknown(request, [*NotificationQuery.model_fields])
         refuse_doubled(request)
-        caller, inbox = caller_at(request), self.desk.notified.inbox
-        owner = whose(caller, asked.scope)
-        seal = _Seal(owner, asked.kind, is_unread=asked.unread)
+        caller, inbox = caller_at(request), self.api.notified.inbox
+        owner = whose(caller, query.scope)
+        seal = _Seal(owner, query.kind, is_unread=query.unread)
         page = inbox.list(
             owner,
-            kinds=seen_by(caller, owner, asked.kind),
-            is_unread=asked.unread,
-            limit=asked.limit,
-            cursor=seal.opened(asked.cursor),
+            kinds=seen_by(caller, owner, query.kind),
+            is_unread=query.unread,
+            limit=query.limit,
+            cursor=seal.opened(query.cursor),
         )
-        language = self._language(owner, asked.language)
-        items = [NotificationView.of(each, language) for each in page]
+        language = self._language(owner, query.language)
+        items = [NotificationView.from_entry(entry, language) for entry in page]
         return NotificationList(items=items, next_cursor=seal.closed(page.cursor))
 
     def get(
@@ -89,7 +107,7 @@ class NotificationRoutes:
         refuse_unknown(request, ("scope", "language"))
         refuse_doubled(request)
         owner = whose(caller_at(request), scope)
-        return NotificationView.of(
+        return NotificationView.from_entry(
             self._seen(request, owner, notification_id), self._language(owner, language)
         )
 
@@ -100,62 +118,64 @@ class NotificationRoutes:
         caller = caller_at(request)
         owner = whose(caller, scope)
         self._seen(request, owner, notification_id)
-        now = self.desk.clock.now()
-        if not self.desk.notified.inbox.mark_read(owner, notification_id, by=caller.actor, at=now):
+        now = self.api.clock.now()
+        if not self.api.notified.inbox.mark_read(owner, notification_id, by=caller.actor, at=now):
             raise NotificationNotFound(notification_id)
 
     def read_many(
         self,
         request: Request,
-        said: Annotated[ReadMany | None, Body()] = None,
+        body: Annotated[ReadMany | None, Body()] = None,
         scope: Scope = "tenant",
     ) -> ManyRead:
         """Mark those that are unread as read, the newest first; call again with `next_cursor`."""
         refuse_unknown(request, ("scope",))
         refuse_doubled(request)
-        asked = said or ReadMany()
-        caller, inbox = caller_at(request), self.desk.notified.inbox
-        owner, now = whose(caller, scope), self.desk.clock.now()
-        seal = _Seal(owner, asked.kind, is_unread=True)
-        kinds, cursor, count = seen_by(caller, owner, asked.kind), seal.opened(asked.cursor), 0
+        selection = body or ReadMany()
+        caller, inbox = caller_at(request), self.api.notified.inbox
+        owner, now = whose(caller, scope), self.api.clock.now()
+        seal = _Seal(owner, selection.kind, is_unread=True)
+        kinds, cursor, count = seen_by(caller, owner, selection.kind), seal.opened(selection.cursor), 0
         for _ in range(_STEPS):
-            page = inbox.list(owner, kinds=kinds, is_unread=True, limit=asked.limit - count, cursor=cursor)
-            count += sum(inbox.mark_read(owner, each.entry_id, by=caller.actor, at=now) for each in page)
+            page = inbox.list(
+                owner, kinds=kinds, is_unread=True, limit=selection.limit - count, cursor=cursor
+            )
+            count += sum(inbox.mark_read(owner, entry.entry_id, by=caller.actor, at=now) for entry in page)
             cursor = page.cursor
-            if cursor is None or count >= asked.limit:
+            if cursor is None or count >= selection.limit:
                 break
         return ManyRead(read=count, next_cursor=seal.closed(cursor))
 
     def _seen(self, request: Request, owner: TenantId, notification_id: str) -> InboxEntry:
         """One that the caller may see; what another one may see is not there, either."""
-        entry = self.desk.notified.inbox.get(owner, notification_id)
+        entry = self.api.notified.inbox.get(owner, notification_id)
         if entry is None or entry.notification.kind not in seen_by(caller_at(request), owner):
             raise NotificationNotFound(notification_id)
         return entry
 
-    def _language(self, owner: TenantId, asked: str | None) -> str:
-        return asked or self.desk.notified.preferences.get(owner).language
+    def _language(self, owner: TenantId, language: str | None) -> str:
+        return language or self.api.notified.preferences.get(owner).language
 
 
 class _Seal:
-    """Binds a cursor to its list and filters: it is an entry's id, and a hash of what was asked for."""
+    """Binds a cursor to its list and filters: it is an entry's id, and a hash of what was filters for."""
 
     def __init__(self, owner: TenantId, kind: NotificationKind | None, *, is_unread: bool) -> None:
-        asked = f"{owner} {kind or '-'} {is_unread}"
-        self._mark = "." + sha256(asked.encode()).hexdigest()[:12]
+        filters = f"{owner} {kind or '-'} {is_unread}"
+        self._mark = "." + sha256(filters.encode()).hexdigest()[:12]
 
     def closed(self, cursor: str | None) -> str | None:
-        """What a client is given of a list's cursor."""
+        """Return the public cursor of a list's cursor."""
         return None if cursor is None else cursor + self._mark
 
-    def opened(self, said: str | None) -> str | None:
+    def opened(self, cursor: str | None) -> str | None:
         """The list's cursor of what a client says.
 
         Raises:
             InvalidCursor: it was given out for another list, or other filters, or never.
         """
-        if said is None:
+        if cursor is None:
             return None
-        if not said.endswith(self._mark):
+        if not cursor.endswith(self._mark):
             raise InvalidCursor
-        return said.removesuffix(self._mark)
+        return cursor.removesuffix(self._mark)

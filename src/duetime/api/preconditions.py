@@ -1,7 +1,9 @@
-"""Preconditions: a change that a client wants made only of what it has seen (``ETag``, ``If-Match``).
+"""Preconditions: a change applies only to the version that the client has read (``ETag``, ``If-Match``).
 
-A job is written under the condition that its revision is the one compared here, so nothing comes between; so are
-preferences. An action is compared before the call, whose own condition is its status alone: another reschedule in
+A job is written under the condition that its revision is the one compared here, so nothing comes between; so
+are
+preferences. An action is compared before the call, whose own condition is its status alone: another
+reschedule in
 between is not seen.
 """
 
@@ -23,17 +25,17 @@ if TYPE_CHECKING:
 
 
 def etag_of_action(action: Action) -> str:
-    """What stands for the action as it is: each change by a person, each claim and each end makes another."""
+    """Return the action's ETag, which changes, claims and settlements replace."""
     return _etag(action.id, action.generation, action.fence, action.status.value, action.changed_at)
 
 
 def etag_of_job(job: Job) -> str:
-    """What stands for the job as it was declared and set: runs make no other."""
+    """Return the job's ETag, which changes of the job replace and runs do not."""
     return _etag(job.ref.tenant_id, job.name, job.version, job.revision)
 
 
 def etag_of_preferences(chosen: Preferences) -> str:
-    """What stands for the preferences as they are: each change makes another."""
+    """Return the preferences' ETag, which each change replaces."""
     return f'"{chosen.revision}"'
 
 
@@ -41,28 +43,28 @@ def _etag(*parts: object) -> str:
     return f'"{sha256(" ".join(map(str, parts)).encode()).hexdigest()[:16]}"'
 
 
-def expected(request: Request) -> frozenset[str]:
-    """The ETags of which a client wants one to stand; none where it does not say, or is content with any."""
+def expected_etags(request: Request) -> frozenset[str]:
+    """Return the ETags in ``If-Match``; none without the header, or for ``*``."""
     headers = request.resolved_event.get("headers") or {}
-    said = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
-    return frozenset() if said.strip() == "*" else frozenset(part.strip() for part in said.split(","))
+    header = next((value for name, value in headers.items() if name.lower() == "if-match"), "*")
+    return frozenset() if header.strip() == "*" else frozenset(part.strip() for part in header.split(","))
 
 
-def compare(wanted: frozenset[str], standing: str) -> None:
-    """Let a change pass whose target is as the client has seen it.
+def compare(etags: frozenset[str], current: str) -> None:
+    """Check that the current ETag is one of the client's.
 
     Raises:
         PreconditionFailed: it has changed meanwhile.
     """
-    if wanted and standing not in wanted:
-        raise PreconditionFailed(standing)
+    if etags and current not in etags:
+        raise PreconditionFailed(current)
 
 
 class _ComparedJobs:
-    """A job store whose first change is of a job as the client has seen it; what follows of that is the call's own."""
+    """A job store that compares the ETag at the first change only; later changes belong to the same call."""
 
-    def __init__(self, jobs: JobStore, wanted: frozenset[str]) -> None:
-        self._jobs, self._wanted = jobs, wanted
+    def __init__(self, jobs: JobStore, etags: frozenset[str]) -> None:
+        self._jobs, self._wanted = jobs, etags
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._jobs, name)
@@ -76,6 +78,6 @@ class _ComparedJobs:
         return is_changed
 
 
-def compared(jobs: JobStore, wanted: frozenset[str]) -> JobStore:
-    """The store, which refuses to change a job that has changed meanwhile."""
-    return cast("JobStore", _ComparedJobs(jobs, wanted)) if wanted else jobs
+def compared(jobs: JobStore, etags: frozenset[str]) -> JobStore:
+    """Return a store that rejects a change of a job whose ETag differs."""
+    return cast("JobStore", _ComparedJobs(jobs, etags)) if etags else jobs

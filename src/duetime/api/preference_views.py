@@ -1,4 +1,4 @@
-"""What a client chooses of notifications, and what it gets of that."""
+"""The request and the view of notification preferences."""
 
 from __future__ import annotations
 
@@ -22,91 +22,93 @@ _MANY = 1_000
 
 
 class PreferencesRequest(RequestBody):
-    """What is chosen anew; what is left out stays as it is."""
+    """The changed preferences; absent fields stay unchanged."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1})
 
     language: Annotated[str | None, Field(max_length=_LONG)] = None
-    """such as `fr` or `fr-CA`; one that there are no words in is told in English"""
+    """such as `fr` or `fr-CA`; a language without translation falls back to English"""
     channels: dict[NotificationKind, list[Channel] | None] | None = None
-    """by kind: where it goes; an empty list for nowhere, null for where it goes by default. Other kinds stay as they are"""
+    """by kind: its channels; an empty list for none, null for the default. Other kinds stay unchanged"""
     addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
     """who gets mails, 20 at most, in place of those before"""
     admin_addresses: Annotated[list[str] | None, Field(max_length=_MANY)] = None
     """who gets the mails that are for admins, 20 at most, in place of those before; for admins to say"""
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
-        said = (getattr(self, name) for name in type(self).model_fields)
-        if all(each is None for each in said):
+    def _is_not_empty(self) -> Self:
+        requested = (getattr(self, name) for name in type(self).model_fields)
+        if all(value is None for value in requested):
             names = ", ".join(type(self).model_fields)
             raise ValueError(f"says nothing; say at least one of {names}")
         return self
 
-    def onto(self, standing: Preferences) -> Preferences:
-        """The preferences as they become.
+    def onto(self, stored: Preferences) -> Preferences:
+        """Return the changed preferences.
 
         Raises:
             InvalidRequest: an address or the language is none, or there are too many addresses.
         """
         try:
             return replace(
-                standing,
-                language=standing.language if self.language is None else self.language,
-                channels=_merged(standing, self.channels or {}),
-                addresses=_once(standing.addresses, self.addresses),
-                admin_addresses=_once(standing.admin_addresses, self.admin_addresses),
+                stored,
+                language=stored.language if self.language is None else self.language,
+                channels=_merged(stored, self.channels or {}),
+                addresses=_once(stored.addresses, self.addresses),
+                admin_addresses=_once(stored.admin_addresses, self.admin_addresses),
             )
         except InvalidPreferences as error:
             raise InvalidRequest([_flaw(problem) for problem in error.problems[:_MOST_FLAWS]]) from None
 
 
 def _merged(
-    standing: Preferences, said: dict[NotificationKind, list[Channel] | None]
+    stored: Preferences, requested: dict[NotificationKind, list[Channel] | None]
 ) -> dict[NotificationKind, frozenset[Channel]]:
-    kept = {kind: channels for kind, channels in standing.channels.items() if kind not in said}
-    return kept | {kind: frozenset(channels) for kind, channels in said.items() if channels is not None}
+    unchanged = {kind: channels for kind, channels in stored.channels.items() if kind not in requested}
+    return unchanged | {
+        kind: frozenset(channels) for kind, channels in requested.items() if channels is not None
+    }
 
 
-def _once(standing: tuple[str, ...], said: Iterable[str] | None) -> tuple[str, ...]:
-    """Each address once, in the order in which they are said."""
-    return standing if said is None else tuple(dict.fromkeys(said))
+def _once(stored: tuple[str, ...], requested: Iterable[str] | None) -> tuple[str, ...]:
+    """Return each address once, in the requested order."""
+    return stored if requested is None else tuple(dict.fromkeys(requested))
 
 
 def _flaw(problem: str) -> Flaw:
-    where, _, told = problem.partition(": ")
-    return Flaw(where, truncate(told, 400))
+    where, _, explanation = problem.partition(": ")
+    return Flaw(where, truncate(explanation, 400))
 
 
 class PreferencesView(BaseModel):
-    """What was chosen, what follows of it, and what there is to choose from."""
+    """The chosen preferences, their effect, and the available choices."""
 
     language: str
-    """The language that was chosen."""
+    """The chosen language."""
     mails_in: str
-    """The language that people are told in: ``en`` where there are no words in the one that was chosen."""
+    """The language of the mails: ``en`` if the chosen one has no translation."""
     languages: list[str]
-    """The languages that there are words in."""
+    """The languages with a translation."""
     channels: dict[NotificationKind, list[Channel]]
     """What was chosen, by kind; a kind that is not here goes where it does by default."""
     channels_in_force: dict[NotificationKind, list[Channel]]
     """Where each kind goes, chosen or by default."""
     channels_available: list[Channel]
-    """The channels that the deployment has; what goes to another one reaches nobody."""
+    """The deployment's channels; notifications to another channel are not delivered."""
     addresses: list[str]
     """Who gets mails."""
     admin_addresses: list[str] | None
-    """Who gets the mails that are for admins; null for whoever may not change that."""
+    """The addresses of mails for admins; null if the caller may not change them."""
     revision: int
-    """Counts changes; 0 where nobody ever chose."""
+    """The number of changes; 0 for defaults."""
     changed_at: Instant | None
     """When that was changed last."""
     changed_by: str | None
     """Who changed it last."""
 
     @classmethod
-    def of(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
-        """The preferences as a client sees them."""
+    def from_preferences(cls, chosen: Preferences, *, channels: list[Channel], shows_admins: bool) -> Self:
+        """Return the view of the preferences."""
         from duetime.notifications.mail import languages, told_in  # noqa: PLC0415 - a cold start has no need of it
 
         return cls(
@@ -125,6 +127,6 @@ class PreferencesView(BaseModel):
 
 
 def available(settings: Settings) -> list[Channel]:
-    """The channels that a deployment has."""
+    """Return the channels of a deployment."""
     needs = {Channel.EMAIL: settings.mail_from, Channel.SNS: settings.topic_arn, Channel.IN_APP: "nothing"}
-    return [each for each in Channel if needs[each]]
+    return [value for value in Channel if needs[value]]

@@ -1,9 +1,10 @@
-"""The routes of preferences: who is notified of what, in which channels and which language."""
+"""Routes of notification preferences: kinds, channels, addresses and language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated
 
@@ -16,11 +17,13 @@ from duetime.api.context import NOTIFICATIONS, ApiContext, caller_at
 from duetime.api.errors import PreferencesConflict
 from duetime.api.notification_access import MANAGE, READ, Scope, require_admin, rules_admins, whose
 from duetime.api.parameters import refuse_doubled, refuse_unknown
-from duetime.api.preconditions import compare, etag_of_preferences, expected
+from duetime.api.preconditions import compare, etag_of_preferences, expected_etags
 from duetime.api.preference_views import PreferencesRequest, PreferencesView, available
 from duetime.api.routes import Operation, Route
 from duetime.model.audit import AuditKind
 from duetime.model.preferences import Preferences
+
+_route = partial(Route, "notifications")
 
 _JSON = "application/json"
 _SET = Operation("set", AuditKind.PREFERENCES)
@@ -28,49 +31,60 @@ _SET = Operation("set", AuditKind.PREFERENCES)
 
 @dataclass(frozen=True, slots=True)
 class NotificationPreferences:
-    """What the caller's tenant has chosen, over HTTP; for operators, what is chosen for the deployment's own as well."""
+    """Serves the preferences of the caller's tenant; to operators also the deployment's own."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         path, (read, or_read), (manage, or_manage) = f"{NOTIFICATIONS}/preferences", READ, MANAGE
         return (
-            Route("GET", path, self.get, read, or_needs=or_read),
-            Route("PUT", path, self.set, manage, operation=_SET, or_needs=or_manage),
+            _route(
+                "getNotificationPreferences", "GET", path, self.get, read, or_needs=or_read, header="ETag"
+            ),
+            _route(
+                "setNotificationPreferences",
+                "PUT",
+                path,
+                self.set,
+                manage,
+                operation=_SET,
+                or_needs=or_manage,
+                header="ETag",
+            ),
         )
 
     def get(self, request: Request, scope: Scope = "tenant") -> Response[PreferencesView]:
-        """What was chosen, where each kind goes by it, and what there is to choose from."""
+        """Return the chosen preferences, the channels of each kind, and the available choices."""
         refuse_unknown(request, ("scope",))
         refuse_doubled(request)
         caller = caller_at(request)
-        return self._answer(caller, self.desk.notified.preferences.get(whose(caller, scope)))
+        return self._answer(caller, self.api.notified.preferences.get(whose(caller, scope)))
 
     def set(
-        self, said: Annotated[PreferencesRequest, Body()], request: Request, scope: Scope = "tenant"
+        self, body: Annotated[PreferencesRequest, Body()], request: Request, scope: Scope = "tenant"
     ) -> Response[PreferencesView]:
-        """Choose anew; what is left out stays as it is. What is for admins, an admin chooses."""
+        """Change preferences; absent fields stay unchanged. Only admins change those for admins."""
         refuse_unknown(request, ("scope",))
         refuse_doubled(request)
-        caller, store = caller_at(request), self.desk.notified.preferences
-        standing = store.get(whose(caller, scope))
-        wanted = expected(request)
-        compare(wanted, etag_of_preferences(standing))
-        chosen = said.onto(standing)
-        _require_what_changes(caller, standing, chosen)
-        if chosen == standing:
-            return self._answer(caller, standing)
-        chosen = replace(chosen, changed_at=self.desk.clock.now(), changed_by=caller.actor)
+        caller, store = caller_at(request), self.api.notified.preferences
+        stored = store.get(whose(caller, scope))
+        etags = expected_etags(request)
+        compare(etags, etag_of_preferences(stored))
+        chosen = body.onto(stored)
+        _require_what_changes(caller, stored, chosen)
+        if chosen == stored:
+            return self._answer(caller, stored)
+        chosen = replace(chosen, changed_at=self.api.clock.now(), changed_by=caller.actor)
         if not store.put(chosen):
-            compare(wanted, etag_of_preferences(store.get(chosen.tenant_id)))
+            compare(etags, etag_of_preferences(store.get(chosen.tenant_id)))
             raise PreferencesConflict
         return self._answer(caller, replace(chosen, revision=chosen.revision + 1))
 
     def _answer(self, caller: Caller, chosen: Preferences) -> Response[PreferencesView]:
-        view = PreferencesView.of(
+        view = PreferencesView.from_preferences(
             chosen,
-            channels=available(self.desk.settings),
+            channels=available(self.api.settings),
             shows_admins=rules_admins(caller, chosen.tenant_id),
         )
         headers = {"ETag": etag_of_preferences(chosen)}
@@ -78,7 +92,7 @@ class NotificationPreferences:
 
 
 def _require_what_changes(caller: Caller, old: Preferences, new: Preferences) -> None:
-    """Nobody but an admin decides who the admins are, and what they are told.
+    """Require an admin for changes of the admins' addresses and channels.
 
     Raises:
         Forbidden: the caller would, and is none.

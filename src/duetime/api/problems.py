@@ -1,6 +1,7 @@
-"""Problems: how every refusal looks over HTTP (RFC 9457, ``application/problem+json``).
+"""Problems: the HTTP form of every error (RFC 9457, ``application/problem+json``).
 
-This is the one table of HTTP statuses. A client may branch on `type`, which is stable; `detail` is for people.
+`PROBLEMS` is the one table of HTTP statuses. A client may branch on `type`, which is stable; `detail` is for
+people.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from duetime.errors import DuetimeError, IdempotencyConflict
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:duetime:problem:"
 RETRY_AFTER = 5
-"""Seconds after which a call that found a service unavailable may be repeated."""
+"""Seconds after which a client may repeat a call to an unavailable service."""
 
 PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
     {
@@ -75,17 +76,15 @@ PROBLEMS: Mapping[str, tuple[HTTPStatus, str]] = MappingProxyType(
         "unhealthy": (HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service is ill"),
     }
 )
-"""Each error's `code`: the status it is answered with, and its title."""
+"""The status and the title of each error's `code`."""
 
-_COME_AGAIN = (
-    f"if the call was to change something, nobody knows whether it did; repeat it in {RETRY_AFTER} seconds"
-)
+_COME_AGAIN = f"a change may or may not have been made; repeat the call in {RETRY_AFTER} seconds"
 _FOR_THE_OPERATOR = "repeating the call will not help; the operator finds the reason in the API's log"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A refusal, ready to be answered."""
+    """An error's HTTP form."""
 
     code: str
     detail: str
@@ -95,11 +94,11 @@ class Problem:
 
     @property
     def status(self) -> HTTPStatus:
-        """The HTTP status."""
+        """Return the HTTP status."""
         return PROBLEMS[self.code][0]
 
     def document(self) -> str:
-        """The answer's body."""
+        """Return the response's body."""
         content = {
             "type": TYPE_PREFIX + self.code,
             "title": PROBLEMS[self.code][1],
@@ -110,11 +109,11 @@ class Problem:
         return json.dumps(content)
 
     def response(self) -> Response[str]:
-        """As a route answers it."""
+        """Return a route's response."""
         return Response(self.status.value, MEDIA_TYPE, self.document(), headers=dict(self.headers))
 
-    def proxy_answer(self) -> dict[str, Any]:
-        """As API Gateway takes it from a Lambda."""
+    def proxy_response(self) -> dict[str, Any]:
+        """Return API Gateway's proxy response."""
         headers = {"Content-Type": MEDIA_TYPE, **self.headers}
         return {
             "statusCode": self.status.value,
@@ -124,14 +123,14 @@ class Problem:
         }
 
 
-def of_error(error: DuetimeError) -> Problem:
-    """The problem that an error is told as; one that the table does not know is a fault of ours."""
+def problem_of(error: DuetimeError) -> Problem:
+    """Return an error's problem; an unknown code becomes an internal error."""
     code = error.code if error.code in PROBLEMS else DuetimeError.code
     return Problem(code, _detail(error, code), headers=_headers(error, code), more=_more(error))
 
 
 def _detail(error: DuetimeError, code: str) -> str:
-    """One of ours says nothing of what is behind it: no name, no address, no service's own words."""
+    """Return the detail; internal errors contain no name, address or service message."""
     status = PROBLEMS[code][0]
     if status < HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, Unhealthy):
         return str(error)

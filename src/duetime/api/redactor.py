@@ -1,4 +1,4 @@
-"""The reader: what a caller sees of payloads. Who lacks the permission sees no value that a payload keeps as sensitive."""
+"""The redactor: callers without ``payloads:read`` see no sensitive values of payloads."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from duetime.model.undelivered import Undelivered, UndeliveredKind
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """What one caller sees of payloads; the app's models say what of them is sensitive."""
+    """Redacts payloads for one caller; the app's models mark the sensitive fields."""
 
     app: App
     sees_all: bool
 
     def of_action(self, action: Action) -> Redacted:
-        """The payload of an action."""
-        return self._told(action.type, action.payload, action.payload_version)
+        """Return the payload of an action."""
+        return self._redact(action.type, action.payload, action.payload_version)
 
     def of_job(self, job: Job) -> Redacted:
-        """The payload of a job's runs."""
+        """Return the payload of a job's runs."""
         definition = job.definition
-        return self._told(definition.type, definition.payload, definition.payload_version)
+        return self._redact(definition.type, definition.payload, definition.payload_version)
 
     def of_undelivered(self, thing: Undelivered) -> Redacted:
-        """The body of what is undelivered: nothing of one that can hold a payload, if any type keeps something sensitive.
+        """Return the body of an undelivered input; hide it if it can hold a sensitive payload.
 
         Whose payload an event becomes is not looked up. A lifecycle event was redacted as it was made.
         """
@@ -42,8 +42,8 @@ class Redactor:
         is_closed = keeps_any and not self.sees_all and _can_hold_a_payload(thing)
         return WHOLE if is_closed else Redacted(thing.body)
 
-    def _told(self, type_name: str, written: str | None, version: int) -> Redacted:
-        """A payload as it is written; to others without what is sensitive, and nothing of one that this app cannot read."""
+    def _redact(self, type_name: str, written: str | None, version: int) -> Redacted:
+        """Return the payload, redacted without the permission; hide one that this app cannot read."""
         if written is None:
             return Redacted(None)
         if self.sees_all:
@@ -57,22 +57,22 @@ class Redactor:
 
 
 def _can_hold_a_payload(thing: Undelivered) -> bool:
-    """An event becomes the payload of a run; a message that leads to no action is one that nobody could read."""
+    """Return whether the body can hold a payload: an event's can, and an unreadable message's."""
     return thing.kind is UndeliveredKind.EVENT or (
         thing.kind is UndeliveredKind.MESSAGE and thing.action is None
     )
 
 
 def _without_sensitive(handler: Handler, written: str, version: int) -> Redacted:
-    """The payload as its model reads it, each field under its own name: an alias could hide what a path means."""
+    """Return the payload under its model's field names, because paths of sensitive fields use these."""
     try:
         read = handler.read(written, version)
-        told = "null" if read is None else read.model_dump_json(by_alias=False)
-        return redacted(json.loads(told), handler.sensitive)
+        text = "null" if read is None else read.model_dump_json(by_alias=False)
+        return redacted(json.loads(text), handler.sensitive)
     except Exception:  # noqa: BLE001 - validators, upcasts and serializers are the user's own code
         return WHOLE
 
 
-def reader_at(desk: ApiContext, request: Request) -> Redactor:
-    """What who has sent a request sees of payloads."""
-    return Redactor(desk.app, Permission.READ_PAYLOADS in caller_at(request).permissions)
+def reader_at(api: ApiContext, request: Request) -> Redactor:
+    """Return the redactor for a request's caller."""
+    return Redactor(api.app, Permission.READ_PAYLOADS in caller_at(request).permissions)

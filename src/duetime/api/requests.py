@@ -1,4 +1,4 @@
-"""What a client may send. Unknown fields are refused; who the client says that it is, is not even looked at."""
+"""Request bodies. Unknown fields are rejected; a client's claims about its identity are ignored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from duetime.payload import Payload
 from duetime.settings import LONGEST_KEY_TTL, SHORTEST_KEY_TTL
 
 IDENTITY = frozenset({"tenant", "tenant_id", "actor", "user", "created_by"})
-"""The caller's claims alone say these; what a client sends for them is ignored."""
+"""Fields of the caller's identity, which are ignored in requests."""
 
 FARTHEST = 80_000_000_000_000
 """Seconds: within what a ``timedelta`` holds, and beyond every instant that the scheduler admits."""
@@ -41,7 +41,7 @@ _NULL: JsonDict = {"type": "null"}
 DUE_AT: JsonDict = {"required": ["at"], "properties": {"at": {"type": "string"}, "in": _NULL}}
 DUE_IN: JsonDict = {"required": ["in"], "properties": {"in": {"type": "number"}, "at": _NULL, "tz": _NULL}}
 NOT_SAID: JsonDict = {"properties": {"at": False, "in": False, "tz": _NULL}}
-"""What pydantic's schema cannot tell of `DueTime`: which fields go together."""
+"""The valid combinations of `DueTime`'s fields, which pydantic cannot derive."""
 
 
 class DueTime(RequestBody):
@@ -69,7 +69,7 @@ class DueTime(RequestBody):
         return self
 
     def when(self) -> When:
-        """The due time as the scheduler takes it.
+        """Return the due time for the scheduler.
 
         Raises:
             InvalidTime: `at` is no ISO 8601 time, or a local one without its zone.
@@ -80,7 +80,7 @@ class DueTime(RequestBody):
 
 
 def read_time(written: str, *, remedy: str = "", is_local: bool = False) -> datetime:
-    """A time as a client writes it; a naive one only if it `is_local` to a zone that is said beside it.
+    """Parse a client's time; a naive time needs `is_local`, for a separate zone.
 
     Raises:
         InvalidTime: it is no ISO 8601 time, or has no offset.
@@ -176,19 +176,19 @@ _WORDS = {
 
 _MOST_FLAWS = 20
 _OF_A_KEY = "[key]"
-"""How pydantic says that a name in an object is wrong, behind that name."""
+"""Pydantic's marker of an invalid key in an object."""
 
 
-def refused(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
-    """Pydantic's findings in the words of a client, the first of them if there are many; values are not repeated."""
+def invalid_request(errors: Sequence[Mapping[str, Any]]) -> InvalidRequest:
+    """Return pydantic's errors as flaws, at most the first 20, without values."""
     return InvalidRequest([Flaw(_where(error["loc"]), _problem(error)) for error in errors[:_MOST_FLAWS]])
 
 
 def _where(place: Sequence[str | int]) -> str:
-    part, *path = (str(each) for each in place if each != _OF_A_KEY)
+    part, *path = (str(name) for name in place if name != _OF_A_KEY)
     return truncate(".".join(path), 100) or f"the {part}"
 
 
 def _problem(error: Mapping[str, Any]) -> str:
-    told = str(error["msg"]).removeprefix("Value error, ")
-    return _WORDS.get(error["type"]) or told.replace("Input should be", "must be")
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return _WORDS.get(error["type"]) or message.replace("Input should be", "must be")

@@ -1,123 +1,121 @@
-"""Routes: a method and a path under the prefix, who may ask, what it changes, and what answers there.
+"""Routes: each has a method, a path under the prefix, the permissions it needs, its change, and its handler.
 
-The directory alone says which route a request is for: what it does not find is refused, and never comes to the resolver,
-which reads paths in its own way.
+`RouteTable` alone decides which route serves a request. It rejects unknown paths before the resolver reads
+them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
-from duetime.api.errors import RouteNotFound, WrongMethod
+from duetime.api.errors import WrongMethod
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A change, as the audit trail tells it."""
+    """A change, as the audit trail records it."""
 
     name: str
     about: AuditKind
     is_new: bool = False
-    """Whether it makes something that was not there, whose id nobody knows before."""
+    """Whether it creates the target, whose id does not exist before."""
     has_dry_run: bool = False
-    """Whether a client may ask for it to be told instead of done."""
+    """Whether a client may request a preview of the change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One route; `answer` is annotated with what it takes and gives."""
+    """One route. The annotations of `handler` define its parameters, body and response."""
 
+    tag: str
+    """The group of the operation in the OpenAPI document."""
+    operation_id: str
+    """The operation's public name, from which clients are generated. Never change it."""
     method: str
     path: str
-    answer: Callable[..., Any]
+    handler: Callable[..., Any]
     needs: Permission | None
-    """None: every caller whose tenant is known may ask."""
+    """The required permission; None admits every caller with a known tenant."""
     status: HTTPStatus = HTTPStatus.OK
     operation: Operation | None = None
-    """What it changes; None for a route that only reads."""
-    also: HTTPStatus | None = None
-    """Another status of success, where there are two."""
+    """The change that the route makes; None for a route that only reads."""
+    second_status: HTTPStatus | None = None
+    """Another status of success, if there are two."""
     is_open: bool = False
-    """Everybody may ask, and nobody needs to say who that is."""
+    """Whether unauthenticated callers are admitted."""
     or_needs: Permission | None = None
-    """Another permission that will do as well."""
+    """Another permission that also admits a caller."""
+    header: str = ""
+    """A response header of every success: ``ETag`` or ``Location``."""
 
     @property
     def admits(self) -> tuple[Permission, ...]:
-        """The permissions of which a caller needs one; none where every caller may ask."""
-        return tuple(each for each in (self.needs, self.or_needs) if each is not None)
+        """Return the permissions of which a caller needs one; empty if every caller is admitted."""
+        return tuple(permission for permission in (self.needs, self.or_needs) if permission is not None)
+
+    @property
+    def checks_if_match(self) -> bool:
+        """Return whether the route reads ``If-Match``: it changes an action, a job or the preferences."""
+        about = None if self.operation is None else self.operation.about
+        return about is AuditKind.PREFERENCES or (
+            about in {AuditKind.ACTION, AuditKind.JOB} and "<" in self.path
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class RouteMatch:
-    """The route of a request, and what stands in its path: the id or the name, if it has one."""
+    """The methods served at a request's path, and the id or the name in that path."""
 
-    route: Route
+    methods: Mapping[str, Route]
     name: str
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the path admits unauthenticated callers."""
+        return any(route.is_open for route in self.methods.values())
+
+    def route(self, method: str) -> Route:
+        """Return the route of a method.
+
+        Raises:
+            WrongMethod: the path has no such method.
+        """
+        if method not in self.methods:
+            raise WrongMethod(self.methods)
+        return self.methods[method]
 
 
 class RouteTable:
-    """Finds a request's route before anything of the request is read."""
+    """Find a request's route from its path alone."""
 
     def __init__(self, routes: Iterable[Route], prefix: str) -> None:
         by_path: dict[str, dict[str, Route]] = {}
-        for route in sorted(routes, key=_literal_first):
+        for route in sorted(routes, key=lambda route: route.path.count("<")):  # literal paths first
             by_path.setdefault(prefix + route.path, {})[route.method] = route
-        self._prefix = prefix
-        self._paths: Sequence[tuple[re.Pattern[str], Mapping[str, Route]]] = [
-            (_pattern(path), methods) for path, methods in by_path.items()
-        ]
+        self._paths = [(_pattern(path), methods) for path, methods in by_path.items()]
 
-    def find(self, method: str, path: str) -> RouteMatch:
-        """The route, and what stands in its path.
-
-        Raises:
-            RouteNotFound: nothing is served at the path.
-            WrongMethod: something is, but not with this method.
-        """
-        matched, methods = self._at(path)
-        if matched is None:
-            raise RouteNotFound(path, self._prefix)
-        if method not in methods:
-            raise WrongMethod(methods)
-        return RouteMatch(methods[method], next(iter(matched.groups()), ""))
-
-    def is_open(self, path: str) -> bool:
-        """Whether everybody may ask there."""
-        _, methods = self._at(path)
-        return any(route.is_open for route in methods.values())
-
-    def _at(self, path: str) -> tuple[re.Match[str] | None, Mapping[str, Route]]:
+    def find(self, path: str) -> RouteMatch | None:
+        """Return the match of a path; None if no route is served there."""
         for pattern, methods in self._paths:
             if matched := pattern.fullmatch(path.rstrip("/")):
-                return matched, methods
-        return None, {}
+                return RouteMatch(methods, next(iter(matched.groups()), ""))
+        return None
 
 
 def add(resolver: APIGatewayRestResolver, routes: Iterable[Route], prefix: str) -> None:
-    """Have the resolver serve these routes."""
+    """Register the routes with the resolver."""
     for route in routes:
-        resolver.route(prefix + route.path, route.method, status_code=route.status)(route.answer)
+        resolver.route(prefix + route.path, route.method, status_code=route.status)(route.handler)
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    return re.compile(
-        "".join("([^/]+)" if part.startswith("<") else re.escape(part) for part in _parts(path))
-    )
-
-
-def _parts(path: str) -> list[str]:
-    return re.split(r"(<[^>]+>)", path)
-
-
-def _literal_first(route: Route) -> int:
-    """A path that is written out comes before one with a name in its place."""
-    return route.path.count("<")
+    parts = re.split(r"(<[^>]+>)", path)
+    return re.compile("".join("([^/]+)" if part.startswith("<") else re.escape(part) for part in parts))

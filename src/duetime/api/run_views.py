@@ -1,4 +1,4 @@
-"""What a client gets of a job's runs beside the job: the next, the last, the recent ones. Instants are as in `views`."""
+"""The JSON views of a job's next, last and recent runs. Instants are as in `views`."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class LastRunView(BaseModel):
     """When it began."""
 
     @classmethod
-    def of(cls, tally: RunStats) -> Self | None:
+    def from_stats(cls, stats: RunStats) -> Self | None:
         """The last run, if there was one."""
-        if tally.last_started_at is None:
+        if stats.last_started_at is None:
             return None
-        return cls(id=tally.last_id, status=tally.last_status, started_at=tally.last_started_at)
+        return cls(id=stats.last_id, status=stats.last_status, started_at=stats.last_started_at)
 
 
 class RecentRunView(BaseModel):
@@ -57,8 +57,8 @@ class RecentRunView(BaseModel):
     """How many it has had."""
 
     @classmethod
-    def of(cls, run: Action) -> Self:
-        """The run as a client sees it."""
+    def from_action(cls, run: Action) -> Self:
+        """Return the view of the run."""
         last = run.attempts[-1] if run.attempts else None
         return cls(
             id=run.id,

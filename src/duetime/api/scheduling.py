@@ -1,4 +1,4 @@
-"""The routes of actions: schedule, look up, cancel, reschedule, redrive. Each does one call of the `Scheduler`."""
+"""Routes of actions: schedule, look up, cancel, reschedule, redrive. Each calls the `Scheduler` once."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from duetime.model.action import Status
 from duetime.model.audit import AuditKind
 from duetime.model.permissions import Permission
 
+_route = partial(Route, "actions")
+
 _READ, _MANAGE = Permission.READ_ACTIONS, Permission.MANAGE_ACTIONS
 _operation = partial(Operation, about=AuditKind.ACTION)
 _DONE, _MADE, _ASKED = HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED
@@ -33,83 +35,109 @@ _JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """Actions over HTTP, each caller's in the caller's own tenant, and the runs of the jobs that the caller sees."""
+    """Serves the actions of the caller's tenant, and the runs of the jobs that the caller sees."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         one = f"{SCHEDULING}/<action_id>"
         return (
-            Route(
+            _route(
+                "scheduleAction",
                 "POST",
                 SCHEDULING,
                 self.schedule,
                 _MANAGE,
                 _MADE,
                 _operation("schedule", is_new=True),
-                also=_DONE,
+                second_status=_DONE,
+                header="Location",
             ),
-            Route("GET", f"{SCHEDULING}/query", self.query, _READ),
-            Route("GET", one, self.get, _READ),
-            Route("DELETE", one, self.cancel, _MANAGE, _DONE, _operation("cancel"), also=_ASKED),
-            Route("PUT", f"{one}/reschedule", self.reschedule, _MANAGE, operation=_operation("reschedule")),
-            Route("POST", f"{one}/redrive", self.redrive, _MANAGE, operation=_operation("redrive")),
+            _route("listActions", "GET", f"{SCHEDULING}/query", self.query, _READ),
+            _route("getAction", "GET", one, self.get, _READ, header="ETag"),
+            _route(
+                "cancelAction",
+                "DELETE",
+                one,
+                self.cancel,
+                _MANAGE,
+                _DONE,
+                _operation("cancel"),
+                second_status=_ASKED,
+            ),
+            _route(
+                "rescheduleAction",
+                "PUT",
+                f"{one}/reschedule",
+                self.reschedule,
+                _MANAGE,
+                operation=_operation("reschedule"),
+            ),
+            _route(
+                "redriveAction",
+                "POST",
+                f"{one}/redrive",
+                self.redrive,
+                _MANAGE,
+                operation=_operation("redrive"),
+            ),
         )
 
     def schedule(
         self,
-        said: Annotated[ScheduleRequest, Body()],
+        body: Annotated[ScheduleRequest, Body()],
         request: Request,
         idempotency_key: Annotated[str | None, Header(alias="Idempotency-Key")] = None,
     ) -> Response[ActionView]:
-        """Schedule an action (201), or tell the first one of its idempotency key (200).
+        """Schedule an action (201), or return the first one of its idempotency key (200).
 
         Its type is looked up among the registered ones and never imported.
         """
-        order = said.order(self.desk.app.payload(said.type, json.dumps(said.payload)), idempotency_key)
-        placed = self.desk.scheduler(request).place(order)
+        order = body.order(self.api.app.payload(body.type, json.dumps(body.payload)), idempotency_key)
+        placed = self.api.scheduler(request).place(order)
         status = _MADE if placed.is_new else _DONE
         location = {"Location": place_of(request, SCHEDULING, placed.action.id)}
-        told = ActionView.in_full(placed.action, reader_at(self.desk, request).of_action(placed.action))
-        return Response(status, _JSON, told, headers=location)
+        view = ActionView.in_full(placed.action, reader_at(self.api, request).of_action(placed.action))
+        return Response(status, _JSON, view, headers=location)
 
-    def query(self, asked: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
-        """A page of the actions that meet all filters: those of a correlation id oldest first, others newest first.
+    def query(self, query: Annotated[ActionQuery, Query()], request: Request) -> ActionPage:
+        """Return a page of the actions that match all filters, newest first; by correlation id oldest first.
 
-        Failed ones come by their failure; those of a due range soonest first, where the deployment has `due_order`. It
+        Failed ones come by their failure; those of a due range soonest first, where the deployment has
+        `due_order`. It
         may be shorter than `limit`, or empty, while `next_cursor` leads on to more.
         """
         refuse_unknown(request, [*ActionQuery.model_fields])
         refuse_doubled(request, but=["status"])
-        scheduler = self.desk.scheduler(request)
-        return page_view(scheduler.list(limit=asked.limit, cursor=asked.cursor, **asked.filters()))
+        scheduler = self.api.scheduler(request)
+        return page_view(scheduler.list(limit=query.limit, cursor=query.cursor, **query.filters()))
 
     def get(self, action_id: str, request: Request) -> Response[ActionView]:
-        """The action as of now."""
-        action = self.desk.scheduler(request).get(action_id)
-        told = ActionView.in_full(action, reader_at(self.desk, request).of_action(action))
-        return Response(HTTPStatus.OK, _JSON, told, headers={"ETag": etag_of_action(action)})
+        """Return the action."""
+        action = self.api.scheduler(request).get(action_id)
+        view = ActionView.in_full(action, reader_at(self.api, request).of_action(action))
+        return Response(HTTPStatus.OK, _JSON, view, headers={"ETag": etag_of_action(action)})
 
     def cancel(self, action_id: str, request: Request) -> Response[ActionSummary]:
-        """Cancel a pending action (200), or ask a running one to stop (202)."""
-        action = self.desk.scheduler_for(request, action_id).cancel(action_id)
+        """Cancel a pending action (200), or request that a running one stops (202)."""
+        action = self.api.scheduler_for(request, action_id).cancel(action_id)
         is_done = action.status is Status.CANCELLED
-        return Response(_DONE if is_done else _ASKED, _JSON, ActionSummary.of(action))
+        return Response(_DONE if is_done else _ASKED, _JSON, ActionSummary.from_action(action))
 
     def reschedule(
         self, action_id: str, due: Annotated[DueRequest, Body()], request: Request
     ) -> ActionSummary:
         """Give a pending action another due time."""
-        return ActionSummary.of(
-            self.desk.scheduler_for(request, action_id).reschedule(action_id, due.when(), tz=due.tz)
+        return ActionSummary.from_action(
+            self.api.scheduler_for(request, action_id).reschedule(action_id, due.when(), tz=due.tz)
         )
 
     def redrive(
         self, action_id: str, request: Request, due: Annotated[RedriveBody | None, Body()] = None
     ) -> ActionSummary:
-        """Run a failed action again: at once, or when the body says."""
-        scheduler = self.desk.scheduler_for(request, action_id)
+        """Run a failed action again: at once, or at the time in the body."""
+        scheduler = self.api.scheduler_for(request, action_id)
         if due is None:
-            return ActionSummary.of(scheduler.redrive(action_id))
-        return ActionSummary.of(scheduler.redrive(action_id, at=due.when(), tz=due.tz))
+            return ActionSummary.from_action(scheduler.redrive(action_id))
+        return ActionSummary.from_action(scheduler.redrive(action_id, at=due.when(), tz=due.tz))

@@ -1,4 +1,4 @@
-"""What a client gets of a job's or a cadence's times: their JSON, made here and nowhere else. Instants are as in `views`."""
+"""The JSON views of a job's or a cadence's times. Instants are as in `views`."""
 
 from __future__ import annotations
 
@@ -42,9 +42,12 @@ class OccurrenceView(BaseModel):
     """Its run; null where it has no row."""
 
     @classmethod
-    def of(cls, each: Occurrence) -> Self:
-        """The account as a client sees it."""
-        return cls(**asdict(each) | {"cadences": list(each.cadences), "local": each.local.isoformat()})
+    def from_occurrence(cls, occurrence: Occurrence) -> Self:
+        """Return the view of the account."""
+        return cls(
+            **asdict(occurrence)
+            | {"cadences": list(occurrence.cadences), "local": occurrence.local.isoformat()}
+        )
 
 
 class OccurrencePage(BaseModel):
@@ -69,22 +72,24 @@ class PreviewedView(BaseModel):
     """What that change did, as a sentence; may be empty."""
 
     @classmethod
-    def of(cls, each: Explained) -> Self:
-        """The occurrence as a client sees it."""
-        return cls(at=each.at, local=each.local.isoformat(), mark=each.mark, note=each.words)
+    def from_explained(cls, occurrence: Explained) -> Self:
+        """Return the view of the occurrence."""
+        return cls(
+            at=occurrence.at, local=occurrence.local.isoformat(), mark=occurrence.mark, note=occurrence.words
+        )
 
 
 class PreviewView(BaseModel):
-    """When a cadence is due, and what `duetime preview` tells beside the times."""
+    """A cadence's times, and the other output of `duetime preview`."""
 
     cadence: str
     """Its text, in the normal form."""
     name: str
-    """What tells it from a job's others."""
+    """Its name within the job."""
     words: str
     """The same as a sentence."""
     tz: str
-    """The zone that it is told in."""
+    """The zone of the local times."""
     occurrences: list[PreviewedView]
     """In order of time."""
     is_cut: bool
@@ -96,19 +101,19 @@ class PreviewView(BaseModel):
     disagreements: list[str]
     """Where croniter sees a cron expression's times otherwise, a sentence each."""
     second_opinion: str | None
-    """Whether croniter agrees, or why it is not asked; null for what is no cron expression."""
+    """Whether croniter agrees, or why it was not compared; null if the text is no cron expression."""
 
     @classmethod
-    def of(cls, cadence: Cadence, preview: Preview, *, is_cut: bool) -> Self:
+    def from_preview(cls, cadence: Cadence, preview: Preview, *, is_cut: bool) -> Self:
         """The preview as a client sees it, of the cadence as it was read."""
         return cls(
             cadence=cadence.text,
             name=cadence.name,
             words=cadence.describe(),
             tz=cadence.tz,
-            occurrences=[PreviewedView.of(occurrence) for occurrence in preview.occurrences],
+            occurrences=[PreviewedView.from_explained(occurrence) for occurrence in preview.occurrences],
             is_cut=is_cut,
-            changes=[PreviewedView.of(change) for change in preview.changes],
+            changes=[PreviewedView.from_explained(change) for change in preview.changes],
             notes=list(preview.notes),
             disagreements=list(preview.disagreements),
             second_opinion=preview.second_opinion,

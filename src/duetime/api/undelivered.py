@@ -1,9 +1,10 @@
-"""The routes of what is undelivered, for operators: list it, look at one, have it redriven."""
+"""Routes of undelivered inputs, for operators: list, read, redrive."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Self
 
@@ -22,6 +23,8 @@ from duetime.model.permissions import Permission
 from duetime.model.redaction import Redacted
 from duetime.model.undelivered import Undelivered, UndeliveredKind
 from duetime.undelivered.undelivered_client import MOST_AT_ONCE, UndeliveredClient
+
+_route = partial(Route, "undelivered")
 
 _REDRIVE = Operation("redrive", AuditKind.UNDELIVERED)
 _REDRIVE_MANY = Operation("redrive", AuditKind.UNDELIVERED, has_dry_run=True)
@@ -51,8 +54,8 @@ class UndeliveredSummary(BaseModel):
     """The action that it is about; null where that is not known."""
 
     @classmethod
-    def of(cls, thing: Undelivered) -> Self:
-        """The thing as a client sees it."""
+    def from_undelivered(cls, thing: Undelivered) -> Self:
+        """Return the view of the thing."""
         facts = {name: getattr(thing, name) for name in cls.model_fields if name not in _MADE}
         ref = thing.action
         return cls(**facts, tenant_id=ref.tenant_id if ref else None, action_id=ref.id if ref else None)
@@ -62,17 +65,19 @@ class UndeliveredView(UndeliveredSummary):
     """Something undelivered in full."""
 
     body: str | None
-    """What was given up, as text; null where it can hold what is sensitive, and the caller may not see that."""
+    """The undelivered input as text; null if it can be sensitive and the caller lacks `payloads:read`."""
     redacted: list[str]
-    """`*` where the body is not told to the caller; else empty."""
+    """`*` if the body is hidden from the caller; else empty."""
     is_cut: bool
     """Whether the body is only its beginning: then it cannot be redriven."""
 
     @classmethod
-    def in_full(cls, thing: Undelivered, told: Redacted) -> Self:
-        """The thing as a client sees it, with what that one is told of its body."""
-        summary = dict(UndeliveredSummary.of(thing))
-        return cls(**summary, body=told.payload, redacted=list(told.paths), is_cut=thing.is_cut)
+    def in_full(cls, thing: Undelivered, redacted_body: Redacted) -> Self:
+        """Return the full view, with the redacted body."""
+        summary = dict(UndeliveredSummary.from_undelivered(thing))
+        return cls(
+            **summary, body=redacted_body.payload, redacted=list(redacted_body.paths), is_cut=thing.is_cut
+        )
 
 
 class UndeliveredList(BaseModel):
@@ -106,18 +111,34 @@ _MADE = {"tenant_id", "action_id"}
 
 @dataclass(frozen=True, slots=True)
 class UndeliveredRoutes:
-    """What is undelivered, over HTTP: the deployment's own, so that no tenant but only operators see it."""
+    """Serves the deployment's undelivered inputs; only operators see them."""
 
-    desk: ApiContext
+    api: ApiContext
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
+        """Return the routes, under the prefix."""
         many, one = f"{UNDELIVERED}/redrive", f"{UNDELIVERED}/<undelivered_id>"
         return (
-            Route("GET", UNDELIVERED, self.list, Permission.SYSTEM),
-            Route("POST", many, self.redrive_many, Permission.SYSTEM, HTTPStatus.ACCEPTED, _REDRIVE_MANY),
-            Route("GET", one, self.get, Permission.SYSTEM),
-            Route("POST", f"{one}/redrive", self.redrive, Permission.SYSTEM, HTTPStatus.ACCEPTED, _REDRIVE),
+            _route("listUndelivered", "GET", UNDELIVERED, self.list, Permission.SYSTEM),
+            _route(
+                "redriveManyUndelivered",
+                "POST",
+                many,
+                self.redrive_many,
+                Permission.SYSTEM,
+                HTTPStatus.ACCEPTED,
+                _REDRIVE_MANY,
+            ),
+            _route("getUndelivered", "GET", one, self.get, Permission.SYSTEM),
+            _route(
+                "redriveUndelivered",
+                "POST",
+                f"{one}/redrive",
+                self.redrive,
+                Permission.SYSTEM,
+                HTTPStatus.ACCEPTED,
+                _REDRIVE,
+            ),
         )
 
     def list(
@@ -126,25 +147,29 @@ class UndeliveredRoutes:
         limit: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 50,
         cursor: Annotated[str | None, Query()] = None,
     ) -> UndeliveredList:
-        """A page of all, the newest first."""
+        """Return a page of all undelivered inputs, newest first."""
         refuse_unknown(request, _ASKED)
         page = self._undelivered(request).list(limit=limit, cursor=cursor)
-        return UndeliveredList(items=[UndeliveredSummary.of(each) for each in page], next_cursor=page.cursor)
+        return UndeliveredList(
+            items=[UndeliveredSummary.from_undelivered(item) for item in page], next_cursor=page.cursor
+        )
 
     def get(self, undelivered_id: str, request: Request) -> UndeliveredView:
-        """The thing as of now."""
+        """Return the undelivered input."""
         thing = self._undelivered(request).get(undelivered_id)
-        return UndeliveredView.in_full(thing, reader_at(self.desk, request).of_undelivered(thing))
+        return UndeliveredView.in_full(thing, reader_at(self.api, request).of_undelivered(thing))
 
     def redrive(self, undelivered_id: str, request: Request) -> UndeliveredSummary:
-        """Have it done again, soon: it is gone then, or stays with the reason why that failed."""
-        return UndeliveredSummary.of(self._undelivered(request).redrive(undelivered_id))
+        """Redrive it soon: it disappears, or stays with the reason of the new failure."""
+        return UndeliveredSummary.from_undelivered(self._undelivered(request).redrive(undelivered_id))
 
-    def redrive_many(self, said: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
-        """Have many done again, the newest first; or only say which."""
+    def redrive_many(self, body: Annotated[RedriveMany, Body()], request: Request) -> Redriven:
+        """Redrive many, newest first; with `dry_run` only list them."""
         undelivered = self._undelivered(request)
-        chosen = undelivered.redrive_many(said.kind, limit=said.limit, dry_run=said.dry_run)
-        return Redriven(items=[UndeliveredSummary.of(each) for each in chosen], dry_run=said.dry_run)
+        chosen = undelivered.redrive_many(body.kind, limit=body.limit, dry_run=body.dry_run)
+        return Redriven(
+            items=[UndeliveredSummary.from_undelivered(item) for item in chosen], dry_run=body.dry_run
+        )
 
     def _undelivered(self, request: Request) -> UndeliveredClient:
-        return self.desk.scheduler(request).undelivered
+        return self.api.scheduler(request).undelivered

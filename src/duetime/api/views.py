@@ -1,4 +1,4 @@
-"""What a client gets: the JSON of an action, made here and nowhere else. Instants are ISO 8601 in UTC, with ``Z``."""
+"""The JSON views of actions. Instants are ISO 8601 in UTC, with ``Z``."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class AttemptView(BaseModel):
     """Which worker process ran it."""
 
     @classmethod
-    def of(cls, number: int, attempt: Attempt, *, is_last: bool) -> Self:
-        """The attempt as a client sees it."""
+    def from_attempt(cls, number: int, attempt: Attempt, *, is_last: bool) -> Self:
+        """Return the view of the attempt."""
         unfinished = "running" if is_last else "lost"
         return cls(
             number=number,
@@ -84,13 +84,13 @@ class ActionSummary(BaseModel):
     created_by: str
     """Who scheduled it."""
     modified_at: Instant
-    """When somebody changed it, or a run began or ended, last."""
+    """When it last changed, or a run of it last began or ended."""
     modified_by: str
     """Who did that: the worker's instance where it was a run."""
     executed_at: Instant | None
     """When the run that succeeded ended."""
     cancel_requested_at: Instant | None
-    """When somebody first asked its run to stop."""
+    """When a stop of its run was first requested."""
     cancelled_by: str | None
     """Who cancelled it; null unless it is cancelled."""
     failure_reason: str | None
@@ -111,8 +111,8 @@ class ActionSummary(BaseModel):
     """Its runs, the first first; of many the latest 20."""
 
     @classmethod
-    def of(cls, action: Action) -> Self:
-        """The action as a client sees it."""
+    def from_action(cls, action: Action) -> Self:
+        """Return the view of the action."""
         facts = {name: getattr(action, name) for name in cls.model_fields if name not in _MADE}
         return cls(**facts, **_made(action))
 
@@ -121,15 +121,15 @@ class ActionView(ActionSummary):
     """An action in full."""
 
     payload: Any
-    """As JSON; null when a large one, kept apart, is gone. What is sensitive is `[redacted]` to who may not see it."""
+    """As JSON; null if a large one has expired. Sensitive values are `[redacted]` without `payloads:read`."""
     redacted: list[str]
-    """The paths of what is sensitive in it, and not told to the caller; `*` where nothing of it is told."""
+    """The paths of sensitive values that are hidden from the caller; `*` if all is hidden."""
 
     @classmethod
-    def in_full(cls, action: Action, told: Redacted) -> Self:
-        """The action as a client sees it, with what that one is told of its payload."""
-        summary = dict(ActionSummary.of(action))
-        return cls(**summary, payload=told.payload, redacted=list(told.paths))
+    def in_full(cls, action: Action, redacted_payload: Redacted) -> Self:
+        """Return the full view, with the redacted payload."""
+        summary = dict(ActionSummary.from_action(action))
+        return cls(**summary, payload=redacted_payload.payload, redacted=list(redacted_payload.paths))
 
 
 class ActionPage(BaseModel):
@@ -145,11 +145,11 @@ _MADE = {"attempts", "concurrency_limit"}
 
 
 def _made(action: Action) -> dict[str, Any]:
-    """The fields that are not simply an attribute of the action."""
+    """Return the fields that are not attributes of the action."""
     numbered = action.numbered_attempts()
     return {
         "attempts": [
-            AttemptView.of(number, attempt, is_last=place == len(numbered))
+            AttemptView.from_attempt(number, attempt, is_last=place == len(numbered))
             for place, (number, attempt) in enumerate(numbered, 1)
         ],
         "concurrency_limit": None if action.concurrency_key is None else action.concurrency_limit,

@@ -1,4 +1,4 @@
-"""The console as a deployment and the local cloud serve it: the built page, and what it must know of where it is.
+"""The console of a deployment and of the local cloud: the built page and its configuration.
 
 The page's own source is in ``console/``; ``make setup`` builds it into `BUILT`, which is not committed.
 """

@@ -1,4 +1,4 @@
-"""What the console is told of where it is: it reads this first, from ``config.json`` beside its page."""
+"""The console's configuration, which its page reads from ``config.json``."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class ConsoleConfig:
     api: str
     """The admin API, seen from the page: ``api/v1`` is beside it."""
     sign_in: SignIn | None = None
-    """None: whoever sees the page may call the API, as on the local cloud."""
+    """None if every visitor may call the API, as on the local cloud."""
     links: tuple[tuple[str, str], ...] = ()
-    """More pages for whoever looks here: what they are, and where."""
+    """The labels and URLs of further pages."""
 
     def to_json(self) -> dict[str, Any]:
-        """What ``config.json`` holds."""
+        """Return the content of ``config.json``."""
         return {
             "api": self.api,
             "sign_in": asdict(self.sign_in) if self.sign_in else None,

@@ -1,4 +1,4 @@
-"""The console's files over HTTP: a few paths, each with headers under which a browser runs nothing but what was built."""
+"""The console's files over HTTP, with headers under which a browser runs built scripts only."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FileResponse:
 
 
 class Site:
-    """Answers for the console's paths; what it does not know is None."""
+    """Returns the console's files by path; None for an unknown path."""
 
     def __init__(self, config: ConsoleConfig, built: Path = BUILT) -> None:
         self._config, self._built = config, built
@@ -67,17 +67,17 @@ class Site:
 
 
 def _headers(config: ConsoleConfig) -> Mapping[str, str]:
-    """Scripts and styles from here alone, calls to the API and to the sign-in alone, in nobody's frame."""
-    asked = ["'self'"]
+    """Return headers that admit only own scripts, calls to the API and the sign-in, and no frames."""
+    sources = ["'self'"]
     if config.sign_in:
         url = urlsplit(config.sign_in.url)
-        asked.append(f"{url.scheme}://{url.netloc}")
+        sources.append(f"{url.scheme}://{url.netloc}")
     policy = {
         "default-src": "'none'",
         "script-src": "'self'",
         "style-src": "'self'",
         "img-src": "'self' data:",
-        "connect-src": " ".join(asked),
+        "connect-src": " ".join(sources),
         "base-uri": "'none'",
         "form-action": "'none'",
         "frame-ancestors": "'none'",

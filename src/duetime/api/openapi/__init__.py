@@ -1,5 +1,12 @@
-"""The OpenAPI document of the admin API, made of its routes and of the models that they take and give.
+"""The OpenAPI document of the admin API, generated from its routes and pydantic models.
 
-`document` is the whole, `operations` tells one route, `inputs` what it takes, `refusals` what it may refuse, `schemas` the
-models, and `names` has each operation's name. `route` serves it, and imports the rest only when somebody asks.
+Run ``python -m duetime.api.openapi docs/openapi.json`` to generate it. The command also writes `FILE`,
+which the API serves.
+The modules `document`, `parameters`, `responses` and `schemas` are imported at build time only.
 """
+
+from pathlib import Path
+from typing import Final
+
+FILE: Final = Path(__file__).with_name("served.json")
+"""The document as the API serves it, without line breaks."""

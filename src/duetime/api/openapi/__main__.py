@@ -1,4 +1,4 @@
-"""``python -m duetime.api.openapi docs/openapi.json`` writes the document."""
+"""``python -m duetime.api.openapi docs/openapi.json`` writes the document and the served copy."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import json
 import sys
 from pathlib import Path
 
-from duetime.api import PREFIX
-from duetime.api.openapi.whole import whole
+from duetime.api.openapi import FILE
+from duetime.api.openapi.document import generate
 
 
 def main(file: str) -> None:
-    """Write the document to a file."""
-    text = json.dumps(whole(PREFIX), indent=2, ensure_ascii=False)
-    Path(file).write_text(f"{text}\n", encoding="utf-8")
+    """Write the document to a file, and in compact form to `FILE`."""
+    document = generate()
+    Path(file).write_text(f"{json.dumps(document, indent=2, ensure_ascii=False)}\n", encoding="utf-8")
+    FILE.write_text(json.dumps(document, separators=(",", ":"), ensure_ascii=False), encoding="utf-8")
 
 
 main(*sys.argv[1:])

@@ -1,29 +1,44 @@
-"""The document: all routes in one, as OpenAPI 3.1."""
+"""The document: all routes as OpenAPI 3.1."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
 
-from duetime.api.openapi.inputs import signature_of
-from duetime.api.openapi.names import tags
-from duetime.api.openapi.operations import operation
-from duetime.api.openapi.refusals import PROBLEM, problem_schema, responses
-from duetime.api.openapi.schemas import Mode, Model, Schema, schemas_of
+from duetime.api import PREFIX
+from duetime.api.access import Access
+from duetime.api.app import routes_of
+from duetime.api.context import ApiContext
+from duetime.api.health import Health
+from duetime.api.health_details import Details
+from duetime.api.openapi.parameters import Signature, signature_of
+from duetime.api.openapi.responses import PROBLEM, problem_responses, problem_schema, references_of
+from duetime.api.openapi.schemas import Mode, Model, References, Schema, schemas_of
 from duetime.api.routes import Route
+from duetime.app import App
+from duetime.clock import SystemClock
+from duetime.memory.access import MemoryAuditTrail, MemoryGrants
+from duetime.memory.jobs import MemoryJobStore
+from duetime.memory.notes import MemoryBookmarks, MemoryRoutes
+from duetime.memory.store import MemoryStore
+from duetime.ports.jobs import JobPorts
+from duetime.settings import Settings
 
 VERSION = "0.1.0"
-"""The package's; a bundle of a function has no metadata that would tell it."""
+"""The package's version, of which a function's bundle has no metadata."""
 
 _ABOUT = """\
 Schedules actions, and looks after jobs, of the caller's tenant.
 
-A person sends an ID token of the deployment's user pool; a service signs its requests and calls the deployment's other URL.
-`x-permission` is what the caller's roles must allow; of two that are told, either will do. Who and whose is what the token
-or the signature says: what a request names as `tenant`, `tenant_id`, `actor`, `user` or `created_by` is ignored. Every other
-field or parameter that is not told here is refused, and so is a filter that is said twice.
+A person sends an ID token of the deployment's user pool. A service signs its requests and calls the other
+URL.
+`x-permission` is the permission that the caller needs; either of two suffices. The token or the signature
+identifies the caller: `tenant`, `tenant_id`, `actor`, `user` and `created_by` in a request are ignored.
+Unknown fields and parameters are rejected, and so is a repeated filter.
 
-Times are ISO 8601; in answers in UTC, with `Z`. A list has `next_cursor` while there is more; say it as `cursor`.
-Every refusal is a problem (RFC 9457). An answer may have more fields in a later version, and a problem more members."""
+Times are ISO 8601; in responses in UTC, with `Z`. A list has `next_cursor` while there is more; send it as
+`cursor`. Every error is a problem (RFC 9457). Later versions may add fields to responses and problems."""
 
 _SECURITY = {
     "idToken": {
@@ -37,30 +52,49 @@ _SECURITY = {
         "type": "apiKey",
         "in": "header",
         "name": "Authorization",
-        "description": "AWS Signature Version 4 for the service `execute-api`; the setting `identities` knows the signer.",
+        "description": "AWS Signature Version 4 for `execute-api`; the setting `identities` has signers.",
         "x-amazon-apigateway-authtype": "awsSigv4",
     },
 }
 
 
-def document(routes: Iterable[Route], *, server: str, api_tag: str = "") -> Schema:
-    """The document of these routes.
+_TAGS = {
+    "actions": "One-shots, and the runs of jobs: schedule, look up, cancel, reschedule, redrive.",
+    "jobs": "What recurs or follows events: look at, explain, register, operate.",
+    "undelivered": "What queues, the stream or EventBridge gave up on; for operators.",
+    "notifications": "Notifications, and the preferences for them.",
+    "access": "Who one is, what roles may do, and who asked for which change.",
+    "service": "The deployment itself.",
+}
+_SUCCESS = {
+    HTTPStatus.OK: "Done.",
+    HTTPStatus.CREATED: "Made.",
+    HTTPStatus.ACCEPTED: "Asked for; it is done soon.",
+    HTTPStatus.NO_CONTENT: "Done; the response has no content.",
+}
+_HEADERS = {
+    "ETag": "what stands for it as it is, for `If-Match`",
+    "Location": "where it is, as a path with the stage",
+}
 
-    Args:
-        routes: all that is served.
-        server: where they are found: a URL, or the path of the prefix.
-        api_tag: what all operations are grouped by; each by its subject when empty.
-    """
-    taken = {(route.path, route.method): (route, signature_of(route)) for route in routes}
-    models: list[tuple[Model, Mode]] = []
-    for _, signature in taken.values():
-        models += [(signature.body, "validation")] if signature.body else []
-        models += [(signature.answer, "serialization")] if signature.answer else []
-    references, schemas = schemas_of(models)
+
+def every_route() -> Sequence[Route]:
+    """Return the routes of an API over empty memory back ends."""
+    clock, store = SystemClock(), MemoryStore()
+    jobs = JobPorts(MemoryJobStore(store), MemoryRoutes([]))
+    access = Access(MemoryGrants(), MemoryAuditTrail(), clock)
+    context = ApiContext(store, jobs, App(), clock, Settings())
+    return routes_of(context, Health({}, Details(context, MemoryBookmarks())), access)
+
+
+def generate(prefix: str = PREFIX) -> Schema:
+    """Return the document of every API that has this prefix."""
+    signatures = [(route, signature_of(route)) for route in every_route()]
+    references, schemas = schemas_of(_models(signature for _, signature in signatures))
     paths: dict[str, Schema] = {}
-    for route, signature in sorted(taken.values(), key=lambda each: each[0].path):
+    for route, signature in sorted(signatures, key=lambda pair: pair[0].path):
         path = paths.setdefault(route.path.replace("<", "{").replace(">", "}"), {})
-        path[route.method.lower()] = operation(route, signature, references, api_tag=api_tag)
+        path[route.method.lower()] = _operation(route, signature, references)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -70,13 +104,61 @@ def document(routes: Iterable[Route], *, server: str, api_tag: str = "") -> Sche
             "description": _ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": server}],
+        "servers": [{"url": prefix}],
         "security": [{name: []} for name in _SECURITY],
-        "tags": [{"name": name, "description": words} for name, words in tags(api_tag).items()],
+        "tags": [{"name": name, "description": description} for name, description in _TAGS.items()],
         "paths": paths,
         "components": {
             "schemas": schemas | {PROBLEM: problem_schema()},
-            "responses": responses(),
+            "responses": problem_responses(),
             "securitySchemes": _SECURITY,
         },
     }
+
+
+def _models(signatures: Iterable[Signature]) -> Iterable[tuple[Model, Mode]]:
+    for signature in signatures:
+        if signature.body:
+            yield signature.body, "validation"
+        if signature.response:
+            yield signature.response, "serialization"
+
+
+def _operation(route: Route, signature: Signature, references: References) -> Schema:
+    documentation = inspect.getdoc(route.handler) or ""
+    operation: Schema = {
+        "operationId": route.operation_id,
+        "tags": [route.tag],
+        "summary": documentation.splitlines()[0].rstrip("."),
+        "description": documentation.replace("``", "`"),
+    }
+    if signature.parameters:
+        operation["parameters"] = signature.parameters
+    operation["responses"] = _successes(route, signature, references) | references_of(route, signature)
+    if route.is_open:
+        operation["security"] = []
+    elif route.admits:
+        operation["x-permission"] = " or ".join(route.admits)
+    if signature.body is not None:
+        operation["requestBody"] = {
+            "description": inspect.getdoc(signature.body),
+            "required": signature.is_body_required,
+            "content": {"application/json": {"schema": references[signature.body, "validation"]}},
+        }
+    return operation
+
+
+def _successes(route: Route, signature: Signature, references: References) -> Schema:
+    schema = {"type": "object"}
+    if signature.response is not None:
+        schema = references[signature.response, "serialization"]
+    responses: Schema = {}
+    for status in sorted({route.status, route.second_status or route.status}):
+        description = "What was asked for." if route.method == "GET" else _SUCCESS[status]
+        response: Schema = {"description": description}
+        responses[str(status.value)] = response
+        if name := route.header:
+            response["headers"] = {name: {"description": _HEADERS[name], "schema": {"type": "string"}}}
+        if status is not HTTPStatus.NO_CONTENT:
+            response["content"] = {"application/json": {"schema": schema}}
+    return responses

@@ -1,47 +1,58 @@
-"""The route of the document. Everybody may read it: it tells of no tenant, and nothing that is not public."""
+"""The route of the OpenAPI document. It is open: the document contains no tenant's data."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, partial
 from http import HTTPStatus
 from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.request import Request
 
+from duetime.api.openapi import FILE
 from duetime.api.routes import Route
 
 PATH = "/openapi.json"
-_JSON = "application/json"
+ONE_TAG = "Actions at their time, jobs, and their notifications."
+"""The description of the tag that a deployment sets for all operations."""
+
+_route = partial(Route, "service")
 
 
 @dataclass(frozen=True, slots=True)
-class Description:
-    """Tells what is served; the document is made when somebody first asks, once per process."""
+class DocumentRoute:
+    """Serves the generated document, with the deployment's URL and tag."""
 
-    others: Sequence[Route]
     api_tag: str = ""
-    _made: dict[str, Any] = field(default_factory=dict)
 
     def routes(self) -> Iterable[Route]:
-        """What is served, under the prefix."""
-        return (Route("GET", PATH, self.get, None, is_open=True),)
+        """Return the routes, under the prefix."""
+        return (_route("getDocument", "GET", PATH, self.get, None, is_open=True),)
 
     def get(self, request: Request) -> Response[str]:
         """This document; its server is what was called."""
-        if not self._made:
-            from duetime.api.openapi.document import document  # noqa: PLC0415 - a cold start has no need of it
+        document = _with_tag(self.api_tag) | {"servers": [{"url": _called(request)}]}
+        body = json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+        return Response(HTTPStatus.OK, "application/json", body)
 
-            served = [*self.others, *self.routes()]
-            self._made.update(document(served, server="", api_tag=self.api_tag))
-        told = self._made | {"servers": [{"url": _called(request)}]}
-        return Response(HTTPStatus.OK, _JSON, json.dumps(told, separators=(",", ":"), ensure_ascii=False))
+
+@cache
+def _with_tag(tag: str) -> dict[str, Any]:
+    """Return the document; all operations have the tag unless it is empty."""
+    document: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    if not tag:
+        return document
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            operation["tags"] = [tag]
+    return document | {"tags": [{"name": tag, "description": ONE_TAG}]}
 
 
 def _called(request: Request) -> str:
-    """The prefix's URL as API Gateway was called; its path where there is no other gateway than this machine's."""
+    """Return the URL of the prefix that the client called; its path if there is no domain (local gateway)."""
     base: str = request.context["base"]
     domain = request.resolved_event["requestContext"].get("domainName")
     return f"https://{domain}{base}" if domain else base
