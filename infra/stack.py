@@ -26,7 +26,7 @@ class DuetimeStack(Stack):
             deployment=deployment,
             handlers=[
                 Handlers.from_settings(settings, deployment),
-                # Each line adds a worker with its own role, queue and concurrency. App(worker="reports") needs
+                # Each line adds a worker, with its own role, queue and concurrency. App(worker="reports") has
                 # `Handlers(app="reports.handlers:app", worker="reports", concurrency=2),`.
             ],
         )

@@ -17,7 +17,7 @@ REPORT = {"type": "send-receipt", "payload": {"order": "o-1"}, "cadences": ["eve
 
 
 class Admin:
-    """Asks an API handler."""
+    """Call an API handler."""
 
     def __init__(self, handler):
         self._client = Client(handler)

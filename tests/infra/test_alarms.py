@@ -25,7 +25,7 @@ MOST_RESOURCES = 500
 ROOM_FOR_ONES_OWN = 200
 
 
-def test_each_alarm_is_told_when_it_begins_and_when_it_is_over(synthesised, alarms):
+def test_each_alarm_is_published_when_it_begins_and_ends(synthesised, alarms):
     topic = [{"Ref": topic_of(synthesised)}]
     for alarm in alarms.values():
         assert alarm["AlarmActions"] == alarm["OKActions"] == topic
@@ -125,7 +125,7 @@ def test_bounds_and_spans_are_ones_that_cloudwatch_takes(synthesised, another):
             assert ("Statistic" in alarm) != ("ExtendedStatistic" in alarm)
 
 
-def test_nothing_is_wrong_while_nothing_is_told_but_of_the_passes(alarms):
+def test_missing_data_is_healthy_except_for_the_passes(alarms):
     silent = {name for name, alarm in alarms.items() if alarm["TreatMissingData"] == "breaching"}
     assert silent == {"duetime-sweep-silent", "duetime-catch-up-silent"}
     for name in silent:

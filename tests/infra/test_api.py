@@ -227,7 +227,7 @@ def test_who_may_sign_may_call_the_signed_api_alone():
     assert text(statement["Resource"]).endswith(f":<{signed}>/prod/*/api/v1/*")
 
 
-def test_without_the_api_there_is_no_pool_and_nobody_to_call():
+def test_without_the_api_there_is_no_pool_and_no_grant_to_call():
     made, scheduler = stack(deployment=Deployment(api=False))
     kinds = {resource["Type"] for resource in Synthesised.from_stack(made).resources.values()}
     assert not any(kind.startswith(("AWS::ApiGateway", "AWS::Cognito")) for kind in kinds)

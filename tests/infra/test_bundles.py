@@ -193,7 +193,7 @@ def test_a_version_that_the_handlers_name_is_not_pinned_by_duetime(tmp_path):
     assert not any(pin.startswith("pydantic-core==") for pin in pinned.and_file(needed).pinned)
 
 
-def test_a_library_that_no_index_has_is_told_of_in_the_installers_words(tmp_path):
+def test_a_library_missing_from_all_indexes_raises_the_installers_message(tmp_path):
     with pytest.raises(NotInstalled, match="no-such-library-at-all"):
         install(Requirements(("no-such-library-at-all==1.0",)), tmp_path, HERE)
 

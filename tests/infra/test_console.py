@@ -1,4 +1,4 @@
-"""The console in a deployment: what serves it, what that knows, and where others find it."""
+"""The console in a deployment: its function, its environment and its address."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_it_knows_where_the_api_and_the_sign_in_are_and_nothing_else(synthesised
     assert environment.sign_in_issuer == f"https://cognito-idp.<AWS::Region>.amazonaws.com/<{pool}>"
 
 
-def test_with_a_pool_of_somebodys_own_it_leads_to_that_pools_pages():
+def test_with_an_existing_pool_it_links_to_that_pools_pages():
     pages = "https://acme.auth.eu-west-1.amazoncognito.com"
     there = made_with(user_pool_id="eu-west-1_AbCdEfGhI", sign_in_url=pages)
     assert there.environment("console")["DUETIME_SIGN_IN_URL"] == pages

@@ -98,7 +98,7 @@ runpy.run_path("app.py", run_name="__main__")
 
 
 @pytest.fixture
-def somebodys_project(tmp_path):
+def user_project(tmp_path):
     """A project with handlers of its own, as the page has it."""
     (tmp_path / "src/billing").mkdir(parents=True)
     (tmp_path / "src/billing/handlers.py").write_text((ROOT / "examples/billing.py").read_text())
@@ -108,7 +108,7 @@ def somebodys_project(tmp_path):
 
 
 @pytest.fixture
-def somebodys_crontab(tmp_path):
+def user_crontab(tmp_path):
     """The project of the page on jobs that begins with a crontab line."""
     (tmp_path / "nightly").mkdir()
     blocks = re.findall(r"```py\n(.*?)```", (ROOT / "docs/jobs.md").read_text(), re.DOTALL)
@@ -117,18 +117,18 @@ def somebodys_crontab(tmp_path):
 
 
 def test_the_least_app_of_the_page_on_deploying_synthesises_the_job_of_the_page_on_jobs(
-    somebodys_crontab, page, monkeypatch
+    user_crontab, page, monkeypatch
 ):
-    template = synthesised("least-app", somebodys_crontab, page, monkeypatch, stack="Nightly")
+    template = synthesised("least-app", user_crontab, page, monkeypatch, stack="Nightly")
 
     assert '"duetime-work-default"' in template
     assert "db-backup" in template
 
 
 def test_the_app_of_the_page_on_deploying_synthesises_in_a_project_of_ones_own(
-    somebodys_project, page, monkeypatch
+    user_project, page, monkeypatch
 ):
-    template = synthesised("own-app", somebodys_project, page, monkeypatch, stack="Billing")
+    template = synthesised("own-app", user_project, page, monkeypatch, stack="Billing")
 
     assert '"billing-work-default"' in template
 

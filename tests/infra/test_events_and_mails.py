@@ -27,7 +27,7 @@ def test_only_the_bus_sends_to_failures_and_notifications_by_their_policies(synt
     assert rule["Type"] == "AWS::Events::Rule"
 
 
-def test_people_are_told_of_this_deployments_failures_alone(synthesised):
+def test_only_this_deployments_failures_notify_people(synthesised):
     rule = synthesised.one("AWS::Events::Rule")
     assert rule["EventPattern"].pop("account") == [{"Ref": "AWS::AccountId"}]
     assert rule["EventPattern"] == {
@@ -63,7 +63,7 @@ def test_rules_of_another_bus_are_named_with_it():
     ]
 
 
-def test_with_events_off_nothing_is_published_and_nobody_told():
+def test_with_events_off_nothing_is_published_or_sent():
     made, scheduler = stack(settings=Settings(events="off"))
     assert not {"publish", "notify"} & Synthesised.from_stack(made).functions().keys()
     assert scheduler.notifications is None

@@ -64,7 +64,7 @@ def test_each_step_knows_every_workers_queue(name):
 
 
 @pytest.mark.parametrize("name", ["arm", "sweep", "catch-up", "deploy", "salvage"])
-def test_whoever_sets_wakes_knows_what_they_call_and_how(synthesised, name):
+def test_functions_that_set_wakes_have_their_target_and_role(synthesised, name):
     variables = synthesised.environment(name)
     assert text(variables["DUETIME_DISPATCH_ARN"]).endswith(":function:duetime-dispatch")
     assert text(variables["DUETIME_TIMER_DLQ_ARN"]).endswith(":duetime-failures")
@@ -93,7 +93,7 @@ def test_another_worker_has_a_queue_a_role_and_a_concurrency_of_its_own():
     assert scheduler.worker("reports").role is not scheduler.worker("default").role
 
 
-def test_whoever_is_fed_by_a_queue_takes_one_message_at_a_time_and_answers_for_each(synthesised):
+def test_functions_fed_by_a_queue_get_single_messages_and_report_each(synthesised):
     sources = [
         source
         for source in synthesised.of_type("AWS::Lambda::EventSourceMapping")
@@ -149,7 +149,7 @@ def test_a_deploy_is_given_up_only_when_its_function_cannot_answer_any_more(synt
             assert int(call["ServiceTimeout"]) > timeout
 
 
-def test_what_is_called_asynchronously_is_retried_within_bounds_and_then_told_of(synthesised):
+def test_asynchronous_calls_have_limited_retries_and_then_go_to_the_failures(synthesised):
     bounded = synthesised.of_type("AWS::Lambda::EventInvokeConfig")
     names = {synthesised.function_names[config["FunctionName"]["Ref"]] for config in bounded}
     assert names == {"duetime-dispatch", "duetime-sweep", "duetime-catch-up"}

@@ -128,7 +128,7 @@ def test_a_grant_tells_the_function_where_the_table_is():
     assert settings.due_shards == 32
 
 
-def test_a_function_that_another_stack_made_is_granted_by_its_role_and_told_what_to_know():
+def test_a_function_of_another_stack_is_granted_by_its_role_and_gets_an_environment_to_copy():
     made, scheduler = stack(settings=Settings(prefix="b-", due_shards=32))
     role = iam.Role.from_role_arn(made, "Theirs", "arn:aws:iam::123456789012:role/shop-checkout")
     scheduler.grant_schedule(role, tenants=["acme"])
@@ -156,7 +156,7 @@ def test_a_function_that_is_granted_all_finds_both_tables_in_whatever_order():
         assert (granted.actions_table, granted.jobs_table) == ("b-actions", "b-jobs")
 
 
-def test_a_worker_that_is_not_there_is_told_with_those_that_are():
+def test_an_unknown_worker_is_rejected_with_the_known_ones():
     _, scheduler = stack()
     with pytest.raises(SettingsError, match="worker is 'reports'; allowed is default"):
         scheduler.worker("reports")

@@ -11,7 +11,7 @@ def test_a_deployment_without_alarms_has_no_topic_either():
     assert template.of_type("AWS::CloudWatch::Dashboard")
 
 
-def test_only_this_accounts_alarms_of_this_prefix_may_publish_and_nobody_without_tls(synthesised):
+def test_only_alarms_of_this_account_and_prefix_may_publish_and_only_with_tls(synthesised):
     denied, allowed = statements_of_the_topic(synthesised)
     assert (denied["Effect"], denied["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
     assert allowed["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
@@ -31,7 +31,7 @@ def test_without_a_budget_there_is_none(synthesised):
     assert not synthesised.of_type("AWS::Budgets::Budget")
 
 
-def test_a_budget_of_a_day_is_told_at_the_topic_even_without_alarms():
+def test_a_daily_budget_is_published_on_the_topic_even_without_alarms():
     template = made_with(alarms=False, budget=20)
     budget = template.one("AWS::Budgets::Budget")
     assert budget["Budget"] == {

@@ -109,7 +109,7 @@ def test_no_managed_policy_is_attached_but_what_api_gateway_needs_for_all_apis_o
     assert text(policy).endswith(":policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs")
 
 
-def test_nobody_may_scan(synthesised):
+def test_no_role_may_scan(synthesised):
     assert "dynamodb:Scan" not in actions(synthesised.all_statements())
 
 
@@ -134,7 +134,7 @@ def test_a_worker_reads_and_changes_actions_by_their_keys_and_takes_from_its_own
     assert len(queues) == 1
 
 
-def test_whoever_is_bound_to_keys_must_name_one(synthesised):
+def test_rights_restricted_to_keys_require_a_key(synthesised):
     bound = [
         statement
         for statement in synthesised.all_statements()
@@ -153,7 +153,7 @@ def test_arm_may_set_timers_in_their_group_only_and_hand_over_one_role_to_the_sc
     assert hand_over["Resource"] == synthesised.environment("arm")["DUETIME_TIMER_ROLE_ARN"]
 
 
-def test_with_the_wheel_nobody_may_set_timers():
+def test_with_the_wheel_no_role_may_set_timers():
     made, _ = stack(settings=Settings(timers="wheel"))
     wheel = Synthesised.from_stack(made)
     assert not any("schedule/duetime-actions/" in arn for _, arn in allowed(wheel.all_statements()))
@@ -167,7 +167,7 @@ def groups(role):
 
 
 def called_by(synthesised, role):
-    """The names of the functions that a role may call, which it knows by reference or by name."""
+    """The names of the functions that a role may call, by reference or by name."""
     arns = [
         arn
         for role_statement in synthesised.role_statements(role)

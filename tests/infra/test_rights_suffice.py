@@ -265,7 +265,7 @@ def fail(store, ref, at):
 
 
 def terms_at(at):
-    """What a worker asks for when it claims."""
+    """Return the terms of a worker's claim."""
     return ClaimTerms(
         now=at,
         lease_until=at + timedelta(minutes=5),

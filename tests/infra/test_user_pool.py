@@ -16,7 +16,7 @@ def with_console():
     return made_with(Settings(console_url=CONSOLE), sign_in_domain="acme-duetime")
 
 
-def test_nobody_signs_up_and_everybody_signs_in_by_e_mail(synthesised):
+def test_users_cannot_sign_up_and_sign_in_by_e_mail(synthesised):
     pool = synthesised.one("AWS::Cognito::UserPool")
     assert pool["UserPoolName"] == "duetime-users"
     assert pool["AdminCreateUserConfig"]["AllowAdminCreateUserOnly"]

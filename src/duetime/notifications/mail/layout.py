@@ -1,8 +1,8 @@
 """The layout of all mails, as text and as HTML.
 
 A language provides the words; a shape provides the rows and commands. A deploy or the local cloud renders
-``layout.html.jinja`` when it makes the templates; Lambda functions never render it. The HTML has no tables, scripts
-or images. Its styles are inline; classes only carry the colours of a dark screen.
+``layout.html.jinja`` when it makes the templates; Lambda functions never render it. The HTML has no tables,
+scripts or images. Its styles are inline; classes only carry the colours of a dark screen.
 """
 
 from __future__ import annotations
