@@ -80,8 +80,9 @@ def _growing(start: timedelta, factor: float, most: timedelta) -> Iterator[timed
 class RetryPolicy:
     """The total number of attempts, and the wait before each further one.
 
-    `attempts` counts runs: 3 means one and two more. The last back-off of a list repeats. `jitter` widens a back-off
-    by up to that share of it. After `give_up_after` since the action was first due no further run is started.
+    `attempts` counts runs: 3 means one and two more. The last back-off of a list repeats. `jitter` widens a
+    back-off by up to that share of it. After `give_up_after` since the action was first due no further run is
+    started.
     """
 
     attempts: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import cast
 
 from duetime import ids
 from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry

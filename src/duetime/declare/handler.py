@@ -267,6 +267,9 @@ def _is_a(annotation: object, base: type | UnionType) -> bool:
 
 
 def _hints(annotation: object) -> bool:
-    """Return whether it contains a payload or a run in an unsupported form: ``Payload`` itself, or a union."""
+    """Return whether it contains a payload or a run in an unsupported form.
+
+    ``Payload`` itself, or a union.
+    """
     parts = typing.get_args(annotation)
     return Payload in (annotation, *parts) or any(_is_a(part, Payload | Run) for part in parts)

@@ -141,7 +141,10 @@ def _definition(
 
 
 def _name_of(function: Function) -> JobName:
-    """Return the name from the last part of the module and the function: ``billing.nightly.cleanup_old`` is ``nightly-cleanup-old``."""
+    """Return the name from the last part of the module and the function.
+
+    ``billing.nightly.cleanup_old`` is ``nightly-cleanup-old``.
+    """
     module, name = function.__module__.rpartition(".")[2], getattr(function, "__name__", "")
     made = "-".join(part for part in kebab(f"{module}_{name}").replace("_", "-").split("-") if part)
     try:

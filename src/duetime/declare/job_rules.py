@@ -28,8 +28,8 @@ _TEXT_LIMITS = {"title": 100, "category": 50, "description": 500}
 def read_cadences(cadences: Iterable[Cadence | str], *, default_tz: str | None = None) -> tuple[Cadence, ...]:
     """Parse cadences or their texts; return ``manual`` if there is no other.
 
-    They are sorted, so that their order does not matter. `default_tz` becomes the zone of cadences that name none and
-    have no default yet.
+    They are sorted, so that their order does not matter. `default_tz` becomes the zone of cadences that name
+    none and have no default yet.
 
     Raises:
         DeclarationError: one is neither a cadence nor a text.
@@ -66,7 +66,9 @@ def has_times(cadences: Iterable[Cadence]) -> bool:
 
 
 def overlap_of(overlap: str | None, cadences: Iterable[Cadence]) -> Overlap:
-    """Return the policy; by default ``skip``, but ``allow`` for a job that only events start, so that it loses none.
+    """Return the policy.
+
+    By default ``skip``, but ``allow`` for a job that only events start, so that it loses none.
 
     Raises:
         DeclarationError: there is no such policy.

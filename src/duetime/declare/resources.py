@@ -1,7 +1,7 @@
 """Resources: objects that handlers need beside payload and run, such as a database's client.
 
-A factory function declares a resource, and a parameter's type requests it. It is made once per process, at the first
-run that needs it. Imports make none, so a cold start or a check does not pay for unused resources.
+A factory function declares a resource, and a parameter's type requests it. It is made once per process, at
+the first run that needs it. Imports make none, so a cold start or a check does not pay for unused resources.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def factory_of(function: Function) -> Factory:
     """Return the factory of the resource in a function's return annotation.
 
     Raises:
-        DeclarationError: it returns no type, or one too general; it is no plain function, or has another parameter.
+        DeclarationError: it returns no type, or one too general; it is no plain function, or has another
+            parameter.
     """
     bare = inspect.unwrap(function)
     if (

@@ -232,7 +232,10 @@ def _keyed(job: Job, key: str | None, terms: KeyTerms | None) -> Job:
 
 
 def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
-    """Return the triggers that do not name the tenant of an event: only this tenant's events may start its job."""
+    """Return the triggers that do not name the tenant of an event.
+
+    Only this tenant's events may start its job.
+    """
     from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
 
     return [

@@ -1,7 +1,7 @@
 """Lifecycle events: of actions, of jobs, and of undelivered inputs. Facts only.
 
-An event describes one transition of one row. Its id consists of that row's counters, so a second publication has the
-same id. A job's run has types such as ``run.failed``, a one-shot such as ``action.failed``.
+An event describes one transition of one row. Its id consists of that row's counters, so a second publication
+has the same id. A job's run has types such as ``run.failed``, a one-shot such as ``action.failed``.
 
 The deployment's settings choose the published events:
 
