@@ -79,7 +79,7 @@ def new_action_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId
 
 
 def before_all_after(at: datetime) -> str:
-    """Return a text that sorts after the ids of one-shots made up to `at` (in milliseconds), and before later ones."""
+    """Return a text that sorts after the ids of one-shots made up to `at`, and before later ones."""
     digits = f"{(at - _EPOCH) // _MILLISECOND + 1:012x}"
     return f"{digits[:8]}-{digits[8:]}"
 

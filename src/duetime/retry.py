@@ -63,7 +63,8 @@ def exponential(
     start, most = duration("exponential(first)", first), duration("exponential(limit=…)", limit)
     if not _is_number(factor) or not 1 < factor < float("inf") or not timedelta(0) < start <= most:
         raise DeclarationError(
-            f"exponential({first!r}, factor={_shown(factor)}, limit={limit!r}): the factor must be a number above 1"
+            f"exponential({first!r}, factor={_shown(factor)}, limit={limit!r}):"
+            " the factor must be a number above 1"
             " and the first back-off lie between 0 and the limit"
         )
     return (*islice(_growing(start, factor, most), MOST_BACKOFFS - 1), most)
@@ -111,7 +112,7 @@ class RetryPolicy:
             raise DeclarationError(f"attempts is {_shown(self.attempts)}; say a whole number")
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
             raise DeclarationError(
-                f"attempts is {_shown(self.attempts)}; it counts runs in all, so 1 to {MOST_ATTEMPTS} are allowed"
+                f"attempts is {_shown(self.attempts)}; it counts all runs: 1 to {MOST_ATTEMPTS} are allowed"
             )
         if not 1 <= len(self.backoff) <= MOST_BACKOFFS:
             raise DeclarationError(

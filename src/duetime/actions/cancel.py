@@ -40,8 +40,8 @@ def cancel(
             return running
         return CHANGED
 
-    outcome: Applied | Rejected = change_with_retry(cancelled, f"action {ref.id}", table="the actions table")
-    return outcome
+    outcome = change_with_retry(cancelled, f"action {ref.id}", table="the actions table")
+    return cast("Applied | Rejected", outcome)
 
 
 def _cancel_pending(

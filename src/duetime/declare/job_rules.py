@@ -93,8 +93,8 @@ def refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[st
     size = len((definition.payload or "").encode())
     if size > PAYLOAD_LIMIT:
         yield (
-            f"its payload has {size:,} bytes as JSON; each occurrence's row stores it, so at most {PAYLOAD_LIMIT:,}"
-            " are allowed: store it elsewhere, and pass a reference to it"
+            f"its payload has {size:,} bytes as JSON; each occurrence's row stores it,"
+            f" so at most {PAYLOAD_LIMIT:,} are allowed: store it elsewhere, and pass a reference to it"
         )
 
 
@@ -110,7 +110,10 @@ def _name_refusals(definition: Definition) -> Iterator[str]:
         yield str(refused)
     else:
         if definition.name.startswith(RESERVED) and not definition.self_scheduled:
-            yield f"job {definition.name!r} begins with {RESERVED!r}, which is reserved for the system's own jobs"
+            yield (
+                f"job {definition.name!r} begins with {RESERVED!r},"
+                " which is reserved for the system's own jobs"
+            )
 
 
 def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:
@@ -141,8 +144,8 @@ def _loop(name: str, cadence: Cadence) -> Iterator[str]:
         jobs = (detail.get("action") or {}).get("job") if isinstance(detail, dict) else None
         if not jobs or not all(isinstance(job, str) and job != name for job in jobs):
             yield (
-                f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows, by"
-                ' match={"action": {"job": ["another-job"]}}'
+                f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows,"
+                ' by match={"action": {"job": ["another-job"]}}'
             )
 
 

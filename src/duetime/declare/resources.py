@@ -103,8 +103,8 @@ class Factories:
             return
         if other is not None:
             raise DeclarationError(
-                f"the resource {factory.name} has two factories, {other.where} and {factory.where}; one type has"
-                " one factory, and NewType makes another type of it"
+                f"the resource {factory.name} has two factories, {other.where} and {factory.where};"
+                " one type has one factory, and NewType makes another type of it"
             )
         if circle := list(self._way(factory, factory.makes, set())):
             steps = ", ".join(f"{factory.where} takes {name_of(want.annotation)}" for factory, want in circle)
@@ -151,8 +151,8 @@ class Factories:
                 yield f"{parameter}, and a resource needs its exact type; write {name_of(near[0])}"
             elif not want.has_default:
                 yield (
-                    f"{parameter}, and the app has no such resource; declare a function that makes it with @app.resource,"
-                    " or give the parameter a default"
+                    f"{parameter}, and the app has no such resource; declare a function that makes it"
+                    " with @app.resource, or give the parameter a default"
                 )
 
 

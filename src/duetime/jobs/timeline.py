@@ -38,7 +38,7 @@ class OccurrenceRows(Protocol):
     """The rows of a job, read on demand."""
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
-        """Return the rows of a version with a nominal time in (after, until], oldest first, with manual runs."""
+        """Return a version's rows with a nominal time in (after, until], oldest first; also manual runs."""
         ...
 
     def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:

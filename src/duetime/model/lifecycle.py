@@ -178,7 +178,7 @@ def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
         yield LifecycleEvent(
             subject="undelivered",
             word=EventName.KEPT,
-            number=f"{thing.count}.{instant.text(thing.last_at)}",  # after its removal, the count restarts at 1
+            number=f"{thing.count}.{instant.text(thing.last_at)}",  # after a removal, it counts from 1
             at=thing.last_at,
             tenant_id=SYSTEM_TENANT,
             name=thing.id,
