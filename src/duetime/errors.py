@@ -27,7 +27,10 @@ class DuetimeError(Exception):
 
 
 class DeclarationError(DuetimeError, ValueError):
-    """The app declares something that cannot work: a bad or duplicate name, a handler that cannot be called."""
+    """The app declares something that cannot work.
+
+    A bad or duplicate name, a handler that cannot be called.
+    """
 
     code = "bad-declaration"
 
@@ -152,7 +155,10 @@ class UndeliveredNotFound(DuetimeError, LookupError):
 
 
 class NotificationNotFound(DuetimeError, LookupError):
-    """No notification of this list has that id: it is another list's, or was removed when its time was over."""
+    """No notification of this list has that id.
+
+    It is another list's, or was removed when its time was over.
+    """
 
     code = "notification-not-found"
 

@@ -1,4 +1,6 @@
-"""Names of things: action ids, jobs, tenants, correlation ids, idempotency keys; their form, and the facts that they contain.
+"""Names of things.
+
+Action ids, jobs, tenants, correlation ids, idempotency keys; their form, and the facts that they contain.
 
 Id and tenant lead to an action's row without an index. Of ids there are four kinds::
 
@@ -7,7 +9,8 @@ Id and tenant lead to an action's row without an index. Of ids there are four ki
     billing-nightly.000003.20260601T011502Z.m1f… manual run: the same, and eight random digits
     kb-reindex.e20260601T011500Z.9c2e…           event run: job, the event's time, a hash of the event's id
 
-Two planners make the same id for the same occurrence, and two deliveries of an event the same for the same run.
+Two planners make the same id for the same occurrence, and two deliveries of an event the same for the same
+run.
 """
 
 from __future__ import annotations
@@ -76,7 +79,7 @@ def new_action_id(now: datetime, random_bytes: Entropy = os.urandom) -> ActionId
 
 
 def before_all_after(at: datetime) -> str:
-    """Return a text that sorts after the ids of one-shots made up to `at` (in milliseconds), and before later ones."""
+    """Return a text that sorts after the ids of one-shots made up to `at`, and before later ones."""
     digits = f"{(at - _EPOCH) // _MILLISECOND + 1:012x}"
     return f"{digits[:8]}-{digits[8:]}"
 
@@ -125,7 +128,10 @@ def version_of(action_id: str) -> int | None:
 
 
 def created_at(action_id: str) -> datetime:
-    """Return the instant, in milliseconds, at which a one-shot's id was made; the nominal time of a job's run."""
+    """Return the instant, in milliseconds, at which a one-shot's id was made.
+
+    The nominal time of a job's run.
+    """
     if is_one_shot(action_id):
         return _EPOCH + int(action_id[:8] + action_id[9:13], 16) * _MILLISECOND
     return nominal_at(action_id)
@@ -151,7 +157,8 @@ def is_event_run(action_id: str) -> bool:
 def place_of(action_id: str) -> str:
     """Return the tenant's partition of an action's row: one of the `SHARDS`, or its job's.
 
-    A job's history is one partition; event runs, of which there may be thousands a second, are spread over 16.
+    A job's history is one partition; event runs, of which there may be thousands a second, are spread over
+    16.
     """
     job = job_of(action_id)
     if job is None:
@@ -166,7 +173,10 @@ def shard_of(action_id: str) -> str:
 
 
 def due_shard_of(action_id: str, shards: int) -> str:
-    """Return the row's partition in the due index, out of `shards`; the row stores it, so `shards` may grow."""
+    """Return the row's partition in the due index, out of `shards`.
+
+    The row stores it, so `shards` may grow.
+    """
     number = int(action_id[-5:-1], 16) if is_one_shot(action_id) else zlib.crc32(action_id.encode())
     return str(number % shards)
 
@@ -186,7 +196,9 @@ def is_job_name(text: str) -> bool:
 
 
 def job_name(value: object) -> JobName:
-    """Check a job's name: two or more kebab-case segments, such as ``billing-nightly-cleanup``; 64 characters at most.
+    """Check a job's name.
+
+    Two or more kebab-case segments, such as ``billing-nightly-cleanup``; 64 characters at most.
 
     Raises:
         InvalidIdentifier: it has another form.

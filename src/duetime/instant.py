@@ -48,7 +48,9 @@ def parse(written: str) -> datetime:
 
 
 def resolve(at: When, *, now: datetime, tz: str | None = None) -> datetime:
-    """Return the instant of a caller's time: an aware datetime, a span from now, or a local time with its zone.
+    """Return the instant of a caller's time.
+
+    An aware datetime, a span from now, or a local time with its zone.
 
     A local time that occurs twice is read as Python reads it, by ``fold``: the first one by default.
 

@@ -56,13 +56,13 @@ class Payload(BaseModel):
             name: its name in rows, in kebab-case; the class' own name by default.
             version: counts the changes of its fields, from 1.
             in_events: whether lifecycle events contain its payloads, without the sensitive fields.
-            sensitive: paths of the fields that only callers with ``payloads:read`` see: ``("email", "card.number")``.
-                The base class' paths are included.
+            sensitive: paths of the fields that only callers with ``payloads:read`` see: ``("email",
+                "card.number")``. The base class' paths are included.
             rest: pydantic's own options.
 
         Raises:
-            DeclarationError: the name is not kebab-case, the version no positive number, `upcast` no class method, or a
-                path leads nowhere.
+            DeclarationError: the name is not kebab-case, the version no positive number, `upcast` no class
+                method, or a path leads nowhere.
         """
         super().__init_subclass__(**rest)
         cls.type_name = kebab(cls.__name__) if name is None else name
@@ -88,10 +88,12 @@ class Payload(BaseModel):
 
     @classmethod
     def upcast(cls, written: dict[str, Any], version: int) -> dict[str, Any]:
-        """Bring what an earlier version wrote up to this one. To be overridden; what is not brought up is read as it is.
+        """Bring what an earlier version wrote up to this one.
 
-        It is called once, with the version that wrote it, before the payload is validated. It goes through the versions
-        in between itself::
+        To be overridden; what is not brought up is read as it is.
+
+        It is called once, with the version that wrote it, before the payload is validated. It goes through
+        the versions in between itself::
 
             if version < 2:
                 written["share"] = written.pop("percent") / 100
@@ -135,7 +137,8 @@ class Payload(BaseModel):
             version: the version of this type that wrote it, if it was not this one.
 
         Raises:
-            InvalidPayload: it is no JSON, its model refuses it (values are not repeated in the message), or `upcast` raised.
+            InvalidPayload: it is no JSON, its model refuses it (values are not repeated in the message), or
+                `upcast` raised.
         """
         if version is None or version == cls.type_version:
             return cls._validated(written)

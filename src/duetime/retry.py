@@ -63,7 +63,8 @@ def exponential(
     start, most = duration("exponential(first)", first), duration("exponential(limit=…)", limit)
     if not _is_number(factor) or not 1 < factor < float("inf") or not timedelta(0) < start <= most:
         raise DeclarationError(
-            f"exponential({first!r}, factor={_shown(factor)}, limit={limit!r}): the factor must be a number above 1"
+            f"exponential({first!r}, factor={_shown(factor)}, limit={limit!r}):"
+            " the factor must be a number above 1"
             " and the first back-off lie between 0 and the limit"
         )
     return (*islice(_growing(start, factor, most), MOST_BACKOFFS - 1), most)
@@ -80,8 +81,9 @@ def _growing(start: timedelta, factor: float, most: timedelta) -> Iterator[timed
 class RetryPolicy:
     """The total number of attempts, and the wait before each further one.
 
-    `attempts` counts runs: 3 means one and two more. The last back-off of a list repeats. `jitter` widens a back-off
-    by up to that share of it. After `give_up_after` since the action was first due no further run is started.
+    `attempts` counts runs: 3 means one and two more. The last back-off of a list repeats. `jitter` widens a
+    back-off by up to that share of it. After `give_up_after` since the action was first due no further run is
+    started.
     """
 
     attempts: int
@@ -110,7 +112,7 @@ class RetryPolicy:
             raise DeclarationError(f"attempts is {_shown(self.attempts)}; say a whole number")
         if not 1 <= self.attempts <= MOST_ATTEMPTS:
             raise DeclarationError(
-                f"attempts is {_shown(self.attempts)}; it counts runs in all, so 1 to {MOST_ATTEMPTS} are allowed"
+                f"attempts is {_shown(self.attempts)}; it counts all runs: 1 to {MOST_ATTEMPTS} are allowed"
             )
         if not 1 <= len(self.backoff) <= MOST_BACKOFFS:
             raise DeclarationError(

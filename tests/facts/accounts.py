@@ -27,8 +27,10 @@ class Rows:
     def of_events(self, after, until):
         return self._sorted(lambda row: ids.is_event_run(row.id), after, until)
 
-    def _sorted(self, wanted, after, until):
-        rows = [row for row in self.by_id.values() if wanted(row) and after < ids.nominal_at(row.id) <= until]
+    def _sorted(self, expected, after, until):
+        rows = [
+            row for row in self.by_id.values() if expected(row) and after < ids.nominal_at(row.id) <= until
+        ]
         return iter(sorted(rows, key=lambda row: row.id))
 
 
@@ -77,12 +79,12 @@ def daily(*texts, since=NOON - 10 * DAY, **more):
     return known(version(1, texts or ("daily 09:00",), since), **more)
 
 
-def told(facts, rows=(), *, start, end, limit=500):
+def shown(facts, rows=(), *, start, end, limit=500):
     return explanation(timeline.timeline(facts, Rows(rows), start, end), limit)
 
 
 def only(facts, *rows, at=NOON - 3 * HOUR):
-    (entry,) = told(facts, rows, start=at - SECOND, end=at)
+    (entry,) = shown(facts, rows, start=at - SECOND, end=at)
     return entry
 
 

@@ -18,13 +18,13 @@ from tests.facts.accounts import (
     known,
     only,
     row,
-    told,
+    shown,
     version,
 )
 
 
 class TestARow:
-    @pytest.mark.parametrize("status", [each for each in Status if each is not Status.SKIPPED])
+    @pytest.mark.parametrize("status", [item for item in Status if item is not Status.SKIPPED])
     def test_says_what_became_of_its_time(self, status):
         entry = only(daily(), row(NINE, status))
         assert (entry.at, entry.account, entry.action_id) == (NINE, status, row(NINE).id)
@@ -96,8 +96,8 @@ class TestARow:
     def test_that_a_later_version_retired_is_left_out(self):
         old, new = version(1, ["daily 09:00"], NINE - DAY, NINE), version(2, ["daily 21:00"], NINE)
         retired = row(NINE + DAY, Status.SKIPPED, skip_reason=SkipReason.RETIRED)
-        found = told(known(old, new), [row(NINE), retired], start=NINE - HOUR, end=NINE + DAY)
-        assert [(each.at, each.version) for each in found] == [(NINE, 1), (NINE + 12 * HOUR, 2)]
+        found = shown(known(old, new), [row(NINE), retired], start=NINE - HOUR, end=NINE + DAY)
+        assert [(item.at, item.version) for item in found] == [(NINE, 1), (NINE + 12 * HOUR, 2)]
 
 
 class TestWithoutARow:
@@ -166,8 +166,8 @@ class TestWithoutARow:
 class TestVersions:
     def test_a_time_at_the_very_end_of_a_version_is_the_old_ones(self):
         old, new = version(1, ["daily 09:00"], NINE - DAY, NINE), version(2, ["daily 09:00"], NINE)
-        found = told(known(old, new), start=NINE - 2 * DAY, end=NINE + DAY)
-        assert [(each.at, each.version) for each in found] == [(NINE, 1), (NINE + DAY, 2)]
+        found = shown(known(old, new), start=NINE - 2 * DAY, end=NINE + DAY)
+        assert [(item.at, item.version) for item in found] == [(NINE, 1), (NINE + DAY, 2)]
 
 
 class TestRuns:
@@ -175,8 +175,8 @@ class TestRuns:
         manual = row(NINE, id=ids.manual_run_id(NAME, 1, NINE), created_by="ana")
         event = row(NINE, id=ids.event_run_id(NAME, NINE + SECOND, "e-1"), created_by="bus")
         facts = daily("manual", "on_event orders OrderPlaced")
-        found = told(facts, [event, manual], start=NINE - HOUR, end=NOON)
-        assert [(each.action_id, each.note) for each in found] == [
+        found = shown(facts, [event, manual], start=NINE - HOUR, end=NOON)
+        assert [(item.action_id, item.note) for item in found] == [
             (manual.id, "triggered by ana"),
             (event.id, ""),
         ]
@@ -184,5 +184,5 @@ class TestRuns:
     def test_of_a_job_that_runs_itself_each_pass_is_one(self):
         passes = [row(NINE + n * MINUTE) for n in range(3)]
         facts = known(version(1, ["every 1m"], NINE - DAY, self_scheduled=True))
-        found = told(facts, passes, start=NINE, end=NOON)
-        assert [each.action_id for each in found] == [each.id for each in passes[1:]]
+        found = shown(facts, passes, start=NINE, end=NOON)
+        assert [item.action_id for item in found] == [item.id for item in passes[1:]]

@@ -25,7 +25,7 @@ from tests.facts.accounts import (
     Rows,
     known,
     row,
-    told,
+    shown,
     version,
 )
 
@@ -59,7 +59,7 @@ def worlds(draw):
         )
         for n, (since, until) in enumerate(zip(edges, [*edges[1:], None], strict=True))
     ]
-    names = ["", *{parse(text).name for each in versions for text in each.definition.cadences}]
+    names = ["", *{parse(text).name for item in versions for text in item.definition.cadences}]
     spans = [
         JobSpan(
             kind=draw(st.sampled_from(SpanKind)),
@@ -94,36 +94,36 @@ def worlds(draw):
 
 def nominal(facts, start, end):
     """Version, instant and cadences of each nominal time in (start, end], by the cadences alone."""
-    for each in facts.versions:
-        for due in stacked(facts, each).between(max(start, each.since), min(end, each.until or end)):
-            yield each.number, due.at, due.cadences
+    for item in facts.versions:
+        for due in stacked(facts, item).between(max(start, item.since), min(end, item.until or end)):
+            yield item.number, due.at, due.cadences
 
 
-def stacked(facts, each):
-    return CadenceSet.of(each.definition.cadences, facts.job.anchor)
+def stacked(facts, item):
+    return CadenceSet.of(item.definition.cadences, facts.job.anchor)
 
 
 def silenced(facts, start, end):
     """Version and instant of each time that a calendar took and no cadence has."""
-    for each in facts.versions:
-        bounds = max(start, each.since), min(end, each.until or end)
-        cadences = stacked(facts, each).cadences
-        kept = {at for cadence in cadences for at in cadence.between(*bounds)}
+    for item in facts.versions:
+        bounds = max(start, item.since), min(end, item.until or end)
+        cadences = stacked(facts, item).cadences
+        retained = {at for cadence in cadences for at in cadence.between(*bounds)}
         without = {
             at
             for cadence in cadences
             if cadence.scope.calendar
             for at in without_calendar(cadence).between(*bounds)
         }
-        yield from ((each.number, at) for at in sorted(without - kept))
+        yield from ((item.number, at) for at in sorted(without - retained))
 
 
 def gaps(facts, start, end):
     """Words on each gap that took times of a version in force."""
-    for each in facts.versions:
-        bounds = max(start, each.since), min(end, each.until or end)
+    for item in facts.versions:
+        bounds = max(start, item.since), min(end, item.until or end)
         if bounds[0] < bounds[1]:
-            for cadence in stacked(facts, each).cadences:
+            for cadence in stacked(facts, item).cadences:
                 yield from (one.words for one in explained(cadence, *bounds) if one.mark == "skipped")
 
 
@@ -132,8 +132,8 @@ def unfolded(facts, entries):
     for entry in entries:
         if entry.account in {OccurrenceStatus.CALENDAR, OccurrenceStatus.GAP}:
             continue
-        each = next(one for one in facts.versions if one.number == entry.version)
-        dues = list(stacked(facts, each).between(entry.at - SECOND, entry.ends_at))
+        item = next(one for one in facts.versions if one.number == entry.version)
+        dues = list(stacked(facts, item).between(entry.at - SECOND, entry.ends_at))
         assert {due.cadences for due in dues} == {entry.cadences}
         assert entry.count in {None, len(dues)}
         yield from ((entry.version, due.at, due.cadences, entry) for due in dues)
@@ -144,16 +144,16 @@ def test_every_nominal_time_is_accounted_for_exactly_once_and_nothing_else(world
     facts, rows, window = world
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timeline, "MANY", many)
-        entries = told(facts, rows, start=window[0], end=window[1], limit=10**6).entries
+        entries = shown(facts, rows, start=window[0], end=window[1], limit=10**6).entries
     by_id = Rows(rows).by_id
     found = list(unfolded(facts, entries))
     assert [one[:3] for one in found] == list(nominal(facts, *window))
     for number, at, names, entry in found:
-        standing = by_id.get(ids.occurrence_id(NAME, number, at))
-        verdict = facts.of(standing, at, names)
+        stored = by_id.get(ids.occurrence_id(NAME, number, at))
+        verdict = facts.of(stored, at, names)
         assert (entry.account, entry.reason) == (verdict.account, verdict.reason)
         assert verdict.note in entry.note
-        assert entry.action_id == (standing and standing.id)
+        assert entry.action_id == (stored and stored.id)
 
 
 @given(worlds(), st.sampled_from([1, 4, 10_000]))
@@ -161,17 +161,17 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
     facts, rows, window = world
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(timeline, "MANY", many)
-        entries = told(facts, rows, start=window[0], end=window[1], limit=10**6).entries
+        entries = shown(facts, rows, start=window[0], end=window[1], limit=10**6).entries
     taken = [entry for entry in entries if entry.account is OccurrenceStatus.CALENDAR]
     expected = list(silenced(facts, *window))
     covering = [
-        [each for each in taken if each.version == number and each.at <= at <= each.ends_at]
+        [item for item in taken if item.version == number and item.at <= at <= item.ends_at]
         for number, at in expected
     ]
-    assert all(len(each) == 1 for each in covering)
-    assert {each.at for each in taken} | {each.ends_at for each in taken} <= {at for _, at in expected}
+    assert all(len(item) == 1 for item in covering)
+    assert {item.at for item in taken} | {item.ends_at for item in taken} <= {at for _, at in expected}
     if many == 10_000:
-        assert sum(each.count for each in taken) == len(expected)
+        assert sum(item.count for item in taken) == len(expected)
     words = [
         part for entry in entries if entry.account is OccurrenceStatus.GAP for part in entry.note.split("; ")
     ]
@@ -181,20 +181,20 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
 @given(worlds(), st.sampled_from([1, 6]))
 def test_page_by_page_it_is_the_same(world, limit):
     facts, rows, (start, end) = world
-    whole = told(facts, rows, start=start, end=end, limit=10**6).entries
+    total = shown(facts, rows, start=start, end=end, limit=10**6).entries
     pages = []
     while start is not None and len(pages) < 3_000:
-        page = told(facts, rows, start=start, end=end, limit=limit)
+        page = shown(facts, rows, start=start, end=end, limit=limit)
         assert len(page) <= limit + 1
         pages.extend(page)
         start = page.next_start
-    assert pages == list(whole)
+    assert pages == list(total)
 
 
 @given(worlds())
 def test_they_come_in_order(world):
     facts, rows, (start, end) = world
-    entries = told(facts, rows, start=start, end=end, limit=10**6).entries
+    entries = shown(facts, rows, start=start, end=end, limit=10**6).entries
     places = [(entry.at, entry.ends_at) for entry in entries]
     assert places == sorted(places)
     assert all(here[1] <= then[0] for here, then in pairwise(places))

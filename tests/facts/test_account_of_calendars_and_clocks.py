@@ -17,23 +17,23 @@ from tests.facts.accounts import (
     daily,
     only,
     row,
-    told,
+    shown,
 )
 
 
 class TestCalendars:
     def test_what_a_calendar_silences_is_told(self):
         facts = daily("daily 09:00 calendar=exclude:2026-03-26;name:feast")
-        found = told(facts, start=NINE - 2 * DAY, end=NINE)
-        assert [(each.at, each.account, each.reason) for each in found] == [
+        found = shown(facts, start=NINE - 2 * DAY, end=NINE)
+        assert [(item.at, item.account, item.reason) for item in found] == [
             (NINE - DAY, OccurrenceStatus.CALENDAR, "calendar feast"),
             (NINE, OccurrenceStatus.FORGOTTEN, ""),
         ]
 
     def test_what_it_moves_is_told_at_both_places(self):
         facts = daily("daily 09:00 days=sat calendar=exclude:sat,sun;instead:next_business_day", now=NINE)
-        found = told(facts, start=NINE, end=NINE + 4 * DAY)
-        assert [(each.at, each.account, each.note) for each in found] == [
+        found = shown(facts, start=NINE, end=NINE + 4 * DAY)
+        assert [(item.at, item.account, item.note) for item in found] == [
             (NINE + DAY, OccurrenceStatus.CALENDAR, "moved to 2026-03-30"),
             (NINE + 3 * DAY, OccurrenceStatus.UPCOMING, "moved here by its calendar"),
         ]
@@ -47,11 +47,11 @@ class TestCalendars:
     def test_silent_days_are_one_entry(self):
         facts = daily("every 1m calendar=exclude:sat,sun", now=NINE)
         found = [
-            each
-            for each in told(facts, start=NOON, end=NOON + 5 * DAY)
-            if each.account is OccurrenceStatus.CALENDAR
+            item
+            for item in shown(facts, start=NOON, end=NOON + 5 * DAY)
+            if item.account is OccurrenceStatus.CALENDAR
         ]
-        assert [(each.at, each.ends_at, each.count) for each in found] == [
+        assert [(item.at, item.ends_at, item.count) for item in found] == [
             (NOON + 12 * HOUR, NOON + 60 * HOUR - MINUTE, 2_880)
         ]
 
@@ -70,13 +70,13 @@ class TestChangesOfTheClocks:
 
     def test_a_gap_and_a_time_at_its_end_are_both_told(self):
         facts = daily("cron */30 * * * * tz=Europe/Paris dst=eventbridge")
-        found = told(facts, start=PARIS_SPRING - SECOND, end=PARIS_SPRING, limit=1)
-        assert [each.account for each in found] == [OccurrenceStatus.GAP, OccurrenceStatus.UPCOMING]
+        found = shown(facts, start=PARIS_SPRING - SECOND, end=PARIS_SPRING, limit=1)
+        assert [item.account for item in found] == [OccurrenceStatus.GAP, OccurrenceStatus.UPCOMING]
 
     def test_both_passes_of_an_hour_are_told_apart_and_folded(self):
         facts = daily("every 10m tz=Europe/Paris")
-        found = told(facts, start=PARIS_AUTUMN - 3 * HOUR, end=PARIS_AUTUMN + 3 * HOUR)
-        assert [(each.count, each.note.partition(":")[0]) for each in found] == [
+        found = shown(facts, start=PARIS_AUTUMN - 3 * HOUR, end=PARIS_AUTUMN + 3 * HOUR)
+        assert [(item.count, item.note.partition(":")[0]) for item in found] == [
             (11, ""),
             (6, "doubled"),
             (6, "doubled"),
@@ -88,13 +88,13 @@ class TestFolds:
     def test_a_month_of_paused_seconds_is_one_entry(self):
         end = NOON + 31 * DAY
         facts = daily("every 1s", pauses={"": Pause(since=NOON - 9 * DAY, by="ana")})
-        (entry,) = told(facts, start=NOON, end=end)
+        (entry,) = shown(facts, start=NOON, end=end)
         assert (entry.at, entry.until, entry.count, entry.reason) == (NOON + SECOND, end, None, "paused")
 
     def test_a_change_of_the_clocks_parts_it(self):
         facts = daily("every 1s tz=Europe/Paris", pauses={"": Pause(since=NOON - 9 * DAY, by="ana")})
-        found = told(facts, start=NOON, end=NOON + 31 * DAY)
-        assert [(each.at, each.count) for each in found] == [
+        found = shown(facts, start=NOON, end=NOON + 31 * DAY)
+        assert [(item.at, item.count) for item in found] == [
             (NOON + SECOND, None),
             (PARIS_SPRING, 1),
             (PARIS_SPRING + SECOND, None),
@@ -102,24 +102,24 @@ class TestFolds:
 
     def test_rows_are_never_folded(self):
         rows = [row(NOON - n * MINUTE) for n in range(3)]
-        assert len(told(daily("every 1m"), rows, start=NOON - 3 * MINUTE, end=NOON)) == 3
+        assert len(shown(daily("every 1m"), rows, start=NOON - 3 * MINUTE, end=NOON)) == 3
 
     def test_so_many_looks_are_enough_for_one_call(self, monkeypatch):
         monkeypatch.setattr(explain, "MOST_LOOKS", 1_000)
         facts = daily("every 1s", "every 2s", pauses={"": Pause(since=NOON - DAY, by="ana")})
-        found = told(facts, start=NOON, end=NOON + DAY, limit=10**9)
+        found = shown(facts, start=NOON, end=NOON + DAY, limit=10**9)
         assert found.next_start == found.entries[-1].ends_at == NOON + 1_000 * SECOND
 
     def test_two_cadences_at_each_second_are_walked_through_page_by_page(self, monkeypatch):
         monkeypatch.setattr(explain, "MOST_LOOKS", 1_000)
         facts = daily("every 1s", "cron * * * * * *", pauses={"": Pause(since=NOON - DAY, by="ana")})
-        (entry,) = told(facts, start=NOON, end=NOON + DAY)
+        (entry,) = shown(facts, start=NOON, end=NOON + DAY)
         assert entry.count == 1_000
 
     def test_a_year_of_silent_seconds_is_a_few_entries(self):
         facts = daily("every 1s calendar=include:2026-12-25", now=NOON)
-        found = told(facts, start=NOON, end=NOON + 365 * DAY)
-        assert [(each.account, each.count) for each in found] == [
+        found = shown(facts, start=NOON, end=NOON + 365 * DAY)
+        assert [(item.account, item.count) for item in found] == [
             (OccurrenceStatus.CALENDAR, None),
             (OccurrenceStatus.UPCOMING, None),
             (OccurrenceStatus.CALENDAR, None),

@@ -58,7 +58,7 @@ class TestAProcessingRow:
 
 
 class TestNothingToDo:
-    @pytest.mark.parametrize("status", [each for each in Status if each.is_final])
+    @pytest.mark.parametrize("status", [item for item in Status if item.is_final])
     def test_for_a_row_that_is_settled(self, status):
         assert verdict(row(status=status), job()) is None
 

@@ -139,7 +139,7 @@ class TestBesideAnother:
 
     def test_of_two_that_were_triggered_in_one_second_one_takes_the_place_of_the_other(self):
         its_job = job(Overlap.CANCEL_RUNNING)
-        first, second = sorted((row(kind="manual") for _ in range(2)), key=lambda each: each.id)
+        first, second = sorted((row(kind="manual") for _ in range(2)), key=lambda item: item.id)
         assert isinstance(verdict(second, its_job, holder=self.HOLDER, waiting=first), Wait)
         assert isinstance(verdict(first, its_job, holder=self.HOLDER, waiting=second), Skip)
 

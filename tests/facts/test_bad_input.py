@@ -66,21 +66,23 @@ POLICIES = [
 ]
 
 
-@pytest.mark.parametrize(("said", "told"), POLICIES, ids=[told for _, told in POLICIES])
-def test_a_retry_policy(said, told):
+@pytest.mark.parametrize(("options", "told"), POLICIES, ids=[told for _, told in POLICIES])
+def test_a_retry_policy(options, told):
     with pytest.raises(DeclarationError) as refused:
-        RetryPolicy(**said)
+        RetryPolicy(**options)
     assert told in str(refused.value)
 
 
-@pytest.mark.parametrize("said", [{"factor": each} for each in (1, 0.5, -2, NAN, INF, "2", None, True, 1j)])
-def test_an_exponential_that_does_not_grow(said):
+@pytest.mark.parametrize(
+    "options", [{"factor": item} for item in (1, 0.5, -2, NAN, INF, "2", None, True, 1j)]
+)
+def test_an_exponential_that_does_not_grow(options):
     with pytest.raises(DeclarationError, match=GROWS_NOT):
-        exponential(10, **said)
+        exponential(10, **options)
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("options", "told"),
     [
         ({"first": 0}, GROWS_NOT),
         ({"first": 100, "limit": 10}, GROWS_NOT),
@@ -89,9 +91,9 @@ def test_an_exponential_that_does_not_grow(said):
         ({"first": 10, "limit": INF}, f"exponential(limit=…) is inf; {IS_OUT_OF_RANGE}"),
     ],
 )
-def test_an_exponential_out_of_its_bounds(said, told):
+def test_an_exponential_out_of_its_bounds(options, told):
     with pytest.raises(DeclarationError) as refused:
-        exponential(**said)
+        exponential(**options)
     assert told in str(refused.value)
 
 
@@ -122,9 +124,9 @@ class TestARetryThatIsNoPolicy:
             def greet() -> None: ...
 
     def test_of_a_registration(self, retry, cloud):
-        said = Registration(name="acme-greet", handler=Greet(), cadences=[every(minutes=5)], retry=retry)
+        options = Registration(name="acme-greet", handler=Greet(), cadences=[every(minutes=5)], retry=retry)
         with pytest.raises(DeclarationError, match=self.told):
-            cloud.jobs.register(said)
+            cloud.jobs.register(options)
 
 
 @pytest.fixture
@@ -143,14 +145,16 @@ def cloud():
 
 
 SETTINGS = [
-    (said, told) for said, told in POLICIES if None not in said.values() and "give_up_after" not in said
+    (options, told)
+    for options, told in POLICIES
+    if None not in options.values() and "give_up_after" not in options
 ]
 
 
-@pytest.mark.parametrize(("said", "told"), SETTINGS, ids=[told for _, told in SETTINGS])
-def test_an_operators_setting(cloud, said, told):
+@pytest.mark.parametrize(("options", "told"), SETTINGS, ids=[told for _, told in SETTINGS])
+def test_an_operators_setting(cloud, options, told):
     with pytest.raises(DeclarationError) as refused:
-        cloud.jobs.set("desk-tidy", **said)
+        cloud.jobs.set("desk-tidy", **options)
     assert told in str(refused.value)
 
 
@@ -222,9 +226,11 @@ def test_a_redrive_of_what_has_not_failed(cloud, name):
     assert cloud.scheduler.get(action.id) == before
 
 
-@pytest.mark.parametrize(("said", "name"), [({"name": "Ada"}, "dict"), (Greet, "Greet"), (None, "NoneType")])
-def test_what_is_no_payload_is_refused_with_what_one_would_be(said, name):
+@pytest.mark.parametrize(
+    ("options", "name"), [({"name": "Ada"}, "dict"), (Greet, "Greet"), (None, "NoneType")]
+)
+def test_what_is_no_payload_is_refused_with_what_one_would_be(options, name):
     cloud = SimulatedCloud(App())
     with pytest.raises(InvalidPayload, match=f"payload of '{name}': it is no payload; make one of a class"):
-        cloud.scheduler.schedule(said, at=DAY)
+        cloud.scheduler.schedule(options, at=DAY)
     assert list(cloud.scheduler.list()) == []

@@ -166,24 +166,26 @@ def test_a_message_of_what_was_due_long_ago_is_replaced_until_the_next_catch_up(
 
 
 @pytest.mark.parametrize(
-    "said", [{}, {"is_keyed": True}, {"is_keyed": True, "looks_until": NOON + HOUR}], ids=str
+    "options", [{}, {"is_keyed": True}, {"is_keyed": True, "looks_until": NOON + HOUR}], ids=str
 )
-def test_a_message_says_that_its_action_is_keyed_and_until_when_it_looks(store, said):
-    message = replace(message_of(keyed(store)), **{"is_keyed": False, **said})
+def test_a_message_says_that_its_action_is_keyed_and_until_when_it_looks(store, options):
+    message = replace(message_of(keyed(store)), **{"is_keyed": False, **options})
     assert from_json(to_json(message, delay=7)) == (message, 7)
-    assert set(json.loads(to_json(message))) & {"is_keyed", "looks_until"} == said.keys()
+    assert set(json.loads(to_json(message))) & {"is_keyed", "looks_until"} == options.keys()
 
 
-@pytest.mark.parametrize("said", [{"looks_until": "soon"}, {"looks_until": 7}, {"looks_until": []}], ids=str)
-def test_a_message_that_says_no_instant_is_unreadable(store, said):
+@pytest.mark.parametrize(
+    "options", [{"looks_until": "soon"}, {"looks_until": 7}, {"looks_until": []}], ids=str
+)
+def test_a_message_that_says_no_instant_is_unreadable(store, options):
     with pytest.raises(UnreadableMessage):
-        from_json(json.loads(to_json(message_of(keyed(store)))) | said)
+        from_json(json.loads(to_json(message_of(keyed(store)))) | options)
 
 
-@pytest.mark.parametrize("said", [None, False, "true", 1, {}])
-def test_a_message_that_does_not_quite_say_that_it_is_keyed_is_taken_for_one_that_does_not(store, said):
-    told = json.loads(to_json(message_of(keyed(store)))) | {"is_keyed": said}
-    assert not from_json(told)[0].is_keyed
+@pytest.mark.parametrize("options", [None, False, "true", 1, {}])
+def test_a_message_that_does_not_quite_say_that_it_is_keyed_is_taken_for_one_that_does_not(store, options):
+    shown = json.loads(to_json(message_of(keyed(store)))) | {"is_keyed": options}
+    assert not from_json(shown)[0].is_keyed
 
 
 def test_a_jobs_run_looks_on_under_the_same_message(store):

@@ -46,8 +46,8 @@ class TestAPayload:
         empty = len(OldOrders(shops=("",)).to_json())
         fits, too_large = ("é" * ((IN_ROW_LIMIT - empty + more) // 2) for more in (0, 2))
         assert declared(daily("09:00"), function=remove, payload=OldOrders(shops=(fits,)))
-        told = refusal(daily("09:00"), function=remove, payload=OldOrders(shops=(too_large,)))
-        assert "at most 2,048 are allowed: store it elsewhere, and pass a reference" in told
+        shown = refusal(daily("09:00"), function=remove, payload=OldOrders(shops=(too_large,)))
+        assert "at most 2,048 are allowed: store it elsewhere, and pass a reference" in shown
 
     def test_that_a_row_lacks_is_refused_when_it_is_read(self):
         app = App()

@@ -27,8 +27,8 @@ def test_ids_sort_as_they_were_made():
 def test_ids_are_never_the_same_and_spread_over_all_shards():
     made = {ids.new_action_id(NOW) for _ in range(2_000)}
     assert len(made) == 2_000
-    assert {ids.shard_of(each) for each in made} == set(ids.SHARDS)
-    assert {ids.due_shard_of(each, 16) for each in made} == {str(index) for index in range(16)}
+    assert {ids.shard_of(item) for item in made} == set(ids.SHARDS)
+    assert {ids.due_shard_of(item, 16) for item in made} == {str(index) for index in range(16)}
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_job_and_nominal_time_are_read_off_a_runs_id(made):
 def test_kinds_of_runs_are_told_apart():
     occurrence, manual, event = run_ids()
     one_shot = ids.new_action_id(NOW)
-    assert [ids.is_manual_run(each) for each in (one_shot, occurrence, manual, event)] == [0, 0, 1, 0]
-    assert [ids.is_event_run(each) for each in (one_shot, occurrence, manual, event)] == [0, 0, 0, 1]
+    assert [ids.is_manual_run(item) for item in (one_shot, occurrence, manual, event)] == [0, 0, 1, 0]
+    assert [ids.is_event_run(item) for item in (one_shot, occurrence, manual, event)] == [0, 0, 0, 1]
     assert ids.is_one_shot(one_shot)
     assert ids.job_of(one_shot) is ids.version_of(one_shot) is None
 
@@ -176,8 +176,8 @@ def test_a_jobs_history_is_in_one_partition_and_its_events_are_spread():
 
 def test_runs_are_spread_over_the_shards_of_the_due_index():
     made = [ids.occurrence_id(JOB, 1, AT + timedelta(minutes=index)) for index in range(500)]
-    assert {ids.shard_of(each) for each in made} == set(ids.SHARDS)
-    assert {ids.due_shard_of(each, 16) for each in made} == {str(index) for index in range(16)}
+    assert {ids.shard_of(item) for item in made} == set(ids.SHARDS)
+    assert {ids.due_shard_of(item, 16) for item in made} == {str(index) for index in range(16)}
 
 
 @pytest.mark.parametrize("name", ["billing-nightly", "a-b", "kb-2-reindex", "a-" + "x" * 62])

@@ -192,6 +192,6 @@ def test_an_option_that_there_is_not_is_no_option():
 
 
 def test_all_that_is_wrong_is_told_at_once():
-    told = refusal(daily("09:00"), name="cleanup", catch_up=-1, failure_threshold=0)
-    assert told.count(";") >= 4
-    assert all(name in told for name in ("job 'cleanup'", "catch_up is -1", "failure_threshold is 0"))
+    shown = refusal(daily("09:00"), name="cleanup", catch_up=-1, failure_threshold=0)
+    assert shown.count(";") >= 4
+    assert all(name in shown for name in ("job 'cleanup'", "catch_up is -1", "failure_threshold is 0"))

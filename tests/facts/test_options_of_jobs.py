@@ -74,8 +74,8 @@ class TestCadences:
         assert "it has 21 cadences; at most 20 are allowed" in refusal(*many)
 
     def test_of_seconds_are_refused_where_minutes_are_said(self):
-        told = refusal("*/20 * * * * *", daily("09:00"), precision="minute")
-        assert "'cron */20 * * * * *' is due at seconds within a minute" in told
+        shown = refusal("*/20 * * * * *", daily("09:00"), precision="minute")
+        assert "'cron */20 * * * * *' is due at seconds within a minute" in shown
 
     def test_of_the_past_are_taken_for_they_have_fired(self):
         assert declared(once("2020-01-01 09:00")).cadences == ("once 2020-01-01T09:00",)
@@ -103,4 +103,4 @@ class TestADefaultZone:
 
     def test_of_the_settings_is_the_last_to_be_asked(self):
         read = read_cadences(["daily 09:00 default_tz=Europe/Paris", "daily 10:00"], default_tz="Asia/Tokyo")
-        assert [each.tz for each in read] == ["Europe/Paris", "Asia/Tokyo"]
+        assert [item.tz for item in read] == ["Europe/Paris", "Asia/Tokyo"]

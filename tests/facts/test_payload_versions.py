@@ -106,10 +106,10 @@ def test_a_model_reads_what_was_brought_up_as_it_reads_json():
 def test_a_refusal_of_an_old_payload_names_both_versions():
     with pytest.raises(InvalidPayload) as caught:
         Note.from_json('{"body": "secret-4711"}', version=1)
-    told = (
+    shown = (
         "payload of 'note': written in version 1, read as version 2: text: Field required; body: Extra inputs"
     )
-    assert str(caught.value).startswith(told)
+    assert str(caught.value).startswith(shown)
     assert "4711" not in str(caught.value)
 
 
@@ -188,16 +188,16 @@ def test_a_message_says_its_payloads_version_where_it_is_not_the_first():
 
 
 def test_a_message_that_says_no_version_means_the_first():
-    told = json.loads(to_json(message(payload_version=2)))
-    del told["payload_version"]
-    assert from_json(told)[0].payload_version == 1
+    shown = json.loads(to_json(message(payload_version=2)))
+    del shown["payload_version"]
+    assert from_json(shown)[0].payload_version == 1
 
 
 @pytest.mark.parametrize("version", ["two", None, [], {}])
 def test_a_message_with_an_unreadable_version_is_unreadable(version):
-    told = json.loads(to_json(message())) | {"payload_version": version}
+    shown = json.loads(to_json(message())) | {"payload_version": version}
     with pytest.raises(UnreadableMessage):
-        from_json(told)
+        from_json(shown)
 
 
 def test_the_newest_version_leads_whatever_the_order_of_the_manifests():

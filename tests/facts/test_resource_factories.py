@@ -67,9 +67,9 @@ class TestAFactory:
 
         def maybe() -> Ping | None: ...
 
-        for each in (silent, nothing, anything, text, texts, payload, run, maybe, Database):
-            with pytest.raises(DeclarationError, match=rf"{each.__name__} must return a type of its own"):
-                App().resource(each)
+        for item in (silent, nothing, anything, text, texts, payload, run, maybe, Database):
+            with pytest.raises(DeclarationError, match=rf"{item.__name__} must return a type of its own"):
+                App().resource(item)
 
     def test_that_is_no_plain_function_is_refused(self):
         def generated() -> Iterator[Database]:
@@ -78,11 +78,11 @@ class TestAFactory:
         async def awaited() -> Database:
             return Database()
 
-        for each in (generated, contextmanager(generated), awaited):
+        for item in (generated, contextmanager(generated), awaited):
             with pytest.raises(
                 DeclarationError, match=r"needs a plain function, neither async nor a generator"
             ):
-                App().resource(each)
+                App().resource(item)
 
     def test_that_takes_what_no_resource_can_be_is_refused(self):
         def of_run(run: Run) -> Database: ...
@@ -95,9 +95,9 @@ class TestAFactory:
 
         def by_position(config: Config, /) -> Database: ...
 
-        for each in (of_run, of_payload, of_anything, of_text, by_position):
+        for item in (of_run, of_payload, of_anything, of_text, by_position):
             with pytest.raises(DeclarationError, match=r"may take other resources, and nothing else"):
-                App().resource(each)
+                App().resource(item)
 
     def test_whose_type_cannot_be_resolved_is_refused(self):
         def lost() -> "Nowhere": ...  # noqa: F821

@@ -59,9 +59,9 @@ class TestARun:
         cloud = SimulatedCloud(app, start=START)
         action = cloud.scheduler.schedule(Ping(), at=timedelta(0))
         cloud.advance(minutes=5)
-        told = cloud.scheduler.get(action.id)
-        assert (told.status, told.attempt, len(tries)) == (Status.EXECUTED, 3, 3)
-        assert "flaky could not make Config: ConnectionError: no answer" in told.attempts[0].message
+        shown = cloud.scheduler.get(action.id)
+        assert (shown.status, shown.attempt, len(tries)) == (Status.EXECUTED, 3, 3)
+        assert "flaky could not make Config: ConnectionError: no answer" in shown.attempts[0].message
 
     def test_goes_on_without_a_resource_that_it_does_not_take(self):
         def broken() -> Config:

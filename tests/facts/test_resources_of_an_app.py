@@ -106,9 +106,9 @@ class TestAnApp:
 
         def bare(payload: Ping, thing) -> None: ...
 
-        for each in (text, anything, bare):
+        for item in (text, anything, bare):
             with pytest.raises(DeclarationError, match="some with the types of resources, and no other"):
-                App().action(each)
+                App().action(item)
 
     def test_that_is_not_complete_is_run_by_nobody(self, tmp_path, monkeypatch):
         app = app_of(save)

@@ -26,7 +26,7 @@ def test_jitter_only_ever_lengthens_a_back_off_and_by_no_more_than_its_share():
 
 def test_exponential_grows_to_its_limit_and_stays_there():
     grown = exponential(10, factor=3, limit=timedelta(minutes=5))
-    assert [each.total_seconds() for each in grown] == [10, 30, 90, 270, 300]
+    assert [item.total_seconds() for item in grown] == [10, 30, 90, 270, 300]
 
 
 @pytest.mark.parametrize(

@@ -64,13 +64,13 @@ def test_each_filter_says_something(filters):
     assert not says(**filters).is_unrestricted
 
 
-@pytest.mark.parametrize("said", ["failed", Status.FAILED, ["failed"], {Status.FAILED, "executed"}])
-def test_a_row_has_one_of_the_statuses(said):
+@pytest.mark.parametrize("options", ["failed", Status.FAILED, ["failed"], {Status.FAILED, "executed"}])
+def test_a_row_has_one_of_the_statuses(options):
     action = one_shot()
     STORE.put(action)
     STORE.settle(claim(STORE, action.ref), end(Status.FAILED))
-    assert meets(standing(STORE, action.ref), status=said)
-    assert not meets(one_shot(), status=said)
+    assert meets(standing(STORE, action.ref), status=options)
+    assert not meets(one_shot(), status=options)
 
 
 def test_a_row_has_the_type_told_by_name_or_by_class():
@@ -119,7 +119,7 @@ def test_all_that_is_said_must_hold():
 
 
 @pytest.mark.parametrize(
-    ("filters", "told"),
+    ("filters", "shown"),
     [
         ({"status": "done"}, "status 'done' is unknown; there are pending, processing"),
         ({"status": ["failed", "done"]}, "status"),
@@ -135,10 +135,10 @@ def test_all_that_is_said_must_hold():
         ({"created_after": HOUR, "created_until": -HOUR}, "created_after must lie before created_until"),
     ],
 )
-def test_filters_that_cannot_be_meant_are_refused_with_the_reason(filters, told):
+def test_filters_that_cannot_be_meant_are_refused_with_the_reason(filters, shown):
     with pytest.raises(InvalidSelection) as refused:
         says(**filters)
-    assert told in str(refused.value)
+    assert shown in str(refused.value)
 
 
 @pytest.mark.parametrize("filters", [{"correlation_id": ""}, {"correlation_id": "a#b"}, {"job": "nightly"}])

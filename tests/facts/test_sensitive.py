@@ -41,7 +41,7 @@ class Kept(Payload, sensitive=("email",)):
     email: str
 
 
-def said(annotation, *paths):
+def options(annotation, *paths):
     """A payload class with one field of that kind, which keeps these paths as sensitive."""
     return type("Said", (Payload,), {"__annotations__": {"it": annotation}}, sensitive=paths)
 
@@ -65,11 +65,11 @@ def said(annotation, *paths):
     ],
 )
 def test_a_path_may_lead_to_any_field_that_there_can_be(annotation, path):
-    assert said(annotation, path).type_sensitive == (path,)
+    assert options(annotation, path).type_sensitive == (path,)
 
 
 @pytest.mark.parametrize(
-    ("annotation", "path", "told"),
+    ("annotation", "path", "shown"),
     [
         (str, "that", "its fields are it"),
         (str, "it.number", "nothing there has 'number'"),
@@ -84,9 +84,9 @@ def test_a_path_may_lead_to_any_field_that_there_can_be(annotation, path):
         (str, 7, "a path is"),
     ],
 )
-def test_a_path_that_leads_nowhere_is_refused_as_the_class_is_made(annotation, path, told):
-    with pytest.raises(DeclarationError, match=told.replace(".", r"\.")):
-        said(annotation, path)
+def test_a_path_that_leads_nowhere_is_refused_as_the_class_is_made(annotation, path, shown):
+    with pytest.raises(DeclarationError, match=shown.replace(".", r"\.")):
+        options(annotation, path)
 
 
 def test_paths_are_several_and_no_text():
@@ -149,7 +149,7 @@ def test_nothing_is_told_of_a_payload_in_which_a_path_has_no_beginning(payload):
     assert redacted(payload, ["a.n"]) == WHOLE == (None, (EVERYTHING,))
 
 
-secrets = st.uuids().map(lambda each: f"secret-{each}")
+secrets = st.uuids().map(lambda item: f"secret-{item}")
 cards = st.builds(lambda number: {"number": number, "holder": "h"}, secrets)
 nested = st.recursive(
     cards | st.none(),
@@ -172,10 +172,10 @@ def test_a_manifest_keeps_the_paths_of_what_events_tell_and_routes_have_those_of
     app = App()
 
     @app.action
-    def told(payload: Told) -> None: ...
+    def shown(payload: Told) -> None: ...
 
     @app.action
-    def kept(payload: Kept) -> None: ...
+    def retained(payload: Kept) -> None: ...
 
     manifest = app.manifest
     assert Manifest.from_json(manifest.to_json(), manifest.jobs_json()) == manifest

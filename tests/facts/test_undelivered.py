@@ -39,7 +39,7 @@ def test_an_id_is_safe_in_addresses_whatever_it_names(at):
 
 
 def test_ids_sort_by_their_times():
-    instants = [NOON + timedelta(seconds=each) for each in (-86_400, 0, 1, 60, 400 * 86_400)]
+    instants = [NOON + timedelta(seconds=item) for item in (-86_400, 0, 1, 60, 400 * 86_400)]
     made = [undelivered_id(at, str(99 - place)) for place, at in enumerate(instants)]
     assert made == sorted(made)
 
@@ -55,12 +55,12 @@ def test_a_request_to_redrive_leads_to_its_thing_and_nothing_else_is_one():
     made = undelivered_id(NOON, "a")
     assert requested_in({"redrive": made}) == made
     assert request_for(made) == f'{{"redrive": "{made}"}}'
-    for told in ({}, {"redrive": "x"}, {"redrive": None}, {"redrive": made, "more": 1}):
-        assert requested_in(told) is None
+    for shown in ({}, {"redrive": "x"}, {"redrive": None}, {"redrive": made, "more": 1}):
+        assert requested_in(shown) is None
 
 
 @pytest.mark.parametrize(
-    ("body", "kept", "is_cut"),
+    ("body", "retained", "is_cut"),
     [
         ("", "", False),
         ("x" * BODY_LIMIT, "x" * BODY_LIMIT, False),
@@ -70,5 +70,5 @@ def test_a_request_to_redrive_leads_to_its_thing_and_nothing_else_is_one():
     ],
     ids=["empty", "just", "long", "not in the middle of a character", "no character"],
 )
-def test_a_body_is_kept_up_to_a_bound(body, kept, is_cut):
-    assert bounded(body) == (kept, is_cut)
+def test_a_body_is_kept_up_to_a_bound(body, retained, is_cut):
+    assert bounded(body) == (retained, is_cut)

@@ -82,14 +82,14 @@ def test_a_day_without_orders_sends_nothing_and_a_customer_that_is_gone_is_a_dea
         ("eve@example.com", "Your orders of 29 March"),
     ]
     failed = cloud.actions("failed")
-    assert {each.failure_reason for each in failed} == {"Fatal: the customer is gone"}
+    assert {item.failure_reason for item in failed} == {"Fatal: the customer is gone"}
 
 
 def test_a_mail_server_that_is_away_delays_a_mail_and_doubles_none():
     cloud, post = cloud_with(failures=3)
     cloud.advance(days=1, hours=23)
-    told = {address: at for address, *_, at in post.sent.values()}
-    assert set(told) == {"ada@example.com", "bob@example.com"}
+    shown = {address: at for address, *_, at in post.sent.values()}
+    assert set(shown) == {"ada@example.com", "bob@example.com"}
     assert len(post.sent) == 2
 
 

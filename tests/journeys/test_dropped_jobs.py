@@ -20,7 +20,7 @@ class TestADroppedJob:
         diary.cloud.advance(hours=1)
         assert diary.begun == at(10)
         assert diary.job.removed_at == MIDNIGHT + 15 * MINUTE
-        assert Status.EXECUTED in {each.status for each in diary.cloud.jobs.history(diary.name)}
+        assert Status.EXECUTED in {item.status for item in diary.cloud.jobs.history(diary.name)}
         assert diary.cloud._cloud.job_wakes.wake("schedule", "press-print") is None
         assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 1, "disabled": 6}
 
@@ -56,11 +56,13 @@ class TestADroppedJob:
         assert (diary.begun, diary.ended) == (at(10), at(10))
         assert diary.job.running is None
 
-    @pytest.mark.parametrize("asked", ["pause", "trigger"])
-    def test_can_be_neither_paused_nor_triggered(self, diary, asked):
+    @pytest.mark.parametrize("requested", ["pause", "trigger"])
+    def test_can_be_neither_paused_nor_triggered(self, diary, requested):
         diary.cloud.deploy(App())
-        with pytest.raises(RuntimeError, match=f"cannot {asked} job press-print: code no longer declares it"):
-            getattr(diary.cloud.jobs, asked)(diary.name)
+        with pytest.raises(
+            RuntimeError, match=f"cannot {requested} job press-print: code no longer declares it"
+        ):
+            getattr(diary.cloud.jobs, requested)(diary.name)
 
     def test_of_another_worker_is_left_alone(self, diary):
         memory: MemoryCloud = diary.cloud._cloud

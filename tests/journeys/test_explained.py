@@ -121,8 +121,8 @@ def world():
 def test_a_job_that_ran_all_day_has_a_run_for_each_hour(world):
     world.live(24 * 60)
     found = world.explain()
-    assert [each.at for each in found] == [NOON + n * HOUR for n in range(1, 25)]
-    assert {each.account for each in found} == {OccurrenceStatus.EXECUTED}
+    assert [item.at for item in found] == [NOON + n * HOUR for n in range(1, 25)]
+    assert {item.account for item in found} == {OccurrenceStatus.EXECUTED}
 
 
 def test_a_pause_an_outage_and_a_new_version_each_say_what_they_kept_from_running(world):
@@ -136,7 +136,7 @@ def test_a_pause_an_outage_and_a_new_version_each_say_what_they_kept_from_runnin
     world.declare(HALF_HOURLY)
     world.live(60)
     found = world.explain()
-    assert [(each.account.value, each.reason, each.count) for each in found] == [
+    assert [(item.account.value, item.reason, item.count) for item in found] == [
         ("executed", "", 1),
         ("executed", "", 1),
         ("skipped", "paused", 1),  # planned before the pause
@@ -150,8 +150,8 @@ def test_a_pause_an_outage_and_a_new_version_each_say_what_they_kept_from_runnin
         ("executed", "", 1),
         ("executed", "", 1),
     ]
-    assert {each.note for each in found if each.reason == "paused"} == {"paused by ana: audit"}
-    assert [each.version for each in found] == [1] * 10 + [2] * 2
+    assert {item.note for item in found if item.reason == "paused"} == {"paused by ana: audit"}
+    assert [item.version for item in found] == [1] * 10 + [2] * 2
 
 
 def test_a_job_that_is_dropped_and_declared_again_was_disabled_in_between(world):
@@ -160,7 +160,7 @@ def test_a_job_that_is_dropped_and_declared_again_was_disabled_in_between(world)
     world.live(180)
     world.declare(HOURLY)
     world.live(60)
-    accounts = [(each.account.value, each.reason) for each in world.explain() for _ in range(each.count)]
+    accounts = [(item.account.value, item.reason) for item in world.explain() for _ in range(item.count)]
     assert accounts == [("executed", "")] + [("skipped", "disabled")] * 3 + [("executed", "")]
 
 
@@ -176,7 +176,7 @@ def test_a_missed_time_that_was_made_up_for_says_when():
     world.fail(310)
     world.live(20)
     *earlier, last = world.explain()
-    assert {each.account for each in earlier} == {OccurrenceStatus.MISSED}
+    assert {item.account for item in earlier} == {OccurrenceStatus.MISSED}
     assert (last.at, last.account) == (NOON + 5 * HOUR, OccurrenceStatus.EXECUTED)
     assert last.note == "missed at first, and made up for: it ran at 2026-03-28T17:20:00Z"
 
@@ -192,12 +192,12 @@ def test_of_a_manual_job_each_trigger_is_told():
 def test_what_events_started_is_read_in_pages(world):
     world.declare(replace(MANUAL, cadences=("on_event orders OrderPlaced",)))
     at = [world.now + n * timedelta(seconds=1) for n in range(450)]
-    for n, each in enumerate(at):
-        made = ids.event_run_id(NAME, each, str(n))
-        facts = {"type": "Bill", "due_at": each, "due_shard": "0", "created_by": "bus", "payload": None}
+    for n, item in enumerate(at):
+        made = ids.event_run_id(NAME, item, str(n))
+        facts = {"type": "Bill", "due_at": item, "due_shard": "0", "created_by": "bus", "payload": None}
         world.actions.put(Action(tenant_id=SYSTEM_TENANT, id=made, **facts))
     found = world.explain(start=at[9], end=at[439])
-    assert [each.at for each in found] == at[10:440]
+    assert [item.at for item in found] == at[10:440]
 
 
 def test_rows_are_read_in_pages_and_a_window_page_by_page():
@@ -207,8 +207,8 @@ def test_rows_are_read_in_pages_and_a_window_page_by_page():
     while start is not None:
         page = world.explain(start, limit=77)
         found, start = [*found, *page], page.next_start
-    assert [each.at for each in found] == [NOON + n * MINUTE for n in range(1, 501)]
-    assert {each.account for each in found} == {OccurrenceStatus.EXECUTED}
+    assert [item.at for item in found] == [NOON + n * MINUTE for n in range(1, 501)]
+    assert {item.account for item in found} == {OccurrenceStatus.EXECUTED}
 
 
 def test_a_job_that_nobody_knows_cannot_be_explained():
@@ -267,6 +267,6 @@ def test_nothing_is_unexplained_whatever_happens(happenings):
     end = world.now + 3 * HOUR
     found = world.explain(NOON, end)
     times = list(world.nominal(end))
-    assert sum(each.count for each in found) == len(times)
-    assert {each.at for each in found} <= set(times)
-    assert OccurrenceStatus.FORGOTTEN not in {each.account for each in found}
+    assert sum(item.count for item in found) == len(times)
+    assert {item.at for item in found} <= set(times)
+    assert OccurrenceStatus.FORGOTTEN not in {item.account for item in found}

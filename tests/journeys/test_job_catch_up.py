@@ -30,9 +30,9 @@ class TestAnOutage:
         late = [nominal for _, nominal, ran_at in diary.runs if ran_at > nominal]
         assert late
         assert min(late) >= ended_at - 80 * SECOND
-        told = accounts(diary.cloud, diary.name, MIDNIGHT)
-        assert told["missed"] + told["executed"] == 7 * 360
-        assert len(diary.runs) == told["executed"]
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        assert shown["missed"] + shown["executed"] == 7 * 360
+        assert len(diary.runs) == shown["executed"]
 
     def test_of_a_month_costs_a_few_rows_however_often_the_job_is_due(self):
         diary = Diary(every(seconds=1))
@@ -41,7 +41,7 @@ class TestAnOutage:
         diary.outage(30 * DAY)
         diary.cloud.advance(seconds=1)
         assert len(diary.rows) - before < 1_200
-        later = [each for each in diary.begun if each > MIDNIGHT + HOUR]
+        later = [item for item in diary.begun if item > MIDNIGHT + HOUR]
         assert min(later) >= diary.cloud.now - 601 * SECOND
 
     def test_is_made_up_for_by_the_latest_runs_that_the_job_asks_for(self):
@@ -73,7 +73,7 @@ class TestAnOutage:
         diary.cloud.advance(minutes=4)
         assert sorted(diary.begun) == at(10, 20, 30, 60, 70, 80, 90)
         assert diary.begun == diary.ended
-        assert not [each for each in diary.skipped() if each[1] == "overlap"]
+        assert not [item for item in diary.skipped() if item[1] == "overlap"]
 
     def test_is_made_up_for_where_the_missed_run_was_planned_before(self):
         """The next runs of a daily job are always planned, so what it misses has a row already."""
@@ -156,9 +156,9 @@ class TestLostWakes:
         hours = 3 if step < HOUR else 72
         diary.cloud.advance(hours=hours)
         assert all(nominal == ran_at for _, nominal, ran_at in diary.runs)
-        told = accounts(diary.cloud, diary.name, MIDNIGHT)
-        assert set(told) == {"executed"}
-        assert told["executed"] == len(diary.runs)
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        assert set(shown) == {"executed"}
+        assert shown["executed"] == len(diary.runs)
 
 
 class TestTheSwitch:
@@ -173,7 +173,7 @@ class TestTheSwitch:
         diary = Diary(every(minutes=10), settings=settings)
         diary.cloud.advance(hours=5)
         assert (diary.rows, diary.runs) == ([], [])
-        assert diary.name in {each.name for each in diary.cloud.jobs.list()}
+        assert diary.name in {item.name for item in diary.cloud.jobs.list()}
 
     def test_on_again_leaves_what_was_missed_recorded(self, settings):
         diary = Diary(every(minutes=10), settings=settings)
@@ -181,9 +181,9 @@ class TestTheSwitch:
         self.switch(settings, on=True)
         diary.cloud.advance(hours=1)
         assert sorted(diary.begun)[-6:] == at(310, 320, 330, 340, 350, 360)
-        told = accounts(diary.cloud, diary.name, MIDNIGHT)
-        assert told["missed"] >= 28
-        assert told["missed"] + told["executed"] == 36
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        assert shown["missed"] >= 28
+        assert shown["missed"] + shown["executed"] == 36
 
     def test_on_again_makes_up_for_what_the_job_asks_for(self, settings):
         diary = Diary(every(minutes=10), settings=settings, catch_up=2)
@@ -203,8 +203,8 @@ class TestTheSwitch:
         self.switch(settings, on=True)
         diary.cloud.advance(hours=2)
         assert diary.begun == at(*range(380, 481, 20))
-        told = accounts(diary.cloud, diary.name, MIDNIGHT)
-        assert told == {"missed": 12 + 6, "disabled": 6, "executed": 6}
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        assert shown == {"missed": 12 + 6, "disabled": 6, "executed": 6}
 
     def test_off_and_on_again_in_a_while_runs_late_what_is_within_the_grace(self, settings):
         self.switch(settings, on=True)
@@ -215,8 +215,8 @@ class TestTheSwitch:
         assert diary.begun == at(10, 20)
         self.switch(settings, on=True)
         diary.cloud.advance(minutes=45)
-        told = accounts(diary.cloud, diary.name, MIDNIGHT)
-        assert sum(told.values()) == 12
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        assert sum(shown.values()) == 12
         assert sorted(diary.begun)[-3:] == at(100, 110, 120)
 
 

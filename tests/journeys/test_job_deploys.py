@@ -90,9 +90,9 @@ class TestADeploy:
         diary.cloud.clock.wait_until(MIDNIGHT + 9 * MINUTE + seconds * SECOND)
         diary.deploy(every(seconds=30))
         diary.cloud.advance(minutes=5)
-        whole = [each for each in diary.begun if each.second == 0]
+        total = [item for item in diary.begun if item.second == 0]
         assert set(Counter(diary.begun).values()) == {1}
-        assert whole == grid(MIDNIGHT, MINUTE, len(whole))
+        assert total == grid(MIDNIGHT, MINUTE, len(total))
         assert set(accounts(diary.cloud, diary.name, MIDNIGHT)) == {"executed"}
 
     def test_that_goes_back_is_a_new_version_too(self, diary):
@@ -165,10 +165,10 @@ class TestADeploy:
         assert diary.deploy(every(minutes=7)) == ()
         diary.cloud.advance(minutes=30)
         assert diary.begun == at(10, 21, 28, 35, 42)
-        assert wakes.wake("schedule", "press-print").expression == wanted(diary)[0].expression
+        assert wakes.wake("schedule", "press-print").expression == expected(diary)[0].expression
 
 
-def wanted(diary):
+def expected(diary):
     memory = diary.cloud._cloud
     return list(wakes_of(diary.job, diary.cloud.now, memory.settings))
 
@@ -186,20 +186,20 @@ class TestManyPlanners:
             Plan(memory.store, memory.job_store, clock=diary.cloud.clock, settings=memory.settings)(REF)
 
         threads = [threading.Thread(target=plan) for _ in range(20)]
-        for each in threads:
-            each.start()
+        for item in threads:
+            item.start()
         for thread in threads:
             thread.join()
         rows = [row.nominal_at for row in diary.rows]
         assert len(set(rows)) == len(rows)
         assert max(rows) == diary.job.cursor
-        told = accounts(diary.cloud, diary.name, MIDNIGHT, diary.job.cursor)
-        assert set(told) <= {"pending", "missed"}
-        assert ("missed" in told) == (start != MIDNIGHT)
-        assert sum(row.catches_up for row in diary.rows) == (5 if "missed" in told else 0)
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT, diary.job.cursor)
+        assert set(shown) <= {"pending", "missed"}
+        assert ("missed" in shown) == (start != MIDNIGHT)
+        assert sum(row.catches_up for row in diary.rows) == (5 if "missed" in shown else 0)
 
     def test_a_wake_of_a_former_version_changes_nothing(self, diary):
-        old = wanted(diary)
+        old = expected(diary)
         diary.deploy(daily("09:00"))
         before = stored(diary.cloud)
         for wake in old:
@@ -220,8 +220,8 @@ class TestManyPlanners:
             put(row)
         diary.cloud.advance(minutes=30)
         assert len(diary.begun) == len(set(diary.begun))
-        previous = [each for each in diary.rows if each.id in {row.id for row in late}]
-        assert {each.skip_reason for each in previous if each.nominal_at > MIDNIGHT + 12 * MINUTE} == {
+        previous = [item for item in diary.rows if item.id in {row.id for row in late}]
+        assert {item.skip_reason for item in previous if item.nominal_at > MIDNIGHT + 12 * MINUTE} == {
             "retired"
         }
 
@@ -229,7 +229,7 @@ class TestManyPlanners:
 class TestMending:
     def test_sets_again_what_is_missing_and_removes_what_no_job_wants(self, diary):
         wakes = diary.cloud._cloud.job_wakes
-        (wake,) = wanted(diary)
+        (wake,) = expected(diary)
         wakes.remove("schedule", wake.name)
         stray = App()
 

@@ -17,11 +17,11 @@ class Uploaded(Payload):
 class Library:
     """An app that indexes what is uploaded."""
 
-    def __init__(self, cadence=None, **said):
+    def __init__(self, cadence=None, **options):
         self.app, self.indexed = App(), []
         cadence = cadence or on_event("kb", "Uploaded", tenant="detail.tenant_id")
 
-        @self.app.job(cadence, name="kb-index", **said)
+        @self.app.job(cadence, name="kb-index", **options)
         def index(uploaded: Uploaded, run: Run) -> None:
             self.indexed.append((uploaded.document_id, run.tenant_id))
 
@@ -99,7 +99,7 @@ def test_a_run_is_its_events_tenants_and_no_other_tenant_sees_it():
     for call in (other.get, other.cancel, other.redrive):
         with pytest.raises(ActionNotFound):
             call(acme.id)
-    assert acme.id not in {each.id for each in other.jobs.history("kb-index")}
+    assert acme.id not in {item.id for item in other.jobs.history("kb-index")}
 
 
 def test_a_failed_run_of_a_tenant_is_driven_again_by_that_tenant():

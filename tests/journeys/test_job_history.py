@@ -15,11 +15,11 @@ def diary():
     return Diary(every(minutes=10))
 
 
-def history(diary, **said):
+def history(diary, **options):
     """All runs of the job that meet what is said, page by page."""
     seen, cursor = [], None
     while True:
-        page = diary.cloud.jobs.history(diary.name, cursor=cursor, **said)
+        page = diary.cloud.jobs.history(diary.name, cursor=cursor, **options)
         seen += page
         cursor = page.cursor
         if cursor is None:
@@ -32,7 +32,7 @@ class TestTheHistory:
         seen, cursor = [], None
         while True:
             page = diary.cloud.jobs.history(diary.name, limit=7, cursor=cursor)
-            seen += [each.nominal_at for each in page]
+            seen += [item.nominal_at for item in page]
             cursor = page.cursor
             if cursor is None:
                 break
@@ -40,28 +40,28 @@ class TestTheHistory:
 
     def test_is_filtered_by_status(self, diary):
         diary.cloud.advance(minutes=35)
-        assert {each.status for each in history(diary, status="executed")} == {Status.EXECUTED}
+        assert {item.status for item in history(diary, status="executed")} == {Status.EXECUTED}
         assert len(history(diary, status={Status.EXECUTED, "pending"})) == len(history(diary))
         assert history(diary, status="failed") == []
 
     def test_is_filtered_by_nominal_time_from_after_its_start_up_to_its_end(self, diary):
         diary.cloud.advance(hours=1)
         start, end = MIDNIGHT + 10 * MINUTE, MIDNIGHT + 30 * MINUTE
-        told = [each.nominal_at for each in history(diary, nominal_after=start, nominal_until=end)]
-        assert told == [end, MIDNIGHT + 20 * MINUTE]
+        shown = [item.nominal_at for item in history(diary, nominal_after=start, nominal_until=end)]
+        assert shown == [end, MIDNIGHT + 20 * MINUTE]
         recent = history(diary, nominal_after=-25 * MINUTE, nominal_until=timedelta(0))
-        assert [each.nominal_at for each in recent] == [MIDNIGHT + number * MINUTE for number in (60, 50, 40)]
+        assert [item.nominal_at for item in recent] == [MIDNIGHT + number * MINUTE for number in (60, 50, 40)]
 
     def test_that_is_filtered_has_short_pages_that_lead_on_to_all_that_is_meant(self, diary):
         diary.cloud.advance(hours=2)
         end = MIDNIGHT + 20 * MINUTE
         first = diary.cloud.jobs.history(diary.name, nominal_until=end, limit=3)
         assert (len(first), first.cursor is None) == (0, False)
-        told = [each.nominal_at for each in history(diary, nominal_until=end, limit=3)]
-        assert told == [end, MIDNIGHT + 10 * MINUTE]
+        shown = [item.nominal_at for item in history(diary, nominal_until=end, limit=3)]
+        assert shown == [end, MIDNIGHT + 10 * MINUTE]
 
     @pytest.mark.parametrize(
-        ("said", "refusal"),
+        ("options", "refusal"),
         [
             ({"status": "done"}, InvalidSelection),
             ({"status": []}, InvalidSelection),
@@ -69,9 +69,9 @@ class TestTheHistory:
             ({"nominal_after": MIDNIGHT.replace(tzinfo=None)}, InvalidTime),
         ],
     )
-    def test_of_what_cannot_be_meant_is_refused(self, diary, said, refusal):
+    def test_of_what_cannot_be_meant_is_refused(self, diary, options, refusal):
         with pytest.raises(refusal):
-            diary.cloud.jobs.history(diary.name, **said)
+            diary.cloud.jobs.history(diary.name, **options)
 
     def test_of_event_runs_and_of_triggered_ones_is_one_list(self):
         diary = Diary(on_event("kb", "Uploaded"), every(minutes=10), overlap="allow")
@@ -81,7 +81,7 @@ class TestTheHistory:
         diary.cloud.jobs.trigger(diary.name)
         diary.cloud.advance(minutes=1)
         seen = [
-            each.trigger for each in diary.cloud.jobs.history(diary.name) if each.status is Status.EXECUTED
+            item.trigger for item in diary.cloud.jobs.history(diary.name) if item.status is Status.EXECUTED
         ]
         assert seen == ["manual", "event", "cadence"]
 
@@ -94,7 +94,7 @@ def test_jobs_are_listed_by_name_in_pages_codes_before_ones_own(diary):
     names, cursor = [], None
     while True:
         page = diary.cloud.jobs.list(limit=1, cursor=cursor)
-        names += [each.name for each in page]
+        names += [item.name for item in page]
         cursor = page.cursor
         if cursor is None:
             break

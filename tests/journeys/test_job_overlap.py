@@ -16,9 +16,9 @@ def test_skip_records_what_it_skips_with_the_reason_and_who_was_running():
     diary.cloud.advance(hours=1)
     assert diary.begun == at(10, 40, 50, 60)
     skipped = [row for row in diary.rows if row.status is Status.SKIPPED]
-    assert [each.nominal_at for each in skipped] == at(20, 30)
-    assert {each.skip_reason for each in skipped} == {"overlap"}
-    assert {each.note for each in skipped} == {"press-print.000001.20260303T001000Z was running"}
+    assert [item.nominal_at for item in skipped] == at(20, 30)
+    assert {item.skip_reason for item in skipped} == {"overlap"}
+    assert {item.note for item in skipped} == {"press-print.000001.20260303T001000Z was running"}
     assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 4, "overlap": 2}
 
 
@@ -28,7 +28,7 @@ def test_with_queue_one_the_first_waits_and_starts_the_moment_the_other_ends():
     started = [ran_at for _, _, ran_at in diary.runs]
     assert diary.begun == at(10, 20, 50, 60)
     assert started == at(10, 45.5, 50, 60)
-    assert diary.skipped() == [(each, "overlap") for each in at(30, 40)]
+    assert diary.skipped() == [(item, "overlap") for item in at(30, 40)]
     assert diary.job.waiting is None
 
 
@@ -52,7 +52,7 @@ def test_the_one_that_waits_is_not_missed_however_long_the_other_runs():
 def test_with_allow_runs_go_side_by_side():
     diary = Diary(every(minutes=10), overlap="allow", lasts=[25 * MINUTE] * 2)
     diary.cloud.advance(hours=1)
-    assert diary.runs == [("cadence", each, each) for each in at(10, 20, 30, 40, 50, 60)]
+    assert diary.runs == [("cadence", item, item) for item in at(10, 20, 30, 40, 50, 60)]
     assert diary.ended != diary.begun
     assert sorted(diary.ended) == diary.begun
     assert diary.job.running is None
@@ -96,7 +96,7 @@ def test_a_run_that_waits_for_its_retry_holds_the_lock():
     diary = Diary(every(minutes=10), retry=retry, fails=1)
     diary.cloud.advance(hours=1)
     assert [ran_at for _, _, ran_at in diary.runs] == at(10, 35, 40, 50, 60)
-    assert diary.skipped() == [(each, "overlap") for each in at(20, 30)]
+    assert diary.skipped() == [(item, "overlap") for item in at(20, 30)]
     assert diary.job.running is None
 
 
@@ -165,8 +165,8 @@ def test_a_run_that_was_killed_is_taken_over_and_holds_the_lock_until_it_has_end
     assert first == ("cadence", MIDNIGHT + 30 * SECOND, MIDNIGHT + 30 * SECOND)
     assert second[:2] == first[:2]
     assert second[2] > first[2] + DEAD_FOR
-    between = [each for each in grid(MIDNIGHT + 30 * SECOND, 30 * SECOND, 30) if each <= second[2]]
-    assert diary.skipped() == [(each, "overlap") for each in between]
+    between = [item for item in grid(MIDNIGHT + 30 * SECOND, 30 * SECOND, 30) if item <= second[2]]
+    assert diary.skipped() == [(item, "overlap") for item in between]
     assert diary.job.running is None
     assert accounts(diary.cloud, diary.name, MIDNIGHT)["executed"] == 30 - len(between)
 
@@ -204,5 +204,5 @@ def test_who_waited_when_its_job_was_paused_runs_and_what_comes_in_the_pause_is_
     diary.stop_if_asked = pause_meanwhile
     diary.cloud.advance(minutes=50)
     assert diary.begun == at(10, 20)
-    assert diary.skipped() == [(each, "paused") for each in at(30, 40)]
+    assert diary.skipped() == [(item, "paused") for item in at(30, 40)]
     assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 2, "paused": 3}

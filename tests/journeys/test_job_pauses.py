@@ -26,7 +26,7 @@ class TestAPause:
         assert (pause.by, pause.reason, pause.since) == ("simulation", "no paper", MIDNIGHT + 35 * MINUTE)
         skipped = [row for row in diary.rows if row.status is Status.SKIPPED]
         assert skipped
-        assert {each.note for each in skipped} == {"paused by simulation: no paper"}
+        assert {item.note for item in skipped} == {"paused by simulation: no paper"}
         assert accounts(diary.cloud, diary.name, MIDNIGHT) == {"executed": 3, "paused": 30}
 
     def test_costs_no_row_for_what_it_passes_over(self):
@@ -35,9 +35,9 @@ class TestAPause:
         diary.cloud.jobs.pause(diary.name)
         diary.cloud.advance(days=30)
         assert len(diary.rows) < 400
-        told = diary.cloud.jobs.explain(diary.name, MIDNIGHT, diary.cloud.now, limit=1_000)
-        assert told.entries[-1].account == "skipped"
-        assert told.entries[-1].ends_at == diary.cloud.now
+        shown = diary.cloud.jobs.explain(diary.name, MIDNIGHT, diary.cloud.now, limit=1_000)
+        assert shown.entries[-1].account == "skipped"
+        assert shown.entries[-1].ends_at == diary.cloud.now
 
     def test_that_is_resumed_plans_at_once_and_makes_up_for_nothing(self, diary):
         diary.cloud.advance(minutes=35)
@@ -101,10 +101,10 @@ class TestAPause:
         diary.cloud.jobs.pause(diary.name, cadence="Every_1m30s", until=30 * MINUTE)
         diary.cloud.advance(hours=2)
         assert diary.job.pauses == {}
-        halves = [each for each in diary.begun if each.second == 30]
+        halves = [item for item in diary.begun if item.second == 30]
         assert halves == at(1.5, 4.5, 7.5, *(40.5 + 3 * n for n in range(30)))
-        told = accounts(diary.cloud, diary.name, MIDNIGHT)
-        assert set(told) == {"executed", "paused"}
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        assert set(shown) == {"executed", "paused"}
 
     def test_lets_what_runs_end_and_its_retry_run(self):
         diary = Diary(every(minutes=10), fails=1, retry=RetryPolicy(backoff=7 * MINUTE, jitter=0))
@@ -132,8 +132,8 @@ class TestAPause:
         diary.deploy(every(minutes=5))
         diary.cloud.advance(minutes=10)
         assert diary.begun == at(60, 70, 75)
-        told = accounts(diary.cloud, diary.name, MIDNIGHT)
-        assert told == {"missed": 2, "paused": 3, "executed": 3}  # two were planned before the pause
+        shown = accounts(diary.cloud, diary.name, MIDNIGHT)
+        assert shown == {"missed": 2, "paused": 3, "executed": 3}  # two were planned before the pause
 
     def test_of_a_paused_job_keeps_its_begin_and_takes_the_new_reason(self, diary):
         diary.cloud.jobs.pause(diary.name, reason="no paper")

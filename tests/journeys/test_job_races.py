@@ -78,8 +78,8 @@ class TestAnOperatorsChange:
             change()
 
 
-def registration(**said):
-    return Registration(name="acme-print", handler="press-print", cadences=["every 10m"], **said)
+def registration(**options):
+    return Registration(name="acme-print", handler="press-print", cadences=["every 10m"], **options)
 
 
 class TestAClaim:
@@ -138,17 +138,17 @@ class TestAClaim:
         cloud.clock.wait_until(MIDNIGHT + 90 * SECOND)
         memory = cloud._cloud
         due = [action for action in cloud.actions() if action.due_at <= cloud.now]
-        deliveries = [Delivery(message_of(each), each.due_at, each.id) for each in due for _ in range(2)]
+        deliveries = [Delivery(message_of(item), item.due_at, item.id) for item in due for _ in range(2)]
         barrier = threading.Barrier(8)
 
         def work(mine):
             barrier.wait()
-            for each in mine:
-                memory.run(each)
+            for item in mine:
+                memory.run(item)
 
         threads = [threading.Thread(target=work, args=(deliveries[n::8],)) for n in range(8)]
-        for each in threads:
-            each.start()
+        for item in threads:
+            item.start()
         for thread in threads:
             thread.join()
         settled = {action.status for action in cloud.actions() if action.due_at <= cloud.now}
@@ -223,7 +223,7 @@ class TestWhatIsLeftForLater:
                 cloud.advance(until - cloud.now)
             except BackendUnavailable:  # a claim of the broken job
                 continue
-        assert [each for each in ran if each] == grid(MIDNIGHT, MINUTE, 60)
+        assert [item for item in ran if item] == grid(MIDNIGHT, MINUTE, 60)
         assert memory.attend_due(stop_at=cloud.now + MINUTE).failed == ("a-broken-job",)
 
     def test_a_tend_that_has_no_time_leaves_the_jobs_for_the_next(self, diary):

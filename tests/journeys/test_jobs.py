@@ -52,19 +52,19 @@ def test_two_cadences_that_are_due_at_one_instant_make_one_run_that_names_one_of
     cloud = SimulatedCloud(app, start=MIDNIGHT)
     cloud.advance(hours=1)
     minutes = {20: "Every_20m", 30: "Every_30m", 40: "Every_20m", 60: "Every_20m"}
-    assert ran == [(MIDNIGHT + each * MINUTE, name) for each, name in minutes.items()]
+    assert ran == [(MIDNIGHT + item * MINUTE, name) for item, name in minutes.items()]
 
 
 def test_what_a_run_is_told_leads_back_to_its_job():
-    app, told = App(), []
+    app, shown = App(), []
 
     @app.job(daily("09:00"), name="press-print")
     def press(run: Run) -> None:
-        told.append(run)
+        shown.append(run)
 
     cloud = SimulatedCloud(app, start=MIDNIGHT)
     cloud.advance(hours=10)
-    (run,) = told
+    (run,) = shown
     assert (run.job, run.cadence, run.trigger, run.tenant_id) == (
         "press-print",
         "Daily_09_00",
@@ -134,7 +134,7 @@ AUTUMN = (datetime(2026, 10, 25, tzinfo=PARIS), datetime(2026, 10, 26, tzinfo=PA
     ],
 )
 def test_what_is_evenly_spaced_runs_through_a_change_of_the_clocks(cadence, day, count):
-    start, end = (each.astimezone(UTC) for each in day)
+    start, end = (item.astimezone(UTC) for item in day)
     diary = Diary(cadence, start=start - 6 * HOUR)
     diary.cloud.advance(end - diary.cloud.now)
     that_day = [at for at in diary.begun if start < at <= end]

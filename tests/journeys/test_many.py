@@ -88,19 +88,21 @@ class TestCancelMany:
     def test_cancels_what_is_pending_and_asks_what_runs_to_stop_as_the_dry_run_said(self, store):
         waiting = [store.schedule(Ship(item=n)) for n in range(3)]
         other = store.schedule(Ship(), correlation_id="order:18")
-        told = {}
+        reported = {}
 
         def look(run):
-            told["dry"] = store.scheduler.cancel_many(correlation_id=ORDER, dry_run=True)
-            told["untouched"] = store.is_now(waiting)
-            told["done"] = store.scheduler.cancel_many(correlation_id=ORDER)
+            reported["dry"] = store.scheduler.cancel_many(correlation_id=ORDER, dry_run=True)
+            reported["untouched"] = store.is_now(waiting)
+            reported["done"] = store.scheduler.cancel_many(correlation_id=ORDER)
 
         store.meanwhile = look
         running = store.schedule(Slow(), at=timedelta(0))
         store.cloud.advance(minutes=1)
-        assert told["untouched"] == ["pending"] * 3
-        assert told["dry"].is_dry_run
-        assert ids_of(told["dry"].changed) == ids_of(told["done"].changed) == ids_of([*waiting, running])
+        assert reported["untouched"] == ["pending"] * 3
+        assert reported["dry"].is_dry_run
+        assert (
+            ids_of(reported["dry"].changed) == ids_of(reported["done"].changed) == ids_of([*waiting, running])
+        )
         assert store.is_now([*waiting, other]) == ["cancelled"] * 3 + ["pending"]
         assert store.scheduler.get(running.id).cancel_requested_by == "simulation"
 
@@ -127,13 +129,13 @@ class TestCancelMany:
             def __getattr__(self, name):
                 return getattr(store.scheduler._context.store, name)
 
-            def by_correlation(self, *asked, **more):
-                page = store.scheduler._context.store.by_correlation(*asked, **more)
+            def by_correlation(self, *requested, **more):
+                page = store.scheduler._context.store.by_correlation(*requested, **more)
                 store.scheduler.cancel(first.id)
                 return page
 
         step = store.tenant_alone(Meddling()).cancel_many(correlation_id=ORDER)
-        assert [each.id for each in step.changed] == [second.id]
+        assert [entry.id for entry in step.changed] == [second.id]
         assert step.left.keys() == {first.id}
         assert "it is cancelled, and only a pending or running one can be" in step.left[first.id]
 
@@ -162,7 +164,7 @@ class TestCancelMany:
         assert store.is_now([soon, late, bill]) == ["cancelled", "pending", "pending"]
 
     @pytest.mark.parametrize(
-        ("filters", "told"),
+        ("filters", "reported"),
         [
             ({}, "there is no filter; name the actions to cancel: created_until now means all of them"),
             ({"status": list(Status)}, "name the actions to cancel"),
@@ -175,11 +177,11 @@ class TestCancelMany:
             ({"status": "executed"}, "cancel takes pending or processing actions; executed ones cannot"),
         ],
     )
-    def test_of_nobody_knows_what_is_refused(self, store, filters, told):
+    def test_of_nobody_knows_what_is_refused(self, store, filters, reported):
         waiting = store.schedule(Ship())
         with pytest.raises(InvalidSelection) as refused:
             store.scheduler.cancel_many(**filters)
-        assert told in str(refused.value)
+        assert reported in str(refused.value)
         assert store.is_now([waiting]) == ["pending"]
 
     def test_takes_no_cursor_of_another_query_and_no_step_too_large(self, store):
@@ -263,9 +265,9 @@ class TestRunsOfJobs:
         lost = store.schedule(Bill(), at=90 * MINUTE)
         store.cloud.advance(hours=2)
         shown = store.scheduler.list(status="failed")
-        assert [each.job for each in shown] == ["store-close", None, "store-close"]
+        assert [entry.job for entry in shown] == ["store-close", None, "store-close"]
         alone = store.tenant_alone()
-        assert [each.id for each in alone.list(status="failed")] == [lost.id]
+        assert [entry.id for entry in alone.list(status="failed")] == [lost.id]
         assert ids_of(alone.redrive_many(status="failed").changed) == {lost.id}
         with pytest.raises(JobNotFound):
             alone.cancel_many(job="store-close")
@@ -289,5 +291,5 @@ class TestList:
         while page.cursor:
             assert page.actions == ()
             page, pages = store.scheduler.list(status="cancelled", limit=5, cursor=page.cursor), pages + 1
-        assert [each.id for each in page] == [oldest.id]
+        assert [entry.id for entry in page] == [oldest.id]
         assert pages == 3

@@ -72,7 +72,7 @@ def test_each_night_is_one_when_the_clocks_change(start, nights):
     cloud, _ = night_with(old=0, start=start)
     cloud.advance(days=3)
     history = cloud.jobs.history("carts-nightly-clean-up")
-    ran = sorted(each.nominal_at for each in history if each.status == "executed")
+    ran = sorted(item.nominal_at for item in history if item.status == "executed")
     assert [(at.day, at.hour, at.minute) for at in ran] == nights
 
 
@@ -103,7 +103,7 @@ def test_nights_without_a_cloud_are_made_up_for_by_one():
     cloud.clock.wait_until(START + timedelta(days=3))  # nothing works meanwhile
     cloud.advance(hours=7)
     history = cloud.jobs.history("carts-nightly-clean-up")
-    assert [each.trigger for each in history if each.status == "executed"] == ["catch-up"]
+    assert [item.trigger for item in history if item.status == "executed"] == ["catch-up"]
     assert len(shelf.touched) == FRESH
 
 

@@ -57,7 +57,7 @@ def test_a_failing_handler_is_run_again_after_the_policys_back_offs(shop, cloud)
     assert shop.tries == [NOON, NOON + timedelta(seconds=60), NOON + timedelta(seconds=3_660)]
     settled = cloud.scheduler.get(action.id)
     assert settled.status is Status.EXECUTED
-    assert [(number, each.ending) for number, each in settled.numbered_attempts()] == [
+    assert [(number, item.ending) for number, item in settled.numbered_attempts()] == [
         (1, "failed"),
         (2, "failed"),
         (3, "executed"),
@@ -149,15 +149,15 @@ def test_a_settled_action_can_be_neither_cancelled_nor_rescheduled(cloud):
 @pytest.mark.parametrize("whose", ["another tenant's", "nobody's"])
 def test_an_unknown_action_and_another_tenants_look_the_same(cloud, whose):
     theirs = cloud.scheduler_for("globex").schedule(Charge(), at=timedelta(hours=1))
-    asked = theirs.id if whose == "another tenant's" else "019b76da-a800-735e-a389-6f2fb6b5d775"
+    requested = theirs.id if whose == "another tenant's" else "019b76da-a800-735e-a389-6f2fb6b5d775"
     for call in (
         cloud.scheduler.get,
         cloud.scheduler.cancel,
         cloud.scheduler.redrive,
         lambda action_id: cloud.scheduler.reschedule(action_id, timedelta(hours=1)),
     ):
-        with pytest.raises(ActionNotFound, match=f"^there is no action '{asked}'$"):
-            call(asked)
+        with pytest.raises(ActionNotFound, match=f"^there is no action '{requested}'$"):
+            call(requested)
     assert cloud.scheduler_for("globex").get(theirs.id).status is Status.PENDING
     assert len(cloud.scheduler.list()) == 0
 

@@ -73,7 +73,7 @@ def test_a_change_of_mind_cancels_the_first_choice(shop):
     shop.cloud.advance(days=15)
     assert shop.plan_of("ada") == "medium"
     listed = shop.cloud.scheduler.list(correlation_id="subscription:ada")
-    assert {each.id: each.status for each in listed} == {first.id: "cancelled", second.id: "executed"}
+    assert {item.id: item.status for item in listed} == {first.id: "cancelled", second.id: "executed"}
 
 
 def test_a_change_that_is_withdrawn_is_cancelled_and_one_that_is_done_cannot_be(shop):

@@ -63,24 +63,24 @@ def test_each_tenant_has_its_own_keys_of_registrations(office):
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("options", "problem"),
     [
         ({"idempotency_key": "k-1", "idempotency_ttl": timedelta(seconds=59)}, "no time to live"),
         ({"idempotency_key": "k-1", "idempotency_ttl": timedelta(days=31)}, "no time to live"),
         ({"idempotency_ttl": timedelta(hours=1)}, "time to live without a key"),
     ],
 )
-def test_a_time_to_live_that_no_key_can_have_is_refused(office, said, problem):
+def test_a_time_to_live_that_no_key_can_have_is_refused(office, options, problem):
     with pytest.raises(InvalidTime, match=problem):
-        office.register(**said)
+        office.register(**options)
     with pytest.raises(JobNotFound):
         office.jobs.get("acme-report")
 
 
 class TestRegisteredAndTriggered:
-    def register(self, office, **said):
-        said = {"name": "acme-report", "handler": Report(size=3), "cadences": ["every 10m"]} | said
-        return office.jobs.register_and_trigger(Registration(**said))
+    def register(self, office, **options):
+        options = {"name": "acme-report", "handler": Report(size=3), "cadences": ["every 10m"]} | options
+        return office.jobs.register_and_trigger(Registration(**options))
 
     def test_a_job_runs_at_once_and_the_answer_says_which_run_that_is(self, office):
         job, run = self.register(office)

@@ -56,7 +56,7 @@ def test_ten_changes_of_a_moment_are_one_reindex_with_the_last_of_them(world):
     world.save("coffee")
     world.cloud.advance(minutes=1)
     assert world.index.texts == {"tea": "tea, version 10", "coffee": "coffee, version 1"}
-    assert [each.status for each in world.reindexed()] == ["executed", "executed"]
+    assert [item.status for item in world.reindexed()] == ["executed", "executed"]
 
 
 def test_a_change_of_the_next_moment_is_indexed_too(world):

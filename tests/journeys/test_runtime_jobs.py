@@ -17,7 +17,7 @@ def test_a_registered_job_runs_at_its_times_for_its_tenant(office):
     assert (job.origin, job.version, job.registered_by) == (Origin.RUNTIME, 1, "simulation")
     assert office.cloud.actions(Status.PENDING)[0].tenant_id == "acme"
     office.cloud.advance(minutes=30)
-    assert office.made == [("acme", "acme-report", 3, each) for each in at(10, 20, 30)]
+    assert office.made == [("acme", "acme-report", 3, item) for item in at(10, 20, 30)]
     first, *_ = office.jobs.history("acme-report")
     assert office.cloud.scheduler.get(first.id).id == first.id
 
@@ -58,8 +58,8 @@ def test_an_unregistered_job_runs_no_more_and_keeps_its_history(office):
     assert office.begun() == at(10)
     with pytest.raises(JobNotFound):
         office.jobs.get("acme-report")
-    assert "acme-report" not in {each.name for each in office.jobs.list()}
-    assert Status.EXECUTED in {each.status for each in office.jobs.history("acme-report")}
+    assert "acme-report" not in {item.name for item in office.jobs.list()}
+    assert Status.EXECUTED in {item.status for item in office.jobs.history("acme-report")}
     assert not [name for _, name in office.cloud._cloud.job_wakes.known() if "acme-report" in name]
     with pytest.raises(JobNotFound):
         office.jobs.unregister("acme-report")
@@ -73,15 +73,15 @@ def test_a_job_that_is_registered_again_goes_on_counting_its_versions(office):
     assert office.register().version == 2
     office.cloud.advance(minutes=14)
     assert office.begun() == at(10, 20, 30)
-    told = office.jobs.explain("acme-report", MIDNIGHT, office.cloud.now)
-    assert [each.account.value for each in told] == ["executed"] * 3
+    shown = office.jobs.explain("acme-report", MIDNIGHT, office.cloud.now)
+    assert [item.account.value for item in shown] == ["executed"] * 3
 
 
 def test_another_tenant_sees_nothing_of_it_and_may_use_its_name(office):
     office.register()
     office.cloud.advance(minutes=10)
     theirs = office.cloud.scheduler_for("globex").jobs
-    assert {each.name for each in theirs.list()} == {"duetime-catch-up", "duetime-sweep", "office-clean"}
+    assert {item.name for item in theirs.list()} == {"duetime-catch-up", "duetime-sweep", "office-clean"}
     for call in (
         theirs.get,
         theirs.pause,
@@ -94,7 +94,7 @@ def test_another_tenant_sees_nothing_of_it_and_may_use_its_name(office):
             call("acme-report")
     office.register(jobs=theirs, handler=Report(size=5))
     office.cloud.advance(minutes=10)
-    assert {each[:3] for each in office.made} == {("acme", "acme-report", 3), ("globex", "acme-report", 5)}
+    assert {item[:3] for item in office.made} == {("acme", "acme-report", 3), ("globex", "acme-report", 5)}
     theirs.unregister("acme-report")
     assert office.jobs.get("acme-report").removed_at is None
 
@@ -123,7 +123,7 @@ def test_a_handler_that_a_later_deploy_brings_can_be_registered_for(office):
 
 
 @pytest.mark.parametrize(
-    ("said", "problem"),
+    ("options", "problem"),
     [
         ({"name": "report"}, "two or more kebab-case segments"),
         ({"name": "duetime-report"}, "reserved for the system's own jobs"),
@@ -136,9 +136,9 @@ def test_a_handler_that_a_later_deploy_brings_can_be_registered_for(office):
         ({"cadences": [on_event("kb", "Uploaded")]}, "there is no tenant; add the event"),
     ],
 )
-def test_a_registration_that_cannot_work_is_refused_and_says_why(office, said, problem):
+def test_a_registration_that_cannot_work_is_refused_and_says_why(office, options, problem):
     with pytest.raises(ValueError, match=problem):
-        office.register(**said)
+        office.register(**options)
 
 
 def test_a_precision_that_the_back_end_cannot_honour_is_refused(monkeypatch):
@@ -169,7 +169,7 @@ def test_a_registered_job_is_started_by_its_own_tenants_events_alone(office):
     office.cloud.advance(minutes=1)
     for tenant_id in ("acme", "globex", ""):
         office.cloud.send_event("crm", "Sold", {"tenant_id": tenant_id})
-    assert [each[:2] for each in office.made] == [("acme", "acme-report")]
+    assert [item[:2] for item in office.made] == [("acme", "acme-report")]
     assert len(office.rows(Status.EXECUTED)) == 1
 
 
@@ -186,8 +186,8 @@ def test_a_registered_job_is_operated_like_any_other(office):
     office.jobs.set("acme-report", attempts=1)
     office.cloud.advance(minutes=20)
     assert office.begun()[2:] == at(50)
-    told = office.jobs.explain("acme-report", MIDNIGHT, office.cloud.now)
-    assert [each.reason or each.account.value for each in told] == [
+    shown = office.jobs.explain("acme-report", MIDNIGHT, office.cloud.now)
+    assert [item.reason or item.account.value for item in shown] == [
         "paused",
         "paused",
         "executed",

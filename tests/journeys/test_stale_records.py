@@ -80,10 +80,10 @@ def test_a_touch_just_before_the_removal_keeps_the_record_for_ninety_days_more(o
 
 
 def test_a_touch_just_after_the_removal_is_told_that_the_record_is_gone(office):
-    told = []
-    office.records.after = lambda: told.append(office.touch())
+    shown = []
+    office.records.after = lambda: shown.append(office.touch())
     office.cloud.advance(STALE_AFTER + timedelta(seconds=1))
-    assert told == [False]
+    assert shown == [False]
     assert [action.status for action in office.cloud.actions()] == ["executed"]
 
 

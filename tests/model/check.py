@@ -43,9 +43,9 @@ EVERYTHING = Scenario("everything", 3, ("ask", "cancel", "death", "put", "redriv
 """3.7 million states: ``python -m tests.model.check`` goes through them in some minutes."""
 
 
-def check(scenario: Scenario, kept: frozenset[Guard] = ALL, *, at_most: float = inf) -> Checked:
+def check(scenario: Scenario, retained: frozenset[Guard] = ALL, *, at_most: float = inf) -> Checked:
     """Search a scenario under the guards that are kept."""
-    protocol = Protocol(kept, most_runs=scenario.most_runs)
+    protocol = Protocol(retained, most_runs=scenario.most_runs)
     finishes: dict[Row, bool] = {}
 
     def broken_in(state: State) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _broken_by_a_run(before: State, old: Row, new: Row) -> Iterator[str]:
         yield "a run's due time does not change under it"
     if old.status is PENDING and old.due > before.now:
         yield "nothing runs before it is due"
-    if old.status is PENDING and old.asked:
+    if old.status is PENDING and old.requested:
         yield "what was asked to stop is not run again"
 
 

@@ -33,7 +33,7 @@ def nominal_of(place: Place) -> int:
     return place % LAST + 1
 
 
-def told(place: Place) -> str:
+def shown(place: Place) -> str:
     return f"{version_of(place)}.{nominal_of(place)}"
 
 
@@ -107,7 +107,7 @@ class Worker(NamedTuple):
 class Change(NamedTuple):
     """A deploy or an operator at work: what is asked for, the job as it was read, and when."""
 
-    asked: str
+    requested: str
     job: Job
     now: int
 
@@ -142,7 +142,7 @@ class Step(NamedTuple):
 
 def start(*, planners: int, workers: int, left: tuple[str, ...], begins_at: int) -> State:
     """A job of which everything up to an instant was run, and nothing is planned after it."""
-    versions = 1 + sum(each.startswith("deploy") for each in left)
+    versions = 1 + sum(item.startswith("deploy") for item in left)
     ran = (Occurrence(EXECUTED, generation=0),) * begins_at
     rows = ran + (None,) * (versions * LAST - begins_at)
     begun = (1,) * begins_at + (0,) * (LAST - begins_at)
@@ -164,4 +164,4 @@ def put(state: State, place: Place, row: Occurrence) -> State:
 
 
 def less(state: State, spent: str) -> State:
-    return state._replace(left=tuple(each for each in state.left if each != spent))
+    return state._replace(left=tuple(item for item in state.left if item != spent))

@@ -60,10 +60,10 @@ JOB_SCENARIOS = (
 
 
 def check_jobs(
-    scenario: JobScenario, kept: frozenset[JobGuard] = ALL_OF_JOBS, *, at_most: float = inf
+    scenario: JobScenario, retained: frozenset[JobGuard] = ALL_OF_JOBS, *, at_most: float = inf
 ) -> Checked:
     """Search a scenario under the guards that are kept."""
-    protocol = JobsProtocol(kept)
+    protocol = JobsProtocol(retained)
     begin = start(
         planners=scenario.planners, workers=scenario.workers, left=scenario.left, begins_at=scenario.begins_at
     )
@@ -92,7 +92,7 @@ def _broken_by(step: Step, before: State) -> Iterator[str]:
             yield "one nominal time of one version is one row"
     if step.name == "a planner reads the job":
         fresh = set(step.after.planners) - set(before.planners)
-        if any(nominal_of(place) in before.passed for each in fresh for place in each.places):
+        if any(nominal_of(place) in before.passed for item in fresh for place in item.places):
             yield "nothing is planned for what a pause has passed over"
     if new.cursor < old.cursor and new.revision == old.revision:
         yield "planners do not undo one another's work"

@@ -35,7 +35,7 @@ from tests.model.job_states import (
     nominal_of,
     place_of,
     put,
-    told,
+    shown,
     version_of,
 )
 from tests.model.jobs_world import JobsWorld
@@ -61,7 +61,7 @@ class JobsProtocol(JobsWorld):
         if worker.phase is IDLE:
             for place, row in enumerate(state.rows):
                 if row is not None and (read := self._judged(state, place, row)):
-                    yield Step(f"a worker reads {told(place)}", state), read
+                    yield Step(f"a worker reads {shown(place)}", state), read
         elif worker.phase is READ:
             yield self._skipped(state, worker) if worker.skips else self._claimed(state, worker)
         else:
@@ -104,7 +104,7 @@ class JobsProtocol(JobsWorld):
         if row is None or (row != worker.row and self.has(JobGuard.SKIP_AS_READ)):
             return Step("a skip is refused", state), Worker()
         skipped = put(state, worker.place, row._replace(status=SKIPPED, why=worker.skips))
-        return Step(f"{told(worker.place)} is skipped: {worker.skips}", skipped), Worker()
+        return Step(f"{shown(worker.place)} is skipped: {worker.skips}", skipped), Worker()
 
     def _claimed(self, state: State, worker: Worker) -> tuple[Step, Worker]:
         row, place = state.rows[worker.place], worker.place
@@ -125,7 +125,7 @@ class JobsProtocol(JobsWorld):
             number = nominal_of(place) - 1
             begun = (*after.begun[:number], after.begun[number] + 1, *after.begun[number + 1 :])
             after = after._replace(begun=begun)
-        name = f"{told(place)} {'begins' if is_first else 'goes on'}"
+        name = f"{shown(place)} {'begins' if is_first else 'goes on'}"
         return Step(name, after, place if is_first else None), Worker(RUNNING, place, fence=taken.fence)
 
     def _holds(self, state: State, worker: Worker) -> bool:
@@ -149,21 +149,21 @@ class JobsProtocol(JobsWorld):
         if "death" in state.left:
             yield Step("a worker dies", less(state, "death")), Worker()
         if row is None or row.status is not PROCESSING or row.fence != worker.fence:
-            yield Step(f"the run of {told(place)} finds its lease lost", state), Worker()
+            yield Step(f"the run of {shown(place)} finds its lease lost", state), Worker()
             return
         if row.lease is ENDED:
-            yield Step(f"{told(place)} renews", put(state, place, row._replace(lease=LIVE))), worker
+            yield Step(f"{shown(place)} renews", put(state, place, row._replace(lease=LIVE))), worker
         ended = row._replace(lease=None)
         settled = put(state, place, ended._replace(status=EXECUTED))
-        yield Step(f"{told(place)} is executed", self._settled(settled, place)), Worker()
+        yield Step(f"{shown(place)} is executed", self._settled(settled, place)), Worker()
         if "redrive" in state.left:
             failed = put(state, place, ended._replace(status=FAILED))
-            yield Step(f"{told(place)} fails", self._settled(failed, place)), Worker()
+            yield Step(f"{shown(place)} fails", self._settled(failed, place)), Worker()
         if "retry" in state.left:
             again = ended._replace(status=PENDING, generation=row.generation + 1, why=RETRY)
             after = put(less(state, "retry"), place, again)
             after = after if self.has(JobGuard.RETRY_KEEPS_LOCK) else self.unlocked(after, place)
-            yield Step(f"{told(place)} is to be retried", after), Worker()
+            yield Step(f"{shown(place)} is to be retried", after), Worker()
 
     def _settled(self, state: State, place: Place) -> State:
         return self.unlocked(state, place) if self.has(JobGuard.SETTLE_UNLOCKS) else state
@@ -172,7 +172,7 @@ class JobsProtocol(JobsWorld):
 def _is_covered(state: State, place: Place) -> bool:
     """Whether a former version has run this nominal time."""
     previous = (place_of(version, nominal_of(place)) for version in range(1, version_of(place)))
-    rows = (state.rows[each] for each in previous)
+    rows = (state.rows[item] for item in previous)
     return any(row is not None and (row.attempt > 0 or row.status in {EXECUTED, FAILED}) for row in rows)
 
 

@@ -30,7 +30,7 @@ from tests.model.job_states import (
     nominal_of,
     place_of,
     put,
-    told,
+    shown,
     version_of,
 )
 
@@ -44,8 +44,8 @@ CHANGES = ("deploy", "deploy back", "pause", "pause a cadence", "resume")
 class JobsWorld:
     """The steps that no worker makes, under the guards that are kept."""
 
-    def __init__(self, kept: frozenset[JobGuard]) -> None:
-        self._kept = kept
+    def __init__(self, retained: frozenset[JobGuard]) -> None:
+        self._kept = retained
 
     def has(self, guard: JobGuard) -> bool:
         return guard in self._kept
@@ -60,7 +60,7 @@ class JobsWorld:
             is_held = any((worker.phase, worker.place, worker.fence) == held for worker in state.workers)
             if not is_held or "sleep" in state.left:
                 after = less(state, "sleep") if is_held else state
-                yield Step(f"the lease of {told(place)} ends", put(after, place, row._replace(lease=ENDED)))
+                yield Step(f"the lease of {shown(place)} ends", put(after, place, row._replace(lease=ENDED)))
 
     def planners(self, state: State) -> Iterator[Step]:
         for number, planner in enumerate(state.planners):
@@ -96,7 +96,7 @@ class JobsWorld:
             return None
         passes_over = misses or job.pause is not None
         coming = () if passes_over else range(job.cursor + 1, until + 1)
-        places = tuple(place_of(job.version, each) for each in coming)
+        places = tuple(place_of(job.version, item) for item in coming)
         return Planner(READ, job.revision, job.cursor, until, places, misses)
 
     def _put_rows(self, state: State, planner: Planner) -> State:
@@ -115,28 +115,28 @@ class JobsWorld:
         return state._replace(job=job._replace(cursor=planner.until), spans=state.spans | set(missed))
 
     def people(self, state: State) -> Iterator[Step]:
-        for asked in CHANGES:
-            if asked in state.left and self._is_possible(state, asked):
-                change = Change(asked, state.job._replace(running=None), state.now)
-                under_way = less(state, asked)._replace(changes=tuple(sorted((*state.changes, change))))
-                yield Step(f"{asked}: the job is read", under_way)
+        for requested in CHANGES:
+            if requested in state.left and self._is_possible(state, requested):
+                change = Change(requested, state.job._replace(running=None), state.now)
+                under_way = less(state, requested)._replace(changes=tuple(sorted((*state.changes, change))))
+                yield Step(f"{requested}: the job is read", under_way)
         for change in state.changes:
-            others = state._replace(changes=tuple(each for each in state.changes if each != change))
+            others = state._replace(changes=tuple(item for item in state.changes if item != change))
             if (after := self._changed(others, change)) is not None:
-                yield Step(f"{change.asked} is written", after)
+                yield Step(f"{change.requested} is written", after)
             else:
-                again = others._replace(left=tuple(sorted((*state.left, change.asked))))
-                yield Step(f"{change.asked} is refused", again)
+                again = others._replace(left=tuple(sorted((*state.left, change.requested))))
+                yield Step(f"{change.requested} is refused", again)
         for place, row in enumerate(state.rows):
             if row is not None:
                 yield from self._change_row(state, place, row)
 
-    def _is_possible(self, state: State, asked: str) -> bool:
-        if asked == "deploy back":
+    def _is_possible(self, state: State, requested: str) -> bool:
+        if requested == "deploy back":
             return len(state.job.periods) > 1
-        if asked == "pause a cadence" and self.has(JobGuard.PLANS_BEFORE_PAUSE):
+        if requested == "pause a cadence" and self.has(JobGuard.PLANS_BEFORE_PAUSE):
             return state.job.cursor >= state.now
-        return asked != "resume" or state.job.pause is not None
+        return requested != "resume" or state.job.pause is not None
 
     def _changed(self, state: State, change: Change) -> State | None:
         """What a change leaves, all of it made from what was read; None if that has changed."""
@@ -145,14 +145,14 @@ class JobsWorld:
             return None
         new = old._replace(revision=old.revision + 1, running=state.job.running)
         state = state._replace(job=new)
-        if change.asked.startswith("deploy"):
+        if change.requested.startswith("deploy"):
             return self._deployed(state, old, change)
-        if change.asked == "resume":
+        if change.requested == "resume":
             return self._resumed(state, old, change.now)
-        return state._replace(job=new._replace(pause=Pause(change.now, change.asked == "pause")))
+        return state._replace(job=new._replace(pause=Pause(change.now, change.requested == "pause")))
 
     def _deployed(self, state: State, old: Job, change: Change) -> State:
-        goes_back = change.asked == "deploy back" and not self.has(JobGuard.VERSION_COUNTS)
+        goes_back = change.requested == "deploy back" and not self.has(JobGuard.VERSION_COUNTS)
         version = 1 if goes_back else old.version + 1
         new = state.job._replace(periods=(*old.periods, (version, change.now)), cursor=change.now)
         unplanned = range(old.cursor + 1, change.now + 1) if self.has(JobGuard.ACCOUNTS_FOR_OLD) else ()
@@ -181,15 +181,15 @@ class JobsWorld:
         end = state.job.end_of(version_of(place))
         if row.status is PENDING and not row.attempt and end is not None and nominal_of(place) > end:
             skipped = row._replace(status=SKIPPED, why=RETIRED)
-            yield Step(f"a deploy retires {told(place)}", put(state, place, skipped))
+            yield Step(f"a deploy retires {shown(place)}", put(state, place, skipped))
         if row.status is PENDING and row.attempt and "cancel" in state.left:
             after = put(less(state, "cancel"), place, row._replace(status=CANCELLED, why=""))
             if self.has(JobGuard.CANCEL_UNLOCKS):
                 after = self.unlocked(after, place)
-            yield Step(f"somebody cancels {told(place)}", after)
+            yield Step(f"somebody cancels {shown(place)}", after)
         if row.status is FAILED and "redrive" in state.left:
             again = row._replace(status=PENDING, generation=row.generation + 1, why=REDRIVE)
-            yield Step(f"somebody redrives {told(place)}", put(less(state, "redrive"), place, again))
+            yield Step(f"somebody redrives {shown(place)}", put(less(state, "redrive"), place, again))
 
     def unlocked(self, state: State, place: Place) -> State:
         if state.job.running != place and self.has(JobGuard.UNLOCK_IS_MINE):

@@ -36,8 +36,8 @@ from tests.model.world import World
 class Protocol(World):
     """The steps that may follow a state, under the guards that are kept."""
 
-    def __init__(self, kept: frozenset[Guard] = ALL, *, most_runs: int = 3) -> None:
-        super().__init__(kept)
+    def __init__(self, retained: frozenset[Guard] = ALL, *, most_runs: int = 3) -> None:
+        super().__init__(retained)
         self._most_runs = most_runs
 
     def steps(self, state: State) -> Iterator[Step]:
@@ -127,7 +127,7 @@ class Protocol(World):
             yield Step("renew", now_is(worker._replace(is_live=True), renewed))
         outcomes = [Status.EXECUTED, FAILED]
         outcomes += [PENDING] if row.attempts < MOST_ATTEMPTS else []
-        outcomes += [CANCELLED] if row.asked else []
+        outcomes += [CANCELLED] if row.requested else []
         for outcome in outcomes:
             settled = self._settled(state, worker, outcome)
             if settled is not state:
@@ -146,7 +146,7 @@ class Protocol(World):
         ended = row._replace(status=outcome, lease=None if self.has(Guard.SETTLE_ENDS_LEASE) else row.lease)
         if outcome is not PENDING:
             return write(state, self.final(ended))
-        if row.asked and self.has(Guard.RETRY_NO_CANCEL):
+        if row.requested and self.has(Guard.RETRY_NO_CANCEL):
             return state
         again = ended._replace(
             due=min(state.now + 1, LAST_INSTANT),

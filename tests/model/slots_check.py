@@ -43,10 +43,10 @@ NEVER_STUCK = "nobody waits for ever while nothing runs"
 
 
 def check_slots(
-    scenario: SlotScenario, kept: frozenset[SlotGuard] = ALL_OF_SLOTS, *, at_most: float = inf
+    scenario: SlotScenario, retained: frozenset[SlotGuard] = ALL_OF_SLOTS, *, at_most: float = inf
 ) -> Checked:
     """Search a scenario under the guards that are kept."""
-    protocol = SlotsProtocol(scenario.limits, kept, most_runs=scenario.most_runs)
+    protocol = SlotsProtocol(scenario.limits, retained, most_runs=scenario.most_runs)
     begin = start(actions=len(scenario.limits), workers=scenario.workers, left=scenario.left)
     finishes: dict[object, bool] = {}
 
@@ -55,7 +55,7 @@ def check_slots(
             yield AT_MOST
         left_alone = (tuple(map(_alone, state.rows)), state.holders)
         if left_alone not in finishes:
-            finishes[left_alone] = _finishes(scenario, kept, *left_alone)
+            finishes[left_alone] = _finishes(scenario, retained, *left_alone)
         if not finishes[left_alone]:
             yield NEVER_STUCK
 
@@ -76,10 +76,13 @@ def _alone(row: Row | None) -> Row | None:
 
 
 def _finishes(
-    scenario: SlotScenario, kept: frozenset[SlotGuard], rows: tuple[Row | None, ...], holders: frozenset[int]
+    scenario: SlotScenario,
+    retained: frozenset[SlotGuard],
+    rows: tuple[Row | None, ...],
+    holders: frozenset[int],
 ) -> bool:
     """Whether one worker, and the messages that the sweep sends, bring each action to its end."""
-    protocol = SlotsProtocol(scenario.limits, kept, most_runs=99)
+    protocol = SlotsProtocol(scenario.limits, retained, most_runs=99)
     state = State(rows, holders, (Worker(),), ())
     while not all(row is None or row.status.is_final for row in state.rows):
         following = _run_one(protocol, state)

@@ -37,9 +37,9 @@ class SlotsProtocol:
     """The steps that may follow a state, under the guards that are kept; each action has its limit."""
 
     def __init__(
-        self, limits: tuple[int, ...], kept: frozenset[SlotGuard] = ALL_OF_SLOTS, *, most_runs: int = 2
+        self, limits: tuple[int, ...], retained: frozenset[SlotGuard] = ALL_OF_SLOTS, *, most_runs: int = 2
     ) -> None:
-        self.limits, self._kept, self._most_runs = limits, kept, most_runs
+        self.limits, self._kept, self._most_runs = limits, retained, most_runs
 
     def has(self, guard: SlotGuard) -> bool:
         return guard in self._kept

@@ -20,7 +20,7 @@ class Row(NamedTuple):
     run: int = 0
     lease: str | None = None
     attempts: int = 0
-    asked: bool = False
+    requested: bool = False
     in_due_index: bool = True
     expires: bool = False
 
@@ -79,4 +79,4 @@ def write(state: State, new: Row | None) -> State:
 
 
 def less(state: State, spent: str) -> State:
-    return state._replace(left=tuple(each for each in state.left if each != spent))
+    return state._replace(left=tuple(item for item in state.left if item != spent))

@@ -16,7 +16,7 @@ SPARE = {
 """Guards that another one stands in for: alone they may be left out, not together with it."""
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda each: each.name)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_every_order_of_events(scenario):
     checked = check(scenario)
     assert checked.broken is None

@@ -72,12 +72,12 @@ JOB_WRITES = {
     "claim: the dead one's row": [optimistic.still_dead(DEAD)],
     "claim: a settled one's row": [optimistic.still_dead(PLANNED)],
     "claim: a removed one's row": [optimistic.still_dead(None)],
-    "settle: the unlock": [job_conditions.unlock(PLANNED.ref, each) for each in ENDS],
+    "settle: the unlock": [job_conditions.unlock(PLANNED.ref, item) for item in ENDS],
     "end pending: the unlock": [job_conditions.unlock(PLANNED.ref)],
     "end pending: no more waiting": [job_conditions.stop_waiting(PLANNED.ref)],
     "wait": [job_conditions.wait(JOB, PLANNED.ref)],
     "wait in another's place": [job_conditions.wait(WAITING, DEAD.ref)],
-    "count": [job_conditions.count(each) for each in ENDS],
+    "count": [job_conditions.count(item) for item in ENDS],
 }
 """Each as often as it takes to see all that it may write."""
 
@@ -125,20 +125,20 @@ def test_the_page_names_the_guard_of_the_put_as_the_code_does():
 
 def test_the_page_names_the_guards_of_idempotency_keys_as_the_code_does():
     guards = {name for name, text in vars(idempotency).items() if name.isupper() and isinstance(text, str)}
-    told = {name for cells in table("key").values() for name in names(cells[0]) | names(cells[1])}
-    assert told == guards - {"SERVICE"}
+    shown = {name for cells in table("key").values() for name in names(cells[0]) | names(cells[1])}
+    assert shown == guards - {"SERVICE"}
 
 
 def test_the_page_names_the_guards_of_concurrency_keys_as_the_code_does():
     own = {name for name, text in vars(slots).items() if name.isupper() and isinstance(text, str)}
     of_rows = {"STATUS_IS_AS_READ", "FENCE_IS_MINE", "GEN_IS_AS_READ", "LEASE_IS_AS_READ", "ROW_IS_ABSENT"}
-    told = {name for cells in table("slots").values() for name in names(cells[0]) | names(cells[1])}
-    assert told == own - {"SERVICE"} | of_rows
+    shown = {name for cells in table("slots").values() for name in names(cells[0]) | names(cells[1])}
+    assert shown == own - {"SERVICE"} | of_rows
 
 
 def test_every_guard_of_the_code_is_on_the_page():
-    told = {name for cells in table("write").values() for name in names(cells[1])}
-    assert told == set(GUARDS_BY_TEXT.values())
+    shown = {name for cells in table("write").values() for name in names(cells[1])}
+    assert shown == set(GUARDS_BY_TEXT.values())
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -160,8 +160,8 @@ def test_the_page_names_the_guards_of_a_jobs_write_as_the_code_does(write):
 
 
 def test_every_guard_of_the_jobs_code_is_on_the_page():
-    told = {name for cells in table("write of a job").values() for name in names(cells[0])}
-    assert told == set(JOB_GUARDS_BY_TEXT.values())
+    shown = {name for cells in table("write of a job").values() for name in names(cells[0])}
+    assert shown == set(JOB_GUARDS_BY_TEXT.values())
 
 
 @pytest.mark.parametrize("write", JOB_WRITES)
@@ -171,13 +171,13 @@ def test_the_page_lists_what_a_jobs_write_writes(write):
 
 
 def test_the_page_tells_the_legal_changes_of_status_and_no_other():
-    told = set()
+    shown = set()
     for status, *_ in table("write").values():
         before, after = status.split(" → ")
-        told |= {(before, part) for part in after.split(", ")}
+        shown |= {(before, part) for part in after.split(", ")}
     stays = {("pending", "pending"), ("processing", "processing"), ("none", "pending")}
-    assert stays <= told
-    assert told - stays == {(before, after) for before in Status for after in TRANSITIONS[before]}
+    assert stays <= shown
+    assert shown - stays == {(before, after) for before in Status for after in TRANSITIONS[before]}
 
 
 def test_the_page_says_what_each_guard_of_the_model_is_for():

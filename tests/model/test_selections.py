@@ -29,13 +29,13 @@ NUMBERS = count()
 @st.composite
 def rows(draw):
     """What a row is made of: when it was made and is due, its status, its type, its correlation id, when it ended."""
-    return [draw(each) for each in (TIMES, TIMES, STATUSES, TYPES, st.none() | ORDERS, TIMES)]
+    return [draw(item) for item in (TIMES, TIMES, STATUSES, TYPES, st.none() | ORDERS, TIMES)]
 
 
 @st.composite
 def filters(draw):
     """Filters that can be meant."""
-    said = draw(
+    options = draw(
         st.fixed_dictionaries(
             {},
             optional={
@@ -48,8 +48,8 @@ def filters(draw):
     for name in ("due", "created"):
         bounds = sorted(draw(st.lists(TIMES, max_size=2, unique=True)))
         names = draw(st.permutations(["after", "until"])) if len(bounds) == 1 else ["after", "until"]
-        said |= {f"{name}_{each}": bound for each, bound in zip(names, bounds, strict=False)}
-    return said
+        options |= {f"{name}_{item}": bound for item, bound in zip(names, bounds, strict=False)}
+    return options
 
 
 def put(store, tenant_id, made):
@@ -69,35 +69,35 @@ def put(store, tenant_id, made):
     return row
 
 
-def means(row, said):
+def means(row, options):
     """What the documentation says of each filter, word for word."""
-    statuses = said.get("status", list(Status))
+    statuses = options.get("status", list(Status))
     return (
         row.status in ([statuses] if isinstance(statuses, str) else statuses)
-        and said.get("type", row.type) == row.type
-        and said.get("correlation_id", row.correlation_id) == row.correlation_id
+        and options.get("type", row.type) == row.type
+        and options.get("correlation_id", row.correlation_id) == row.correlation_id
         and all(
-            (said.get(f"{name}_after") or at - SECOND) < at <= (said.get(f"{name}_until") or at)
+            (options.get(f"{name}_after") or at - SECOND) < at <= (options.get(f"{name}_until") or at)
             for name, at in (("due", row.due_at), ("created", row.created_at))
         )
     )
 
 
-def in_order(found, said, *, due_order):
-    if "correlation_id" in said:
+def in_order(found, options, *, due_order):
+    if "correlation_id" in options:
         return sorted(found, key=lambda row: row.id)
-    if said.get("status") in ("failed", {Status.FAILED}):
+    if options.get("status") in ("failed", {Status.FAILED}):
         return sorted(found, key=lambda row: (row.failed_at, row.id), reverse=True)
-    if due_order and said.keys() & {"due_after", "due_until"}:
+    if due_order and options.keys() & {"due_after", "due_until"}:
         return sorted(found, key=lambda row: (row.due_at, row.id))
     return sorted(found, key=lambda row: row.id, reverse=True)
 
 
-def check(store, made, said, limit, *, due_order):
+def check(store, made, options, limit, *, due_order):
     mine, theirs = (TenantId(f"tenant-{next(NUMBERS)}") for _ in range(2))
-    written = [put(store, mine, each) for each in made]
-    for each in made[::2]:
-        put(store, theirs, each)
+    written = [put(store, mine, item) for item in made]
+    for item in made[::2]:
+        put(store, theirs, item)
     scheduler = Scheduler(
         store,
         tenant_id=mine,
@@ -107,19 +107,19 @@ def check(store, made, said, limit, *, due_order):
     )
     listed, cursor = [], None
     while True:
-        page = scheduler.list(limit=limit, cursor=cursor, **said)
+        page = scheduler.list(limit=limit, cursor=cursor, **options)
         assert len(page) <= limit
         listed += page
         if (cursor := page.cursor) is None:
             break
-    meant = in_order([row for row in written if means(row, said)], said, due_order=due_order)
+    meant = in_order([row for row in written if means(row, options)], options, due_order=due_order)
     assert [row.id for row in listed] == [row.id for row in meant]
 
 
 CASES = {
     "due_order": st.booleans(),
     "made": st.lists(rows(), max_size=14),
-    "said": filters(),
+    "options": filters(),
     "limit": st.sampled_from([1, 3, 50]),
 }
 NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fixture]
@@ -127,8 +127,8 @@ NOT_CHECKED = [*settings().suppress_health_check, HealthCheck.function_scoped_fi
 
 @given(**CASES)
 @settings(max_examples=250)
-def test_the_pages_of_a_list_are_what_a_plain_look_gives_in_memory(made, said, limit, due_order):
-    check(MemoryStore(), made, said, limit, due_order=due_order)
+def test_the_pages_of_a_list_are_what_a_plain_look_gives_in_memory(made, options, limit, due_order):
+    check(MemoryStore(), made, options, limit, due_order=due_order)
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +142,6 @@ def moto_store():
 @given(**CASES)
 @settings(max_examples=25, suppress_health_check=NOT_CHECKED)
 def test_the_pages_of_a_list_are_what_a_plain_look_gives_on_dynamodb(
-    moto_store, made, said, limit, due_order
+    moto_store, made, options, limit, due_order
 ):
-    check(moto_store, made, said, limit, due_order=due_order)
+    check(moto_store, made, options, limit, due_order=due_order)

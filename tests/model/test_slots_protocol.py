@@ -31,7 +31,7 @@ def test_each_guard_has_its_counterexample():
     assert {*BREAKS, *SPARE} == ALL_OF_SLOTS
 
 
-@pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda each: each.name)
+@pytest.mark.parametrize("scenario", SLOT_SCENARIOS, ids=lambda item: item.name)
 def test_every_promise_holds_in_every_order_of_events(scenario):
     checked = check_slots(scenario)
     assert checked.broken is None

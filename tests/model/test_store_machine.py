@@ -88,10 +88,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     def _schedule_once(self, action, ttl, times):
         terms = KeyTerms(self.now, self.now + ttl)
-        told = self.keys.put_once(action, terms)
+        shown = self.keys.put_once(action, terms)
         answers = {self._put_once(action, terms) for _ in range(times)}
-        assert answers == {told}
-        if told != action.ref:
+        assert answers == {shown}
+        if shown != action.ref:
             return multiple()
         self.scheduled.append(action)
         return action.ref
@@ -110,7 +110,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(ref=actions)
     def put_again(self, ref):
-        self.store.put(next(each for each in self.scheduled if each.ref == ref))
+        self.store.put(next(item for item in self.scheduled if item.ref == ref))
 
     @rule(span=SPANS)
     def time_passes(self, span):
@@ -122,8 +122,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=runs, run=runs)
     def claim_again_with_the_same_nonce(self, run):
-        ref, asked, _ = run
-        return self._claim(ref, asked)
+        ref, requested, _ = run
+        return self._claim(ref, requested)
 
     @rule(ref=actions)
     def run_when_it_is_due_and_fail(self, ref):
@@ -132,13 +132,13 @@ class StoreMachine(RuleBasedStateMachine):
         if isinstance(run, tuple):
             self._settle(run, Status.FAILED)
 
-    def _claim(self, ref, asked):
-        claim = self.store.claim(ref, asked)
-        told = self.expected[ref].claim(asked)
-        assert told == {Claimed: "claimed", LeaseHeld: "held", type(None): "nothing"}[type(claim)]
+    def _claim(self, ref, requested):
+        claim = self.store.claim(ref, requested)
+        shown = self.expected[ref].claim(requested)
+        assert shown == {Claimed: "claimed", LeaseHeld: "held", type(None): "nothing"}[type(claim)]
         if isinstance(claim, LeaseHeld):
             assert claim.until == self.expected[ref].lease_until
-        return (ref, asked, claim.action) if isinstance(claim, Claimed) else multiple()
+        return (ref, requested, claim.action) if isinstance(claim, Claimed) else multiple()
 
     @rule(run=runs)
     def heartbeat(self, run):
@@ -181,7 +181,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(ref=actions, by=PEOPLE, wait=SPANS)
     def redrive(self, ref, by, wait):
         self.now += TICK
-        payload = next(each.payload for each in self.scheduled if each.ref == ref)
+        payload = next(item.payload for item in self.scheduled if item.ref == ref)
         rival = self.keys.take_again(ref, payload, self.now)
         moved = self.store.redrive(ref, self.now + wait, by=by, at=self.now)
         if rival is not None:
@@ -196,7 +196,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_due_index_holds_the_unsettled_rows_at_their_due_times(self):
-        shards = {each.due_shard for each in self.scheduled}
+        shards = {item.due_shard for item in self.scheduled}
         listed = [entry for shard in shards for entry in due_entries(self.store, shard, limit=2)]
         unsettled = {ref: row.due_at for ref, row in self.expected.items() if not row.status.is_final}
         assert len(listed) == len(unsettled)

@@ -22,8 +22,8 @@ from tests.model.states import (
 class World:
     """The steps that nobody's run makes, under the guards that are kept."""
 
-    def __init__(self, kept: frozenset[Guard]) -> None:
-        self._kept = kept
+    def __init__(self, retained: frozenset[Guard]) -> None:
+        self._kept = retained
 
     def has(self, guard: Guard) -> bool:
         return guard in self._kept
@@ -78,17 +78,17 @@ class World:
 
     def people(self, state: State) -> Iterator[Step]:
         row = state.row
-        for asked, change in (
+        for requested, change in (
             ("put", self._put_again),
             ("cancel", self._cancel),
             ("ask", self._ask_to_cancel),
             ("reschedule", self._reschedule),
             ("redrive", self._redrive),
         ):
-            if asked in state.left and row is not None:
+            if requested in state.left and row is not None:
                 changed = change(state, row)
                 if changed is not row:
-                    yield Step(asked, write(less(state, asked), changed))
+                    yield Step(requested, write(less(state, requested), changed))
 
     def _put_again(self, _state: State, row: Row) -> Row:
         return row if self.has(Guard.ROW_IS_ABSENT) else Row()
@@ -101,7 +101,7 @@ class World:
     def _ask_to_cancel(self, _state: State, row: Row) -> Row:
         if row.status is not PROCESSING and self.has(Guard.ASK_PROCESSING):
             return row
-        return row._replace(asked=True)
+        return row._replace(requested=True)
 
     def _reschedule(self, _state: State, row: Row) -> Row:
         if row.status is not PENDING and self.has(Guard.RESCHEDULE_PENDING):
@@ -116,7 +116,7 @@ class World:
             due=state.now,
             generation=row.generation + self.has(Guard.REDRIVE_GEN),
             attempts=0,
-            asked=False,
+            requested=False,
             in_due_index=self.has(Guard.REDRIVE_IN_DUE_INDEX),
             expires=not self.has(Guard.REDRIVE_NO_EXPIRY),
         )

@@ -1,4 +1,6 @@
-"""Search: the actions that a selection means, in pages. Each page reads a bounded part of one index, never the table.
+"""Search: the actions that a selection means, in pages.
+
+Each page reads a bounded part of one index, never the table.
 
 ========================  ==========================================  ===============
 the selection says        is read                                     in the order of
@@ -10,8 +12,8 @@ a due range, if indexed   the tenant's partitions of an index         due time, 
 none of these             the tenant's one-shots created in the span  age, newest first
 ========================  ==========================================  ===============
 
-The first line that fits is what is read; a due range is indexed with the setting ``due_order``. Whatever else it says is
-looked up in the rows that were read: then a page may be short, or empty, and have a cursor.
+The first line that fits is what is read; a due range is indexed with the setting ``due_order``. Whatever else
+it says is looked up in the rows that were read: then a page may be short, or empty, and have a cursor.
 """
 
 from __future__ import annotations

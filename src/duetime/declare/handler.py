@@ -185,8 +185,9 @@ def handler_of(function: Function, retry: RetryPolicy, timeout: timedelta) -> Ha
     signature = Signature.from_function(function)
     if signature.payload is None or not signature.is_valid:
         raise DeclarationError(
-            f"{where_of(function)} must take one parameter annotated with a subclass of Payload, may take one annotated"
-            " with Run, some with the types of resources, and no other without a default:"
+            f"{where_of(function)} must take one parameter annotated with a subclass of Payload,"
+            " may take one annotated with Run, some with the types of resources, and no other"
+            " without a default:"
             f" write (payload: MyPayload, run: Run){signature.problem}"
         )
     return Handler(
@@ -253,8 +254,8 @@ def _annotations(function: Function) -> dict[str, Any]:
         return typing.get_type_hints(function)
     except NameError as error:
         raise DeclarationError(
-            f"{where_of(function)}: an annotation cannot be resolved ({error}); define what it names at module level,"
-            " or import it there, not under TYPE_CHECKING"
+            f"{where_of(function)}: an annotation cannot be resolved ({error});"
+            " define what it names at module level, or import it there, not under TYPE_CHECKING"
         ) from error
     except TypeError as error:
         raise DeclarationError(
@@ -267,6 +268,9 @@ def _is_a(annotation: object, base: type | UnionType) -> bool:
 
 
 def _hints(annotation: object) -> bool:
-    """Return whether it contains a payload or a run in an unsupported form: ``Payload`` itself, or a union."""
+    """Return whether it contains a payload or a run in an unsupported form.
+
+    ``Payload`` itself, or a union.
+    """
     parts = typing.get_args(annotation)
     return Payload in (annotation, *parts) or any(_is_a(part, Payload | Run) for part in parts)

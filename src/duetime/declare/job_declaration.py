@@ -31,7 +31,8 @@ def options_of(function: Function, timeout: timedelta, options: Mapping[str, Any
     for name in options:
         if name not in known:
             remedy = (
-                'pass it to a cadence, as in cron(…, tz="Europe/Paris"), or to all: App(default_tz="Europe/Paris")'
+                'pass it to a cadence, as in cron(…, tz="Europe/Paris"),'
+                ' or to all: App(default_tz="Europe/Paris")'
                 if name in ("tz", "timezone", "default_tz")
                 else nearest(name, known) or f"its options are {', '.join(known)}"
             )
@@ -109,8 +110,9 @@ def _takes(function: Function) -> Signature:
     takes = Signature.from_function(function)
     if not takes.is_valid:
         raise DeclarationError(
-            f"{where_of(function)} may take one parameter annotated with a subclass of Payload, one annotated with Run,"
-            f" some with the types of resources, and no other without a default: write (run: Run){takes.problem}"
+            f"{where_of(function)} may take one parameter annotated with a subclass of Payload,"
+            " one annotated with Run, some with the types of resources,"
+            f" and no other without a default: write (run: Run){takes.problem}"
         )
     return takes
 
@@ -141,7 +143,10 @@ def _definition(
 
 
 def _name_of(function: Function) -> JobName:
-    """Return the name from the last part of the module and the function: ``billing.nightly.cleanup_old`` is ``nightly-cleanup-old``."""
+    """Return the name from the last part of the module and the function.
+
+    ``billing.nightly.cleanup_old`` is ``nightly-cleanup-old``.
+    """
     module, name = function.__module__.rpartition(".")[2], getattr(function, "__name__", "")
     made = "-".join(part for part in kebab(f"{module}_{name}").replace("_", "-").split("-") if part)
     try:
@@ -160,7 +165,8 @@ def _payload(takes: Signature, cadences: Sequence[Cadence], given: Payload | Non
     if given is None:
         if has_times(cadences):
             raise DeclarationError(
-                f"it takes a {type_name}, and its cadences have times: pass payload={type_name}(…), for each run"
+                f"it takes a {type_name}, and its cadences have times:"
+                f" pass payload={type_name}(…), for each run"
             )
         return None
     if type(given) is not takes.payload:

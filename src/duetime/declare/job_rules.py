@@ -28,8 +28,8 @@ _TEXT_LIMITS = {"title": 100, "category": 50, "description": 500}
 def read_cadences(cadences: Iterable[Cadence | str], *, default_tz: str | None = None) -> tuple[Cadence, ...]:
     """Parse cadences or their texts; return ``manual`` if there is no other.
 
-    They are sorted, so that their order does not matter. `default_tz` becomes the zone of cadences that name none and
-    have no default yet.
+    They are sorted, so that their order does not matter. `default_tz` becomes the zone of cadences that name
+    none and have no default yet.
 
     Raises:
         DeclarationError: one is neither a cadence nor a text.
@@ -66,7 +66,9 @@ def has_times(cadences: Iterable[Cadence]) -> bool:
 
 
 def overlap_of(overlap: str | None, cadences: Iterable[Cadence]) -> Overlap:
-    """Return the policy; by default ``skip``, but ``allow`` for a job that only events start, so that it loses none.
+    """Return the policy.
+
+    By default ``skip``, but ``allow`` for a job that only events start, so that it loses none.
 
     Raises:
         DeclarationError: there is no such policy.
@@ -91,8 +93,8 @@ def refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[st
     size = len((definition.payload or "").encode())
     if size > PAYLOAD_LIMIT:
         yield (
-            f"its payload has {size:,} bytes as JSON; each occurrence's row stores it, so at most {PAYLOAD_LIMIT:,}"
-            " are allowed: store it elsewhere, and pass a reference to it"
+            f"its payload has {size:,} bytes as JSON; each occurrence's row stores it,"
+            f" so at most {PAYLOAD_LIMIT:,} are allowed: store it elsewhere, and pass a reference to it"
         )
 
 
@@ -108,7 +110,10 @@ def _name_refusals(definition: Definition) -> Iterator[str]:
         yield str(refused)
     else:
         if definition.name.startswith(RESERVED) and not definition.self_scheduled:
-            yield f"job {definition.name!r} begins with {RESERVED!r}, which is reserved for the system's own jobs"
+            yield (
+                f"job {definition.name!r} begins with {RESERVED!r},"
+                " which is reserved for the system's own jobs"
+            )
 
 
 def _cadence_refusals(definition: Definition, cadences: Sequence[Cadence]) -> Iterator[str]:
@@ -139,8 +144,8 @@ def _loop(name: str, cadence: Cadence) -> Iterator[str]:
         jobs = (detail.get("action") or {}).get("job") if isinstance(detail, dict) else None
         if not jobs or not all(isinstance(job, str) and job != name for job in jobs):
             yield (
-                f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows, by"
-                ' match={"action": {"job": ["another-job"]}}'
+                f"{cadence.text!r} could start it by its own runs, for ever: name the jobs that it follows,"
+                ' by match={"action": {"job": ["another-job"]}}'
             )
 
 

@@ -1,7 +1,7 @@
 """Resources: objects that handlers need beside payload and run, such as a database's client.
 
-A factory function declares a resource, and a parameter's type requests it. It is made once per process, at the first
-run that needs it. Imports make none, so a cold start or a check does not pay for unused resources.
+A factory function declares a resource, and a parameter's type requests it. It is made once per process, at
+the first run that needs it. Imports make none, so a cold start or a check does not pay for unused resources.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def factory_of(function: Function) -> Factory:
     """Return the factory of the resource in a function's return annotation.
 
     Raises:
-        DeclarationError: it returns no type, or one too general; it is no plain function, or has another parameter.
+        DeclarationError: it returns no type, or one too general; it is no plain function, or has another
+            parameter.
     """
     bare = inspect.unwrap(function)
     if (
@@ -102,8 +103,8 @@ class Factories:
             return
         if other is not None:
             raise DeclarationError(
-                f"the resource {factory.name} has two factories, {other.where} and {factory.where}; one type has"
-                " one factory, and NewType makes another type of it"
+                f"the resource {factory.name} has two factories, {other.where} and {factory.where};"
+                " one type has one factory, and NewType makes another type of it"
             )
         if circle := list(self._way(factory, factory.makes, set())):
             steps = ", ".join(f"{factory.where} takes {name_of(want.annotation)}" for factory, want in circle)
@@ -150,8 +151,8 @@ class Factories:
                 yield f"{parameter}, and a resource needs its exact type; write {name_of(near[0])}"
             elif not want.has_default:
                 yield (
-                    f"{parameter}, and the app has no such resource; declare a function that makes it with @app.resource,"
-                    " or give the parameter a default"
+                    f"{parameter}, and the app has no such resource; declare a function that makes it"
+                    " with @app.resource, or give the parameter a default"
                 )
 
 

@@ -1,4 +1,6 @@
-"""The claim policy: decide whether a job's run may begin. Pure; `ClaimJobRun` reads the rows and writes the decision.
+"""The claim policy: decide whether a job's run may begin.
+
+Pure; `ClaimJobRun` reads the rows and writes the decision.
 
 ===================================  ==================================================================
 the run                              is
@@ -14,8 +16,8 @@ the only one of its job              run, under the job's lock
 beside another one                   what the job's overlap policy says
 ===================================  ==================================================================
 
-A manual run needs its job's lock alone. Only a retry, a redrive, a take-over and a run that catches up wait for the
-lock, whatever the policy.
+A manual run needs its job's lock alone. Only a retry, a redrive, a take-over and a run that catches up wait
+for the lock, whatever the policy.
 """
 
 from __future__ import annotations
@@ -117,7 +119,10 @@ def is_first(row: Action) -> bool:
 
 
 def _covered(previous: tuple[Action, ...]) -> Skip | None:
-    """Return a skip if a previous version has run this time; the job was read first, so no other can begin."""
+    """Return a skip if a previous version has run this time.
+
+    The job was read first, so no other can begin.
+    """
     ran = next((other for other in previous if other.attempt > 0), None)
     return Skip(SkipReason.COVERED, f"{ran.id} ran at this time") if ran else None
 

@@ -25,7 +25,8 @@ _ROOM = 4
 def wakes_of(job: Job, now: datetime, settings: Settings) -> Iterator[JobWake]:
     """Return the wakes of a job: a schedule for each wake expression, a rule for each trigger.
 
-    A paused job's schedules are disabled. Its rules are not, since an event during a pause is recorded as skipped.
+    A paused job's schedules are disabled. Its rules are not, since an event during a pause is recorded as
+    skipped.
     """
     if job.removed_at is not None or job.definition.self_scheduled:
         return
@@ -80,7 +81,10 @@ def previous_wakes(job: Job, settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def name_of(ref: JobRef, index: int, settings: Settings) -> str:
-    """Return the name of a job's wake: the job's name, as shown in the AWS console; the second ends with ``.2``."""
+    """Return the name of a job's wake.
+
+    The job's name, as shown in the AWS console; the second ends with ``.2``.
+    """
     base = base_of(ref, settings)
     return base if not index else f"{base}.{index + 1}"
 

@@ -1,8 +1,8 @@
 """*Explain*: return the status of each nominal time of a job in a window, for all times within the retention.
 
-It reads the job, its versions and its spans, and rows in pages. `timeline` finds the times, `occurrence_status`
-classifies them. Neighbours without rows that share a status are folded into one entry. A month's pause of a job of
-every second is thus one entry.
+It reads the job, its versions and its spans, and rows in pages. `timeline` finds the times,
+`occurrence_status` classifies them. Neighbours without rows that share a status are folded into one entry. A
+month's pause of a job of every second is thus one entry.
 """
 
 from __future__ import annotations
@@ -126,7 +126,10 @@ class _Stored:
         )
 
     def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:
-        """See `duetime.jobs.timeline.OccurrenceRows`. The list is newest first, so it is read back to `after`."""
+        """See `duetime.jobs.timeline.OccurrenceRows`.
+
+        The list is newest first, so it is read back to `after`.
+        """
         rows = _paged(
             lambda cursor: self._actions.of_job(
                 self._ref.tenant_id, self._ref.name, limit=_PAGE, cursor=cursor, has_events=True

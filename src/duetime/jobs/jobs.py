@@ -66,7 +66,9 @@ class Jobs:
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page:
-        """Return a page of a job's runs without their payloads, newest first: executed, failed, skipped, planned.
+        """Return a page of a job's runs without their payloads, newest first.
+
+        Executed, failed, skipped, planned.
 
         The filters apply to the runs read. A page may thus be short or empty, and still have a cursor.
 
@@ -105,7 +107,9 @@ class Jobs:
     def pause(
         self, name: str, *, reason: str = "", until: When | None = None, cadence: str | None = None
     ) -> Job:
-        """Start no run from now on. A run in progress ends, and so do its retries; new occurrences are skipped.
+        """Start no run from now on.
+
+        A run in progress ends, and so do its retries; new occurrences are skipped.
 
         Args:
             name: the job.
@@ -187,7 +191,8 @@ class Jobs:
             The job and the run: the first one of its key, in its present state.
 
         Raises:
-            JobConflict: the job is registered and not triggered, since a run of the replaced job has not ended.
+            JobConflict: the job is registered and not triggered, since a run of the replaced job has not
+                ended.
             DuetimeError: see `register` and `trigger`.
         """
         registered, key = self.register(job), job.idempotency_key
@@ -211,7 +216,8 @@ class Jobs:
         """Run a job now, paused or not; its overlap policy applies if another run has not ended.
 
         Returns:
-            The pending action. With ``overlap="queue_one"`` or ``"cancel_running"`` it waits for the other's end.
+            The pending action. With ``overlap="queue_one"`` or ``"cancel_running"`` it waits for the other's
+                end.
 
         Raises:
             JobNotFound: there is no such job.

@@ -1,8 +1,8 @@
 """*Maintain* a job: end a pause that is over, plan, and set its wakes on EventBridge.
 
-Each minute the sweep maintains each job whose `maintain_at` has passed; the catch-up does so every six hours. The time
-comes when a job changes, when a pause ends, or when two wakes in a row were lost. Callers thus write to the tables
-alone. EventBridge follows within a minute; until then, the row decides what a wake may run.
+Each minute the sweep maintains each job whose `maintain_at` has passed; the catch-up does so every six hours.
+The time comes when a job changes, when a pause ends, or when two wakes in a row were lost. Callers thus write
+to the tables alone. EventBridge follows within a minute; until then, the row decides what a wake may run.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class MaintainResult:
 class MaintainDueJobs:
     """Maintains all jobs whose `maintain_at` has passed, soonest first.
 
-    It reads an index by that time, so its cost depends on what is due, not on what is stored. A job that fails does not
-    stop the others; it stays in the index, and the next pass tries again.
+    It reads an index by that time, so its cost depends on what is due, not on what is stored. A job that
+    fails does not stop the others; it stays in the index, and the next pass tries again.
     """
 
     def __init__(self, jobs: JobStore, maintain: Maintain, *, clock: Clock, settings: Settings) -> None:

@@ -13,7 +13,8 @@ up to the cursor, without a row     forgotten: its row was removed
 beyond the cursor                   pending within the job's grace, then missed: it was not planned
 ==================================  =======================================================================
 
-Each cadence's occurrence is classified on its own. A time of several cadences is skipped only if all of them are.
+Each cadence's occurrence is classified on its own. A time of several cadences is skipped only if all of them
+are.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ class Occurrence:
     reason: str = ""
     """Why it was skipped or missed, a `SkipReason`; or the calendar that excludes it."""
     note: str = ""
-    """Details: the author and reason of a pause, the effect of a clock change; in a fold, those of its first."""
+    """Details.
+
+    The author and reason of a pause, the effect of a clock change; in a fold, those of its first.
+    """
     action_id: ActionId | None = None
     """The id of its row."""
     until: datetime | None = None
@@ -135,7 +139,10 @@ class JobHistory:
         return ExplainedStatus(OccurrenceStatus.FORGOTTEN, "", "its row was removed after the retention")
 
     def _excuse(self, at: datetime, cadences: Sequence[str]) -> ExplainedStatus | None:
-        """Return why none of these cadences has a row; None if one of them should have. A missed one has precedence."""
+        """Return why none of these cadences has a row; None if one of them should have.
+
+        A missed one has precedence.
+        """
         found = [self._excuse_of(at, cadence) for cadence in cadences]
         excuses = [excuse for excuse in found if excuse is not None]
         if not found or len(excuses) < len(found):
@@ -163,7 +170,10 @@ class JobHistory:
         return None
 
     def _current(self, at: datetime, cadence: str, *, is_planned: bool = False) -> ExplainedStatus | None:
-        """Return the pause or removal that applies to a cadence's time; a planned row may run after a pause."""
+        """Return the pause or removal that applies to a cadence's time.
+
+        A planned row may run after a pause.
+        """
         job = self.job
         for pause in (job.pauses[name] for name in (WHOLE_JOB, cadence) if name in job.pauses):
             is_under = pause.since < at and (pause.until is None or at <= pause.until)

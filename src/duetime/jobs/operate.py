@@ -1,6 +1,7 @@
 """Operate a job: pause, resume, skip the next run, set retries. Every deploy keeps these changes.
 
-Code alone sets the timing of a job that it declares. EventBridge follows a change within a minute; see `maintain`.
+Code alone sets the timing of a job that it declares. EventBridge follows a change within a minute; see
+`maintain`.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """*Plan*: write a job's next occurrences as rows, and advance its cursor.
 
-Any caller may plan at any time, also several at once: a wake, a claim, a resume, a reconcile, the sweep, the catch-up.
-An occurrence's id consists of job, version and nominal time, so a second planner finds the same row. The cursor
-advances by compare-and-set, so a second planner stops::
+Any caller may plan at any time, also several at once: a wake, a claim, a resume, a reconcile, the sweep, the
+catch-up. An occurrence's id consists of job, version and nominal time, so a second planner finds the same
+row. The cursor advances by compare-and-set, so a second planner stops::
 
     ────────────┬──────────────────┬─────────┬───────────────┬──────────> nominal times
               cursor         now - grace    now          the horizon
                  └── missed ───────┴──── put as rows ────────┘
 
-Rows are written before the cursor: after a crash in between, the next planner finds them. The horizon is the second
-wake from now, so that one wake may be lost; the next occurrence is planned however far off it is. The cadence alone
-determines an occurrence, never the time at which a run took place.
+Rows are written before the cursor: after a crash in between, the next planner finds them. The horizon is the
+second wake from now, so that one wake may be lost; the next occurrence is planned however far off it is. The
+cadence alone determines an occurrence, never the time at which a run took place.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ class Plan:
         return done
 
     def ahead(self, job: Job, due: DueTime) -> Action:
-        """Write the row of one nominal time beyond the cursor, and leave the cursor; a later planner finds the row."""
+        """Write the row of one nominal time beyond the cursor, and leave the cursor.
+
+        A later planner finds the row.
+        """
         row = replace(self._row(job, due, self._clock.now()), cadence=due.cadences[0])
         self._actions.put(row)
         return row

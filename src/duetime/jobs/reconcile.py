@@ -1,7 +1,10 @@
-"""*Reconcile*: each deploy writes the code's jobs as rows, and disables rows whose jobs code no longer declares.
+"""*Reconcile*.
 
-Timing always follows code. What operators set survives: pauses, tuning, statistics, history. A change of the plan makes
-a new version. Version numbers only grow: a return to an older definition, or to a removed job, is a new version too::
+Each deploy writes the code's jobs as rows, and disables rows whose jobs code no longer declares.
+
+Timing always follows code. What operators set survives: pauses, tuning, statistics, history. A change of the
+plan makes a new version. Version numbers only grow: a return to an older definition, or to a removed job, is
+a new version too::
 
     version 1  ─────────────┤ its rows up to here run, those after it are retired
     version 2               ├──────────────  its cursor begins at the change
@@ -158,7 +161,10 @@ class Reconcile:
 def retire(
     actions: ActionStore, job: Job, *, after: datetime, reason: SkipReason, note: str, settings: Settings
 ) -> None:
-    """Skip the planned rows of a job's version whose nominal time lies after an instant; the claim refuses the rest."""
+    """Skip the planned rows of a job's version whose nominal time lies after an instant.
+
+    The claim refuses the rest.
+    """
     cursor = None
     while True:
         page = actions.occurrences(

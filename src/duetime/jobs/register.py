@@ -232,12 +232,15 @@ def _keyed(job: Job, key: str | None, terms: KeyTerms | None) -> Job:
 
 
 def _tenant_problems(cadences: Sequence[Cadence]) -> Sequence[str]:
-    """Return the triggers that do not name the tenant of an event: only this tenant's events may start its job."""
+    """Return the triggers that do not name the tenant of an event.
+
+    Only this tenant's events may start its job.
+    """
     from duetime.cadence.triggers import OnEvent  # noqa: PLC0415 - few registrations need it
 
     return [
-        f"{cadence.text}: there is no tenant; add the event's field that names it, as in tenant=detail.tenant_id:"
-        " only events of its own tenant may start a registered job"
+        f"{cadence.text}: there is no tenant; add the event's field that names it,"
+        " as in tenant=detail.tenant_id: only events of its own tenant may start a registered job"
         for cadence in cadences
         if isinstance(cadence, OnEvent) and not cadence.tenant
     ]

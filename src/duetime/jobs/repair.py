@@ -1,6 +1,7 @@
 """*Repair* differences between the jobs' rows and EventBridge: remove unknown wakes, set missing ones.
 
-Reconcile does so on each deploy, the catch-up every six hours. It reads names only, until it finds a difference.
+Reconcile does so on each deploy, the catch-up every six hours. It reads names only, until it finds a
+difference.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The timeline of a job: its nominal times in order with their status, and those that calendars and gaps removed. Pure.
+"""The timeline of a job.
 
-A version has times while it was in force. A cadence of every second, paused for a month, has millions with one status.
-After `MANY` of them in a row the walk jumps to the last one before a change: the next turn of the history, the next
-row, or the next time of another source.
+Its nominal times in order with their status, and those that calendars and gaps removed. Pure.
+
+A version has times while it was in force. A cadence of every second, paused for a month, has millions with
+one status. After `MANY` of them in a row the walk jumps to the last one before a change: the next turn of the
+history, the next row, or the next time of another source.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class OccurrenceRows(Protocol):
     """The rows of a job, read on demand."""
 
     def of_version(self, number: int, after: datetime, until: datetime) -> Iterator[Action]:
-        """Return the rows of a version with a nominal time in (after, until], oldest first, with manual runs."""
+        """Return a version's rows with a nominal time in (after, until], oldest first; also manual runs."""
         ...
 
     def of_events(self, after: datetime, until: datetime) -> Iterator[Action]:

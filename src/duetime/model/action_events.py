@@ -119,8 +119,9 @@ def public_fields(row: Action) -> dict[str, Any]:
 def with_payload(event: LifecycleEvent, row: Action, route: WorkerRoute) -> LifecycleEvent:
     """Return the event with the payload of its action, unless the payload is an item of its own.
 
-    Sensitive fields are redacted. Their paths are known for the payload version in force alone, and this function
-    cannot upcast. If a type has sensitive fields, a payload of another version is thus redacted entirely.
+    Sensitive fields are redacted. Their paths are known for the payload version in force alone, and this
+    function cannot upcast. If a type has sensitive fields, a payload of another version is thus redacted
+    entirely.
     """
     if row.payload is None or row.payload_offloaded:
         return event

@@ -86,7 +86,10 @@ class CadenceSet:
             yield due
 
     def planned_until(self, now: datetime, wakes_ahead: int) -> datetime | None:
-        """Up to when a wake at `now` should plan so that `wakes_ahead` less one may be lost; None if no wake comes."""
+        """Up to when a wake at `now` should plan so that `wakes_ahead` less one may be lost.
+
+        None if no wake comes.
+        """
         return cadences.planned_until(self.wakes, now, wakes_ahead=wakes_ahead)
 
 

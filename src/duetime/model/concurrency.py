@@ -1,7 +1,7 @@
 """Concurrency keys: a limited number of actions with one key run at once. Facts only.
 
-Actions with different limits may share a key. An action begins while fewer slots than its own limit are held. Only a
-processing action holds a slot.
+Actions with different limits may share a key. An action begins while fewer slots than its own limit are held.
+Only a processing action holds a slot.
 """
 
 from __future__ import annotations

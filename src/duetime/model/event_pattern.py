@@ -1,9 +1,9 @@
 """Event patterns: match events as Lambda's filters and EventBridge's rules do.
 
 A pattern has the form of the event. Each of its leaves is a list of allowed values: a literal, or one of
-``{"prefix": …}``, ``{"suffix": …}``, ``{"anything-but": …}``, ``{"exists": …}``, ``{"numeric": ["<", 5]}``. Lists are
-alternatives; all fields must match; if the event has a list, one of its elements must match. An unknown rule is
-rejected, since a filter that silently drops events would look like lost events.
+``{"prefix": …}``, ``{"suffix": …}``, ``{"anything-but": …}``, ``{"exists": …}``, ``{"numeric": ["<", 5]}``.
+Lists are alternatives; all fields must match; if the event has a list, one of its elements must match. An
+unknown rule is rejected, since a filter that silently drops events would look like lost events.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The place of a failed action among the failed ones: by the instant of the failure, then by id and tenant. Facts only."""
+"""The place of a failed action among the failed ones: by the instant of the failure, then by id and tenant.
+
+Facts only.
+"""
 
 from __future__ import annotations
 

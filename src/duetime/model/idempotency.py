@@ -1,4 +1,6 @@
-"""Idempotency keys: how long one holds, and what a repeat returns. Facts only; `duetime.ports.actions` takes keys.
+"""Idempotency keys: how long one holds, and what a repeat returns.
+
+Facts only; `duetime.ports.actions` takes keys.
 
 ::
 

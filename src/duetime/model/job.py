@@ -1,8 +1,11 @@
-"""The job: a factory of actions. Facts only; `duetime.jobs.plan` plans occurrences, `duetime.jobs.claim_policy` runs them.
+"""The job: a factory of actions.
 
-A job has one **definition** at a time, from code or a runtime registration. Its **version** counts the changes of its
-plan. Its **cursor** is the instant up to which every nominal time is recorded, in a row or a span. Its **lock** is the
-run for which other occurrences wait or are skipped. Every deploy retains what operators set.
+Facts only; `duetime.jobs.plan` plans occurrences, `duetime.jobs.claim_policy` runs them.
+
+A job has one **definition** at a time, from code or a runtime registration. Its **version** counts the
+changes of its plan. Its **cursor** is the instant up to which every nominal time is recorded, in a row or a
+span. Its **lock** is the run for which other occurrences wait or are skipped. Every deploy retains what
+operators set.
 """
 
 from __future__ import annotations
@@ -231,7 +234,10 @@ class Job:
         return self.pauses.get(WHOLE_JOB) or (self.pauses.get(cadence) if cadence else None)
 
     def policy_for(self, cadence: str | None, handlers: RetryPolicy) -> RetryPolicy:
-        """Return the retry policy of a run: the cadence's tuning, then the job's, the definition's, the handler's."""
+        """Return the retry policy of a run.
+
+        The cadence's tuning, then the job's, the definition's, the handler's.
+        """
         retry = self.definition.retry
         policy = handlers if retry is None else RetryPolicy.parse(retry)
         for name in (WHOLE_JOB, cadence or WHOLE_JOB):
@@ -240,7 +246,10 @@ class Job:
         return policy
 
     def end_of(self, version: int) -> datetime | None:
-        """Return when a version ended; None for the one in force. One too old to be stored ended before this one."""
+        """Return when a version ended; None for the one in force.
+
+        One too old to be stored ended before this one.
+        """
         return None if version == self.version else self.ends.get(version, self.since)
 
 

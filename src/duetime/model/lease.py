@@ -1,7 +1,7 @@
 """The lease: the terms and results of a claim, and how a run ends it. Facts only.
 
-A claim is one conditional write on the row. Its winner holds a lease with a fence. Every later write of that run is
-conditional on the fence, so a run that was taken over changes nothing.
+A claim is one conditional write on the row. Its winner holds a lease with a fence. Every later write of that
+run is conditional on the fence, so a run that was taken over changes nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ class NeedsSlot:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """A guarded change happened, now or in an earlier try with a lost response; `action` is the row after it."""
+    """A guarded change happened, now or in an earlier try with a lost response.
+
+    `action` is the row after it.
+    """
 
     action: Action
 

@@ -1,7 +1,7 @@
 """Lifecycle events: of actions, of jobs, and of undelivered inputs. Facts only.
 
-An event describes one transition of one row. Its id consists of that row's counters, so a second publication has the
-same id. A job's run has types such as ``run.failed``, a one-shot such as ``action.failed``.
+An event describes one transition of one row. Its id consists of that row's counters, so a second publication
+has the same id. A job's run has types such as ``run.failed``, a one-shot such as ``action.failed``.
 
 The deployment's settings choose the published events:
 
@@ -178,7 +178,7 @@ def of_undelivered(thing: Undelivered) -> Iterator[LifecycleEvent]:
         yield LifecycleEvent(
             subject="undelivered",
             word=EventName.KEPT,
-            number=f"{thing.count}.{instant.text(thing.last_at)}",  # after its removal, the count restarts at 1
+            number=f"{thing.count}.{instant.text(thing.last_at)}",  # after a removal, it counts from 1
             at=thing.last_at,
             tenant_id=SYSTEM_TENANT,
             name=thing.id,

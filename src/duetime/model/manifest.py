@@ -1,4 +1,7 @@
-"""The manifest: the types and jobs of a worker. A deploy publishes the types for routing, and reconciles the jobs."""
+"""The manifest: the types and jobs of a worker.
+
+A deploy publishes the types for routing, and reconciles the jobs.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ class Manifest:
         return json.dumps(fields, sort_keys=True)
 
     def jobs_json(self) -> str:
-        """Return the jobs' definitions, sorted by name, too large for one item; the same content gives the same text."""
+        """Return the jobs' definitions, sorted by name, too large for one item.
+
+        The same content gives the same text.
+        """
         return f"[{','.join(each.to_json() for each in sorted(self.jobs, key=lambda job: job.name))}]"
 
     @classmethod
@@ -71,7 +77,10 @@ class WorkerRoute(NamedTuple):
 
 
 def routes_by_type(manifests: Iterable[Manifest]) -> dict[str, WorkerRoute]:
-    """Return the route of each type. During a roll-over two manifests may have a type, and either may run it."""
+    """Return the route of each type.
+
+    During a roll-over two manifests may have a type, and either may run it.
+    """
     found = dict[str, WorkerRoute]()
     for manifest in manifests:
         for type_name, version in manifest.types.items():

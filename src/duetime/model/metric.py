@@ -31,8 +31,10 @@ class Metric(StrEnum):
     SKIPPED = "skipped"
     """An occurrence will not run."""
     MISSED = "missed"
-    """An occurrence could not be claimed within its job's grace; or a span of nominal times could not be planned within
-    it, which counts as one."""
+    """An occurrence could not be claimed within its job's grace.
+
+    Or a span of nominal times could not be planned within it, which counts as one.
+    """
     EXECUTED = "executed"
     FAILED = "failed"
     RETRIED = "retried"

@@ -1,7 +1,7 @@
 """Step 1, *schedule*: a payload and a due time become one pending action, and one conditional put.
 
-It runs in the caller's Lambda and makes no second call that could fail: the timer is set by `arm`, which reads the
-table's stream.
+It runs in the caller's Lambda and makes no second call that could fail: the timer is set by `arm`, which
+reads the table's stream.
 """
 
 from __future__ import annotations
@@ -70,7 +70,10 @@ def new_action(
 
 
 def _refuse_what_is_none(payload: object) -> None:
-    """A dict, or the class in place of one of it; seen by the name that each class of payloads has, without loading them."""
+    """A dict, or the class in place of one of it.
+
+    Seen by the name that each class of payloads has, without loading them.
+    """
     if not hasattr(type(payload), "type_name"):
         name = payload.__name__ if isinstance(payload, type) else type(payload).__name__
         raise InvalidPayload(

@@ -1,14 +1,14 @@
 """Notifications: messages for people about failures. Facts only; `preferences` has the recipients.
 
-=============================  ============================  ===================================================
-notification                   made of                       goes to
-=============================  ============================  ===================================================
-scheduling.action_failed       action.failed                 the addresses in the tenant's preferences, if enabled
-jobs.recurring_failing         job.failing, once a streak    the same
-jobs.recurring_succeeding      job.succeeding                the same
-scheduling.dead_lettered       action.failed, run.failed     the tenant's admins
-scheduling.undelivered         undelivered.kept              the admins of the tenant ``system``
-=============================  ============================  ===================================================
+=============================  ==========================  ===================================================
+notification                   made of                     goes to
+=============================  ==========================  ===================================================
+scheduling.action_failed       action.failed               the addresses in the preferences, if enabled
+jobs.recurring_failing         job.failing, once a streak  the same
+jobs.recurring_succeeding      job.succeeding              the same
+scheduling.dead_lettered       action.failed, run.failed   the tenant's admins
+scheduling.undelivered         undelivered.kept            the admins of the tenant ``system``
+=============================  ==========================  ===================================================
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The outcome: the result of a handler's run, and the settlement of its action. Pure; only this module sets precedence.
+"""The outcome: the result of a handler's run, and the settlement of its action.
+
+Pure; only this module sets precedence.
 
 ========================  =====================================================
 the handler               the action
@@ -10,8 +12,9 @@ raises anything else      pending after the policy's back-off, while it has atte
 stops on request          cancelled
 ========================  =====================================================
 
-A run for another worker is put off: it is pending again, whatever the policy. After a requested cancel, an action is
-not run again. No attempt starts later than the policy's ``give_up_after``; the action fails instead.
+A run for another worker is put off: it is pending again, whatever the policy. After a requested cancel, an
+action is not run again. No attempt starts later than the policy's ``give_up_after``; the action fails
+instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Permissions: what a caller may do. Roles are a deployment's settings; a tenant's admins may grant more at run time.
+"""Permissions: what a caller may do.
+
+Roles are a deployment's settings; a tenant's admins may grant more at run time.
 
 =================  =============================================================
 permission         allows
@@ -15,9 +17,10 @@ permission         allows
 ``admin``          everything: of the caller's tenant, and of the deployment
 =================  =============================================================
 
-A permission to manage includes the one to read. ``system`` and ``admin`` reach beyond the caller's tenant: code's jobs
-run for all tenants, and undelivered inputs belong to the deployment. If tenants must not see each other's data, give
-their admins ``tenant:admin``. A grant at run time can contain the first five only, and applies to one tenant.
+A permission to manage includes the one to read. ``system`` and ``admin`` reach beyond the caller's tenant:
+code's jobs run for all tenants, and undelivered inputs belong to the deployment. If tenants must not see each
+other's data, give their admins ``tenant:admin``. A grant at run time can contain the first five only, and
+applies to one tenant.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Preferences: a tenant's notifications, their channels, language and recipients. Facts only.
 
-A kind of notification is sent only after an opt-in. Notifications for the tenant's admins need none: by default they
-are in the admins' list, and in their mail if the preferences contain admin addresses.
+A kind of notification is sent only after an opt-in. Notifications for the tenant's admins need none: by
+default they are in the admins' list, and in their mail if the preferences contain admin addresses.
 """
 
 from __future__ import annotations

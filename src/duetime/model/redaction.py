@@ -1,7 +1,7 @@
 """Redact the sensitive fields of a payload's JSON, by their paths. Pure.
 
-A path names fields, such as ``card.number``, and passes through lists and dicts: in a list of cards it selects the
-number of each. If JSON leaves the meaning of a path open, more is redacted rather than less.
+A path names fields, such as ``card.number``, and passes through lists and dicts: in a list of cards it
+selects the number of each. If JSON leaves the meaning of a path open, more is redacted rather than less.
 """
 
 from __future__ import annotations

@@ -16,16 +16,23 @@ from duetime.ids import ActionId, JobName, TenantId
 from duetime.model.action import Trigger
 
 MOST_ENTRIES = 98
-"""DynamoDB takes 100 writes in a transaction: the settle is one, the unlocking of a job or the freeing of a slot another."""
+"""DynamoDB takes 100 writes in a transaction.
+
+The settle is one, the unlocking of a job or the freeing of a slot another.
+"""
 
 Entry = Mapping[str, Any]
-"""One of the ``TransactItems`` of a low-level DynamoDB client: ``{"Put": …}``, Update, Delete or ConditionCheck."""
+"""One of the ``TransactItems`` of a low-level DynamoDB client.
+
+``{"Put": …}``, Update, Delete or ConditionCheck.
+"""
 
 
 class RunCancelled(BaseException):
     """Raised by `Run.raise_if_cancelled`.
 
-    Like ``asyncio.CancelledError`` it is no ``Exception``: a handler's own ``except Exception`` must not swallow it.
+    Like ``asyncio.CancelledError`` it is no ``Exception``: a handler's own ``except Exception`` must not
+    swallow it.
     """
 
 
@@ -81,7 +88,10 @@ class Run:
     cadence: str | None = None
     """The name of the job's cadence or trigger that made it due; None without one."""
     trigger: Trigger = Trigger.SCHEDULED
-    """The cause that made it due: a schedule call, a cadence, an event, a person, or a miss that its job makes up for."""
+    """The cause that made it due.
+
+    A schedule call, a cadence, an event, a person, or a miss that its job makes up for.
+    """
     stop: threading.Event = field(default_factory=threading.Event)
     """Set by the worker after a request to cancel, or after the lease was lost."""
 
@@ -114,20 +124,21 @@ class Run:
     def commit(self, entries: Iterable[Entry]) -> None:
         """Write the handler's own entries and settle its action as executed in one transaction: exactly once.
 
-        After this call the action is executed and the run is over; return from the handler. What the handler does or
-        raises after that does not change the action. A requested cancel does not stop a commit.
+        After this call the action is executed and the run is over; return from the handler. What the handler
+        does or raises after that does not change the action. A requested cancel does not stop a commit.
 
         Args:
-            entries: of ``TransactItems`` for a low-level DynamoDB client, at most 98, none for the action's own row; an
-                empty list settles alone.
+            entries: of ``TransactItems`` for a low-level DynamoDB client, at most 98, none for the action's
+                own row; an empty list settles alone.
 
         Raises:
-            CommitRefused: the condition of an entry did not hold; nothing was written, and the run goes on: catch it and
-                do something else, or let it pass and fail.
+            CommitRefused: the condition of an entry did not hold; nothing was written, and the run goes on:
+                catch it and do something else, or let it pass and fail.
             RunCancelled: another worker has taken this run over; nothing was written. Let it pass through.
-            BackendUnavailable: the entries may or may not be written. Let it pass: the action is unchanged, and if
-                nothing was written it is repeated after its lease.
-            BackendMisconfigured: DynamoDB refuses the entries as they are, or the worker's role may not write them.
+            BackendUnavailable: the entries may or may not be written. Let it pass: the action is unchanged,
+                and if nothing was written it is repeated after its lease.
+            BackendMisconfigured: DynamoDB refuses the entries as they are, or the worker's role may not write
+                them.
             Unsupported: this back end cannot write the entries.
             InvalidCommit: an entry is malformed, or there are too many.
             AlreadyCommitted: this run has committed.

@@ -1,4 +1,7 @@
-"""Sensitive fields: check the declared paths of a payload class against its fields; `redaction` applies them."""
+"""Sensitive fields.
+
+Check the declared paths of a payload class against its fields; `redaction` applies them.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,9 @@ def paths_of(paths: object, inherited: Sequence[str], where: str) -> tuple[str, 
 
 
 def check(model: type[BaseModel], paths: Sequence[str]) -> None:
-    """Reject paths without a field, if annotations show that; an annotation that is not yet defined is accepted.
+    """Reject paths without a field, if annotations show that.
+
+    An annotation that is not yet defined is accepted.
 
     Raises:
         DeclarationError: a part of a path is no field.

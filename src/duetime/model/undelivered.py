@@ -1,7 +1,7 @@
 """Undelivered inputs of queues, streams and EventBridge, as stored. Facts only.
 
-`duetime.undelivered` handles them. If an input has a name, its id names the input, not the message about it. A second
-failure of the same input is thus counted, and not stored twice.
+`duetime.undelivered` handles them. If an input has a name, its id names the input, not the message about it.
+A second failure of the same input is thus counted, and not stored twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from duetime.model.action import ActionRef
 UndeliveredId = NewType("UndeliveredId", str)
 
 BODY_LIMIT = 350_000
-"""Bytes of a body that are stored: more than any event of 256 KB, and with all else within a DynamoDB item of 400 KB."""
+"""Bytes of a body that are stored.
+
+More than any event of 256 KB, and with all else within a DynamoDB item of 400 KB.
+"""
 
 _ID = re.compile(r"u\.\d{8}T\d{6}Z\.[0-9a-f]{16}", re.ASCII)
 _REQUEST = "redrive"
