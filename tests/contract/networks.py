@@ -18,9 +18,9 @@ class LosesAnAnswer:
         if name != self._operation or not self._is_to_come:
             return found
 
-        def call(**asked: Any) -> Any:
+        def call(**request: Any) -> Any:
             self._is_to_come = False
-            found(**asked)
+            found(**request)
             self._meanwhile()
             raise ReadTimeoutError(endpoint_url="the table")
 
@@ -40,8 +40,8 @@ class SendsTwice:
         if name not in self.WRITES:
             return found
 
-        def call(**asked: Any) -> Any:
-            found(**asked)
-            return found(**asked)
+        def call(**request: Any) -> Any:
+            found(**request)
+            return found(**request)
 
         return call

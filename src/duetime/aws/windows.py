@@ -82,7 +82,9 @@ class DynamoWindows:
                 item = self._window_item(window)
             else:
                 return place
-        raise BackendUnavailable(SERVICE, f"the window of {window.kind} kept changing")
+        raise BackendUnavailable(
+            SERVICE, f"the window of {window.kind} changed during each of {_RACES} attempts"
+        )
 
     def _counting(
         self, notification: Notification, place: DigestPosition, expires_at: datetime

@@ -16,7 +16,17 @@ from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import Tuning
-from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, TICK, standing, terms
+from duetime.testing.contract.specimens import (
+    ACME,
+    EXPIRY,
+    HOUR,
+    MINUTE,
+    NOON,
+    SECOND,
+    TICK,
+    stored_row,
+    terms,
+)
 
 NIGHTLY, REINDEX = JobName("billing-nightly"), JobName("kb-reindex")
 DAY = timedelta(days=1)
@@ -67,10 +77,10 @@ def added(jobs: JobStore, name: JobName = NIGHTLY, tenant_id: TenantId = ACME, *
     """A job as it stands after it was added."""
     job = nightly(name, tenant_id, **fields)
     assert jobs.add(job)
-    return standing_job(jobs, job.ref)
+    return stored_job(jobs, job.ref)
 
 
-def standing_job(jobs: JobStore, ref: JobRef) -> Job:
+def stored_job(jobs: JobStore, ref: JobRef) -> Job:
     """The job as it stands; there must be one."""
     job = jobs.get(ref)
     assert job is not None, f"there is no job {ref}"
@@ -145,10 +155,10 @@ def taking(
     *,
     dead: Action | None = None,
     dead_ref: ActionRef | None = None,
-    asked: ClaimTerms | None = None,
+    claim_terms: ClaimTerms | None = None,
 ) -> JobRunClaim:
     """The claim of a row as it was read."""
-    claimed = started(row, asked or terms(row.due_at))
+    claimed = started(row, claim_terms or terms(row.due_at))
     ref = dead_ref or (dead.ref if dead else None)
     return JobRunClaim(row=row, claimed=claimed, job=job, hold=hold, dead=dead, dead_ref=ref)
 
@@ -163,7 +173,7 @@ def taken(
     """An occurrence of the job that was planned and claimed, as its run holds it."""
     claim = taking(planned(store, nominal_at, job=job.name, tenant_id=job.ref.tenant_id), job, hold)
     assert jobs.claim(claim)
-    return standing(store, claim.row.ref)
+    return stored_row(store, claim.row.ref)
 
 
 def ended(run: Action, status: Status = Status.EXECUTED, error: str | None = None) -> EndedRun:
@@ -199,4 +209,4 @@ def refused(store: ActionStore, jobs: JobStore, claim: JobRunClaim) -> bool:
 def changed(jobs: JobStore, job: Job) -> Job:
     """The job after an operator has changed it."""
     assert jobs.change(job, replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by="ops")}))
-    return standing_job(jobs, job.ref)
+    return stored_job(jobs, job.ref)

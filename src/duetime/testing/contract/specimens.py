@@ -123,7 +123,7 @@ def end(status: Status, at: datetime = NOON + SECOND, message: str | None = None
     )
 
 
-def standing(store: ActionStore, ref: ActionRef) -> Action:
+def stored_row(store: ActionStore, ref: ActionRef) -> Action:
     """The row as it stands; there must be one."""
     row = store.get(ref)
     assert row is not None, f"there is no row for {ref}"

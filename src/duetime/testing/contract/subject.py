@@ -10,7 +10,7 @@ import pytest
 from duetime.model.action import Action, SkipReason, Status
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, standing
+from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, stored_row
 
 
 class StoreContract:
@@ -33,7 +33,7 @@ class StoreContract:
             claimed = claim(store, action.ref)
             if status is not Status.PROCESSING:
                 store.settle(claimed, end(status))
-        row = standing(store, action.ref)
+        row = stored_row(store, action.ref)
         assert row.status is status
         return row
 
