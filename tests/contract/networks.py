@@ -7,7 +7,10 @@ from botocore.exceptions import ReadTimeoutError
 
 
 class LosesAnAnswer:
-    """Makes each call, but loses the answer of the first `operation`; `meanwhile` then happens before anybody knows."""
+    """Makes each call, but loses the answer of the first `operation`.
+
+    `meanwhile` then happens before anybody knows.
+    """
 
     def __init__(self, client: Any, operation: str, meanwhile: Callable[[], object] = lambda: None) -> None:
         self._client, self._operation, self._meanwhile = client, operation, meanwhile
@@ -28,7 +31,10 @@ class LosesAnAnswer:
 
 
 class SendsTwice:
-    """Makes each write twice and hands out the second answer: what botocore does by itself after a lost one."""
+    """Makes each write twice and hands out the second answer.
+
+    What botocore does by itself after a lost one.
+    """
 
     WRITES = frozenset({"put_item", "update_item", "delete_item"})
 

@@ -1,4 +1,7 @@
-"""The contract of grants and of the audit trail, over each back end that duetime has; and what only a faulty one shows."""
+"""The contract of grants and of the audit trail, over each back end that duetime has.
+
+And what only a faulty one shows.
+"""
 
 from datetime import timedelta
 

@@ -1,4 +1,7 @@
-"""A handler's own writes and the settle of its action in DynamoDB: exactly once, whatever is lost on the way."""
+"""A handler's own writes and the settle of its action in DynamoDB.
+
+Exactly once, whatever is lost on the way.
+"""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,7 @@
-"""What an action's life costs, as Amazon's own engine meters it: single writes only, which it meters rightly."""
+"""What an action's life costs, as Amazon's own engine meters it.
+
+Single writes only, which it meters rightly.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -30,7 +30,10 @@ class TestMemoryQueues(DueQueuesContract):
         return MemoryQueues(self.clock, timedelta(seconds=self.VISIBILITY))
 
     def receive(self, queues, queue):
-        """One process has one line for all queues: what belongs to another is kept for whoever asks for it."""
+        """One process has one line for all queues.
+
+        What belongs to another is kept for whoever asks for it.
+        """
         while (received := queues.receive()) is not None:
             self.put_back.setdefault(received[0], []).append(received[1])
         return self.put_back.pop(queue, [])

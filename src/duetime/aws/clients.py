@@ -1,7 +1,9 @@
 """The boto3 clients of the back ends. A process shares one client for each service and configuration.
 
-The creation of a client takes some 20 ms. Threads may share a client, but must not create clients concurrently. A client
-belongs to boto3's default session and to the environment at its creation. If one of them changes, as between tests with
+The creation of a client takes some 20 ms. Threads may share a client, but must not create clients
+concurrently. A client
+belongs to boto3's default session and to the environment at its creation. If one of them changes, as between
+tests with
 moto, new clients are created. A forked process creates its own.
 """
 

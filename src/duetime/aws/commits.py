@@ -1,7 +1,9 @@
-"""A run's commit in DynamoDB: the handler's own writes and the settle of its action as one ``TransactWriteItems``.
+"""A run's commit in DynamoDB: the handler's writes and the settle of its action in one transaction.
 
-The request is built once and has a token. For ten minutes, DynamoDB treats repeats with this token as one transaction.
-After that, and after each rejection, the row decides: only the run of its fence can have settled it. The end time in the row
+The request is built once and has a token. For ten minutes, DynamoDB treats repeats with this token as one
+transaction.
+After that, and after each rejection, the row decides: only the run of its fence can have settled it. The end
+time in the row
 identifies the commit of this run.
 """
 
@@ -48,7 +50,10 @@ class CommitTransaction:
     entries: Sequence[Entry]
     number: int
     extra: Sequence[Entry] = ()
-    """Unconditional entries in addition to the handler's. If other transactions block them, they are omitted."""
+    """Unconditional entries in addition to the handler's.
+
+    If other transactions block them, they are omitted.
+    """
 
     @property
     def settle_index(self) -> int:
@@ -125,7 +130,10 @@ def _send(client: DynamoDBClient, request: Mapping[str, Any], cures: Cures) -> N
 
 
 def _cures(client: DynamoDBClient, transaction: CommitTransaction) -> Mapping[str, str]:
-    """Return the remedies for the handler's entries: DynamoDB's errors do not name the missing table or permission."""
+    """Return the remedies for the handler's entries.
+
+    DynamoDB's errors do not name the missing table or permission.
+    """
     region, needed = client.meta.region_name, dict[str, set[str]]()
     for entry in transaction.entries:
         for kind, operation in entry.items():
@@ -136,7 +144,8 @@ def _cures(client: DynamoDBClient, transaction: CommitTransaction) -> Mapping[st
     )
     rights = "; ".join(f"{', '.join(sorted(actions))} on {name}" for name, actions in needed.items())
     return {
-        "ResourceNotFoundException": f"Make the table {missing} in {region}, or check the table that each entry names",
+        "ResourceNotFoundException": f"Make the table {missing} in {region}, or check the table"
+        " that each entry names",
         "AccessDeniedException": f"Give the worker's role, in {region}: {rights}",
     }
 

@@ -33,7 +33,10 @@ class EventBridgeBus:
             self._put([self._entry(event) for event in events[first : first + _BATCH]])
 
     def _put(self, entries: list[Any]) -> None:
-        """Put entries, and put rejected ones again without the accepted ones. A response lists the rejected entries."""
+        """Put entries, and put rejected ones again without the accepted ones.
+
+        A response lists the rejected entries.
+        """
         refused: list[Any] = []
         for _ in range(_TRIES):
             with translate_errors(SERVICE):

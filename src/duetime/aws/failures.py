@@ -121,7 +121,7 @@ class _Failure:
             return FailedPass(**given)
         if function != _DISPATCH:
             raise UnreadableMessage(
-                f"the function {function!r} is unknown; known are {_DISPATCH} and {', '.join(sorted(_PASSES))}"
+                f"the function {function!r} is unknown; known are {_DISPATCH}, {', '.join(sorted(_PASSES))}"
             )
         return FailedInput(told=content, message=_message_or_none(content), **given)
 

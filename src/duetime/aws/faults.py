@@ -28,8 +28,10 @@ COMMIT = "DynamoDB, for run.commit,"
 """The service name of a transaction with a handler's writes: its remedies name the handler's tables."""
 
 _CURES = {
-    "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that the stack is deployed",
-    "DynamoDB ResourceNotFoundException": "Check DUETIME_PREFIX or DUETIME_ACTIONS_TABLE, and DUETIME_JOBS_TABLE (by"
+    "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that"
+    " the stack is deployed",
+    "DynamoDB ResourceNotFoundException": "Check DUETIME_PREFIX or DUETIME_ACTIONS_TABLE, and"
+    " DUETIME_JOBS_TABLE (by"
     " default, the tables are duetime-actions and duetime-jobs), the region, and that the stack is deployed",
     "QueueDoesNotExist": "Check DUETIME_QUEUES, and that the stack is deployed",
     "AWS.SimpleQueueService.NonExistentQueue": "Check DUETIME_QUEUES, and that the stack is deployed",

@@ -7,7 +7,8 @@
     take again  if the row has failed, and the key is absent or its own    -> row, key
     remove      if the key is of this removed row                          -> no key
 
-The item has the id of its action, a hash of the action's type and payload, and the end of its validity. It has no time to
+The item has the id of its action, a hash of the action's type and payload, and the end of its validity. It
+has no time to
 live: it is removed after its row, or taken over.
 """
 
@@ -117,7 +118,10 @@ class DynamoIdempotencyKeys:
         return Rejected(None) if moved is None else Applied(moved)
 
     def _retaken(self, row: Action, at: datetime) -> Entry:
-        """A key that the row still has keeps its time; one that is gone holds until the row is final once more."""
+        """A key that the row still has keeps its time.
+
+        One that is gone holds until the row is final once more.
+        """
         row_with_payload = self._get(row.ref) or row
         return update(
             self._table,

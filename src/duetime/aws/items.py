@@ -84,7 +84,10 @@ def _of_runs(action: Action) -> Item:
 
 
 def to_payload_item(action: Action, expires_at: datetime) -> Item:
-    """Return the item of an offloaded payload. It expires long after its row, whose removal also removes it."""
+    """Return the item of an offloaded payload.
+
+    It expires long after its row, whose removal also removes it.
+    """
     return {
         **payload_key(action.ref),
         "payload": {"S": action.payload or ""},
@@ -152,7 +155,10 @@ def _read(item: Item) -> Action:
 
 
 def attempt_entry(attempt: Attempt) -> Item:
-    """Return the entry of ``attempts`` for a run. Names have one letter, because a row has several entries."""
+    """Return the entry of ``attempts`` for a run.
+
+    Names have one letter, because a row has several entries.
+    """
     texts = {
         "q": instant.text(attempt.queued_at),
         "s": instant.text(attempt.started_at),

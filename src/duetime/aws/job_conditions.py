@@ -36,7 +36,7 @@ _ONE = {"N": "1"}
 
 
 def change(old: Job, new: Job, *, redefines: bool) -> Update:
-    """Write the attributes that reconcile and operators change, with the next revision, if the revision is as read."""
+    """Write the attributes of reconcile and operators, if the revision is as read."""
     attributes = declared(new)
     sets = ["revision = :next", *(f"#{name} = :{name}" for name in attributes)]
     if redefines:
@@ -69,7 +69,10 @@ def move_cursor(job: Job, cursor: datetime, maintain_at: datetime) -> Update:
 
 
 def claim_job(taking: JobRunClaim) -> Update:
-    """Return the condition of a claim on the job: an unchanged revision, and the lock if the claim needs it."""
+    """Return the condition of a claim on the job.
+
+    An unchanged revision, and the lock if the claim needs it.
+    """
     if taking.hold is LockRequirement.UNCHANGED:
         return {
             "ConditionExpression": REVISION_IS_AS_READ,

@@ -9,7 +9,8 @@ sort key                   holds
 ``span#END#START#…``       a period without planned runs
 =========================  =======================================================================
 
-One query reads a job, and one reads its versions. A query may read the two items at different times. Both have the
+One query reads a job, and one reads its versions. A query may read the two items at different times. Both
+have the
 revision that last wrote the definition; if these differ, one item is old.
 """
 

@@ -156,7 +156,10 @@ class DynamoJobStore:
         entries: Sequence[Mapping[str, Any]],
         number: int,
     ) -> SettleResult:
-        """Commit with an entry that frees the lock; if another action holds the lock, commit without the entry."""
+        """Commit with an entry that frees the lock.
+
+        If another action holds the lock, commit without the entry.
+        """
         lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
         commit = partial(self._actions.commit, claimed, settlement, number=number)
         try:

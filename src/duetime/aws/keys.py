@@ -13,7 +13,10 @@ Item = dict[str, Any]
 
 
 def partition(tenant_id: str, place: str) -> str:
-    """Return the partition of a shard of a tenant's actions, or of a job: ``acme#7``, ``acme#billing-nightly``."""
+    """Return the partition of a shard of a tenant's actions, or of a job.
+
+    ``acme#7``, ``acme#billing-nightly``.
+    """
     return f"{tenant_id}{SEPARATOR}{place}"
 
 

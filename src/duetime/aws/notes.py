@@ -22,7 +22,10 @@ _REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
 
 
 class DynamoRoutes:
-    """The published manifests, one item for each worker, cached for a minute; five seconds for unknown types."""
+    """The published manifests, one item for each worker, cached for a minute.
+
+    Five seconds for unknown types.
+    """
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
         self._client, self._table, self._clock = client, table, clock

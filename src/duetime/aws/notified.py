@@ -1,6 +1,7 @@
 """Deliveries in the jobs table: partition ``acme#notified#deliveries``, sort key a hash of the delivery's id.
 
-An item has the lease of the sender, or the mark that the delivery was sent. It contains no address. DynamoDB's time to live
+An item has the lease of the sender, or the mark that the delivery was sent. It contains no address.
+DynamoDB's time to live
 removes it.
 """
 

@@ -43,7 +43,8 @@ def claim_row(row: Action, claimed: Action) -> Update:
 def still_dead(dead: Action | None) -> Update:
     """Check that a holder is dead as read, or gone.
 
-    A dead run loses fence and nonce: if it wakes, or receives the response of its claim late, it holds nothing.
+    A dead run loses fence and nonce: if it wakes, or receives the response of its claim late, it holds
+    nothing.
     """
     if dead is None:
         return {"ConditionExpression": ROW_IS_ABSENT}
@@ -59,7 +60,7 @@ def still_dead(dead: Action | None) -> Update:
 
 
 def _as_read(row: Action) -> Update:
-    """Check status and fence, and the lease of a processing row, which a heartbeat moves under the same fence."""
+    """Check status and fence, and the lease of a processing row, which heartbeats move."""
     read = to_item(row)
     conditions = [STATUS_IS_AS_READ, FENCE_IS_MINE]
     values = {":status": read["status"], ":fence": read["fence"]}

@@ -49,7 +49,10 @@ class DynamoPayloads:
         return replace(action, payload=item["payload"]["S"] if item else None)
 
     def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
-        """Extend the time to live of an offloaded payload after a new due time. A missing one fails the run later."""
+        """Extend the time to live of an offloaded payload after a new due time.
+
+        A missing one fails the run later.
+        """
         if isinstance(outcome, Applied) and outcome.action.payload_offloaded:
             until = outcome.action.due_at + _OUTLIVES
             with suppress(ConditionFailed), translate_errors(SERVICE):

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 _MAIL_REFUSED = frozenset({"MessageRejected", "InvalidParameterValue"})
 _MESSAGE_REFUSED = frozenset({"InvalidParameter", "InvalidParameterValue"})
 _OF_THE_TOPIC = ("TopicArn", "MessageGroupId")
-"""Parameters of the topic: SNS has the same error code for an invalid topic, which is no fault of a message."""
+"""Parameters of the topic.
+
+SNS has the same error code for an invalid topic, which is no fault of a message.
+"""
 
 
 class SesMailer:

@@ -15,7 +15,8 @@ the window's begin, ``#name#``, a name    the count of this job or type
     count   no place yet; the window is open, and counts as many as were seen -> place; window + 1; name + 1
     close   the window is there                                               -> closed
 
-If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to live removes
+If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to
+live removes
 all items.
 """
 

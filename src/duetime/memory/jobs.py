@@ -26,7 +26,10 @@ _Attention = tuple[str, str, str]
 
 
 class MemoryJobStore:
-    """The jobs in memory. The store calls `on_change` with each change, in order: this is the jobs' stream."""
+    """The jobs in memory.
+
+    The store calls `on_change` with each change, in order: this is the jobs' stream.
+    """
 
     def __init__(
         self, store: MemoryStore, *, on_change: Callable[[JobChange | SpanKept], None] = lambda _event: None

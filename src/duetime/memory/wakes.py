@@ -23,7 +23,10 @@ class _Waiting:
 
 
 class MemoryQueues:
-    """The workers' queues. A received message is invisible until it is deleted or its visibility timeout ends."""
+    """The workers' queues.
+
+    A received message is invisible until it is deleted or its visibility timeout ends.
+    """
 
     def __init__(
         self, clock: Clock, visibility: timedelta, on_send: Callable[[], None] = lambda: None

@@ -28,10 +28,12 @@ class Grants(Protocol):
     def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
         """Return a tenant's grants by role.
 
-        The result has all grants put through this object. Grants put by other processes may appear ten seconds later.
+        The result has all grants put through this object. Grants put by other processes may appear ten
+        seconds later.
 
         Raises:
-            BackendUnavailable: the grants cannot be read. The caller must not permit anything because of them.
+            BackendUnavailable: the grants cannot be read. The caller must not permit anything because of
+            them.
         """
         ...
 
@@ -74,7 +76,9 @@ class AuditTrail(Protocol):
         ...
 
     def end(self, entry: AuditEntry) -> None:
-        """Store the result of an entry's change, also if `begin` was not called. An ended entry stays as it is.
+        """Store the result of an entry's change, also without an earlier `begin`.
+
+        An ended entry stays as it is.
 
         Raises:
             BackendUnavailable: the result may not be stored. A repeat is safe.
@@ -86,7 +90,8 @@ class AuditTrail(Protocol):
     ) -> AuditPage:
         """Return at most `limit` of a tenant's entries, latest first: the entries of one target, or all.
 
-        The list of all entries may lag by a moment. No entry occurs on two pages. Each entry that exists before the first
+        The list of all entries may lag by a moment. No entry occurs on two pages. Each entry that exists
+        before the first
         page occurs on one page. Entries end with their retention.
 
         Raises:

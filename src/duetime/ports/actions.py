@@ -1,4 +1,7 @@
-"""The interface to the actions' rows, written as a specification. The rules of `duetime.ports.wakeups` apply."""
+"""The interface to the actions' rows, written as a specification.
+
+The rules of `duetime.ports.wakeups` apply.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,8 @@ class ActionStore(Protocol):
     def put(self, action: Action) -> None:
         """*schedule*: add a pending row if no row has this id.
 
-        An id is random, or names one occurrence of one job. Therefore an existing row is the same action: a response was
+        An id is random, or names one occurrence of one job. Therefore an existing row is the same action: a
+        response was
         lost, or another planner was faster. This is success.
         An offloaded payload is written first, so that no row is ever without its payload.
         """
@@ -83,19 +87,23 @@ class ActionStore(Protocol):
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
         """*schedule, under a key*: take the action's idempotency key, and add its row, in one transaction.
 
-        A key is free if no action of the tenant has it. If the key's time has passed by ``terms.now``, and its action is
-        final or gone, this action takes the key over. Otherwise, return the current row of the action that has the key.
+        A key is free if no action of the tenant has it. If the key's time has passed by ``terms.now``, and
+        its action is
+        final or gone, this action takes the key over. Otherwise, return the current row of the action that
+        has the key.
         A returned action with the id of `action` is this action, also after a lost response.
 
         Raises:
-            IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was added.
+            IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was
+            added.
         """
         ...
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         """*schedule*: return the writes of `put` as entries for the caller's own ``TransactWriteItems``.
 
-        With `terms`, the entries also take the action's idempotency key, if no action has it. Here, a key whose time has
+        With `terms`, the entries also take the action's idempotency key, if no action has it. Here, a key
+        whose time has
         passed counts as taken.
 
         Raises:
@@ -117,14 +125,18 @@ class ActionStore(Protocol):
         A row is eligible if it
 
         - is pending, and due at or before ``terms.now``; or
-        - is processing, and its lease ended more than ``terms.skew`` before ``terms.now`` (a take-over: it increases
+        - is processing, and its lease ended more than ``terms.skew`` before ``terms.now`` (a take-over: it
+          increases
           `recoveries`, not `attempt`).
 
-        The claim sets the lease, the nonce and the next fence, and starts an attempt. It stores ``terms.retry`` unless the
-        row has a policy. A row that is processing with this nonce is claimed by this call: its response was lost.
+        The claim sets the lease, the nonce and the next fence, and starts an attempt. It stores
+        ``terms.retry`` unless the
+        row has a policy. A row that is processing with this nonce is claimed by this call: its response was
+        lost.
 
         Returns:
-            `Claimed` with the payload; `LeaseHeld` if another run has a live lease; `NeedsSlot` if an eligible row has a
+            `Claimed` with the payload; `LeaseHeld` if another run has a live lease; `NeedsSlot` if an
+            eligible row has a
             concurrency key (nothing is changed); None in all other cases.
         """
         ...
@@ -134,11 +146,13 @@ class ActionStore(Protocol):
         ...
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:
-        """*claim under a concurrency key*: in one transaction, `row` becomes `claimed` and holds a slot of its key.
+        """*claim under a concurrency key*: replace `row` by `claimed` and take a slot, in one transaction.
 
-        Status, generation, fence and lease of the stored row must be as in `row`. Other actions must hold fewer slots than
+        Status, generation, fence and lease of the stored row must be as in `row`. Other actions must hold
+        fewer slots than
         the limit of this action, which may hold a slot already. Otherwise, return False and change nothing.
-        A row that is processing with the nonce of `claimed` was claimed by the first attempt of this call: return True.
+        A row that is processing with the nonce of `claimed` was claimed by the first attempt of this call:
+        return True.
         Other attributes of the row, such as a request to cancel, stay as they are.
         """
         ...
@@ -146,14 +160,20 @@ class ActionStore(Protocol):
     def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
         """Free the slot of an action that cannot free it any more, if its stored row is as in `row`.
 
-        `row` is not processing, or is processing under a lease that has ended, or is None if the row is gone. The fence of
-        a processing row increases by one, and its nonce is removed. If its worker wakes, or receives the response of its
-        claim only then, it holds nothing. If the row has changed, or holds no slot, return False and change nothing.
+        `row` is not processing, or is processing under a lease that has ended, or is None if the row is gone.
+        The fence of
+        a processing row increases by one, and its nonce is removed. If its worker wakes, or receives the
+        response of its
+        claim only then, it holds nothing. If the row has changed, or holds no slot, return False and change
+        nothing.
         """
         ...
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
-        """*heartbeat*: move the lease to `until` if the row is processing under this fence; otherwise return None."""
+        """*heartbeat*: move the lease to `until` if the row is processing under this fence.
+
+        Otherwise return None.
+        """
         ...
 
     def peek(self, claimed: Action) -> Renewed | None:
@@ -164,13 +184,16 @@ class ActionStore(Protocol):
         ...
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
-        """*settle*: processing → executed, failed, cancelled, or pending again, if the row is under this fence.
+        """*settle*: processing → executed, failed, cancelled or pending, if the row is under this fence.
 
-        A final row leaves the due index and gets its time of expiry. A pending row gets its new due time and the next
-        `generation`. If a cancel was requested, the result is `CANCEL_REQUESTED` instead. If the row is no longer under
+        A final row leaves the due index and gets its time of expiry. A pending row gets its new due time and
+        the next
+        `generation`. If a cancel was requested, the result is `CANCEL_REQUESTED` instead. If the row is no
+        longer under
         this fence, the result is `LEASE_LOST`. Both change nothing.
         A row that this fence has settled was settled by the first attempt of this call.
-        The settle also frees the slot of the row's concurrency key, whatever the new status. If other transactions block
+        The settle also frees the slot of the row's concurrency key, whatever the new status. If other
+        transactions block
         the key, the row is settled alone, and the next run that looks for a slot evicts it.
         """
         ...
@@ -180,18 +203,22 @@ class ActionStore(Protocol):
     ) -> SettleResult:
         """*settle by commit*: settle the row as executed and write the handler's entries, in one transaction.
 
-        `number` counts the commits of one run. A repeat with the same arguments is the same commit, and is made once.
+        `number` counts the commits of one run. A repeat with the same arguments is the same commit, and is
+        made once.
         The slot of a concurrency key is freed as by `settle`. A request to cancel stops no commit.
 
         Returns:
-            `SETTLED` if this commit has settled the row. `LEASE_LOST`, with nothing written, if the row is no longer under
+            `SETTLED` if this commit has settled the row. `LEASE_LOST`, with nothing written, if the row is no
+            longer under
             this fence or was settled in another way.
 
         Raises:
-            CommitRejected: the condition of an entry failed, or another transaction was writing an item. Nothing was
+            CommitRejected: the condition of an entry failed, or another transaction was writing an item.
+            Nothing was
                 written.
             Unsupported: this back end cannot write the entries. Nothing was written.
-            BackendUnavailable: no attempt had a response. The commit may be written, now or later. A read of the row, or a
+            BackendUnavailable: no attempt had a response. The commit may be written, now or later. A read of
+            the row, or a
                 take-over, shows the result.
         """
         ...
@@ -201,7 +228,10 @@ class ActionStore(Protocol):
         ...
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
-        """*ask to cancel*: write a request on a processing row. The first request stays; the fence does not change."""
+        """*ask to cancel*: write a request on a processing row.
+
+        The first request stays; the fence does not change.
+        """
         ...
 
     def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
@@ -211,17 +241,24 @@ class ActionStore(Protocol):
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
     ) -> Applied | Rejected:
-        """*skip*: pending → skipped, if the row is pending under the `generation` of `row`; it leaves the due index."""
+        """*skip*: pending → skipped, if the row is pending under the `generation` of `row`.
+
+        It leaves the due index.
+        """
         ...
 
     def record(self, action: Action) -> None:
-        """Add a row that is settled already, for a run outside the normal path. An existing row stays as it is."""
+        """Add a row that is settled already, for a run outside the normal path.
+
+        An existing row stays as it is.
+        """
         ...
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        """*redrive*: failed → pending, with the next `generation`, in the due index again, and without an expiry.
+        """*redrive*: failed → pending, with the next `generation`, in the due index, without an expiry.
 
-        A row with an idempotency key takes the key again in the same transaction. If another action has the key, return
+        A row with an idempotency key takes the key again in the same transaction. If another action has the
+        key, return
         `Rejected` with the id of that action.
         """
         ...
@@ -237,7 +274,7 @@ class ActionStore(Protocol):
         ...
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        """Return failed actions of some tenants, including runs of jobs: latest failure first, then highest id.
+        """Return failed actions of some tenants, latest failure first, then highest id; runs of jobs too.
 
         The list may lag by a moment, but contains no action that was redriven.
 
@@ -255,10 +292,14 @@ class ActionStore(Protocol):
         limit: int,
         cursor: str | None,
     ) -> Page:
-        """Return a tenant's one-shots with ``after < due_at <= until``, including settled ones: soonest first, then by id.
+        """Return a tenant's one-shots with ``after < due_at <= until``, soonest first, then by id.
 
-        Callers use it only with the setting ``due_order``. It contains the actions scheduled since the setting is on. The
-        list may lag by a moment. An action whose due time moves between two pages may occur twice or not at all.
+        Settled ones are included.
+
+        Callers use it only with the setting ``due_order``. It contains the actions scheduled since the
+        setting is on. The
+        list may lag by a moment. An action whose due time moves between two pages may occur twice or not at
+        all.
 
         Raises:
             InvalidCursor: the cursor is not from a list in due order.
@@ -274,7 +315,9 @@ class ActionStore(Protocol):
         cursor: str | None,
         has_events: bool = False,
     ) -> Page:
-        """Return a tenant's runs of a job, newest first, by version and nominal time. This reads one partition.
+        """Return a tenant's runs of a job, newest first, by version and nominal time.
+
+        This reads one partition.
 
         Runs that events started are in partitions of their own, which are read only if `has_events`.
         """
@@ -291,13 +334,16 @@ class ActionStore(Protocol):
         limit: int,
         cursor: str | None,
     ) -> Page:
-        """Return rows of a job's version with a nominal time in (after, until], oldest first, with manual runs."""
+        """Return rows of a job's version with a nominal time in (after, until], oldest first.
+
+        Manual runs are included.
+        """
         ...
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
-        """Return entries of a due shard with ``after < due_at <= until``, soonest first, for unsettled rows only.
+        """Return entries of a due shard with ``after < due_at <= until``, soonest first; unsettled rows only.
 
         It reads only the entries that it returns, however many are stored.
         """

@@ -5,7 +5,8 @@ A job's row has three parts. Each part has its own condition, so that writers of
 =================  ==========================================================  ===========================
 part               writers                                                     condition
 =================  ==========================================================  ===========================
-definition         reconcile, operators (`change`)                             revision unchanged; next revision
+definition         reconcile, operators (`change`)                             revision unchanged; next
+revision
 progress           plan (`move_cursor`), `change`                              revision and cursor unchanged
 lock               claim, settle, cancel                                       the lock is free, or mine
 =================  ==========================================================  ===========================
@@ -45,7 +46,10 @@ class LockRequirement(Enum):
     """The condition of a claim on the job's row."""
 
     LOCK = "lock"
-    """The revision is unchanged, and the lock is free or held by this action. The claim takes it and ends the waiting."""
+    """The revision is unchanged, and the lock is free or held by this action.
+
+    The claim takes it and ends the waiting.
+    """
     UNCHANGED = "unchanged"
     """The revision is unchanged."""
     NOTHING = "nothing"
@@ -54,7 +58,10 @@ class LockRequirement(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRunClaim:
-    """A claim of a job's run, decided on the values read. It is written only if these values are unchanged."""
+    """A claim of a job's run, decided on the values read.
+
+    It is written only if these values are unchanged.
+    """
 
     row: Action
     """The row as read. Its status, fence, generation and lease must be unchanged."""
@@ -66,8 +73,10 @@ class JobRunClaim:
     dead: Action | None = None
     """The holder of the lock as read: processing under a lease that has ended, or settled.
 
-    The claim may take the lock while status, fence and lease of this row are unchanged; a late heartbeat keeps the lock.
-    The claim also increases the fence of a processing row by one and removes its nonce: its worker then holds nothing.
+    The claim may take the lock while status, fence and lease of this row are unchanged; a late heartbeat
+    keeps the lock.
+    The claim also increases the fence of a processing row by one and removes its nonce: its worker then holds
+    nothing.
     """
     dead_ref: ActionRef | None = None
     """The holder of the lock, also if its row is gone."""
@@ -81,7 +90,10 @@ class JobStore(Protocol):
         ...
 
     def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
-        """Return a tenant's jobs by name, including removed jobs. The list may lag; each job is read consistently."""
+        """Return a tenant's jobs by name, including removed jobs.
+
+        The list may lag; each job is read consistently.
+        """
         ...
 
     def to_attend(
@@ -98,12 +110,18 @@ class JobStore(Protocol):
         ...
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
-        """Write a change by reconcile or an operator, with the next revision. Return False if the revision is not `old`'s.
+        """Write a change by reconcile or an operator, with the next revision.
 
-        The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends, pauses,
-        dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and idempotency_until. It never writes the
-        lock, the waiting run or the statistics. A new version is stored beside the previous ones, with the end of the
-        previous one. A changed definition of the same version replaces it. The spans are in the same transaction.
+        Return False if the stored revision is not `old`'s.
+
+        The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
+        pauses,
+        dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and idempotency_until. It
+        never writes the
+        lock, the waiting run or the statistics. A new version is stored beside the previous ones, with the
+        end of the
+        previous one. A changed definition of the same version replaces it. The spans are in the same
+        transaction.
         A row that is as this call leaves it was changed by its first attempt: return True.
         """
         ...
@@ -115,15 +133,21 @@ class JobStore(Protocol):
         ...
 
     def claim(self, taking: JobRunClaim) -> bool:
-        """*claim an occurrence*: write the action's and the job's row in one transaction; False if either changed."""
+        """*claim an occurrence*: write the action's and the job's row in one transaction.
+
+        False if either changed.
+        """
         ...
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
-        """Let an action wait for the lock instead of ``job.waiting``. Return False if another action was faster."""
+        """Let an action wait for the lock instead of ``job.waiting``.
+
+        Return False if another action was faster.
+        """
         ...
 
     def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
-        """*settle an occurrence* finally: settle the row as in `ActionStore`, free the lock and count the run.
+        """*settle an occurrence*: settle the row as in `ActionStore`, free the lock, count the run.
 
         If another action holds the lock, only the row is settled.
         """
@@ -146,14 +170,17 @@ class JobStore(Protocol):
         ...
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """*cancel*, *skip*: replace a pending row by `ended`; return False if its status or generation changed.
+        """*cancel*, *skip*: replace a pending row by `ended`; False if status or generation changed.
 
         This also frees the job's lock if the action holds it while it waits for its retry.
         """
         ...
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
-        """Count a run that held no lock. After a lost response, the run may be counted twice or not at all."""
+        """Count a run that held no lock.
+
+        After a lost response, the run may be counted twice or not at all.
+        """
         ...
 
     def versions(self, ref: JobRef) -> Sequence[Version]:

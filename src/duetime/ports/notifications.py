@@ -1,4 +1,7 @@
-"""The interfaces for notifications, written as a specification. The rules of `duetime.ports.wakeups` apply."""
+"""The interfaces for notifications, written as a specification.
+
+The rules of `duetime.ports.wakeups` apply.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,10 @@ class Inbox(Protocol):
         ...
 
     def mark_read(self, tenant_id: TenantId, entry_id: str, *, by: str, at: datetime) -> bool:
-        """Store the first reader of an entry. Return False if there is no such entry. Later readers change nothing."""
+        """Store the first reader of an entry.
+
+        Return False if there is no such entry. Later readers change nothing.
+        """
         ...
 
 
@@ -129,7 +135,10 @@ class Deliveries(Protocol):
         ...
 
     def forget(self, tenant_id: TenantId, delivery_id: str, *, holder: str) -> None:
-        """Release the lease of an unsent delivery, for an immediate new attempt. Ignore other holders' leases."""
+        """Release the lease of an unsent delivery, for an immediate new attempt.
+
+        Ignore other holders' leases.
+        """
         ...
 
 
@@ -149,7 +158,8 @@ class Windows(Protocol):
     ) -> DigestPosition | None:
         """Count a notification. A repeat returns its first position and window, whatever `window` it passes.
 
-        Return None if the window is closed and the notification has no position: it belongs to a later window.
+        Return None if the window is closed and the notification has no position: it belongs to a later
+        window.
         """
         ...
 

@@ -1,4 +1,7 @@
-"""The interfaces to undelivered messages, written as a specification. The rules of `duetime.ports.wakeups` apply."""
+"""The interfaces to undelivered messages, written as a specification.
+
+The rules of `duetime.ports.wakeups` apply.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ class UndeliveredStore(Protocol):
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
         """Add an undelivered message. If its id exists, count the same message once more.
 
-        A repeat increases the count by one and replaces reason and `last_at`; all else stays. The back end may remove the
+        A repeat increases the count by one and replaces reason and `last_at`; all else stays. The back end
+        may remove the
         message after `expires_at`. After a lost response, the count may be one too high.
         """
         ...
@@ -51,7 +55,9 @@ class UndeliveredStore(Protocol):
         ...
 
     def remove(self, thing: Undelivered) -> bool:
-        """Remove a message if its count is that of `thing`. Return False if it was counted again since; it then stays.
+        """Remove a message if its count is that of `thing`.
+
+        If it was counted again since, it stays: return False.
 
         A missing message was removed by the first attempt of this call or by another caller: return True.
         """

@@ -1,6 +1,7 @@
 """The interfaces that wake the steps, written as a specification. `duetime.ports.actions` specifies the rows.
 
-Each back end (``memory``, ``aws``, or your own) obeys every sentence of the modules in `duetime.ports`. The suite in
+Each back end (``memory``, ``aws``, or your own) obeys every sentence of the modules in `duetime.ports`. The
+suite in
 ``duetime.testing.contract`` checks them. These rules apply to all methods:
 
 - Instants are aware and in UTC.
@@ -36,7 +37,10 @@ class DueMessage:
     is_keyed: bool = False
     """The action has a concurrency key: a worker looks for a slot before it claims."""
     looks_until: datetime | None = None
-    """For an action that waits for a slot: after this time the message is not replaced; the sweep sent another."""
+    """For an action that waits for a slot: after this time the message is not replaced.
+
+    The sweep sent another.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,10 @@ class Timers(Protocol):
         ...
 
     def clear(self, message: DueMessage) -> None:
-        """Remove the timer of this `generation`. A missing timer is ignored; a wake-up under way still arrives."""
+        """Remove the timer of this `generation`.
+
+        A missing timer is ignored; a wake-up under way still arrives.
+        """
         ...
 
 
@@ -107,11 +114,14 @@ class Routes(Protocol):
     """The worker of each type, from the manifests that the latest deploys published."""
 
     def queue_for(self, type_name: str) -> str | None:
-        """Return the worker's queue, or None if no published manifest has the type. Known types may lag a minute."""
+        """Return the worker's queue, or None if no published manifest has the type.
+
+        Known types may lag a minute.
+        """
         ...
 
     def version_of(self, type_name: str) -> int | None:
-        """Return the newest payload version that a worker reads, or None if no published manifest has the type.
+        """Return the newest payload version that a worker reads, or None without a manifest of the type.
 
         The result may lag by seconds.
         """
@@ -122,7 +132,10 @@ class Routes(Protocol):
         ...
 
     def told_route(self, type_name: str) -> WorkerRoute | None:
-        """Return the route of a type whose payload is in lifecycle events, otherwise None. May lag by a minute."""
+        """Return the route of a type whose payload is in lifecycle events, otherwise None.
+
+        May lag by a minute.
+        """
         ...
 
 
@@ -133,7 +146,8 @@ class EventBus(Protocol):
         """Publish all events, in no order. An event may arrive more than once.
 
         Raises:
-            BackendUnavailable: some may not be published. A repeat of all is safe, because their ids are stable.
+            BackendUnavailable: some may not be published. A repeat of all is safe, because their ids are
+            stable.
         """
         ...
 

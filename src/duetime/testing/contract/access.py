@@ -1,4 +1,7 @@
-"""Who may do what, and the trail of who asked for what: grants by role, and entries that are begun, ended and never changed."""
+"""Who may do what, and the trail of who asked for what.
+
+Grants by role, and entries that are begun, ended and never changed.
+"""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ def nothing(role: str = "clerks") -> Grant:
 
 
 def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
-    """An entry that nobody has kept yet; each one a second after the one before."""
+    """Return an unwritten entry; each one a second after the one before."""
     asked_at = NOON + next(_numbers) * SECOND
     return AuditEntry(
         id=new_action_id(asked_at),
@@ -52,7 +55,10 @@ def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
 
 
 class GrantsContract:
-    """The whole contract of `duetime.ports.access.Grants`: override the fixtures `grants`, `another` and `pass_time`."""
+    """The whole contract of `duetime.ports.access.Grants`.
+
+    Override the fixtures `grants`, `another` and `pass_time`.
+    """
 
     @pytest.fixture
     def grants(self) -> Grants:

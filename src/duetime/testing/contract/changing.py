@@ -1,4 +1,7 @@
-"""What people and programs may change: cancel, ask to cancel and reschedule, each from the status it needs."""
+"""What people and programs may change.
+
+Cancel, ask to cancel and reschedule, each from the status it needs.
+"""
 # ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from duetime.testing.contract.specimens import (
 from duetime.testing.contract.subject import StoreContract
 
 AT = NOON - MINUTE
-"""When somebody changes a pending row."""
+"""The time of changes of pending rows."""
 
 LATER = NOON + HOUR
 

@@ -1,6 +1,7 @@
 """The commit: a handler's own writes and the settle of its action, all or nothing.
 
-What a handler writes is told here with actions that it schedules, since every table of a back end's own may be written in its
+What a handler writes is told here with actions that it schedules, since every table of a back end's own may
+be written in its
 transactions. A back end without transactions says so, and commits without entries alone.
 """
 # ruff: noqa: D102, S101 - a test's name is its sentence
@@ -68,7 +69,10 @@ def commit_run(
 
 
 def follow_up(store: ActionStore) -> tuple[Action, Entries]:
-    """An action that a handler schedules with its commit, and the entries that do it; none where a back end has none."""
+    """An action that a handler schedules with its commit, and the entries that do it.
+
+    None where a back end has none.
+    """
     action = fresh(store)
     with suppress(Unsupported):
         return action, store.entries(action)

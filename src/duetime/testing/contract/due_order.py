@@ -1,4 +1,4 @@
-"""The due order of a tenant: its one-shots by due time, whole, page by page, and nobody else's."""
+"""The due order of a tenant: its one-shots by due time, complete, page by page, and of no other tenant."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The list of failed actions: whole, the latest failure first, page by page, and nobody else's."""
+"""The list of failed actions: complete, latest failure first, page by page, of the given tenants only."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def under_key(
     due_at: datetime = NOON,
     payload: str = '{"subscription_id":42}',
 ) -> Action:
-    """An action with a key that nobody has written yet."""
+    """Return an unwritten action with a key."""
     action = fresh(store, tenant_id=tenant_id, due_at=due_at, payload=payload)
     return replace(action, idempotency_key=key, payload_offloaded=payload == LARGE)
 

@@ -1,4 +1,4 @@
-"""The lock of a job: who takes it, and from whom."""
+"""The lock of a job: runs that take it, from free jobs and from dead runs."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -191,7 +191,10 @@ class LockContract(JobsContract):
         assert stored_job(jobs, job.ref).running == rows[answers.index(True)].ref
 
     def _held_by(self, store: ActionStore, jobs: JobStore, status: Status) -> tuple[Job, Action]:
-        """The job, and the holder of its lock: under a lease that has ended, or settled by a way that freed no lock."""
+        """The job, and the holder of its lock.
+
+        Under a lease that has ended, or settled by a way that freed no lock.
+        """
         job = added(jobs)
         run = taken(store, jobs, job)
         if status is not Status.PROCESSING:

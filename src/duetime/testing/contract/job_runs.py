@@ -39,7 +39,7 @@ from duetime.testing.contract.specimens import (
 from duetime.testing.contract.subject import StoreContract
 
 AT = NOON - MINUTE
-"""When somebody skips a pending row."""
+"""The time of skips of pending rows."""
 
 
 def skip(

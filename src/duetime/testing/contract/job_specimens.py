@@ -56,7 +56,7 @@ OPERATED: dict[str, Any] = {
 
 
 def nightly(name: JobName = NIGHTLY, tenant_id: TenantId = ACME, **fields: Any) -> Job:
-    """A job that nobody has added yet, with `fields` instead of the usual ones."""
+    """Return an unadded job, with `fields` instead of the usual ones."""
     usual: dict[str, Any] = {
         "definition": Definition(
             name=name,
@@ -81,7 +81,7 @@ def added(jobs: JobStore, name: JobName = NIGHTLY, tenant_id: TenantId = ACME, *
 
 
 def stored_job(jobs: JobStore, ref: JobRef) -> Job:
-    """The job as it stands; there must be one."""
+    """Return the stored job, which must exist."""
     job = jobs.get(ref)
     assert job is not None, f"there is no job {ref}"
     return job
@@ -96,7 +96,7 @@ def occurrence(
     tenant_id: TenantId = ACME,
     **fields: Any,
 ) -> Action:
-    """An occurrence that nobody has put yet."""
+    """Return an unwritten occurrence."""
     given = {"cadence": "daily_12:00"} | fields
     return _run(store, occurrence_id(job, version, nominal_at), nominal_at, tenant_id, given)
 
@@ -109,7 +109,7 @@ def manual_run(
     version: int = 1,
     tenant_id: TenantId = ACME,
 ) -> Action:
-    """A run that somebody triggered, and that nobody has put yet."""
+    """Return an unwritten, manually triggered run."""
     return _run(store, manual_run_id(job, version, at), at, tenant_id, {})
 
 
@@ -122,7 +122,7 @@ def event_run(
     tenant_id: TenantId = ACME,
     **fields: Any,
 ) -> Action:
-    """A run that an event starts, and that nobody has put yet."""
+    """Return an unwritten run that an event starts."""
     given = {"cadence": "OnEvent_orders_OrderPlaced"} | fields
     return _run(store, event_run_id(job, at, event_id), at, tenant_id, given)
 
@@ -177,12 +177,12 @@ def taken(
 
 
 def ended(run: Action, status: Status = Status.EXECUTED, error: str | None = None) -> EndedRun:
-    """What the tally is told of a run."""
+    """Return the facts of an ended run for the statistics."""
     return EndedRun(id=run.id, status=status.value, started_at=run.attempts[-1].started_at, error=error)
 
 
 def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EXECUTED) -> Action:
-    """A row that was settled when it was made, and that nobody has recorded yet."""
+    """Return an unwritten row that is settled already."""
     run = started(occurrence(store, at, due_shard=""), terms(at))
     finished = replace(
         run.attempts[0], finished_at=at + SECOND, ending=Ending(status.value), message="as it went"

@@ -1,4 +1,4 @@
-"""What a job is: how it is added, and found again by name, by tenant, and by when somebody must attend it."""
+"""What a job is: how it is added, and found again by name, by tenant, and by the time of its maintenance."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations

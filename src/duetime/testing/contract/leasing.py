@@ -1,4 +1,4 @@
-"""The lease while a run goes on: it is renewed, and a look tells whether somebody wants the run to stop."""
+"""The lease of a run: renewals, and reads of a request to cancel."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lists of a tenant's actions: whole, in order, page by page, and nobody else's."""
+"""Lists of a tenant's actions: complete, in order, page by page, of this tenant only."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tenants choose, and the lists of what they were told of."""
+"""Tenants' preferences and their lists of notifications."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _numbers = count()
 
 
 def notification(kind: NotificationKind = FAILING, tenant_id: TenantId = ACME, **more: Any) -> Notification:
-    """A notification that nobody was told of yet; each one a second after the one before."""
+    """Return a new notification; each one a second after the one before."""
     number = next(_numbers)
     sent = Notification(
         id=f"{tenant_id}/billing-nightly/failing/{number}:{kind}",
@@ -37,11 +37,14 @@ def notification(kind: NotificationKind = FAILING, tenant_id: TenantId = ACME, *
 
 
 class PreferencesContract:
-    """The whole contract of `duetime.ports.notifications.PreferencesStore`: override the fixture `preferences`."""
+    """The whole contract of `duetime.ports.notifications.PreferencesStore`.
+
+    Override the fixture `preferences`.
+    """
 
     @pytest.fixture
     def preferences(self) -> PreferencesStore:
-        """A store in which nobody chose anything."""
+        """A store without preferences."""
         raise NotImplementedError("override the fixture `preferences`: it returns your back end, empty")
 
     def test_who_never_chose_has_the_defaults(self, preferences: PreferencesStore) -> None:

@@ -1,4 +1,4 @@
-"""Races: many threads at one row. Whoever wins, the row ends in a state that one of the orders explains."""
+"""Races: many threads write one row, which ends in a state that one order of the writes explains."""
 # ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations

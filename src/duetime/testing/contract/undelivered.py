@@ -1,4 +1,7 @@
-"""What is undelivered: kept once however often it is given up, listed newest first, forgotten when nothing came since."""
+"""What is undelivered.
+
+Kept once however often it is given up, listed newest first, forgotten when nothing came since.
+"""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ REF = ActionRef(ACME, ActionId("019ca932-7c00-735e-a389-6f2fb6b5d775"))
 
 
 def given_up(name: str = "a", at: datetime = NOON, **more: object) -> Undelivered:
-    """A thing of that name, which nobody has kept yet."""
+    """Return an unwritten message of that name."""
     thing = Undelivered(
         id=undelivered_id(at, name),
         kind=UndeliveredKind.MESSAGE,
@@ -33,7 +36,10 @@ def given_up(name: str = "a", at: datetime = NOON, **more: object) -> Undelivere
 
 
 class UndeliveredContract:
-    """The whole contract of `duetime.ports.undelivered.UndeliveredStore`: override the fixture `undelivered`."""
+    """The whole contract of `duetime.ports.undelivered.UndeliveredStore`.
+
+    Override the fixture `undelivered`.
+    """
 
     @pytest.fixture
     def undelivered(self) -> UndeliveredStore:
