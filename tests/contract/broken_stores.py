@@ -42,10 +42,10 @@ class Overwriting(MemoryStore):
 
 class Fickle(MemoryStore):
     def ask_to_cancel(self, ref, *, by, at):
-        asked = super().ask_to_cancel(ref, by=by, at=at)
-        if isinstance(asked, Applied):
-            return Applied(self.write(asked.action, replace(asked.action, cancel_requested_by=by)))
-        return asked
+        outcome = super().ask_to_cancel(ref, by=by, at=at)
+        if isinstance(outcome, Applied):
+            return Applied(self.write(outcome.action, replace(outcome.action, cancel_requested_by=by)))
+        return outcome
 
 
 class Generationless(MemoryStore):

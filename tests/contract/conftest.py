@@ -28,8 +28,10 @@ MOTO, LOCAL = "moto", pytest.param("dynamodb-local", marks=pytest.mark.dynamodb_
 class OneAtATime:
     """A client whose calls are made one after the other.
 
-    moto looks at an item, checks the condition and writes in three steps without a lock: under threads two writers can
-    both find the condition true. DynamoDB is atomic for each item, and so is moto once its calls do not overlap. What
+    moto looks at an item, checks the condition and writes in three steps without a lock: under threads two
+    writers can
+    both find the condition true. DynamoDB is atomic for each item, and so is moto once its calls do not
+    overlap. What
     the threads of a test then race for is the order of the calls, which is what the protocol is about.
     """
 
@@ -166,7 +168,10 @@ def jobs_table(request):
 
 @dataclass
 class BackEnd:
-    """Actions and jobs over the same tables, both empty; `remove` takes a settled row away, as the time to live does."""
+    """Actions and jobs over the same tables, both empty.
+
+    `remove` takes a settled row away, as the time to live does.
+    """
 
     store: ActionStore
     jobs: JobStore

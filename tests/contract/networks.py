@@ -7,7 +7,10 @@ from botocore.exceptions import ReadTimeoutError
 
 
 class LosesAnAnswer:
-    """Makes each call, but loses the answer of the first `operation`; `meanwhile` then happens before anybody knows."""
+    """Makes each call, but loses the answer of the first `operation`.
+
+    `meanwhile` then happens before anybody knows.
+    """
 
     def __init__(self, client: Any, operation: str, meanwhile: Callable[[], object] = lambda: None) -> None:
         self._client, self._operation, self._meanwhile = client, operation, meanwhile
@@ -18,9 +21,9 @@ class LosesAnAnswer:
         if name != self._operation or not self._is_to_come:
             return found
 
-        def call(**asked: Any) -> Any:
+        def call(**request: Any) -> Any:
             self._is_to_come = False
-            found(**asked)
+            found(**request)
             self._meanwhile()
             raise ReadTimeoutError(endpoint_url="the table")
 
@@ -28,7 +31,10 @@ class LosesAnAnswer:
 
 
 class SendsTwice:
-    """Makes each write twice and hands out the second answer: what botocore does by itself after a lost one."""
+    """Makes each write twice and hands out the second answer.
+
+    What botocore does by itself after a lost one.
+    """
 
     WRITES = frozenset({"put_item", "update_item", "delete_item"})
 
@@ -40,8 +46,8 @@ class SendsTwice:
         if name not in self.WRITES:
             return found
 
-        def call(**asked: Any) -> Any:
-            found(**asked)
-            return found(**asked)
+        def call(**request: Any) -> Any:
+            found(**request)
+            return found(**request)
 
         return call

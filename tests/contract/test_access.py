@@ -1,4 +1,7 @@
-"""The contract of grants and of the audit trail, over each back end that duetime has; and what only a faulty one shows."""
+"""The contract of grants and of the audit trail, over each back end that duetime has.
+
+And what only a faulty one shows.
+"""
 
 from datetime import timedelta
 
@@ -90,11 +93,11 @@ class TestDynamoAuditTrail(AuditTrailContract):
     def test_an_entry_whose_answer_was_lost_is_kept_once(self, jobs_table, trail):
         client, table = jobs_table
         begun = entry()
-        for keep, said in (("begin", begun), ("end", begun.ended(200, {}))):
+        for keep, written in (("begin", begun), ("end", begun.ended(200, {}))):
             lossy = DynamoAuditTrail(LosesAnAnswer(client, "put_item"), table, retention=RETENTION)
             with pytest.raises(BackendUnavailable):
-                getattr(lossy, keep)(said)
-            getattr(lossy, keep)(said)
+                getattr(lossy, keep)(written)
+            getattr(lossy, keep)(written)
         assert tuple(trail.of(ACME, JOB, limit=10, cursor=None)) == (begun.ended(200, {}),)
 
     def test_an_entry_that_is_sent_twice_is_kept_once(self, jobs_table, trail):

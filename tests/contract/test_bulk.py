@@ -32,11 +32,11 @@ def test_a_bulk_that_failed_midway_may_be_repeated_over_what_has_run(table, stea
         def __init__(self):
             self.batches = 0
 
-        def batch_write_item(self, **asked):
+        def batch_write_item(self, **request):
             self.batches += 1
             if self.batches > 1:
                 raise AssertionError("the caller's machine died")
-            return table.client.batch_write_item(**asked)
+            return table.client.batch_write_item(**request)
 
     with pytest.raises(AssertionError, match="died"):
         table.store(single_shot=FailsAfterTheFirstBatch()).put_many(actions)

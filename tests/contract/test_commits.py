@@ -1,4 +1,7 @@
-"""A handler's own writes and the settle of its action in DynamoDB: exactly once, whatever is lost on the way."""
+"""A handler's own writes and the settle of its action in DynamoDB.
+
+Exactly once, whatever is lost on the way.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -18,7 +21,7 @@ from duetime.testing.contract.committing import (
     executed,
 )
 from duetime.testing.contract.races import together
-from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, running, standing, terms
+from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, running, stored_row, terms
 from tests.contract.ledger import LEDGER, Ledger
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
 from tests.contract.weather import jobs_over as jobs_over  # noqa: PLC0414 - fixtures
@@ -48,8 +51,8 @@ class TestWhereEachTransactionOfAJobIsMadeTwice(OccurrenceCommitContract):
 
 class Unfenced(MemoryStore):
     def commit(self, claimed, settlement, *, entries, number):
-        standing = self.get(claimed.ref) or claimed
-        return super().commit(standing, settlement, entries=entries, number=number)
+        current = self.get(claimed.ref) or claimed
+        return super().commit(current, settlement, entries=entries, number=number)
 
 
 class Credulous(MemoryStore):
@@ -76,7 +79,7 @@ def test_both_are_written(store, ledger):
     claimed = running(store)
     assert commit(store, claimed, [ledger.book(), ledger.open("a-2")]) is DONE
     assert (ledger.balance(), ledger.balance("a-2")) == (1, 100)
-    assert standing(store, claimed.ref).status is Status.EXECUTED
+    assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
 
 def test_neither_is_written_where_a_condition_of_the_handlers_does_not_hold(store, ledger):
@@ -114,10 +117,10 @@ def test_of_a_run_and_the_one_that_takes_it_over_at_once_exactly_one_has_its_eff
             following = claim_or_none(store, late)
             return following and commit(store, following, [ledger.book()], at=ORPHANED_AT + HOUR)
 
-        told = together([partial(commit, store, late, [ledger.book()], at=ORPHANED_AT), take_over])
+        results = together([partial(commit, store, late, [ledger.book()], at=ORPHANED_AT), take_over])
         assert ledger.balance() == rounds
-        assert sorted(each is DONE for each in told) == [False, True]
-        assert standing(store, late.ref).status is Status.EXECUTED
+        assert sorted(result is DONE for result in results) == [False, True]
+        assert stored_row(store, late.ref).status is Status.EXECUTED
 
 
 def claim_or_none(store, late):
@@ -130,23 +133,23 @@ def test_of_many_commits_of_one_run_at_once_one_is_made(store, ledger):
     calls = [
         partial(commit, store, claimed, [ledger.book()], number=n, at=NOON + n * HOUR) for n in range(1, 6)
     ]
-    told = together(calls)
-    assert sorted(each is DONE for each in told) == [False] * 4 + [True]
+    results = together(calls)
+    assert sorted(result is DONE for result in results) == [False] * 4 + [True]
     assert ledger.balance() == 1
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entries", "message"),
     [
         ([{"Put": {"TableName": LEDGER, "Item": {"account": "a-1"}}}], "as a low-level client takes it"),
         ([{"Put": {"TableName": "no-such-one", "Item": {"account": {"S": "a"}}}}], "that each entry names"),
-        ([Ledger.book(), Ledger.book()], "repeating it will not help"),
+        ([Ledger.book(), Ledger.book()], "a repeat does not help"),
     ],
     ids=["plain values", "a table that is not there", "two writes of one item"],
 )
-def test_entries_that_could_never_be_written_are_told_and_the_run_goes_on(store, ledger, entries, said):
+def test_entries_that_could_never_be_written_are_told_and_the_run_goes_on(store, ledger, entries, message):
     claimed = running(store)
-    with pytest.raises(BackendMisconfigured, match=said):
+    with pytest.raises(BackendMisconfigured, match=message):
         commit(store, claimed, entries)
     assert store.get(claimed.ref) == claimed
     assert commit(store, claimed, [ledger.book()], number=2) is DONE
@@ -154,16 +157,16 @@ def test_entries_that_could_never_be_written_are_told_and_the_run_goes_on(store,
 
 def test_each_commit_has_a_token_of_its_own_and_its_repeat_the_same():
     claimed = running(MemoryStore())
-    asked = CommitTransaction("duetime-actions", claimed, executed(), [Ledger.book()], 1)
+    transaction = CommitTransaction("duetime-actions", claimed, executed(), [Ledger.book()], 1)
     others = [
-        asked,
-        replace(asked, number=2),
-        replace(asked, table="staging-actions"),
-        replace(asked, claimed=replace(claimed, fence=2)),
-        replace(asked, claimed=replace(claimed, claim_nonce="another")),
-        replace(asked, entries=[Ledger.book(), Ledger.open()]),
+        transaction,
+        replace(transaction, number=2),
+        replace(transaction, table="staging-actions"),
+        replace(transaction, claimed=replace(claimed, fence=2)),
+        replace(transaction, claimed=replace(claimed, claim_nonce="another")),
+        replace(transaction, entries=[Ledger.book(), Ledger.open()]),
     ]
     tokens = [other.request()["ClientRequestToken"] for other in others]
     assert len({*tokens}) == len(others)
     assert {len(token) for token in tokens} == {36}
-    assert asked.request() == asked.request()
+    assert transaction.request() == transaction.request()

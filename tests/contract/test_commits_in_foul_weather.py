@@ -11,8 +11,8 @@ from duetime.errors import BackendUnavailable, CommitRejected, RejectedEntry
 from duetime.model.action import Status
 from duetime.model.lease import SettleResult
 from duetime.testing.contract.committing import DONE, LOST, commit, commit_run
-from duetime.testing.contract.job_specimens import added, standing_job, taken
-from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, end, running, standing
+from duetime.testing.contract.job_specimens import added, stored_job, taken
+from duetime.testing.contract.specimens import HOUR, NOON, ORPHANED_AT, claim, end, running, stored_row
 from tests.contract.ledger import LEDGER, Ledger
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
 from tests.contract.weather import (
@@ -45,7 +45,7 @@ SOON = pytest.mark.parametrize(
         [CONFLICT, CONFLICT, unanswered],
         [THROTTLED, lost],
     ],
-    ids=lambda weather: ", ".join(getattr(each, "__name__", "") for each in weather),
+    ids=lambda weather: ", ".join(getattr(event, "__name__", "") for event in weather),
 )
 
 
@@ -55,7 +55,7 @@ def test_whatever_is_lost_for_a_while_it_is_written_once_and_told(over, store, l
     claimed = running(store)
     assert commit(over(*weather), claimed, [entry()]) is DONE
     assert ledger.balance() == (1 if entry is Ledger.book else 100)
-    assert standing(store, claimed.ref).status is Status.EXECUTED
+    assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
 
 @SOON
@@ -65,7 +65,7 @@ def test_whatever_is_lost_for_a_while_a_jobs_run_is_written_and_counted_once(
     job = added(jobs_over())
     run = taken(store, jobs_over(), job)
     assert commit_run(jobs_over(*weather), run, job.ref, [ledger.book()]) is DONE
-    after = standing_job(jobs_over(), job.ref)
+    after = stored_job(jobs_over(), job.ref)
     assert (ledger.balance(), after.tally.executed, after.running) == (1, 1, None)
 
 
@@ -73,11 +73,11 @@ def test_a_commit_without_entries_whose_answer_was_lost_is_told(table, store):
     claimed = running(store)
     network = Network(table.client)
     sends = deque([unanswered, unanswered])
-    network.update_item = lambda **asked: (sends.popleft() if sends else lambda call: call())(
-        partial(table.client.update_item, **asked)
+    network.update_item = lambda **request: (sends.popleft() if sends else lambda call: call())(
+        partial(table.client.update_item, **request)
     )
     assert commit(table.store(network), claimed) is DONE
-    assert standing(store, claimed.ref).status is Status.EXECUTED
+    assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
 
 def test_without_any_answer_nobody_knows_and_the_row_is_as_it_was(over, store, ledger):
@@ -93,7 +93,7 @@ def test_without_an_answer_and_without_a_row_to_read_nobody_knows(over, store, l
     with pytest.raises(BackendUnavailable):
         commit(over(first, lost, lost, reads=False), claimed, [ledger.book()])
     assert ledger.balance() == (first is unanswered)
-    assert (standing(store, claimed.ref).status is Status.EXECUTED) == (first is unanswered)
+    assert (stored_row(store, claimed.ref).status is Status.EXECUTED) == (first is unanswered)
 
 
 def test_without_an_answer_a_run_that_was_taken_over_meanwhile_has_lost_its_lease(over, store, ledger):
@@ -153,7 +153,7 @@ def test_settling_after_a_lost_answer_changes_nothing_that_the_commit_has_done(o
     claimed = running(store)
     with pytest.raises(BackendUnavailable):
         commit(over(unanswered, lost, lost, reads=False), claimed, [ledger.book()])
-    before = standing(store, claimed.ref)
+    before = stored_row(store, claimed.ref)
     assert store.settle(claimed, end(Status.FAILED, NOON + HOUR)) is SettleResult.SETTLED
     assert store.get(claimed.ref) == before
     assert before.expires_at - NOON > timedelta(days=1)

@@ -17,7 +17,7 @@ from duetime.ports.wakeups import Delivery, DueMessage
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.committing import commit
-from duetime.testing.contract.specimens import NOON, ORPHANED_AT, claim, fresh, running, standing
+from duetime.testing.contract.specimens import NOON, ORPHANED_AT, claim, fresh, running, stored_row
 from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import DeliveryResult, Worker, WorkerPorts
 from tests.contract.ledger import ledger as ledger  # noqa: PLC0414 - a fixture
@@ -55,7 +55,7 @@ class Shop:
 
     @property
     def row(self):
-        return standing(self.steady, self.action.ref)
+        return stored_row(self.steady, self.action.ref)
 
 
 def test_a_run_whose_commit_is_in_doubt_is_repeated_after_its_lease_and_has_its_effect_once(table, ledger):

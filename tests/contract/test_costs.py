@@ -1,4 +1,7 @@
-"""What an action's life costs, as Amazon's own engine meters it: single writes only, which it meters rightly."""
+"""What an action's life costs, as Amazon's own engine meters it.
+
+Single writes only, which it meters rightly.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -43,8 +46,8 @@ def metered(client) -> Iterator[Bill]:
     def read(parsed, **_rest):
         bill.calls += 1
         consumed = parsed.get("ConsumedCapacity", {})
-        each = consumed if isinstance(consumed, list) else [consumed]
-        bill.units += sum(one.get("CapacityUnits", 0.0) for one in each)
+        parts = consumed if isinstance(consumed, list) else [consumed]
+        bill.units += sum(one.get("CapacityUnits", 0.0) for one in parts)
 
     events = client.meta.events
     events.register("provide-client-params.dynamodb.*", ask)

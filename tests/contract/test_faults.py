@@ -46,7 +46,7 @@ LASTING = {
     "ExpiredTokenException": "Renew the credentials",
     "ResourceNotFoundException": "DUETIME_PREFIX",
     "UnrecognizedClientException": "Check the credentials",
-    "ValidationException": "repeating it will not help",
+    "ValidationException": "a repeat does not help",
 }
 CALLS = {
     "put": lambda store, action: store.put(action),
@@ -69,12 +69,12 @@ CALLS = {
 def refusing(service, code):
     """A real client to which the service answers every request with that error."""
     client = boto3.client(service, config=ONCE, **CREDENTIALS)
-    said = {"__type": f"com.amazonaws#{code}", "message": "said the service"}
+    body = {"__type": f"com.amazonaws#{code}", "message": "said the service"}
     headers = {"content-type": "application/x-amz-json-1.0", "x-amzn-errortype": code}
 
     def answer(request, **_rest):
         answered = AWSResponse(request.url, 400, headers, None)
-        answered._content = json.dumps(said).encode()
+        answered._content = json.dumps(body).encode()
         return answered
 
     client.meta.events.register("before-send", answer)

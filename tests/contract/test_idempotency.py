@@ -12,7 +12,7 @@ from duetime.model.action import Status
 from duetime.model.lease import Applied
 from duetime.testing.contract.idempotency import KEY, LATER, OTHER, finished, key_from, placed, under_key
 from duetime.testing.contract.scheduling import LARGE
-from duetime.testing.contract.specimens import ACME, NOON, claim, fresh, standing
+from duetime.testing.contract.specimens import ACME, NOON, claim, fresh, stored_row
 from tests.contract.networks import LosesAnAnswer
 
 
@@ -90,9 +90,9 @@ class LosesTheAnswerOfATakeOver:
     def __getattr__(self, name):
         return getattr(self._client, name)
 
-    def transact_write_items(self, **asked):
-        answer = self._client.transact_write_items(**asked)
-        if any("ConditionCheck" in each for each in asked["TransactItems"]):
+    def transact_write_items(self, **request):
+        answer = self._client.transact_write_items(**request)
+        if any("ConditionCheck" in item for item in request["TransactItems"]):
             raise ReadTimeoutError(endpoint_url="the table")
         return answer
 
@@ -121,8 +121,8 @@ def test_a_caller_who_heard_nothing_and_asks_again_gets_the_action_that_was_made
         def get_item(self, **_asked):
             raise ReadTimeoutError(endpoint_url="the table")
 
-        def transact_write_items(self, **asked):
-            self._client.transact_write_items(**asked)
+        def transact_write_items(self, **request):
+            self._client.transact_write_items(**request)
             raise ReadTimeoutError(endpoint_url="the table")
 
     first = under_key(steady)
@@ -137,8 +137,8 @@ def test_a_redrive_with_a_key_whose_answer_was_lost_is_told_when_repeated(table,
     caller = table.store(LosesAnAnswer(table.client, "transact_write_items"))
     with pytest.raises(BackendUnavailable):
         caller.redrive(failed.ref, LATER, by="ops", at=LATER)
-    assert caller.redrive(failed.ref, LATER, by="ops", at=LATER) == Applied(standing(steady, failed.ref))
-    assert standing(steady, failed.ref).generation == 2
+    assert caller.redrive(failed.ref, LATER, by="ops", at=LATER) == Applied(stored_row(steady, failed.ref))
+    assert stored_row(steady, failed.ref).generation == 2
 
 
 @pytest.mark.parametrize("payload", ["{}", LARGE], ids=["small payload", "large payload"])
@@ -156,7 +156,7 @@ def test_a_callers_own_transaction_with_a_key_that_is_taken_fails_at_its_entry(t
     place = next(n for n, entry in enumerate(entries) if entry["Put"]["Item"]["sk"]["S"] == KEY)
     with pytest.raises(table.client.exceptions.TransactionCanceledException) as refused:
         table.client.transact_write_items(TransactItems=entries)
-    codes = [each["Code"] for each in refused.value.response["CancellationReasons"]]
+    codes = [item["Code"] for item in refused.value.response["CancellationReasons"]]
     assert [n for n, code in enumerate(codes) if code == "ConditionalCheckFailed"] == [place]
     assert steady.get(rival.ref) is None
     assert placed(steady) == first

@@ -27,12 +27,12 @@ from duetime.testing.contract.job_specimens import (
     ended,
     nightly,
     planned,
-    standing_job,
+    stored_job,
     taken,
     taking,
 )
 from duetime.testing.contract.job_wakes import RULE
-from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON, SECOND, end, standing
+from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, NOON, SECOND, end, stored_row
 from tests.contract.networks import LosesAnAnswer
 from tests.contract.test_rows import item_size
 from tests.dynamodb_local import CREDENTIALS
@@ -65,20 +65,20 @@ def losing(table, over):
 @pytest.mark.parametrize("hold", [LockRequirement.LOCK, LockRequirement.UNCHANGED])
 def test_a_claim_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing, hold):
     store, job = table.store(), added(jobs)
-    asked, worker = taking(planned(store), job, hold), losing("transact_write_items")
+    run_claim, worker = taking(planned(store), job, hold), losing("transact_write_items")
     with pytest.raises(BackendUnavailable):
-        worker.claim(asked)
-    assert worker.claim(asked)
-    assert standing(store, asked.row.ref).fence == 1
+        worker.claim(run_claim)
+    assert worker.claim(run_claim)
+    assert stored_row(store, run_claim.row.ref).fence == 1
 
 
 def test_a_claim_of_the_row_alone_whose_answer_was_lost_is_mine_when_repeated(table, jobs, losing):
     store, job = table.store(), added(jobs)
-    asked, worker = taking(planned(store), job, LockRequirement.NOTHING), losing("update_item")
+    run_claim, worker = taking(planned(store), job, LockRequirement.NOTHING), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        worker.claim(asked)
-    assert worker.claim(asked)
-    assert not jobs.claim(taking(asked.row, job, LockRequirement.NOTHING))
+        worker.claim(run_claim)
+    assert worker.claim(run_claim)
+    assert not jobs.claim(taking(run_claim.row, job, LockRequirement.NOTHING))
 
 
 def test_a_settle_whose_answer_was_lost_is_counted_once(table, jobs, losing):
@@ -87,7 +87,7 @@ def test_a_settle_whose_answer_was_lost_is_counted_once(table, jobs, losing):
     with pytest.raises(BackendUnavailable):
         worker.settle(run, end(Status.EXECUTED), job.ref, ended(run))
     assert worker.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
-    assert standing_job(jobs, job.ref).tally.executed == 1
+    assert stored_job(jobs, job.ref).tally.executed == 1
 
 
 @pytest.mark.parametrize("operation", ["update_item", "transact_write_items"])
@@ -98,7 +98,7 @@ def test_a_change_whose_answer_was_lost_is_told_when_repeated(jobs, losing, oper
         new = replace(new, definition=replace(job.definition, title="Books"))
     with pytest.raises(BackendUnavailable):
         caller.change(job, new)
-    jobs.move_cursor(standing_job(jobs, job.ref), NOON, NOON + HOUR)
+    jobs.move_cursor(stored_job(jobs, job.ref), NOON, NOON + HOUR)
     assert caller.change(job, new)
     assert not caller.change(job, replace(new, wakes="another's"))
 
@@ -107,12 +107,12 @@ def test_a_retry_called_off_whose_answer_was_lost_is_told_when_repeated(table, j
     store, job = table.store(), added(jobs)
     run, caller = taken(store, jobs, job), losing("transact_write_items")
     store.settle(run, end(Status.PENDING))
-    row = standing(store, run.ref)
+    row = stored_row(store, run.ref)
     after = cancelled(row, by="ops", at=NOON, expires_at=EXPIRY)
     with pytest.raises(BackendUnavailable):
         caller.end_pending(row, after, job.ref)
     assert caller.end_pending(row, after, job.ref)
-    assert standing_job(jobs, job.ref).running is None
+    assert stored_job(jobs, job.ref).running is None
 
 
 def test_a_run_that_is_called_off_waits_no_more(table, jobs):
@@ -120,7 +120,7 @@ def test_a_run_that_is_called_off_waits_no_more(table, jobs):
     row = planned(store)
     jobs.wait(job, row.ref)
     assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
-    assert standing_job(jobs, job.ref).waiting is None
+    assert stored_job(jobs, job.ref).waiting is None
 
 
 class TornRead:
@@ -132,8 +132,8 @@ class TornRead:
     def __getattr__(self, name):
         return getattr(self._client, name)
 
-    def query(self, **asked):
-        answer = self._client.query(**asked)
+    def query(self, **request):
+        answer = self._client.query(**request)
         if self._times:
             self._times -= 1
             answer["Items"] = [self._old if i["sk"] == self._old["sk"] else i for i in answer["Items"]]
@@ -159,7 +159,7 @@ def test_a_definition_read_before_a_change_is_not_taken_for_that_of_the_state_re
 def cancelling(*codes, calls=None):
     """A real client whose every transaction is cancelled for those reasons."""
     client = boto3.client("dynamodb", config=ONCE, **CREDENTIALS)
-    said = {
+    body = {
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
         "Message": f"Transaction cancelled, please refer cancellation reasons for specific reasons {[*codes]}",
         "CancellationReasons": [{"Code": code} for code in codes],
@@ -169,7 +169,7 @@ def cancelling(*codes, calls=None):
         if calls is not None:
             calls.append(request.headers.get("X-Amz-Target"))
         answered = AWSResponse(request.url, 400, {"content-type": "application/x-amz-json-1.0"}, None)
-        answered._content = json.dumps(said).encode()
+        answered._content = json.dumps(body).encode()
         return answered
 
     client.meta.events.register("before-send", answer)
@@ -189,8 +189,8 @@ def test_a_conflict_is_tried_again_and_then_unavailable():
 
 
 def test_a_claim_in_conflict_is_lost():
-    asked = taking(planned(MemoryStore()), nightly())
-    assert not far(cancelling("None", "TransactionConflict")).claim(asked)
+    run_claim = taking(planned(MemoryStore()), nightly())
+    assert not far(cancelling("None", "TransactionConflict")).claim(run_claim)
 
 
 @pytest.mark.parametrize("reason", ["ThrottlingError", "ProvisionedThroughputExceeded", "Whatever"])
@@ -200,7 +200,7 @@ def test_a_throttled_transaction_is_unavailable(reason):
 
 
 def test_a_transaction_that_could_never_be_is_misconfigured():
-    with pytest.raises(BackendMisconfigured, match="repeating it will not help"):
+    with pytest.raises(BackendMisconfigured, match="a repeat does not help"):
         far(cancelling("TransactionConflict", "ValidationError")).add(nightly())
 
 

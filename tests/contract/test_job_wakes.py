@@ -27,7 +27,7 @@ class TestMemoryJobWakes(JobWakesContract):
     def is_enabled(self, wakes, kind, name):
         return wakes.wake(kind, name).is_enabled
 
-    def said(self, wakes, kind, name):
+    def definition_of(self, wakes, kind, name):
         found = wakes.wake(kind, name)
         return (found.expression, found.tz) if kind == "schedule" else found.pattern
 
@@ -46,7 +46,7 @@ class TestEventBridgeJobWakes(JobWakesContract):
     def is_enabled(self, wakes, kind, name):
         return self._standing(kind, name)["State"] == "ENABLED"
 
-    def said(self, wakes, kind, name):
+    def definition_of(self, wakes, kind, name):
         found = self._standing(kind, name)
         if kind == "schedule":
             return found["ScheduleExpression"], found["ScheduleExpressionTimezone"]
@@ -145,8 +145,8 @@ def test_a_schedule_in_memory_that_comes_no_more_is_known_still(wakes):
 def test_rules_in_memory_tell_which_of_them_an_event_matches(wakes):
     other = replace(RULE, name="mail-digest", pattern={"source": ["orders"]})
     asleep = replace(RULE, name="report-1", is_enabled=False)
-    for each in (RULE, other, asleep, HOURLY):
-        wakes.put(each)
+    for wake in (RULE, other, asleep, HOURLY):
+        wakes.put(wake)
     assert wakes.matching({"source": "orders", "detail-type": "OrderPlaced", "detail": {}}) == (RULE, other)
     assert wakes.matching({"source": "orders", "detail-type": "OrderPaid", "detail": {}}) == (other,)
     assert wakes.matching({"source": "stock", "detail-type": "OrderPlaced", "detail": {}}) == ()

@@ -28,7 +28,7 @@ from duetime.testing.contract.specimens import (
     fresh,
     running,
     scheduled,
-    standing,
+    stored_row,
     terms,
 )
 from tests.contract.networks import LosesAnAnswer, SendsTwice
@@ -77,7 +77,7 @@ def test_a_put_whose_answer_was_lost_may_be_repeated_even_after_the_action_has_r
     with pytest.raises(BackendUnavailable):
         caller.put(action)
     caller.put(action)
-    assert standing(steady, action.ref).status is Status.EXECUTED
+    assert stored_row(steady, action.ref).status is Status.EXECUTED
 
 
 def test_a_payload_whose_answer_was_lost_is_put_again_with_its_row(losing, steady):
@@ -91,11 +91,11 @@ def test_a_payload_whose_answer_was_lost_is_put_again_with_its_row(losing, stead
 
 
 def test_a_claim_whose_answer_was_lost_is_mine_when_repeated_with_its_nonce(losing, steady):
-    action, asked, worker = scheduled(steady), terms(), losing("update_item")
+    action, claim_terms, worker = scheduled(steady), terms(), losing("update_item")
     with pytest.raises(BackendUnavailable):
-        worker.claim(action.ref, asked)
-    assert worker.claim(action.ref, asked) == Claimed(standing(steady, action.ref))
-    assert standing(steady, action.ref).fence == 1
+        worker.claim(action.ref, claim_terms)
+    assert worker.claim(action.ref, claim_terms) == Claimed(stored_row(steady, action.ref))
+    assert stored_row(steady, action.ref).fence == 1
 
 
 def test_a_claim_whose_answer_was_lost_is_taken_over_in_the_end_if_nobody_repeats_it(losing, steady):
@@ -108,10 +108,10 @@ def test_a_claim_whose_answer_was_lost_is_taken_over_in_the_end_if_nobody_repeat
 def test_a_claim_whose_payload_was_not_read_brings_it_when_repeated(losing, steady):
     action = fresh(steady, payload=LARGE, payload_offloaded=True)
     steady.put(action)
-    worker, asked = losing("get_item"), terms()
+    worker, claim_terms = losing("get_item"), terms()
     with pytest.raises(BackendUnavailable):
-        worker.claim(action.ref, asked)
-    claimed = worker.claim(action.ref, asked)
+        worker.claim(action.ref, claim_terms)
+    claimed = worker.claim(action.ref, claim_terms)
     assert isinstance(claimed, Claimed)
     assert (claimed.action.payload, claimed.action.fence) == (LARGE, 1)
 
@@ -121,7 +121,7 @@ def test_a_heartbeat_whose_answer_was_lost_may_be_repeated(losing, steady):
     with pytest.raises(BackendUnavailable):
         worker.renew(claimed, LEASE_END + MINUTE)
     assert worker.renew(claimed, LEASE_END + 2 * MINUTE) is not None
-    assert standing(steady, claimed.ref).lease_until == LEASE_END + 2 * MINUTE
+    assert stored_row(steady, claimed.ref).lease_until == LEASE_END + 2 * MINUTE
 
 
 @pytest.mark.parametrize("status", [Status.EXECUTED, Status.FAILED, Status.CANCELLED, Status.PENDING])
@@ -149,7 +149,7 @@ def test_a_cancel_whose_answer_was_lost_is_told_when_repeated(losing, steady):
     with pytest.raises(BackendUnavailable):
         caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
     repeated = caller.cancel(action.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
-    assert repeated == Applied(standing(steady, action.ref))
+    assert repeated == Applied(stored_row(steady, action.ref))
 
 
 def test_a_redrive_whose_answer_was_lost_is_told_when_repeated(losing, steady):
@@ -159,8 +159,8 @@ def test_a_redrive_whose_answer_was_lost_is_told_when_repeated(losing, steady):
     with pytest.raises(BackendUnavailable):
         caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
     repeated = caller.redrive(claimed.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
-    assert repeated == Applied(standing(steady, claimed.ref))
-    assert standing(steady, claimed.ref).generation == 2
+    assert repeated == Applied(stored_row(steady, claimed.ref))
+    assert stored_row(steady, claimed.ref).generation == 2
 
 
 def test_a_reschedule_whose_answer_was_lost_leaves_the_action_at_its_new_time_when_repeated(losing, steady):

@@ -75,9 +75,9 @@ class TestDynamoInbox(InboxContract):
         return DynamoInbox(*jobs_table)
 
     def test_an_entry_goes_when_it_expires(self, jobs_table, inbox):
-        told = notification()
-        inbox.add(told, expires_at=EXPIRY)
-        inbox.mark_read(ACME, told.entry_id, by=CALLER, at=NOON)
+        notification_ = notification()
+        inbox.add(notification_, expires_at=EXPIRY)
+        inbox.mark_read(ACME, notification_.entry_id, by=CALLER, at=NOON)
         assert [item["ttl"] for item in items(jobs_table)] == [GONE_AT]
 
     def test_a_page_of_a_rare_kind_is_short_rather_than_slow(self, inbox):
@@ -88,7 +88,7 @@ class TestDynamoInbox(InboxContract):
         first = inbox.list(ACME, kinds=frozenset({DEAD}), limit=2, cursor=None)
         assert (first.entries, first.cursor is None) == ((), False)
         rest = inbox.list(ACME, kinds=frozenset({DEAD}), limit=2, cursor=first.cursor)
-        assert [each.notification for each in rest] == [rare]
+        assert [entry.notification for entry in rest] == [rare]
 
 
 class TestAnInboxWhoseWritesAreSentTwice(InboxContract):
@@ -157,13 +157,13 @@ class TestDynamoWindows(WindowsContract):
 
     def test_a_count_whose_answer_was_lost_has_its_place_when_repeated(self, jobs_table, windows):
         client, table = jobs_table
-        told = notification()
+        notification_ = notification()
         lossy = DynamoWindows(
             LosesAnAnswer(client, "transact_write_items", lambda: self._count(windows, notification())), table
         )
         with pytest.raises(BackendUnavailable):
-            self._count(lossy, told)
-        assert self._count(lossy, told) == 1
+            self._count(lossy, notification_)
+        assert self._count(lossy, notification_) == 1
         assert windows.close(self.FIRST).total == 2
 
     def test_who_is_overtaken_between_looking_and_counting_has_the_next_place(self, jobs_table, windows):
@@ -197,16 +197,16 @@ class Overtakes:
     def __getattr__(self, name):
         return getattr(self._client, name)
 
-    def transact_write_items(self, **asked):
+    def transact_write_items(self, **request):
         meanwhile, self._meanwhile = self._meanwhile, lambda: None
         meanwhile()
-        return self._client.transact_write_items(**asked)
+        return self._client.transact_write_items(**request)
 
 
 def test_keys_begin_with_the_tenant_and_are_none_that_a_right_on_jobs_covers(jobs_table):
-    told = notification()
+    notification_ = notification()
     DynamoPreferences(*jobs_table).put(Preferences(tenant_id=ACME))
-    DynamoInbox(*jobs_table).add(told, expires_at=EXPIRY)
+    DynamoInbox(*jobs_table).add(notification_, expires_at=EXPIRY)
     DynamoDeliveries(*jobs_table).end(ACME, "x", expires_at=EXPIRY)
     for kind in ALL:
         window = replace(WindowsContract.FIRST, kind=kind)

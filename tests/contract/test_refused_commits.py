@@ -1,4 +1,7 @@
-"""A commit into a table that is missing, or that the worker may not write: both are told by the table's name."""
+"""A commit into a table that is missing, or that the worker may not write.
+
+Both are told by the table's name.
+"""
 
 import pytest
 from botocore.exceptions import ClientError

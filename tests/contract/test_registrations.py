@@ -67,4 +67,4 @@ def test_a_job_that_many_register_and_trigger_at_once_under_one_key_runs_once(jo
     mine = jobs_of(ACME)
     registered = together([lambda: mine.register_and_trigger(REPORT)] * CROWD)
     [run] = mine.history("acme-report")
-    assert {each.run.id for each in registered} == {run.id}
+    assert {registration.run.id for registration in registered} == {run.id}

@@ -46,7 +46,7 @@ def spoil(table):
     return write
 
 
-@pytest.mark.parametrize("attributes", SPOILT, ids=lambda each: next(iter(each)))
+@pytest.mark.parametrize("attributes", SPOILT, ids=lambda attributes: next(iter(attributes)))
 def test_an_unreadable_row_is_passed_by_among_good_ones(table, spoil, attributes):
     store = table.store()
     actions = [
@@ -140,9 +140,9 @@ def _value_size(value):
         case "BOOL" | "NULL":
             return 1
         case "L":
-            return 3 + sum(1 + _value_size(each) for each in held)
+            return 3 + sum(1 + _value_size(value) for value in held)
         case "M":
-            return 3 + sum(1 + len(name.encode()) + _value_size(each) for name, each in held.items())
+            return 3 + sum(1 + len(name.encode()) + _value_size(value) for name, value in held.items())
     raise AssertionError(f"duetime writes no {kind}")
 
 

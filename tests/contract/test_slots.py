@@ -20,7 +20,7 @@ from duetime.testing.contract.specimens import (
     ORPHANED_AT,
     end,
     fresh,
-    standing,
+    stored_row,
     terms,
 )
 from tests.contract.networks import LosesAnAnswer
@@ -50,11 +50,11 @@ class Weather:
         found = getattr(self._client, name)
         return partial(self._transact, found) if name == "transact_write_items" else found
 
-    def _transact(self, found, **asked):
+    def _transact(self, found, **request):
         if not self._reasons:
-            return found(**asked)
-        codes = [{"Code": each} for each in self._reasons.popleft()]
-        assert len(codes) == len(asked["TransactItems"])
+            return found(**request)
+        codes = [{"Code": item} for item in self._reasons.popleft()]
+        assert len(codes) == len(request["TransactItems"])
         answer = {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": codes}
         raise ClientError(answer, "TransactWriteItems")
 
@@ -97,7 +97,7 @@ def test_a_claim_with_a_slot_whose_answer_was_lost_is_mine_when_repeated(table, 
     with pytest.raises(BackendUnavailable):
         worker.claim_slot(action, claimed)
     assert worker.claim_slot(action, claimed)
-    assert standing(steady, action.ref).fence == 1
+    assert stored_row(steady, action.ref).fence == 1
 
 
 def test_a_claim_with_a_slot_whose_answer_comes_after_its_eviction_is_lost(table, steady):
@@ -132,7 +132,7 @@ def test_an_eviction_whose_answer_was_lost_has_freed_the_slot(table, steady):
     with pytest.raises(BackendUnavailable):
         worker.evict(ACME, KEY, dead.id, dead)
     assert not worker.evict(ACME, KEY, dead.id, dead)
-    assert (standing(steady, dead.ref).fence, steady.holders(ACME, KEY)) == (2, frozenset())
+    assert (stored_row(steady, dead.ref).fence, steady.holders(ACME, KEY)) == (2, frozenset())
 
 
 @pytest.mark.parametrize("busy", BUSY)
@@ -158,7 +158,7 @@ def test_a_run_whose_key_is_too_busy_is_settled_and_its_slot_is_evicted_later(ta
     run = holding(steady)
     worker = table.store(Weather(table.client, *[busy[::-1], busy] * OFTEN))
     assert worker.settle(run, end(status)) is SettleResult.SETTLED
-    row = standing(steady, run.ref)
+    row = stored_row(steady, run.ref)
     assert (row.status, steady.holders(ACME, KEY)) == (status, {run.id})
     assert steady.evict(ACME, KEY, run.id, row)
     assert (steady.get(run.ref), steady.holders(ACME, KEY)) == (row, frozenset())
@@ -194,7 +194,7 @@ def test_a_commit_whose_key_is_too_busy_is_made_and_its_slot_is_evicted_later(ta
     assert worker.commit(run, end(Status.EXECUTED), entries=[entry], number=1) is SettleResult.SETTLED
     assert paid(table)[1]
     assert steady.holders(ACME, KEY) == {run.id}
-    assert steady.evict(ACME, KEY, run.id, standing(steady, run.ref))
+    assert steady.evict(ACME, KEY, run.id, stored_row(steady, run.ref))
 
 
 def test_a_commit_that_is_refused_keeps_the_slot_and_names_the_handlers_entries_alone(table, steady):

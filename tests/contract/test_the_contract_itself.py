@@ -72,7 +72,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(
-    ("store", "sentence"), BROKEN.items(), ids=lambda each: getattr(each, "__name__", "")
+    ("store", "sentence"), BROKEN.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
 def test_a_store_that_breaks_a_rule_fails_the_sentence_that_says_it(store, sentence):
     check = getattr(ActionStoreContract(), sentence)
@@ -100,7 +100,7 @@ BROKEN_JOBS = {
 
 
 @pytest.mark.parametrize(
-    ("jobs", "sentence"), BROKEN_JOBS.items(), ids=lambda each: getattr(each, "__name__", "")
+    ("jobs", "sentence"), BROKEN_JOBS.items(), ids=lambda broken: getattr(broken, "__name__", "")
 )
 def test_a_job_store_that_breaks_a_rule_fails_the_sentence_that_says_it(jobs, sentence):
     check = getattr(JobStoreContract(), sentence)
@@ -130,8 +130,8 @@ def test_a_back_end_that_names_no_store_is_told_what_to_override(tmp_path):
         "from duetime.testing.contract import ActionStoreContract\n\n\n"
         "class TestMine(ActionStoreContract):\n    pass\n"
     )
-    said = _run("-m", "pytest", "-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", str(outsider))
-    assert "override the fixture `store`" in said.stdout
+    result = _run("-m", "pytest", "-q", "-x", "-p", "no:randomly", "-p", "no:cacheprovider", str(outsider))
+    assert "override the fixture `store`" in result.stdout
 
 
 def test_an_outsider_may_run_the_whole_contract_from_one_import(tmp_path):
@@ -145,13 +145,13 @@ def test_an_outsider_may_run_the_whole_contract_from_one_import(tmp_path):
         "    def store(self):\n"
         "        return MemoryStore()\n"
     )
-    said = _run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(outsider))
-    assert said.returncode == 0, said.stdout
+    result = _run("-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", str(outsider))
+    assert result.returncode == 0, result.stdout
 
 
 def test_the_testing_package_alone_needs_no_pytest():
-    said = _run("-c", "import sys, duetime.testing; print('pytest' in sys.modules)")
-    assert said.stdout == "False\n"
+    result = _run("-c", "import sys, duetime.testing; print('pytest' in sys.modules)")
+    assert result.stdout == "False\n"
 
 
 def _run(*arguments):

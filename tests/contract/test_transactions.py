@@ -1,4 +1,7 @@
-"""Scheduling inside a caller's own transaction: the business write and the action commit together, or neither."""
+"""Scheduling inside a caller's own transaction.
+
+The business write and the action commit together, or neither.
+"""
 
 import pytest
 from botocore.exceptions import ClientError

@@ -67,10 +67,10 @@ def test_a_part_of_the_stream_is_read_from_its_first_record_to_its_last(table, s
     numbers = all_records(*stream)
     assert len(numbers) == 5
     read = DynamoStream(client).read(StreamBatch(arn, shard, numbers[1], numbers[3]))
-    assert [each.number for each in read] == numbers[1:4]
-    assert [each.ref for each in read] == [run.ref, run.ref, after.ref]
-    assert before.ref not in {each.ref for each in read}
-    put, claimed, _ = (each.change for each in read)
+    assert [record.number for record in read] == numbers[1:4]
+    assert [record.ref for record in read] == [run.ref, run.ref, after.ref]
+    assert before.ref not in {record.ref for record in read}
+    put, claimed, _ = (record.change for record in read)
     assert put.became_pending.id == run.id
     assert (claimed.old.status, claimed.new.status) == (Status.PENDING, Status.PROCESSING)
 

@@ -30,7 +30,10 @@ class TestMemoryQueues(DueQueuesContract):
         return MemoryQueues(self.clock, timedelta(seconds=self.VISIBILITY))
 
     def receive(self, queues, queue):
-        """One process has one line for all queues: what belongs to another is kept for whoever asks for it."""
+        """One process has one line for all queues.
+
+        What belongs to another is kept for whoever asks for it.
+        """
         while (received := queues.receive()) is not None:
             self.put_back.setdefault(received[0], []).append(received[1])
         return self.put_back.pop(queue, [])
@@ -57,7 +60,7 @@ class TestSqsQueues(DueQueuesContract):
             MaxNumberOfMessages=10,
             MessageSystemAttributeNames=["SentTimestamp"],
         )
-        return [_delivery(each) for each in answer.get("Messages", [])]
+        return [_delivery(received) for received in answer.get("Messages", [])]
 
     def let_pass(self, queues, seconds):
         threading.Event().wait(seconds)
@@ -75,8 +78,8 @@ class TestSqsQueues(DueQueuesContract):
         class TakesAllButOne:
             """SQS may refuse single messages of a batch; moto never does."""
 
-            def send_message_batch(self, **asked):
-                answer = client.send_message_batch(**asked | {"Entries": asked["Entries"][1:]})
+            def send_message_batch(self, **request):
+                answer = client.send_message_batch(**request | {"Entries": request["Entries"][1:]})
                 return {**answer, "Failed": [{"Id": "0", "Message": "try again"}]}
 
         client = self.client
@@ -123,14 +126,14 @@ class TestEventBridgeTimers(TimersContract):
 
     def _schedules(self):
         listed = self.client.list_schedules(GroupName=self.group)["Schedules"]
-        return [self.client.get_schedule(GroupName=self.group, Name=each["Name"]) for each in listed]
+        return [self.client.get_schedule(GroupName=self.group, Name=schedule["Name"]) for schedule in listed]
 
 
 def _delivery(received):
     """As the worker's Lambda reads an SQS record."""
-    told, delay = from_json(json.loads(received["Body"]))
+    message, delay = from_json(json.loads(received["Body"]))
     sent_at = datetime.fromtimestamp(int(received["Attributes"]["SentTimestamp"]) / 1000, UTC)
-    return Delivery(told, sent_at + timedelta(seconds=delay), received["ReceiptHandle"])
+    return Delivery(message, sent_at + timedelta(seconds=delay), received["ReceiptHandle"])
 
 
 def _at(schedule):

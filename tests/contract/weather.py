@@ -23,15 +23,15 @@ class Network:
             return partial(self._read, found)
         return partial(self._transact, found) if name == "transact_write_items" else found
 
-    def _read(self, found, **asked):
+    def _read(self, found, **request):
         if not self.reads:
             raise EndpointConnectionError(endpoint_url="the table")
-        return found(**asked)
+        return found(**request)
 
-    def _transact(self, found, **asked):
-        if not self.weather or "ClientRequestToken" not in asked:
-            return found(**asked)
-        return self.weather.popleft()(partial(found, **asked))
+    def _transact(self, found, **request):
+        if not self.weather or "ClientRequestToken" not in request:
+            return found(**request)
+        return self.weather.popleft()(partial(found, **request))
 
 
 def lost(_call):

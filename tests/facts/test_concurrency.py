@@ -21,7 +21,7 @@ from duetime.testing.contract.specimens import (
     SECOND,
     end,
     fresh,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.wakeups.due_messages import message_of
@@ -109,7 +109,7 @@ def test_a_run_gets_the_slot_of_a_dead_one_and_fences_that_off(store):
     taken = look(store, action, ORPHANED_AT - NOON)
     assert isinstance(taken, ClaimWon)
     assert store.holders(ACME, KEY) == {action.id}
-    assert standing(store, dead.ref).fence == dead.fence + 1
+    assert stored_row(store, dead.ref).fence == dead.fence + 1
 
 
 def test_a_run_gets_the_slot_that_a_settled_one_has_left_behind(store):
@@ -128,7 +128,7 @@ def test_a_claim_that_hears_of_itself_later_is_admitted_with_its_slot(store):
     store = LosesAnAnswer()
     action = keyed(store)
     taken = look(store, action, SECOND)
-    assert taken.action == standing(store, action.ref)
+    assert taken.action == stored_row(store, action.ref)
     assert taken.action.fence == 1
 
 

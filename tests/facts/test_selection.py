@@ -10,7 +10,7 @@ from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.selection import Selection
 from duetime.testing.contract.job_specimens import occurrence
-from duetime.testing.contract.specimens import HOUR, NOON, TICK, claim, end, fresh, standing
+from duetime.testing.contract.specimens import HOUR, NOON, TICK, claim, end, fresh, stored_row
 
 STORE = MemoryStore()
 NOW = NOON + 5 * HOUR
@@ -69,7 +69,7 @@ def test_a_row_has_one_of_the_statuses(options):
     action = one_shot()
     STORE.put(action)
     STORE.settle(claim(STORE, action.ref), end(Status.FAILED))
-    assert meets(standing(STORE, action.ref), status=options)
+    assert meets(stored_row(STORE, action.ref), status=options)
     assert not meets(one_shot(), status=options)
 
 

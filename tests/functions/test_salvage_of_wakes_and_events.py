@@ -112,7 +112,7 @@ def test_an_event_whose_rule_is_gone_is_kept_with_why(salvage, with_jobs, desk):
     assert salvage(sample("salvage-rule")) == TAKEN
     (thing,) = desk.list()
     assert thing.kind is UndeliveredKind.EVENT
-    assert "there is no rule duetime-billing-book-payment any more" in thing.reason
+    assert "the rule duetime-billing-book-payment does not exist" in thing.reason
     assert json.loads(thing.body)["event"]["detail"] == sample("dispatch-event")["event"]["detail"]
     assert desk.redriven(thing) == TAKEN
     assert len(desk.list()) == 1

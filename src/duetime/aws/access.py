@@ -7,7 +7,8 @@ partition                 sort key                        holds
 ``acme#audit#0f3a…``      the entry's id                  one entry; the hash is of its target
 ========================  ==============================  ========================================
 
-DynamoDB's time to live removes an entry after the deployment's audit retention. The partition of an entry is a hash.
+DynamoDB's time to live removes an entry after the deployment's audit retention. The partition of an entry is
+a hash.
 Permissions on jobs and their runs do not cover it, because their keys have hyphens.
 """
 

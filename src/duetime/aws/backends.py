@@ -1,4 +1,7 @@
-"""The AWS back ends of a deployment, made once per process."""
+"""The AWS back ends of a deployment, created once per process.
+
+Imports inside functions keep the cold start of Lambda functions and of the SDK short.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,10 @@ if TYPE_CHECKING:
 
 
 def action_store(settings: Settings, client: Any = None) -> DynamoStore:
-    """The actions table as the SDK uses it; over `client`, if one is given: bulk then goes one by one.
+    """Return the actions table for the SDK. With a given `client`, bulk calls write rows one by one.
 
     Raises:
-        BackendMisconfigured: boto3 is told of no region.
+        BackendMisconfigured: no AWS region is configured.
     """
     with translate_errors(SERVICE):
         return DynamoStore(
@@ -47,8 +50,8 @@ def action_store(settings: Settings, client: Any = None) -> DynamoStore:
 
 
 def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
-    """The jobs table as the SDK uses it; over `client`, if one is given."""
-    from duetime.aws.jobs import DynamoJobStore  # noqa: PLC0415 - who only schedules loads no cadences
+    """Return the jobs table for the SDK, over `client` if given."""
+    from duetime.aws.jobs import DynamoJobStore  # noqa: PLC0415 - a caller that only schedules loads no cadences
 
     return DynamoJobStore(
         client or clients.dynamodb(),
@@ -59,22 +62,22 @@ def job_store(settings: Settings, client: Any = None) -> DynamoJobStore:
 
 
 def job_ports(settings: Settings, clock: Clock, client: Any = None) -> JobPorts:
-    """The jobs' back ends as the SDK uses them; over `client`, if one is given."""
+    """Return the jobs' back ends for the SDK, over `client` if given."""
     dynamodb = client or clients.dynamodb()
     routes = DynamoRoutes(dynamodb, settings.jobs_table, clock=clock)
     return _job_ports(job_store(settings, dynamodb), routes)
 
 
 def _job_ports(jobs: DynamoJobStore, routes: DynamoRoutes) -> JobPorts:
-    from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - who only schedules needs no jobs
+    from duetime.aws.job_wakes import EventBridgeJobWakes  # noqa: PLC0415 - a caller that only schedules needs no jobs
     from duetime.ports.jobs import JobPorts  # noqa: PLC0415 - as above
 
     return JobPorts(jobs, routes, EventBridgeJobWakes.precision)
 
 
 def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPorts:
-    """What is undelivered, as its operators see it; over `client`, if one is given for DynamoDB."""
-    from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few look at it
+    """Return the back ends of undelivered messages for operators, over the DynamoDB `client` if given."""
+    from duetime.aws.undelivered import DynamoUndelivered  # noqa: PLC0415 - few callers need it
     from duetime.ports.undelivered import UndeliveredPorts  # noqa: PLC0415 - as above
 
     store = DynamoUndelivered(client or clients.dynamodb(), settings.jobs_table)
@@ -82,7 +85,7 @@ def undelivered_ports(settings: Settings, client: Any = None) -> UndeliveredPort
 
 
 class AwsBackends:
-    """What the steps need, over one client a service; each is made when it is first asked for."""
+    """The back ends of the steps. Each is created at its first use and shares the client of its service."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings, self._clock = settings, clock
@@ -105,7 +108,7 @@ class AwsBackends:
 
     @property
     def job_ports(self) -> JobPorts:
-        """The jobs' back ends as operators' calls use them."""
+        """The jobs' back ends for operators' calls."""
         return _job_ports(self.jobs, self.routes)
 
     @cached_property
@@ -121,7 +124,7 @@ class AwsBackends:
 
     @cached_property
     def event_bus(self) -> EventBridgeBus:
-        """Where lifecycle events go."""
+        """The bus of lifecycle events."""
         from duetime.aws.event_bus import EventBridgeBus  # noqa: PLC0415 - two functions publish
 
         return EventBridgeBus(clients.events(), self._settings)
@@ -133,9 +136,9 @@ class AwsBackends:
 
     @cached_property
     def timers(self) -> Timers:
-        """EventBridge's one-shots, asked briefly, since `arm` has another way when they are throttled; or the wheel."""
+        """EventBridge's one-shots with short timeouts, because `arm` has an alternative; or the wheel."""
         if self._settings.timers == "wheel":
-            from duetime.wakeups.wheel import WheelTimers  # noqa: PLC0415 - where there are timers, there is no wheel
+            from duetime.wakeups.wheel import WheelTimers  # noqa: PLC0415 - only without timers
 
             return WheelTimers()
         return EventBridgeTimers(clients.scheduler(clients.BRIEF), self._settings)
@@ -147,19 +150,19 @@ class AwsBackends:
 
     @cached_property
     def bookmarks(self) -> DynamoBookmarks:
-        """Where repeated passes left off."""
+        """The positions of repeated passes."""
         return DynamoBookmarks(self._dynamodb, self._settings.jobs_table)
 
     @cached_property
     def grants(self) -> DynamoGrants:
-        """What was granted at run time."""
+        """The grants of permissions at run time."""
         from duetime.aws.access import DynamoGrants  # noqa: PLC0415 - the API alone needs it
 
         return DynamoGrants(self._dynamodb, self._settings.jobs_table, clock=self._clock)
 
     @cached_property
     def audit_trail(self) -> DynamoAuditTrail:
-        """Who asked for which change."""
+        """The log of requested changes."""
         from duetime.aws.access import DynamoAuditTrail  # noqa: PLC0415 - as above
 
         settings = self._settings
@@ -167,11 +170,11 @@ class AwsBackends:
 
     @cached_property
     def undelivered(self) -> UndeliveredPorts:
-        """What queues, streams and EventBridge gave up on."""
+        """The undelivered messages."""
         return undelivered_ports(self._settings, self._dynamodb)
 
     def waiting_failures(self) -> int:
-        """About how many messages of the failure queue wait for salvage."""
+        """Return the approximate number of messages in the failure queue."""
         return self._bodies.waiting(FAILURES)
 
     @cached_property
@@ -180,7 +183,7 @@ class AwsBackends:
 
     @cached_property
     def preferences(self) -> DynamoPreferences:
-        """What tenants have chosen of notifications."""
+        """The tenants' preferences for notifications."""
         from duetime.aws.notifications import DynamoPreferences  # noqa: PLC0415 - few functions need it
 
         return DynamoPreferences(self._dynamodb, self._settings.jobs_table)
@@ -194,7 +197,7 @@ class AwsBackends:
 
     @cached_property
     def notifications(self) -> NotificationPorts:
-        """What notifications need: mails and a topic where the settings name a sender and a topic."""
+        """The interfaces of notifications, with mails and a topic if the settings name them."""
         from duetime.aws.notified import DynamoDeliveries  # noqa: PLC0415 - one function needs it
         from duetime.aws.senders import SesMailer, SnsTopic, SqsDigestTimer  # noqa: PLC0415 - as above
         from duetime.aws.windows import DynamoWindows  # noqa: PLC0415 - as above

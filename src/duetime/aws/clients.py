@@ -1,8 +1,10 @@
-"""The boto3 clients of the back ends: one of a service and a patience, for all in a process that ask.
+"""The boto3 clients of the back ends. A process shares one client for each service and configuration.
 
-A client takes some 20 ms to make, and threads may share it; those who make one at once may not (boto3's guide to its
-clients). It is of boto3's default session, and as the environment said when it was made: where one of them changes, as
-they do from test to test on moto, new ones are made. A forked process makes its own.
+The creation of a client takes some 20 ms. Threads may share a client, but must not create clients
+concurrently. A client
+belongs to boto3's default session and to the environment at its creation. If one of them changes, as between
+tests with
+moto, new clients are created. A forked process creates its own.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ ONCE = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1
 
 
 class _Shared:
-    """Clients of one process, session and environment; of others, from anew."""
+    """The clients of the current process, session and environment."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -61,46 +63,46 @@ _SHARED = _Shared()
 
 
 def dynamodb(config: Config = PATIENT) -> DynamoDBClient:
-    """DynamoDB's.
+    """Return the client of DynamoDB.
 
     Raises:
-        botocore.exceptions.NoRegionError: boto3 is told of no region; here and below.
+        botocore.exceptions.NoRegionError: no AWS region is configured; also for the functions below.
     """
     made: DynamoDBClient = _SHARED.client("dynamodb", config)
     return made
 
 
 def dynamodb_streams() -> DynamoDBStreamsClient:
-    """The one for the tables' streams."""
+    """Return the client of the tables' streams."""
     made: DynamoDBStreamsClient = _SHARED.client("dynamodbstreams", PATIENT)
     return made
 
 
 def sqs(config: Config = PATIENT) -> SQSClient:
-    """SQS'."""
+    """Return the client of SQS."""
     made: SQSClient = _SHARED.client("sqs", config)
     return made
 
 
 def scheduler(config: Config = PATIENT) -> EventBridgeSchedulerClient:
-    """EventBridge Scheduler's."""
+    """Return the client of EventBridge Scheduler."""
     made: EventBridgeSchedulerClient = _SHARED.client("scheduler", config)
     return made
 
 
 def events() -> EventBridgeClient:
-    """EventBridge's."""
+    """Return the client of EventBridge."""
     made: EventBridgeClient = _SHARED.client("events", PATIENT)
     return made
 
 
 def ses() -> SESClient:
-    """SES', which asks once: whoever mails decides what is tried again."""
+    """Return the client of SES. It repeats no call; the notification queue does."""
     made: SESClient = _SHARED.client("ses", ONCE)
     return made
 
 
 def sns() -> SNSClient:
-    """SNS', which asks once, as SES'."""
+    """Return the client of SNS. It repeats no call; the notification queue does."""
     made: SNSClient = _SHARED.client("sns", ONCE)
     return made

@@ -1,8 +1,10 @@
-"""A run's commit in DynamoDB: the handler's own writes and the settle of its action as one ``TransactWriteItems``.
+"""A run's commit in DynamoDB: the handler's writes and the settle of its action in one transaction.
 
-The request is built once and carries a token, so that a repeat of a lost answer is the same transaction: DynamoDB makes it
-once, for ten minutes. After that, and whenever it is refused, the row is asked: only the run of its fence can have settled it,
-and the instant of its end tells which of that run's commits did.
+The request is built once and has a token. For ten minutes, DynamoDB treats repeats with this token as one
+transaction.
+After that, and after each rejection, the row decides: only the run of its fence can have settled it. The end
+time in the row
+identifies the commit of this run.
 """
 
 from __future__ import annotations
@@ -32,50 +34,59 @@ _RIGHTS = {
     "Delete": "dynamodb:DeleteItem",
     "ConditionCheck": "dynamodb:ConditionCheckItem",
 }
-"""What each kind of entry needs."""
+"""The permission that each kind of entry needs."""
 
 _SENDS = 3
-"""How often a request without an answer is sent, beside what the client repeats by itself."""
+"""How often a request without a response is sent, in addition to the client's own retries."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommitTransaction:
-    """What a run asks for."""
+    """A commit that a run requests."""
 
     table: str
     claimed: Action
     settlement: Settlement
     entries: Sequence[Entry]
     number: int
-    besides: Sequence[Entry] = ()
-    """What goes with the settle beside the handler's entries. It has no condition, and the commit is made without it where
-    others keep it busy.
+    extra: Sequence[Entry] = ()
+    """Unconditional entries in addition to the handler's.
+
+    If other transactions block them, they are omitted.
     """
 
     @property
-    def own(self) -> int:
-        """The place of the settle: the last, so that the handler's entries are told by the places that it gave them."""
-        return len(self.entries) + len(self.besides)
+    def settle_index(self) -> int:
+        """The position of the settle: the last, so that the handler's entries keep their own positions."""
+        return len(self.entries) + len(self.extra)
 
-    def waits_for_what_is_besides(self, codes: Mapping[int, str]) -> bool:
-        """Whether nothing else of it is in others' way."""
-        return bool(codes) and all(len(self.entries) <= place < self.own for place in codes)
+    def is_blocked_by_extra(self, codes: Mapping[int, str]) -> bool:
+        """Return whether only the entries of `extra` were blocked."""
+        return bool(codes) and all(len(self.entries) <= place < self.settle_index for place in codes)
 
     def request(self) -> Mapping[str, Any]:
-        """The transaction's arguments."""
+        """Return the arguments of the transaction."""
         settle = update(
             self.table, row_key(self.claimed.ref), conditions.settle(self.claimed, self.settlement)
         )
-        return {"TransactItems": [*self.entries, *self.besides, settle], "ClientRequestToken": self._token()}
+        return {"TransactItems": [*self.entries, *self.extra, settle], "ClientRequestToken": self._token()}
 
     def _token(self) -> str:
-        """Of this very commit and of no other: a job's occurrences have the same ids in each deployment."""
+        """Return a token of this commit only: occurrences of a job have the same ids in each deployment."""
         run = self.claimed
-        said = (self.table, run.tenant_id, run.id, run.fence, run.claim_nonce, self.number, self.own)
-        return sha256("\n".join(map(str, said)).encode()).hexdigest()[:36]
+        parts = (
+            self.table,
+            run.tenant_id,
+            run.id,
+            run.fence,
+            run.claim_nonce,
+            self.number,
+            self.settle_index,
+        )
+        return sha256("\n".join(map(str, parts)).encode()).hexdigest()[:36]
 
     def result(self, row: Action | None) -> SettleResult | None:
-        """What the row tells of this commit; None while its run may still end."""
+        """Return the result of this commit according to the row, or None if the run has not ended."""
         if self.settlement.has_ended(self.claimed, row):
             return SettleResult.SETTLED
         if row is None or (row.status, row.fence) != (Status.PROCESSING, self.claimed.fence):
@@ -83,26 +94,26 @@ class CommitTransaction:
         return None
 
 
-def commit(client: DynamoDBClient, asked: CommitTransaction) -> SettleResult:
+def commit(client: DynamoDBClient, transaction: CommitTransaction) -> SettleResult:
     """See `duetime.ports.actions.ActionStore.commit`."""
-    request = asked.request()
+    request = transaction.request()
     try:
-        _insistently(
+        _send_with_retry(
             partial(
                 retry_on_conflict,
-                partial(_send, client, request, partial(_cures, client, asked)),
+                partial(_send, client, request, partial(_cures, client, transaction)),
                 TransactionCancelled,
             )
         )
     except TransactionFailed as failed:
         reasons = dict.fromkeys(failed.failed, CONDITION_FAILED)
-        return _refused(client, asked, reasons, failed.failed)
+        return _result_of_rejection(client, transaction, reasons, failed.failed)
     except TransactionCancelled as cancelled:
-        if asked.waits_for_what_is_besides(cancelled.codes):
-            return commit(client, replace(asked, besides=()))
-        return _refused(client, asked, cancelled.codes, {})
+        if transaction.is_blocked_by_extra(cancelled.codes):
+            return commit(client, replace(transaction, extra=()))
+        return _result_of_rejection(client, transaction, cancelled.codes, {})
     except BackendUnavailable:
-        result = asked.result(_row(client, asked))
+        result = transaction.result(_row(client, transaction))
         if result is None:
             raise
         return result
@@ -118,56 +129,64 @@ def _send(client: DynamoDBClient, request: Mapping[str, Any], cures: Cures) -> N
         client.transact_write_items(**request)
 
 
-def _cures(client: DynamoDBClient, asked: CommitTransaction) -> Mapping[str, str]:
-    """What the handler's entries need: DynamoDB does not say which table is missing, nor what else it would refuse."""
+def _cures(client: DynamoDBClient, transaction: CommitTransaction) -> Mapping[str, str]:
+    """Return the remedies for the handler's entries.
+
+    DynamoDB's errors do not name the missing table or permission.
+    """
     region, needed = client.meta.region_name, dict[str, set[str]]()
-    for entry in asked.entries:
+    for entry in transaction.entries:
         for kind, operation in entry.items():
             needed.setdefault(str(operation["TableName"]), set()).add(_RIGHTS[kind])
-    theirs = [name for name in needed if name != asked.table] or [*needed]
-    missing = theirs[0] if len(theirs) == 1 else f"(whichever is missing) {', '.join(theirs)}"
-    rights = "; ".join(f"{', '.join(sorted(each))} on {name}" for name, each in needed.items())
+    other_tables = [name for name in needed if name != transaction.table] or [*needed]
+    missing = (
+        other_tables[0] if len(other_tables) == 1 else f"(whichever is missing) {', '.join(other_tables)}"
+    )
+    rights = "; ".join(f"{', '.join(sorted(actions))} on {name}" for name, actions in needed.items())
     return {
-        "ResourceNotFoundException": f"Make the table {missing} in {region}, or check the table that each entry names",
+        "ResourceNotFoundException": f"Make the table {missing} in {region}, or check the table"
+        " that each entry names",
         "AccessDeniedException": f"Give the worker's role, in {region}: {rights}",
     }
 
 
-def _insistently(send: Callable[[], None]) -> None:
-    """Send the very same request again where there is no answer."""
-    for tried in range(_SENDS):
+def _send_with_retry(send: Callable[[], None]) -> None:
+    """Send the same request again if there is no response."""
+    for attempt in range(_SENDS):
         try:
             send()
         except TransactionCancelled:
-            raise  # an answer
+            raise  # DynamoDB has responded
         except BackendUnavailable:
-            if tried == _SENDS - 1:
+            if attempt == _SENDS - 1:
                 raise
-            pause(tried)
+            pause(attempt)
         else:
             return
 
 
-def _refused(
+def _result_of_rejection(
     client: DynamoDBClient,
-    asked: CommitTransaction,
+    transaction: CommitTransaction,
     codes: Mapping[int, str],
     items: Mapping[int, Item | None],
 ) -> SettleResult:
-    """What came of a transaction that DynamoDB says it did not make: it may have made it before, and lost the answer.
+    """Return the result of a rejected transaction: an earlier attempt without a response may have made it.
 
     Raises:
-        CommitRefused: it has not, and the run goes on.
+        CommitRejected: no attempt has made the transaction, and the run continues.
     """
-    own = items.get(asked.own)
-    result = asked.result(from_item(own) if own else _row(client, asked))
+    settle_item = items.get(transaction.settle_index)
+    result = transaction.result(from_item(settle_item) if settle_item else _row(client, transaction))
     if result is not None:
         return result
-    theirs = {place: code for place, code in codes.items() if place < len(asked.entries)}
+    theirs = {place: code for place, code in codes.items() if place < len(transaction.entries)}
     raise CommitRejected([RejectedEntry(place, code, items.get(place)) for place, code in theirs.items()])
 
 
-def _row(client: DynamoDBClient, asked: CommitTransaction) -> Action | None:
+def _row(client: DynamoDBClient, transaction: CommitTransaction) -> Action | None:
     with translate_errors(COMMIT):
-        found = client.get_item(TableName=asked.table, Key=row_key(asked.claimed.ref), ConsistentRead=True)
+        found = client.get_item(
+            TableName=transaction.table, Key=row_key(transaction.claimed.ref), ConsistentRead=True
+        )
     return from_item(found["Item"]) if "Item" in found else None

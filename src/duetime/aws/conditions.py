@@ -1,6 +1,6 @@
-"""Conditions: each conditional write of the protocol, as an expression and the values it needs.
+"""The conditional writes of the protocol on actions, as expressions with their values.
 
-The condition *is* the rule: nothing is read first and decided afterwards. The names say which business rule each part is.
+The condition is the rule: no write depends on an earlier read. The constants name the business rules.
 
 ::
 
@@ -39,11 +39,11 @@ _STATUS_AND_TTL = {"#status": "status", "#ttl": "ttl"}
 _ONE = {"N": "1"}
 
 Update = Mapping[str, Any]
-"""Arguments of DynamoDB's ``UpdateItem``, but for the table and the key."""
+"""Arguments of DynamoDB's ``UpdateItem``, without the table and the key."""
 
 
 def claim(terms: ClaimTerms) -> Update:
-    """Pending and due: the run begins a new attempt."""
+    """Claim a row that is pending and due: a new attempt begins."""
     return _take(
         terms,
         f"{IS_PENDING} AND {IS_DUE} AND {IS_NOT_KEYED}",
@@ -53,7 +53,7 @@ def claim(terms: ClaimTerms) -> Update:
 
 
 def take_over(terms: ClaimTerms, dead: Action) -> Update:
-    """Processing under a lease that has ended: the run repeats the attempt that was lost with its worker."""
+    """Claim a row whose lease has ended: the run repeats the attempt of the dead worker."""
     return _take(
         terms,
         f"{IS_PROCESSING} AND {FENCE_IS_MINE} AND {LEASE_HAS_ENDED} AND {IS_NOT_KEYED}",
@@ -94,7 +94,7 @@ def _begun(terms: ClaimTerms) -> Attempt:
 
 
 def renew(claimed: Action, until: datetime) -> Update:
-    """Processing under my fence: the lease moves."""
+    """Move the lease of a row that is processing under this fence."""
     return {
         "ConditionExpression": f"{IS_PROCESSING} AND {FENCE_IS_MINE}",
         "UpdateExpression": "SET lease_until = :lease_until",
@@ -105,7 +105,7 @@ def renew(claimed: Action, until: datetime) -> Update:
 
 
 def settle(claimed: Action, settlement: Settlement) -> Update:
-    """Processing under my fence: the run ends, for good or to be repeated."""
+    """End a run that is processing under this fence, finally or for a retry."""
     last = f"attempts[{len(claimed.attempts) - 1}]"
     values = {
         **_mine(claimed),
@@ -138,7 +138,7 @@ def settle(claimed: Action, settlement: Settlement) -> Update:
 
 
 def cancel(*, by: str, at: datetime, expires_at: datetime) -> Update:
-    """Pending: it will not run."""
+    """Cancel a pending row."""
     return {
         "ConditionExpression": IS_PENDING,
         "UpdateExpression": (
@@ -156,16 +156,16 @@ def cancel(*, by: str, at: datetime, expires_at: datetime) -> Update:
 
 
 def end_pending(row: Action, ended: Action) -> Update:
-    """Pending as it was read: it will not run, and `ended` says why."""
+    """Replace a row that is pending as read by `ended`, which has the reason."""
     became = to_item(ended)
-    said = [name for name in ("changed_by", "changed_at", "skip_reason", "note") if name in became]
-    sets = "".join(f", {name} = :{name}" for name in said)
+    attributes = [name for name in ("changed_by", "changed_at", "skip_reason", "note") if name in became]
+    sets = "".join(f", {name} = :{name}" for name in attributes)
     return {
         "ConditionExpression": f"{IS_PENDING} AND {GEN_IS_AS_READ}",
         "UpdateExpression": f"SET #status = :ended, #ttl = :ttl{sets} REMOVE due_shard",
         "ExpressionAttributeNames": _STATUS_AND_TTL,
         "ExpressionAttributeValues": {
-            **{f":{name}": became[name] for name in said},
+            **{f":{name}": became[name] for name in attributes},
             ":pending": _status(Status.PENDING),
             ":gen": {"N": str(row.generation)},
             ":ended": became["status"],
@@ -175,7 +175,7 @@ def end_pending(row: Action, ended: Action) -> Update:
 
 
 def ask_to_cancel(*, by: str, at: datetime) -> Update:
-    """Processing: leave a request; the first one stays."""
+    """Write a request to cancel on a processing row. The first request stays."""
     return {
         "ConditionExpression": IS_PROCESSING,
         "UpdateExpression": (
@@ -189,7 +189,7 @@ def ask_to_cancel(*, by: str, at: datetime) -> Update:
 
 
 def reschedule(due_at: datetime, *, by: str, at: datetime) -> Update:
-    """Pending: it is due at another time."""
+    """Move the due time of a pending row."""
     return {
         "ConditionExpression": IS_PENDING,
         "UpdateExpression": (
@@ -207,13 +207,13 @@ def reschedule(due_at: datetime, *, by: str, at: datetime) -> Update:
 
 
 def redrive(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
-    """Failed, and without an idempotency key: it is pending again, with all its attempts before it."""
+    """Make a failed row without an idempotency key pending again. Its previous attempts stay."""
     change = redrive_with_key(due_at, due_shard, by=by, at=at)
     return {**change, "ConditionExpression": f"{IS_FAILED} AND {HAS_NO_KEY}", "ReturnValues": "ALL_NEW"}
 
 
 def redrive_with_key(due_at: datetime, due_shard: str, *, by: str, at: datetime) -> Update:
-    """The same in a transaction that takes the row's key again."""
+    """Redrive in a transaction that takes the row's key again."""
     return {
         "ConditionExpression": IS_FAILED,
         "UpdateExpression": (

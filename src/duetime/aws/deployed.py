@@ -1,4 +1,4 @@
-"""What a deploy reads and writes in the jobs table: the mark of the tables' format, and the workers' manifests."""
+"""The entries of a deploy in the jobs table: the tables' format, and the workers' manifests."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _PLACE = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
 
 
 class DeployedTables:
-    """The tables as a deploy sees them: the first one finds none yet."""
+    """The tables of a deployment. They do not exist before the first deploy."""
 
     def __init__(self, client: DynamoDBClient, jobs_table: str) -> None:
         self._client, self.name = client, jobs_table
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The tables that the settings name."""
+        """Return the tables that the settings name."""
         return cls(clients.dynamodb(), settings.jobs_table)
 
     def format(self) -> int | None:
-        """The format that they are marked with; None where there is no table, or nothing was ever published."""
+        """Return the stored format, or None without a table or before the first deploy."""
         with translate_errors(SERVICE):
             try:
                 answer = self._client.get_item(TableName=self.name, Key=_PLACE, ConsistentRead=True)
@@ -42,14 +42,14 @@ class DeployedTables:
         return int(answer["Item"]["version"]["N"]) if "Item" in answer else None
 
     def mark(self, version: int) -> None:
-        """Mark them as being of this format."""
+        """Store the format."""
         with translate_errors(SERVICE):
             self._client.put_item(TableName=self.name, Item={**_PLACE, "version": {"N": str(version)}})
 
     def publish(self, manifest: Manifest) -> None:
-        """Make a worker's types known."""
+        """Store a worker's manifest."""
         notes.publish(self._client, self.name, manifest)
 
     def withdraw(self, worker: str) -> None:
-        """Take back what a worker published."""
+        """Remove a worker's manifest."""
         notes.withdraw(self._client, self.name, worker)

@@ -18,32 +18,37 @@ if TYPE_CHECKING:
 
 _TRIES = 3
 _BATCH = 10
-"""The most that one call takes; an event of ours has a few KB at most, so ten stay far below 256 KB."""
+"""The limit of entries in one call. An event has a few KB, so ten stay far below 256 KB."""
 
 
 class EventBridgeBus:
-    """Puts events on the deployment's bus."""
+    """The deployment's event bus."""
 
     def __init__(self, client: EventBridgeClient, settings: Settings) -> None:
         self._client, self._settings = client, settings
 
     def put(self, events: Sequence[LifecycleEvent]) -> None:
-        """See `duetime.ports.wakeups.EventBus`: entries are refused one by one, in an answer that is no error."""
+        """See `duetime.ports.wakeups.EventBus`."""
         for first in range(0, len(events), _BATCH):
             self._put([self._entry(event) for event in events[first : first + _BATCH]])
 
     def _put(self, entries: list[Any]) -> None:
-        """Those that were refused are put again, alone, a few times: none that was taken is doubled for their sake."""
+        """Put entries, and put rejected ones again without the accepted ones.
+
+        A response lists the rejected entries.
+        """
         refused: list[Any] = []
         for _ in range(_TRIES):
             with translate_errors(SERVICE):
-                answered = self._client.put_events(Entries=entries)["Entries"]
-            refused = [each for each in answered if each.get("ErrorCode")]
+                results = self._client.put_events(Entries=entries)["Entries"]
+            refused = [result for result in results if result.get("ErrorCode")]
             if not refused:
                 return
-            entries = [entry for entry, each in zip(entries, answered, strict=True) if each.get("ErrorCode")]
-        told = refused[0]
-        raise BackendUnavailable(SERVICE, f"{told['ErrorCode']}: {told.get('ErrorMessage')}")
+            entries = [
+                entry for entry, result in zip(entries, results, strict=True) if result.get("ErrorCode")
+            ]
+        first = refused[0]
+        raise BackendUnavailable(SERVICE, f"{first['ErrorCode']}: {first.get('ErrorMessage')}")
 
     def _entry(self, event: LifecycleEvent) -> dict[str, Any]:
         return {

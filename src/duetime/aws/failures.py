@@ -1,14 +1,14 @@
-"""What salvage's queues hold: the forms in which SQS, Lambda and EventBridge hand over what they gave up on, read.
+"""Parser of the messages about failed inputs, which SQS, Lambda and EventBridge put into queues.
 
 =============================================  ============================================================
 in the queue                                   comes from
 =============================================  ============================================================
 ``due-…-dead``: a due message                  a worker's queue, after so many receives
 ``notifications-dead``: an event, a digest     the notifications' queue, after so many receives
-``failures``: ``{"redrive": id}``              somebody who asks for it
-``failures``: ``{"DDBStreamBatchInfo", …}``    arm's and publish's event sources: where their records stand
-``failures``: ``{"requestPayload", …}``        Lambda, of a function that was called asynchronously
-``failures``: the input alone, an event alone  EventBridge, which could not call one; attributes say the rest
+``failures``: ``{"redrive": id}``              a redrive request
+``failures``: ``{"DDBStreamBatchInfo", …}``    the event sources of arm and publish, with positions of records
+``failures``: ``{"requestPayload", …}``        Lambda, for an asynchronous call of a function
+``failures``: the input alone, an event alone  EventBridge, for a failed call; the attributes have the cause
 =============================================  ============================================================
 """
 
@@ -37,20 +37,20 @@ from duetime.undelivered.failed_inputs import (
 )
 
 DEAD = "-dead"
-"""Ends the name of a worker's dead-letter queue, after that of the queue itself."""
+"""The suffix of a dead-letter queue's name, after the name of its queue."""
 
 _DISPATCH, _PASSES = "dispatch", frozenset({"sweep", "catch-up"})
 _UNEXPECTED = (LookupError, ValueError, TypeError, AttributeError, OverflowError, RecursionError)
 _FUNCTION_NAME = 6
-"""Its place among the parts of a function's ARN, which may end in a version."""
+"""The index of the function's name in its ARN, which may end in a version."""
 
 
 def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMessage:
-    """What a message of one of salvage's queues hands over; `Unreadable` if nobody here wrote it.
+    """Parse a message about a failed input; return `Unreadable` if duetime did not write it.
 
     Args:
-        record: as Lambda's event has it.
-        prefix: of the deployment's names.
+        record: the message in Lambda's event.
+        prefix: the prefix of the deployment's names.
     """
     queue = str(record["eventSourceARN"]).rpartition(":")[2].removeprefix(prefix)
     source = queue.removesuffix(DEAD)
@@ -61,14 +61,14 @@ def read(record: Mapping[str, Any], prefix: str) -> UndeliveredInput | RedriveMe
     }
     try:
         if queue != source:
-            told = {
+            fields = {
                 **common,
                 "source": source,
-                "reason": "no worker finished it, however often it was received",
+                "reason": "no worker finished it after all receives",
             }
             if source == NOTIFICATIONS:
-                return DeadNotification(**told)
-            return DeadMessage(message=_message(record["body"]), **told)
+                return DeadNotification(**fields)
+            return DeadMessage(message=_message(record["body"]), **fields)
         return _Failure(json.loads(record["body"]), _attributes(record), prefix, common).read()
     except _UNEXPECTED as error:
         reason = f"cannot be read: {type(error).__name__}: {truncate(error, 200)}"
@@ -79,28 +79,28 @@ class _Failure:
     """A message of the failure queue."""
 
     def __init__(
-        self, told: Any, attributes: Mapping[str, str], prefix: str, common: Mapping[str, Any]
+        self, content: Any, attributes: Mapping[str, str], prefix: str, common: Mapping[str, Any]
     ) -> None:
-        self._told, self._attributes, self._prefix, self._common = told, attributes, prefix, common
+        self._content, self._attributes, self._prefix, self._common = content, attributes, prefix, common
 
     def read(self) -> UndeliveredInput | RedriveMessage:
-        told = self._told
-        if not isinstance(told, Mapping):
-            raise UnreadableMessage("no JSON object")
-        if wanted := requested_in(told):
-            return RedriveMessage(wanted)
-        if "DDBStreamBatchInfo" in told:
-            return self._batch(told["DDBStreamBatchInfo"], told["requestContext"])
-        if "requestPayload" in told:
-            context, answer = told["requestContext"], told.get("responsePayload") or {}
+        content = self._content
+        if not isinstance(content, Mapping):
+            raise UnreadableMessage("the body is no JSON object")
+        if undelivered_id := requested_in(content):
+            return RedriveMessage(undelivered_id)
+        if "DDBStreamBatchInfo" in content:
+            return self._batch(content["DDBStreamBatchInfo"], content["requestContext"])
+        if "requestPayload" in content:
+            context, answer = content["requestContext"], content.get("responsePayload") or {}
             reason = answer.get("errorMessage") or context["condition"]
-            return self._call(self._name(context["functionArn"]), told["requestPayload"], reason)
+            return self._call(self._name(context["functionArn"]), content["requestPayload"], reason)
         reason = (
             self._attributes.get("ERROR_MESSAGE") or self._attributes.get("ERROR_CODE") or "not delivered"
         )
         if rule := self._attributes.get("RULE_ARN"):
-            told = told if "job" in told else {"rule": rule, "event": told}
-        return self._call(self._name(self._attributes.get("TARGET_ARN", "")), told, reason)
+            content = content if "job" in content else {"rule": rule, "event": content}
+        return self._call(self._name(self._attributes.get("TARGET_ARN", "")), content, reason)
 
     def _batch(self, info: Mapping[str, Any], context: Mapping[str, Any]) -> FailedBatch:
         first, last = (_number(info[f"{end}SequenceNumber"]) for end in ("start", "end"))
@@ -113,36 +113,38 @@ class _Failure:
             },
         )
 
-    def _call(self, function: str, told: Any, reason: str) -> UndeliveredInput:
-        if not isinstance(told, Mapping):
-            raise UnreadableMessage("its payload is no JSON object")
-        given = {**self._common, "source": function, "reason": truncate(reason), "body": json.dumps(told)}
+    def _call(self, function: str, content: Any, reason: str) -> UndeliveredInput:
+        if not isinstance(content, Mapping):
+            raise UnreadableMessage("the payload is no JSON object")
+        given = {**self._common, "source": function, "reason": truncate(reason), "body": json.dumps(content)}
         if function in _PASSES:
             return FailedPass(**given)
         if function != _DISPATCH:
-            raise UnreadableMessage(f"it is for {function or 'no function'!r}, which salvage does not know")
-        return FailedInput(told=told, message=_message_or_none(told), **given)
+            raise UnreadableMessage(
+                f"the function {function!r} is unknown; known are {_DISPATCH}, {', '.join(sorted(_PASSES))}"
+            )
+        return FailedInput(told=content, message=_message_or_none(content), **given)
 
     def _name(self, arn: str) -> str:
         return arn.split(":")[_FUNCTION_NAME].removeprefix(self._prefix) if arn else ""
 
 
 def _number(written: str) -> str:
-    """A sequence number as it is written: zeros at its beginning belong to it."""
+    """Check a sequence number and return it unchanged, because leading zeros are significant."""
     int(written)
     return written
 
 
 def _attributes(record: Mapping[str, Any]) -> Mapping[str, str]:
-    told = record.get("messageAttributes") or {}
-    return {name: str(each.get("stringValue", "")) for name, each in told.items()}
+    attributes = record.get("messageAttributes") or {}
+    return {name: str(attribute.get("stringValue", "")) for name, attribute in attributes.items()}
 
 
 def _message(body: str | Mapping[str, Any]) -> DueMessage:
-    """A due message that leads to a row.
+    """Parse a due message with a valid action id.
 
     Raises:
-        UnreadableMessage: it is none, or names what no action can be named.
+        UnreadableMessage: it is no due message, or its id is no action's id.
     """
     message, _ = from_json(body if isinstance(body, str) else dict(body))
     ref = message.ref
@@ -153,8 +155,8 @@ def _message(body: str | Mapping[str, Any]) -> DueMessage:
     return message
 
 
-def _message_or_none(told: Mapping[str, Any]) -> DueMessage | None:
+def _message_or_none(content: Mapping[str, Any]) -> DueMessage | None:
     try:
-        return None if "job" in told or "rule" in told else _message(told)
+        return None if "job" in content or "rule" in content else _message(content)
     except _UNEXPECTED:
-        return None  # dispatch will say what is wrong with it
+        return None  # dispatch reports the error

@@ -1,4 +1,4 @@
-"""What AWS answers, in duetime's words: the one place where a ``ClientError`` is translated."""
+"""Translation of AWS errors into duetime's errors: no other module translates a ``ClientError``."""
 
 from __future__ import annotations
 
@@ -18,40 +18,42 @@ from duetime.aws.keys import Item
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 
 Cures = Callable[[], Mapping[str, str]]
-"""What makes a caller's own cures, by the service's word for what went wrong."""
+"""Returns a caller's own remedies by error code."""
 
 _CONDITION_FAILED = "ConditionalCheckFailedException"
 _CONFLICT = "TransactionConflictException"
 _CANCELLED = "TransactionCanceledException"
 
 COMMIT = "DynamoDB, for run.commit,"
-"""The service of a transaction that has a handler's own writes in it: its cures name the handler's tables."""
+"""The service name of a transaction with a handler's writes: its remedies name the handler's tables."""
 
 _CURES = {
-    "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that the stack is deployed",
-    "DynamoDB ResourceNotFoundException": "Check DUETIME_PREFIX or DUETIME_ACTIONS_TABLE, and DUETIME_JOBS_TABLE (if none"
-    " is said, the tables are duetime-actions and duetime-jobs), the region, and that the stack is deployed",
+    "ResourceNotFoundException": "Check DUETIME_PREFIX or the name in the settings, and that"
+    " the stack is deployed",
+    "DynamoDB ResourceNotFoundException": "Check DUETIME_PREFIX or DUETIME_ACTIONS_TABLE, and"
+    " DUETIME_JOBS_TABLE (by"
+    " default, the tables are duetime-actions and duetime-jobs), the region, and that the stack is deployed",
     "QueueDoesNotExist": "Check DUETIME_QUEUES, and that the stack is deployed",
     "AWS.SimpleQueueService.NonExistentQueue": "Check DUETIME_QUEUES, and that the stack is deployed",
     "DynamoDB AccessDeniedException": "Give this role what scheduler.grant_schedule gives, for this tenant",
     "AccessDeniedException": "Give this role what the stack gives the function",
     "AccessDenied": "Give this role what the stack gives the function",
-    "ValidationException": "The request itself is refused; repeating it will not help",
+    "ValidationException": "The service rejects the request; a repeat does not help",
     "UnrecognizedClientException": "Check the credentials",
     "ExpiredTokenException": "Renew the credentials",
     "ServiceQuotaExceededException": "Raise the quota for this account in Service Quotas",
     "LimitExceededException": "Raise the quota for this account in Service Quotas",
     "TemplateDoesNotExist": "Deploy again: the stack makes the mails' templates",
     "MailFromDomainNotVerifiedException": "Have SES verify the domain of DUETIME_MAIL_FROM",
-    "AccountSendingPausedException": "SES has stopped this account's mails: have it go on",
+    "AccountSendingPausedException": "SES has paused this account's mails; resume sending in SES",
     "SNS NotFound": "Check DUETIME_TOPIC_ARN, and that the topic is there",
     "AuthorizationError": "Give this role what the stack gives the function",
-    "InvalidEventPatternException": "EventBridge does not take what the trigger must match; change its match=",
+    "InvalidEventPatternException": "EventBridge rejects the pattern of the trigger; change its match=",
 }
 
 
 class ConditionFailed(Exception):
-    """A conditional write changed nothing; `item` is the row that stood in its way, if there is one."""
+    """A conditional write changed nothing. `item` is the item that failed the condition, if there is one."""
 
     def __init__(self, item: Item | None) -> None:
         self.item = item
@@ -59,9 +61,9 @@ class ConditionFailed(Exception):
 
 
 class TransactionFailed(Exception):
-    """A transaction changed nothing, since some of its conditions did not hold.
+    """A transaction changed nothing, because some of its conditions failed.
 
-    `failed` has the place of each in the transaction, and the item that stood in its way, if there is one.
+    `failed` maps the position of each failed entry to the item that failed its condition, if there is one.
     """
 
     def __init__(self, failed: Mapping[int, Item | None]) -> None:
@@ -70,9 +72,9 @@ class TransactionFailed(Exception):
 
 
 class TransactionCancelled(BackendUnavailable):
-    """A transaction was cancelled for reasons that pass; nothing was changed, and the call may be repeated.
+    """A transaction was cancelled for a temporary reason. Nothing changed, and a repeat is allowed.
 
-    `codes` has the reason of each of its entries that has one, by their place; none where it was one write alone.
+    `codes` has the reasons of entries by their position; it is empty for a single write.
     """
 
     def __init__(self, service: str, reason: str, codes: Mapping[int, str] | None = None) -> None:
@@ -81,22 +83,23 @@ class TransactionCancelled(BackendUnavailable):
 
 
 class TransactionConflict(TransactionCancelled):
-    """A transaction was at work on the same item; nothing was changed, and the call may be repeated at once."""
+    """Another transaction was writing the same item. Nothing changed, and an immediate repeat is allowed."""
 
 
 def code_of(error: ClientError) -> str:
-    """The service's own word for what went wrong."""
+    """Return the service's error code."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 @contextmanager
 def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
-    """Raise what goes wrong inside as `BackendMisconfigured` (it will not pass) or `BackendUnavailable` (it may).
+    """Translate AWS errors into `BackendMisconfigured` (permanent) or `BackendUnavailable` (temporary).
 
-    `cures` come before the usual ones.
+    A failed condition raises `ConditionFailed`, in a transaction `TransactionFailed`; the store handles both.
 
-    A condition that did not hold is neither: that is `ConditionFailed`, in a transaction `TransactionFailed`, and the
-    store's own to answer.
+    Args:
+        service: the name for messages.
+        cures: returns remedies that override the default ones.
     """
     try:
         yield
@@ -121,7 +124,7 @@ def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
 
 
 def _of_reasons(service: str, error: ClientError) -> Exception:
-    """Why a transaction was cancelled: its entries have a reason each, most of them none."""
+    """Return the error for the cancellation reasons of a transaction's entries."""
     reasons: list[Any] = dict(error.response).get("CancellationReasons") or []  # type: ignore[assignment]
     codes = [reason.get("Code", "None") for reason in reasons]
     if "ConditionalCheckFailed" in codes:
@@ -135,11 +138,11 @@ def _of_reasons(service: str, error: ClientError) -> Exception:
 
 
 _REASONS = {"ValidationError": "ValidationException", "TransactionConflict": _CONFLICT}
-"""The errors that two of the reasons stand for, the graver one first; the others pass by themselves."""
+"""The error codes of two reasons, the graver one first. All other reasons are temporary."""
 
 
 def _of_refusal(service: str, code: str, reason: str) -> BackendMisconfigured | BackendUnavailable:
-    """A service's refusal: with its cure where repeating the call is no use."""
+    """Return the error for a rejection, with a remedy if a repeat does not help."""
     cure = _CURES.get(f"{service} {code}") or _CURES.get(code)
     if cure is not None:
         return BackendMisconfigured(service, reason, cure)

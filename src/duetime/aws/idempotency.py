@@ -1,14 +1,15 @@
-"""Idempotency keys in DynamoDB: each an item of its own, in one transaction with the row that it stands for.
+"""Idempotency keys in DynamoDB: one item for each key, written in one transaction with its row.
 
 ::
 
-    take        the key is absent                                          -> key, row
-    take over   the key is still that action's, which is final or gone     -> key, row
-    take again  the row has failed, and the key is absent or its own       -> row, key
-    remove      the key is this row's, which has been removed              -> no key
+    take        if the key is absent                                       -> key, row
+    take over   if the key is of an action that is final or gone           -> key, row
+    take again  if the row has failed, and the key is absent or its own    -> row, key
+    remove      if the key is of this removed row                          -> no key
 
-The item says whose it is, what that action is (a hash of its type and payload), and until when it holds. It has no time
-to live of DynamoDB's: it goes with its row, or is taken over.
+The item has the id of its action, a hash of the action's type and payload, and the end of its validity. It
+has no time to
+live: it is removed after its row, or taken over.
 """
 
 from __future__ import annotations
@@ -43,14 +44,17 @@ _FINAL = {f":{status}": {"S": status.value} for status in Status if status.is_fi
 ACTION_IS_FINAL_OR_GONE = f"attribute_not_exists(pk) OR #status IN ({', '.join(_FINAL)})"
 
 _KEY, _ROW = 0, 1
-"""The places of the key and of the row in a transaction that takes a key."""
+"""The positions of the key and of the row in a transaction that takes a key."""
 _RACES = 10
 
 Get = Callable[[ActionRef], Action | None]
 
 
 class DynamoIdempotencyKeys:
-    """The keys of an actions table; `get` reads a row of it, consistently and with its payload; `to_item` makes one."""
+    """The idempotency keys of an actions table.
+
+    `get` reads a row consistently and with its payload; `to_item` converts an action to a row.
+    """
 
     def __init__(
         self, client: DynamoDBClient, table: str, get: Get, to_item: Callable[[Action], Item]
@@ -59,15 +63,15 @@ class DynamoIdempotencyKeys:
         self._to_item = to_item
 
     def first(self, action: Action, terms: KeyTerms) -> Action | None:
-        """The action that has the key of `action`, as `put` would answer now; None if that one may take it.
+        """Return the action that has the key of `action`, as `put` does, or None if the key is available.
 
         Raises:
-            IdempotencyConflict: as `put`.
+            IdempotencyConflict: as for `put`.
         """
         return self._first(action, self._held(action), terms)
 
     def put(self, action: Action, terms: KeyTerms) -> Action:
-        """See `duetime.ports.actions.ActionStore.put_once`; a payload set apart has been written."""
+        """See `duetime.ports.actions.ActionStore.put_once`. An offloaded payload was written before."""
         held: HeldKey | None = None
         for _ in range(_RACES):
             try:
@@ -76,16 +80,19 @@ class DynamoIdempotencyKeys:
                 if _KEY in failed.failed:
                     held = _read(failed.failed[_KEY])
                 elif _ROW in failed.failed:
-                    return action  # an id names one action alone: this is a repeated call
+                    return action  # ids are unique: this is a repeated call
             else:
                 return action
             first = self._first(action, held, terms)
             if first is not None:
                 return first
-        raise BackendUnavailable(SERVICE, f"the idempotency key {action.idempotency_key!r} kept changing")
+        raise BackendUnavailable(
+            SERVICE,
+            f"the idempotency key {action.idempotency_key!r} changed during each of {_RACES} attempts",
+        )
 
     def entry(self, action: Action, terms: KeyTerms, held: HeldKey | None = None) -> Entry:
-        """The put that takes the key: a free one, or that of `held`."""
+        """Return the put that takes a free key, or the key of `held`."""
         condition: Mapping[str, Any] = {"ConditionExpression": KEY_IS_ABSENT}
         if held is not None:
             condition = {
@@ -97,7 +104,7 @@ class DynamoIdempotencyKeys:
         return {"Put": {**request, **condition}}
 
     def take_again(self, row: Action, redriven: Update, at: datetime) -> Applied | Rejected:
-        """Redrive a failed row that has a key, unless another action has that by now."""
+        """Redrive a failed row that has a key, unless another action has the key now."""
         entries = [update(self._table, row_key(row.ref), redriven), self._retaken(row, at)]
         try:
             retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
@@ -111,8 +118,11 @@ class DynamoIdempotencyKeys:
         return Rejected(None) if moved is None else Applied(moved)
 
     def _retaken(self, row: Action, at: datetime) -> Entry:
-        """A key that the row still has keeps its time; one that is gone holds until the row is final once more."""
-        whole = self._get(row.ref) or row
+        """A key that the row still has keeps its time.
+
+        One that is gone holds until the row is final once more.
+        """
+        row_with_payload = self._get(row.ref) or row
         return update(
             self._table,
             self._key(row.ref, row.idempotency_key),
@@ -125,7 +135,7 @@ class DynamoIdempotencyKeys:
                 "ExpressionAttributeNames": {"#until": "until"},
                 "ExpressionAttributeValues": {
                     ":mine": {"S": row.id},
-                    ":content": {"S": content_of(whole)},
+                    ":content": {"S": content_of(row_with_payload)},
                     ":at": {"S": instant.text(at)},
                 },
             },
@@ -142,7 +152,7 @@ class DynamoIdempotencyKeys:
             )
 
     def _taking(self, action: Action, terms: KeyTerms, held: HeldKey | None) -> Sequence[Entry]:
-        """Take a free key, or take that of `held` over."""
+        """Return the entries that take a free key, or take over the key of `held`."""
         row = put(self._table, self._to_item(action), ConditionExpression=ROW_IS_ABSENT)
         taking = [self.entry(action, terms, held), row]
         if held is not None:
@@ -156,7 +166,7 @@ class DynamoIdempotencyKeys:
         return taking
 
     def _write(self, action: Action, entries: Sequence[Entry]) -> None:
-        """Where there was no answer, the key tells whether it was written."""
+        """Write the entries. Without a response, read the key to find out whether they were written."""
         try:
             retry_on_conflict(partial(write, self._client, entries), TransactionCancelled)
         except TransactionCancelled:

@@ -1,4 +1,4 @@
-"""Items: an action as DynamoDB keeps it. What has its default is left out: a row should fit one write unit."""
+"""Actions as DynamoDB items. Default values are omitted, so that a row fits into one write unit."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _COUNTS = ("recoveries", "redriven_after")
 
 
 def to_item(action: Action, *, due_order: bool = False) -> Item:
-    """The row of an action that has just been scheduled, or of one that ran outside the road.
+    """Return the row of a new action, or of an action that ran outside the normal path.
 
-    With `due_order` a one-shot is in its tenant's due order, for good: what moves `due_at` moves it there.
+    With `due_order`, a one-shot is in the index of its tenant by due time, also after it is settled.
     """
     item: Item = {
         **row_key(action.ref),
@@ -60,31 +60,34 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
 
 
 def _plain(action: Action) -> Item:
-    """The attributes that are written as they are named, where they have not their default."""
-    said: Item = {
+    """Return the attributes whose names are those of the fields, without defaults."""
+    attributes: Item = {
         name: {"S": instant.text(when)} for name in _INSTANTS if (when := getattr(action, name)) is not None
     }
-    said |= {name: {"S": str(text)} for name in _TEXTS if (text := getattr(action, name)) is not None}
-    return said | {name: {"N": str(count)} for name in _COUNTS if (count := getattr(action, name))}
+    attributes |= {name: {"S": str(text)} for name in _TEXTS if (text := getattr(action, name)) is not None}
+    return attributes | {name: {"N": str(count)} for name in _COUNTS if (count := getattr(action, name))}
 
 
 def _of_runs(action: Action) -> Item:
-    """What runs have left: a fresh row has nothing of it."""
-    left: Item = {}
+    """Return the attributes that runs have written. A new row has none."""
+    item: Item = {}
     if action.claim_nonce is not None:
-        left["nonce"] = {"S": action.claim_nonce}
+        item["nonce"] = {"S": action.claim_nonce}
     if action.attempts:
-        left["attempts"] = {"L": [attempt_entry(attempt) for attempt in action.attempts]}
+        item["attempts"] = {"L": [attempt_entry(attempt) for attempt in action.attempts]}
     if action.expires_at is not None:
-        left["ttl"] = {"N": to_epoch(action.expires_at)}
+        item["ttl"] = {"N": to_epoch(action.expires_at)}
     if action.status is Status.FAILED:
-        left["failed"] = {"S": shard_key(action.ref)}
-        left["failed_at"] = {"S": instant.text(action.failed_at)}
-    return left
+        item["failed"] = {"S": shard_key(action.ref)}
+        item["failed_at"] = {"S": instant.text(action.failed_at)}
+    return item
 
 
 def to_payload_item(action: Action, expires_at: datetime) -> Item:
-    """A payload set apart. It outlives its row's due time by far; the row's removal takes it along."""
+    """Return the item of an offloaded payload.
+
+    It expires long after its row, whose removal also removes it.
+    """
     return {
         **payload_key(action.ref),
         "payload": {"S": action.payload or ""},
@@ -93,10 +96,10 @@ def to_payload_item(action: Action, expires_at: datetime) -> Item:
 
 
 def from_item(item: Item) -> Action:
-    """The action of a row.
+    """Return the action of a row.
 
     Raises:
-        UnreadableRow: this is no row that duetime wrote.
+        UnreadableRow: the item is no row that duetime wrote.
     """
     try:
         return _read(item)
@@ -146,25 +149,28 @@ def _read(item: Item) -> Action:
         trace=item.get("trace", {}).get("S"),
         catches_up="catches_up" in item,
         claim_nonce=item.get("nonce", {}).get("S"),
-        attempts=tuple(_to_attempt(each["M"]) for each in item.get("attempts", {}).get("L", ())),
+        attempts=tuple(_to_attempt(entry["M"]) for entry in item.get("attempts", {}).get("L", ())),
         **given,
     )
 
 
 def attempt_entry(attempt: Attempt) -> Item:
-    """The entry of ``attempts`` for a run; one-letter names, since each row has several."""
-    told = {
+    """Return the entry of ``attempts`` for a run.
+
+    Names have one letter, because a row has several entries.
+    """
+    texts = {
         "q": instant.text(attempt.queued_at),
         "s": instant.text(attempt.started_at),
         "i": attempt.instance,
     }
     if attempt.finished_at is not None:
-        told["f"] = instant.text(attempt.finished_at)
+        texts["f"] = instant.text(attempt.finished_at)
     if attempt.ending is not None:
-        told["e"] = attempt.ending.value
+        texts["e"] = attempt.ending.value
     if attempt.message is not None:
-        told["m"] = attempt.message
-    return {"M": {name: {"S": text} for name, text in told.items()}}
+        texts["m"] = attempt.message
+    return {"M": {name: {"S": text} for name, text in texts.items()}}
 
 
 def _to_attempt(entry: Item) -> Attempt:
@@ -179,5 +185,5 @@ def _to_attempt(entry: Item) -> Attempt:
 
 
 def to_epoch(when: datetime) -> str:
-    """Whole seconds since 1970: what DynamoDB's time to live reads."""
+    """Return whole seconds since 1970, for DynamoDB's time to live."""
     return str(int(when.timestamp()))

@@ -1,11 +1,11 @@
-"""Conditions of the writes that concern a job: the three parts of its row, each guarded by its own.
+"""The conditional writes on a job: each of the three parts of its row has its own condition.
 
 ::
 
     change       revision as read              -> next revision
     move cursor  revision and cursor as read   -> cursor
     claim        row as read, revision as read,
-                 lock free, mine or a dead one's -> processing, lock mine
+                 lock free, held by this action or by a dead run -> processing, lock mine
     settle       row under my fence, lock mine -> final, lock free, tally
 """
 
@@ -25,36 +25,36 @@ from duetime.ports.jobs import JobRunClaim, LockRequirement
 JOB_IS_THERE = "attribute_exists(pk)"
 REVISION_IS_AS_READ = "revision = :revision"
 CURSOR_IS_AS_READ = "#cursor = :cursor"
-NOBODY_RUNS = "attribute_not_exists(running)"
+LOCK_IS_FREE = "attribute_not_exists(running)"
 LOCK_IS_MINE = "running = :me"
 LOCK_IS_THE_DEAD_ONES = "running = :dead"
-NOBODY_WAITS = "attribute_not_exists(waiting)"
+NO_RUN_WAITS = "attribute_not_exists(waiting)"
 I_WAIT = "waiting = :me"
-THE_SAME_WAITS = "waiting = :former"
+WAITING_IS_AS_READ = "waiting = :former"
 
 _ONE = {"N": "1"}
 
 
 def change(old: Job, new: Job, *, redefines: bool) -> Update:
-    """Revision as read: all that reconcile and operators say, with the next revision."""
-    said = declared(new)
-    sets = ["revision = :next", *(f"#{name} = :{name}" for name in said)]
+    """Write the attributes of reconcile and operators, if the revision is as read."""
+    attributes = declared(new)
+    sets = ["revision = :next", *(f"#{name} = :{name}" for name in attributes)]
     if redefines:
         sets.append("defined_in = :next")
     return {
         "ConditionExpression": REVISION_IS_AS_READ,
-        "UpdateExpression": _expression(sets, [f"#{name}" for name in DECLARED if name not in said]),
+        "UpdateExpression": _expression(sets, [f"#{name}" for name in DECLARED if name not in attributes]),
         "ExpressionAttributeNames": {f"#{name}": name for name in DECLARED},
         "ExpressionAttributeValues": {
             **_revision(old),
             ":next": {"N": str(old.revision + 1)},
-            **{f":{name}": value for name, value in said.items()},
+            **{f":{name}": value for name, value in attributes.items()},
         },
     }
 
 
 def move_cursor(job: Job, cursor: datetime, maintain_at: datetime) -> Update:
-    """Revision and cursor as read: it moves on."""
+    """Move the cursor if revision and cursor are as read."""
     return {
         "ConditionExpression": f"{REVISION_IS_AS_READ} AND {CURSOR_IS_AS_READ}",
         "UpdateExpression": "SET #cursor = :next, attend_at = :attend_at",
@@ -69,19 +69,22 @@ def move_cursor(job: Job, cursor: datetime, maintain_at: datetime) -> Update:
 
 
 def claim_job(taking: JobRunClaim) -> Update:
-    """What a claim asks of the job: that it be unchanged, or its lock besides."""
+    """Return the condition of a claim on the job.
+
+    An unchanged revision, and the lock if the claim needs it.
+    """
     if taking.hold is LockRequirement.UNCHANGED:
         return {
             "ConditionExpression": REVISION_IS_AS_READ,
             "ExpressionAttributeValues": _revision(taking.job),
         }
     waits = taking.job.waiting == taking.row.ref
-    free = [NOBODY_RUNS, LOCK_IS_MINE]
+    free = [LOCK_IS_FREE, LOCK_IS_MINE]
     values = {**_revision(taking.job), ":me": holder(taking.row.ref)}
     if taking.dead_ref is not None:
         free.append(LOCK_IS_THE_DEAD_ONES)
         values[":dead"] = holder(taking.dead_ref)
-    waiting = I_WAIT if waits else f"({NOBODY_WAITS} OR NOT {I_WAIT})"
+    waiting = I_WAIT if waits else f"({NO_RUN_WAITS} OR NOT {I_WAIT})"
     return {
         "ConditionExpression": f"{REVISION_IS_AS_READ} AND ({' OR '.join(free)}) AND {waiting}",
         "UpdateExpression": _expression(["running = :me"], ["waiting"] if waits else []),
@@ -90,17 +93,17 @@ def claim_job(taking: JobRunClaim) -> Update:
 
 
 def wait(job: Job, waiting: ActionRef) -> Update:
-    """Nobody waits, or who waited as read: this one does."""
+    """Let an action wait if no action waits, or if the waiting one is as read."""
     previous = {} if job.waiting is None else {":former": holder(job.waiting)}
     return {
-        "ConditionExpression": f"{JOB_IS_THERE} AND {THE_SAME_WAITS if previous else NOBODY_WAITS}",
+        "ConditionExpression": f"{JOB_IS_THERE} AND {WAITING_IS_AS_READ if previous else NO_RUN_WAITS}",
         "UpdateExpression": "SET waiting = :me",
         "ExpressionAttributeValues": {":me": holder(waiting), **previous},
     }
 
 
 def stop_waiting(ref: ActionRef) -> Update:
-    """I wait: nobody does."""
+    """End the waiting of an action."""
     return {
         "ConditionExpression": I_WAIT,
         "UpdateExpression": "REMOVE waiting",
@@ -109,7 +112,7 @@ def stop_waiting(ref: ActionRef) -> Update:
 
 
 def unlock(ref: ActionRef, ended: EndedRun | None = None) -> Update:
-    """The lock is mine: it is free; a run that ended is counted."""
+    """Free the lock that this action holds, and count an ended run."""
     sets, removes, adds, values = _counted(ended) if ended else _NOTHING
     return {
         "ConditionExpression": LOCK_IS_MINE,
@@ -119,7 +122,7 @@ def unlock(ref: ActionRef, ended: EndedRun | None = None) -> Update:
 
 
 def count(ended: EndedRun) -> Update:
-    """There is such a job: a run of it is counted."""
+    """Count a run of an existing job."""
     sets, removes, adds, values = _counted(ended)
     return {
         "ConditionExpression": JOB_IS_THERE,
@@ -129,13 +132,13 @@ def count(ended: EndedRun) -> Update:
 
 
 _Counted = tuple[Sequence[str], Sequence[str], Sequence[str], Item]
-"""What a run sets, removes and adds, and the values."""
+"""The clauses that set, remove and add attributes, and their values."""
 
 _NOTHING: _Counted = ((), (), (), {})
 
 
 def _counted(ended: EndedRun) -> _Counted:
-    """The tally with a run in it, as `EndedRun.counted` tells it."""
+    """Return the changes of the statistics for a run, as `EndedRun.counted` computes them."""
     sets = ["last_started_at = :started_at", "last_id = :id", "last_status = :ended"]
     removes, adds = [], []
     values = {

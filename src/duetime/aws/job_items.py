@@ -1,16 +1,17 @@
-"""Items of the jobs table: a job as DynamoDB keeps it, in one partition of its own.
+"""Jobs as DynamoDB items. Each job has a partition of its own.
 
 =========================  =======================================================================
 sort key                   holds
 =========================  =======================================================================
 ``current#definition``     the definition in force
-``current#state``          all else that a `Job` tells; small, since each claim and settle writes it
-``previous#000003``          a version that has ended
-``span#END#START#…``       a part of the job's time for which nothing was planned
+``current#state``          all other fields of `Job`; small, because each claim and settle writes it
+``former#000003``          a version that has ended
+``span#END#START#…``       a period without planned runs
 =========================  =======================================================================
 
-So one query reads a job, and one its versions. Two items are not read at one instant: each says with which revision the
-definition was last written, and where they differ, one of them is old.
+One query reads a job, and one reads its versions. A query may read the two items at different times. Both
+have the
+revision that last wrote the definition; if these differ, one item is old.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ CURRENT, FORMER, SPAN = "current#", "former#", "span#"
 DEFINITION, STATE = CURRENT + "definition", CURRENT + "state"
 
 _OUTLIVES = timedelta(days=400)
-"""What has ended is kept this long: no action that it explains is kept longer than that by default."""
+"""The retention of ended versions and spans. By default, no action that they explain has a longer one."""
 
 DECLARED = (
     *("version", "since", "cursor", "attend_at", "ends", "pauses", "dropped_at", "tuning", "wakes"),
@@ -59,23 +60,23 @@ _COUNTED = ("executed", "failed", "consecutive_failures")
 
 
 def job_key(ref: JobRef, name: str) -> Item:
-    """The key of one of a job's items."""
+    """Return the key of one of a job's items."""
     return {"pk": {"S": partition(ref.tenant_id, ref.name)}, "sk": {"S": name}}
 
 
 def job_ref_of(item: Item) -> JobRef:
-    """The job that an item, or an index' entry, speaks of."""
+    """Return the job of an item or an index entry."""
     tenant_id, _, name = item["pk"]["S"].partition(SEPARATOR)
     return JobRef(TenantId(tenant_id), JobName(name))
 
 
 def holder(ref: ActionRef) -> Item:
-    """An action as a job's state names it, in one text: ``acme#billing-nightly.000003.20260601T011500Z``."""
+    """Return an action's reference as one text: ``acme#billing-nightly.000003.20260601T011500Z``."""
     return {"S": f"{ref.tenant_id}{SEPARATOR}{ref.id}"}
 
 
 def to_state(job: Job) -> Item:
-    """The state of a job that is added."""
+    """Return the state item of a new job."""
     item = {
         **job_key(job.ref, STATE),
         "tenant": {"S": job.ref.tenant_id},
@@ -95,8 +96,8 @@ def to_state(job: Job) -> Item:
 
 
 def declared(job: Job) -> Item:
-    """What reconcile and operators say of it; what has its default is left out."""
-    said = {
+    """Return the attributes that reconcile and operators write, without defaults."""
+    attributes = {
         "version": {"N": str(job.version)},
         "since": at(job.since),
         "cursor": at(job.cursor),
@@ -105,7 +106,7 @@ def declared(job: Job) -> Item:
     texts = {
         "ends": _packed({str(number): instant.text(end) for number, end in job.ends.items()}),
         "pauses": _packed({name: _pause(pause) for name, pause in job.pauses.items()}),
-        "tuning": _packed({name: asdict(each) for name, each in job.tuning.items()}),
+        "tuning": _packed({name: asdict(tuning) for name, tuning in job.tuning.items()}),
         "dropped_at": _instant_text(job.removed_at),
         "wakes": job.wakes.text,
         "registered_by": job.registered_by,
@@ -113,11 +114,11 @@ def declared(job: Job) -> Item:
         "idempotency_key": job.idempotency_key or "",
         "idempotency_until": _instant_text(job.idempotency_until),
     }
-    return said | {name: {"S": text} for name, text in texts.items() if text}
+    return attributes | {name: {"S": text} for name, text in texts.items() if text}
 
 
 def to_definition(job: Job) -> Item:
-    """The definition in force."""
+    """Return the item of the current definition."""
     return {
         **job_key(job.ref, DEFINITION),
         "definition": {"S": job.definition.to_json()},
@@ -126,7 +127,7 @@ def to_definition(job: Job) -> Item:
 
 
 def to_former(job: Job, until: datetime) -> Item:
-    """The version in force as one that has ended."""
+    """Return the item of the current version as an ended version."""
     return {
         **job_key(job.ref, f"{FORMER}{job.version:06d}"),
         "definition": {"S": job.definition.to_json()},
@@ -137,7 +138,7 @@ def to_former(job: Job, until: datetime) -> Item:
 
 
 def to_span(ref: JobRef, span: JobSpan) -> Item:
-    """A span; it is found by when it ended."""
+    """Return the item of a span. Its sort key begins with its end."""
     start, end = instant.text(span.start), instant.text(span.end)
     item = {
         **job_key(ref, f"{SPAN}{SEPARATOR.join((end, start, span.kind.value, span.cadence))}"),
@@ -150,10 +151,10 @@ def to_span(ref: JobRef, span: JobSpan) -> Item:
 
 
 def from_items(state: Item, definition: Item) -> Job:
-    """The job of its two items.
+    """Return the job of its two items.
 
     Raises:
-        UnreadableRow: they are no items that duetime wrote.
+        UnreadableRow: duetime did not write these items.
     """
     try:
         return _read(state, definition)
@@ -162,7 +163,7 @@ def from_items(state: Item, definition: Item) -> Job:
 
 
 def state_alone(state: Item) -> Job:
-    """The job of its state: it has a definition that says nothing.
+    """Return the job of its state item, with an empty definition.
 
     Raises:
         UnreadableRow: as above.
@@ -186,7 +187,7 @@ def _read(state: Item, definition: Item) -> Job:
         ends={int(number): instant.parse(end) for number, end in ends.items()},
         pauses={name: _to_pause(pause) for name, pause in pauses.items()},
         removed_at=_instant(_text(state, "dropped_at")),
-        tuning={name: _to_tuning(each) for name, each in tuning.items()},
+        tuning={name: _to_tuning(options) for name, options in tuning.items()},
         running=_holder_of(_text(state, "running")),
         waiting=_holder_of(_text(state, "waiting")),
         tally=_to_tally(state),
@@ -199,7 +200,7 @@ def _read(state: Item, definition: Item) -> Job:
 
 
 def to_version(item: Item) -> Version:
-    """A version that has ended."""
+    """Return the ended version of an item."""
     return Version(
         number=int(item["sk"]["S"].removeprefix(FORMER)),
         definition=Definition.from_json(item["definition"]["S"]),
@@ -209,7 +210,7 @@ def to_version(item: Item) -> Version:
 
 
 def from_span(item: Item) -> JobSpan:
-    """The span of an item."""
+    """Return the span of an item."""
     end, start, kind, cadence = item["sk"]["S"].removeprefix(SPAN).split(SEPARATOR, 3)
     return JobSpan(
         kind=SpanKind(kind),
@@ -222,7 +223,7 @@ def from_span(item: Item) -> JobSpan:
 
 
 def at(when: datetime) -> Item:
-    """An instant as a value."""
+    """Return an instant as an attribute value."""
     return {"S": instant.text(when)}
 
 
@@ -240,22 +241,22 @@ def _to_tally(state: Item) -> RunStats:
 
 
 def _pause(pause: Pause) -> Mapping[str, str]:
-    said = {"since": instant.text(pause.since), "by": pause.by, "reason": pause.reason}
-    return said if pause.until is None else said | {"until": instant.text(pause.until)}
+    attributes = {"since": instant.text(pause.since), "by": pause.by, "reason": pause.reason}
+    return attributes if pause.until is None else attributes | {"until": instant.text(pause.until)}
 
 
-def _to_pause(said: Mapping[str, str]) -> Pause:
+def _to_pause(attributes: Mapping[str, str]) -> Pause:
     return Pause(
-        since=instant.parse(said["since"]),
-        by=said["by"],
-        reason=said["reason"],
-        until=_instant(said.get("until")),
+        since=instant.parse(attributes["since"]),
+        by=attributes["by"],
+        reason=attributes["reason"],
+        until=_instant(attributes.get("until")),
     )
 
 
-def _to_tuning(said: Mapping[str, Any]) -> Tuning:
-    backoff = said["backoff"]
-    return Tuning(**{**said, "backoff": None if backoff is None else tuple(backoff)})
+def _to_tuning(attributes: Mapping[str, Any]) -> Tuning:
+    backoff = attributes["backoff"]
+    return Tuning(**{**attributes, "backoff": None if backoff is None else tuple(backoff)})
 
 
 def _holder_of(text: str | None) -> ActionRef | None:
@@ -277,5 +278,9 @@ def _instant(text: str | None) -> datetime | None:
     return None if text is None else instant.parse(text)
 
 
-def _packed(said: Mapping[str, Any]) -> str:
-    return json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False) if said else ""
+def _packed(attributes: Mapping[str, Any]) -> str:
+    return (
+        json.dumps(attributes, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        if attributes
+        else ""
+    )

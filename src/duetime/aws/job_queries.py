@@ -106,7 +106,10 @@ class JobQueries:
         return sorted((span for span in found if span.start < end), key=lambda span: span.start)
 
     def _current(self, ref: JobRef, last: str) -> Mapping[str, Item]:
-        """Return the job's two items and the items behind them up to `last`, by sort key; empty without a job."""
+        """Return the job's two items and the items behind them up to `last`, by sort key.
+
+        Empty without a job.
+        """
         for _ in range(_READS):
             found = {item["sk"]["S"]: item for item in self._items(ref, CURRENT, last)}
             if not found or _is_consistent(found):
@@ -114,7 +117,10 @@ class JobQueries:
         raise BackendUnavailable(SERVICE, f"job {ref.name} changed during each of {_READS} reads")
 
     def _jobs(self, refs: Sequence[JobRef]) -> Iterator[Job | None]:
-        """Yield the jobs in the order of `refs`, by consistent reads; log an unreadable job and yield None."""
+        """Yield the jobs in the order of `refs`, by consistent reads.
+
+        Log an unreadable job and yield None.
+        """
         for first in range(0, len(refs), _JOBS_AT_ONCE):
             some = refs[first : first + _JOBS_AT_ONCE]
             keys = [job_key(ref, name) for ref in some for name in (STATE, DEFINITION)]

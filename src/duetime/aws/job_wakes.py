@@ -32,7 +32,7 @@ _PATHS = {
     "detail": "$.detail",
 }
 _EVENT = '{"id":<id>,"time":<time>,"source":<source>,"detail-type":<type>,"detail":<detail>}'
-"""What dispatch is told of an event; EventBridge puts its parts in as JSON."""
+"""The event in the input of dispatch. EventBridge inserts its parts as JSON."""
 
 _BEFORE_EVENT = ', "event": '
 _KEYS = ("id", "time", "source", "detail-type", "detail")
@@ -40,13 +40,13 @@ _DESCRIPTION_LIMIT = 512
 
 
 class EventBridgeJobWakes:
-    """Schedules in a group of their own; rules on the bus, whose names begin with the prefix.
+    """Schedules in a group of their own, and rules on the bus with names that begin with the prefix.
 
-    Of a bus' rules, ours are those that wake our own dispatcher: another deployment's prefix may begin with ours.
+    Of a bus' rules, this deployment owns those that invoke its dispatcher, because prefixes may overlap.
     """
 
     precision: Precision = "second"
-    """See `duetime.ports.jobs.JobWakes`, here and below: the queue's delay carries the seconds."""
+    """See `duetime.ports.jobs.JobWakes`, here and below. The queue's delay provides the seconds."""
 
     def __init__(self, scheduler: EventBridgeSchedulerClient, events: Any, settings: Settings) -> None:
         self._scheduler, self._events, self._settings = scheduler, events, settings
@@ -58,14 +58,14 @@ class EventBridgeJobWakes:
         with translate_errors(SCHEDULER):
             listed = self._scheduler.get_paginator("list_schedules")
             for page in listed.paginate(GroupName=self._settings.job_group):
-                yield from (("schedule", each["Name"]) for each in page["Schedules"])
+                yield from (("schedule", schedule["Name"]) for schedule in page["Schedules"])
 
     def _rules(self) -> Iterator[tuple[str, str]]:
         prefix = self._settings.prefix
         with translate_errors(SERVICE):
             listed = self._events.get_paginator("list_rule_names_by_target")
             for page in listed.paginate(TargetArn=self._settings.dispatch_arn, EventBusName=self._bus):
-                names = (each for each in page["RuleNames"] if each.startswith(prefix))
+                names = (name for name in page["RuleNames"] if name.startswith(prefix))
                 yield from (("rule", name.removeprefix(prefix)) for name in names)
 
     def put(self, wake: JobWake) -> None:
@@ -77,7 +77,7 @@ class EventBridgeJobWakes:
                 self._put_rule(wake)
 
     def _put_schedule(self, wake: JobWake) -> None:
-        said: Any = {  # all of it each time: an update takes back whatever it does not name
+        request: Any = {  # complete each time: an update resets each omitted argument
             "Name": wake.name,
             "GroupName": self._settings.job_group,
             "Description": truncate(wake.description, _DESCRIPTION_LIMIT),
@@ -88,11 +88,11 @@ class EventBridgeJobWakes:
             "Target": target(self._settings, json.dumps(_owner(wake))),
         }
         try:
-            self._scheduler.create_schedule(**said)
+            self._scheduler.create_schedule(**request)
         except ClientError as error:
             if code_of(error) != "ConflictException":
                 raise
-            self._scheduler.update_schedule(**said)
+            self._scheduler.update_schedule(**request)
 
     def _put_rule(self, wake: JobWake) -> None:
         name = self._settings.prefix + wake.name
@@ -104,7 +104,7 @@ class EventBridgeJobWakes:
             Description=truncate(wake.description, _DESCRIPTION_LIMIT),
         )
         answer = self._events.put_targets(Rule=name, EventBusName=self._bus, Targets=[self._target(wake)])
-        _all_done(answer)
+        _raise_if_rejected(answer)
 
     def _target(self, wake: JobWake) -> dict[str, Any]:
         target: dict[str, Any] = {
@@ -126,14 +126,14 @@ class EventBridgeJobWakes:
 
     def _remove_rule(self, name: str) -> None:
         answer = self._events.remove_targets(Rule=name, EventBusName=self._bus, Ids=[_TARGET])
-        _all_done(answer)
+        _raise_if_rejected(answer)
         self._events.delete_rule(Name=name, EventBusName=self._bus)
 
     def dispatch_input(self, rule_arn: str, event: Mapping[str, Any]) -> dict[str, Any]:
-        """What a rule of ours tells dispatch of an event.
+        """Return the input of dispatch that a rule creates from an event.
 
         Raises:
-            LookupError: there is no such rule any more, or it tells dispatch nothing.
+            LookupError: the rule does not exist, or does not invoke dispatch.
         """
         name = rule_arn.rpartition("/")[2]
         with translate_errors(SERVICE):
@@ -142,12 +142,12 @@ class EventBridgeJobWakes:
             except ClientError as error:
                 if code_of(error) != _GONE:
                     raise
-                raise LookupError(f"there is no rule {name} any more") from error
-        template = next((each["InputTransformer"]["InputTemplate"] for each in listed["Targets"]), None)
+                raise LookupError(f"the rule {name} does not exist") from error
+        template = next((entry["InputTransformer"]["InputTemplate"] for entry in listed["Targets"]), None)
         if template is None:
-            raise LookupError(f"the rule {name} calls nothing")
-        said: dict[str, Any] = json.loads(template.partition(_BEFORE_EVENT)[0] + "}")
-        return {**said, "event": {key: event.get(key) for key in _KEYS}}
+            raise LookupError(f"the rule {name} has no target")
+        content: dict[str, Any] = json.loads(template.partition(_BEFORE_EVENT)[0] + "}")
+        return {**content, "event": {key: event.get(key) for key in _KEYS}}
 
     @property
     def _bus(self) -> str:
@@ -159,9 +159,9 @@ def _owner(wake: JobWake) -> dict[str, str]:
 
 
 def _template(wake: JobWake) -> str:
-    """What dispatch is told, with the event in it; ``<`` would begin one of the event's parts."""
-    said = json.dumps({**_owner(wake), "cadence": wake.cadence})
-    escaped = said.replace("<", "\\u003c").replace(">", "\\u003e")
+    """Return the template of the input of dispatch. A ``<`` is escaped, because it begins a placeholder."""
+    content = json.dumps({**_owner(wake), "cadence": wake.cadence})
+    escaped = content.replace("<", "\\u003c").replace(">", "\\u003e")
     return f"{escaped[:-1]}{_BEFORE_EVENT}{_EVENT}}}"
 
 
@@ -169,9 +169,9 @@ def _state(wake: JobWake) -> Any:
     return "ENABLED" if wake.is_enabled else "DISABLED"
 
 
-def _all_done(answer: Any) -> None:
-    """Targets are refused one by one, in an answer that is no error."""
-    failed = [each for each in answer.get("FailedEntries", ()) if each.get("ErrorCode") != _GONE]
+def _raise_if_rejected(answer: Any) -> None:
+    """Raise for rejected targets: the response lists them and is no error."""
+    failed = [entry for entry in answer.get("FailedEntries", ()) if entry.get("ErrorCode") != _GONE]
     if failed:
         raise BackendUnavailable(SERVICE, f"{failed[0].get('ErrorCode')}: {failed[0].get('ErrorMessage')}")
 

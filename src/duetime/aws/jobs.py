@@ -1,4 +1,4 @@
-"""The jobs in DynamoDB: each of a job's parts by its own condition, and a job with one of its actions in one transaction."""
+"""Jobs in DynamoDB. A write of a job and one of its actions is one transaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _FIRST = 0
-"""The place of what decides in a transaction: the action's row, or the job's state where there is none."""
+"""The position of the deciding entry in a transaction: the action's row, or else the job's state."""
 
 
 class DynamoJobStore:
@@ -84,7 +84,7 @@ class DynamoJobStore:
             yield put(self._table, to_former(old, new.since))
 
     def _was_mine(self, old: Job, new: Job) -> bool:
-        """Whether the job stands as this change would have left it; a planner may have moved its cursor on since."""
+        """Return whether the job is as this change leaves it; a planner may have moved its cursor since."""
         job = self.get(old.ref)
         return job is not None and job == replace(
             new,
@@ -111,7 +111,7 @@ class DynamoJobStore:
         return True
 
     def claim(self, taking: JobRunClaim) -> bool:
-        """A conflict is lost to whoever was faster; the caller reads again."""
+        """Return False after a conflict too; the caller reads the rows again."""
         try:
             write(self._client, tuple(self._claim(taking)))
         except TransactionFailed as failed:
@@ -156,7 +156,10 @@ class DynamoJobStore:
         entries: Sequence[Mapping[str, Any]],
         number: int,
     ) -> SettleResult:
-        """To the commit of the row the unlocking is one entry more; if that is refused, the lock is another's."""
+        """Commit with an entry that frees the lock.
+
+        If another action holds the lock, commit without the entry.
+        """
         lock = self._state(ref, job_conditions.unlock(claimed.ref, ended))
         commit = partial(self._actions.commit, claimed, settlement, number=number)
         try:
@@ -169,17 +172,17 @@ class DynamoJobStore:
             ) from None
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """A run that was claimed before may hold the lock; one that does not may wait for it."""
+        """End the row, and free the lock if the run holds it, or end its waiting for the lock."""
         if row.attempt and self._end_retry(row, ended, ref):
             return True
         if isinstance(retry_on_conflict(partial(self._actions.end_pending, row, ended)), Rejected):
             return False
-        with suppress(TransactionFailed, DuetimeError):  # whoever comes next finds that it waits no more
+        with suppress(TransactionFailed, DuetimeError):  # the next claim finds that it no longer waits
             self._write([self._state(ref, job_conditions.stop_waiting(row.ref))])
         return True
 
     def _end_retry(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """End it with its lock; False where it holds none, or has changed."""
+        """End the row and free its lock. Return False if it holds no lock or has changed."""
         end = self._row(row.ref, conditions.end_pending(row, ended))
         try:
             self._write([end, self._state(ref, job_conditions.unlock(row.ref))])
@@ -206,5 +209,5 @@ class DynamoJobStore:
 
 
 def _is_the_locks(refused: CommitRejected, place: int) -> bool:
-    """Whether the condition of the lock's entry is one of those that did not hold."""
+    """Return whether the condition of the lock's entry failed."""
     return any((reason.index, reason.code) == (place, CONDITION_FAILED) for reason in refused.reasons)

@@ -1,4 +1,4 @@
-"""Keys: what leads to an item. The tenant begins every partition, so that IAM can bound a role to it."""
+"""Keys of items. Each partition key begins with the tenant, so that IAM can restrict a role to a tenant."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ Item = dict[str, Any]
 
 
 def partition(tenant_id: str, place: str) -> str:
-    """Where a shard of a tenant's actions, or a job of its, is: ``acme#7``, ``acme#billing-nightly``."""
+    """Return the partition of a shard of a tenant's actions, or of a job.
+
+    ``acme#7``, ``acme#billing-nightly``.
+    """
     return f"{tenant_id}{SEPARATOR}{place}"
 
 
 def row_key(ref: ActionRef) -> Item:
-    """The key of an action's row."""
+    """Return the key of an action's row."""
     return {"pk": {"S": partition(ref.tenant_id, place_of(ref.id))}, "sk": {"S": ref.id}}
 
 
 def payload_key(ref: ActionRef) -> Item:
-    """The key of a payload set apart; its partition holds no rows, so no list reads it."""
+    """Return the key of an offloaded payload. Its partition has no rows, so no list reads it."""
     return {
         "pk": {"S": f"{ref.tenant_id}{SEPARATOR}payload{SEPARATOR}{shard_of(ref.id)}"},
         "sk": {"S": ref.id},
@@ -31,35 +34,35 @@ def payload_key(ref: ActionRef) -> Item:
 
 
 def idempotency_key(tenant_id: str, key: str) -> Item:
-    """The key of an idempotency key's item; its partition holds no rows, so no list reads it."""
+    """Return the key of an idempotency key's item. Its partition has no rows, so no list reads it."""
     return {"pk": {"S": partition(tenant_id, f"key{SEPARATOR}{_shard(key)}")}, "sk": {"S": key}}
 
 
 def slots_key(tenant_id: str, concurrency_key: str) -> Item:
-    """The key of the item that tells who holds the slots of a concurrency key; it holds no rows, so no list reads it."""
+    """Return the key of a concurrency key's item. Its partition has no rows, so no list reads it."""
     return {
         "pk": {"S": partition(tenant_id, f"slots{SEPARATOR}{_shard(concurrency_key)}")},
         "sk": {"S": concurrency_key},
     }
 
 
-def notified(tenant_id: str, what: str) -> str:
-    """Where it is kept what a tenant was told of, and how often: ``acme#notified#deliveries``."""
-    return partition(tenant_id, f"notified{SEPARATOR}{what}")
+def notified(tenant_id: str, name: str) -> str:
+    """Return the partition of a tenant's deliveries or windows: ``acme#notified#deliveries``."""
+    return partition(tenant_id, f"notified{SEPARATOR}{name}")
 
 
 def shard_key(ref: ActionRef) -> str:
-    """An action's partition of the failed index, and of its tenant's due order: ``acme#7``."""
+    """Return an action's partition of the failed index, and of its tenant's due order: ``acme#7``."""
     return partition(ref.tenant_id, shard_of(ref.id))
 
 
 def correlation_key(tenant_id: str, correlation_id: str) -> str:
-    """A correlation id's partition of the correlation index: ``acme#subscription:42``."""
+    """Return a correlation id's partition of the correlation index: ``acme#subscription:42``."""
     return f"{tenant_id}{SEPARATOR}{correlation_id}"
 
 
 def ref_of(item: Item) -> ActionRef:
-    """What leads to the row that `item`, or an index' entry, speaks of."""
+    """Return the reference of the row of `item` or of an index entry."""
     tenant_id = item["pk"]["S"].partition(SEPARATOR)[0]
     return ActionRef(TenantId(tenant_id), ActionId(item["sk"]["S"]))
 
@@ -69,5 +72,5 @@ def _shard(key: str) -> str:
 
 
 def is_row(item: Item) -> bool:
-    """Whether an item of the actions table is an action's row."""
+    """Return whether an item of the actions table is an action's row."""
     return "status" in item

@@ -1,6 +1,6 @@
-"""A due message as JSON: the body in SQS, and the input that EventBridge Scheduler hands to dispatch.
+"""Due messages as JSON: the body in SQS, and the input of dispatch in EventBridge Scheduler.
 
-``payload_version`` is left out where it is 1, ``is_keyed`` where it is false, ``looks_until`` where there is none.
+Defaults are omitted: ``payload_version`` 1, ``is_keyed`` false, and no ``looks_until``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TYPE_LIMIT = 100
 
 
 class UnreadableMessage(DuetimeError, ValueError):
-    """A message that duetime did not write; it ends in the dead letters."""
+    """A message that duetime did not write. It ends in the dead-letter queue."""
 
     code = "unreadable-message"
 
@@ -26,8 +26,8 @@ class UnreadableMessage(DuetimeError, ValueError):
 
 
 def to_json(message: DueMessage, *, delay: int = 0) -> str:
-    """The message, with the delay that it is sent with: when it was queued is read off both."""
-    told: dict[str, str | int] = {
+    """Return the message as JSON, with its delay, which the queueing time is computed from."""
+    document: dict[str, str | int] = {
         "tenant": message.ref.tenant_id,
         "id": message.ref.id,
         "type": message.type,
@@ -36,32 +36,32 @@ def to_json(message: DueMessage, *, delay: int = 0) -> str:
         "delay": delay,
     }
     if message.payload_version != 1:
-        told["payload_version"] = message.payload_version
+        document["payload_version"] = message.payload_version
     if message.is_keyed:
-        told["is_keyed"] = True
+        document["is_keyed"] = True
     if message.looks_until is not None:
-        told["looks_until"] = instant.text(message.looks_until)
-    return json.dumps(told)
+        document["looks_until"] = instant.text(message.looks_until)
+    return json.dumps(document)
 
 
 def from_json(body: str | dict[str, Any]) -> tuple[DueMessage, int]:
-    """The message and its delay in seconds.
+    """Parse a message; return it with its delay in seconds.
 
     Raises:
-        UnreadableMessage: it is no JSON object of that form.
+        UnreadableMessage: the body has another form.
     """
     try:
-        told = json.loads(body) if isinstance(body, str) else body
-        until = told.get("looks_until")
+        document = json.loads(body) if isinstance(body, str) else body
+        until = document.get("looks_until")
         message = DueMessage(
-            ref=ActionRef(ids.TenantId(str(told["tenant"])), ids.ActionId(str(told["id"]))),
-            type=str(told["type"])[:TYPE_LIMIT],
-            due_at=instant.parse(told["due_at"]),
-            generation=int(told["gen"]),
-            payload_version=int(told.get("payload_version", 1)),
-            is_keyed=told.get("is_keyed") is True,
+            ref=ActionRef(ids.TenantId(str(document["tenant"])), ids.ActionId(str(document["id"]))),
+            type=str(document["type"])[:TYPE_LIMIT],
+            due_at=instant.parse(document["due_at"]),
+            generation=int(document["gen"]),
+            payload_version=int(document.get("payload_version", 1)),
+            is_keyed=document.get("is_keyed") is True,
             looks_until=None if until is None else instant.parse(until),
         )
-        return message, int(told.get("delay", 0))
+        return message, int(document.get("delay", 0))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UnreadableMessage(f"{type(error).__name__}: {error}") from error

@@ -22,7 +22,10 @@ _REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
 
 
 class DynamoRoutes:
-    """The published manifests, one item a worker, read again each minute, and sooner for what is not yet seen."""
+    """The published manifests, one item for each worker, cached for a minute.
+
+    Five seconds for unknown types.
+    """
 
     def __init__(self, client: DynamoDBClient, table: str, *, clock: Clock) -> None:
         self._client, self._table, self._clock = client, table, clock
@@ -66,7 +69,7 @@ class DynamoRoutes:
 
 
 def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:
-    """Make a worker's types known; what its last manifest had and this one has not is known no more."""
+    """Replace a worker's manifest."""
     with translate_errors(SERVICE):
         client.put_item(
             TableName=table,
@@ -75,13 +78,13 @@ def publish(client: DynamoDBClient, table: str, manifest: Manifest) -> None:
 
 
 def withdraw(client: DynamoDBClient, table: str, worker: str) -> None:
-    """Take back what a worker published: it is there no more."""
+    """Remove a worker's manifest."""
     with translate_errors(SERVICE):
         client.delete_item(TableName=table, Key={"pk": _MANIFESTS, "sk": {"S": worker}})
 
 
 class DynamoBookmarks:
-    """Where the sweep and the catch-up left off."""
+    """The positions at which the sweep and the deep sweep continue."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table

@@ -1,13 +1,13 @@
-"""What tenants have chosen, and their lists of notifications, in the jobs table.
+"""Tenants' preferences and lists of notifications in the jobs table.
 
 ========================  ==============================  ========================================
 partition                 sort key                        holds
 ========================  ==============================  ========================================
-``acme#preferences``      ``chosen``                      what the tenant has chosen
-``acme#inbox``            the entry's id                  one notification of its list
+``acme#preferences``      ``chosen``                      the tenant's preferences
+``acme#inbox``            the entry's id                  one notification
 ========================  ==============================  ========================================
 
-An entry goes by DynamoDB's time to live.
+DynamoDB's time to live removes an entry.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 IS_NEW = "attribute_not_exists(pk)"
 IS_THERE = "attribute_exists(pk)"
-NOBODY_CHANGED_IT = "revision = :seen"
+REVISION_IS_AS_READ = "revision = :seen"
 
 _QUERIES = 10
-"""Most entries may be of kinds that are not asked for: a page is short rather than slow."""
+"""The limit of queries for a page: if most entries are of other kinds, the page is short."""
 
 _KINDS, _CHANNELS = frozenset(NotificationKind), frozenset(Channel)
-"""A word that another version of duetime wrote, and this one does not know, is passed over."""
+"""Unknown names, which another version of duetime wrote, are ignored."""
 
 
 class DynamoPreferences:
-    """One item a tenant."""
+    """One item for each tenant."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
@@ -64,7 +64,7 @@ class DynamoPreferences:
         condition: dict[str, Any] = {"ConditionExpression": IS_NEW}
         if chosen.revision:
             seen = {":seen": {"N": str(chosen.revision)}}
-            condition = {"ConditionExpression": NOBODY_CHANGED_IT, "ExpressionAttributeValues": seen}
+            condition = {"ConditionExpression": REVISION_IS_AS_READ, "ExpressionAttributeValues": seen}
         try:
             with translate_errors(SERVICE):
                 self._client.put_item(
@@ -72,7 +72,7 @@ class DynamoPreferences:
                     Item={**_preferences_key(chosen.tenant_id), **_preferences_item(following)},
                     **condition,
                 )
-        except ConditionFailed:  # which a repeat finds after a lost answer, too
+        except ConditionFailed:  # also for a repeat after a lost response
             return self.get(chosen.tenant_id) == following
         return True
 
@@ -101,7 +101,7 @@ def _to_preferences(tenant_id: TenantId, item: Item) -> Preferences:
         tenant_id=tenant_id,
         language=item["language"]["S"],
         channels={
-            NotificationKind(kind): frozenset(Channel(each) for each in chosen if each in _CHANNELS)
+            NotificationKind(kind): frozenset(Channel(name) for name in chosen if name in _CHANNELS)
             for kind, chosen in json.loads(item["channels"]["S"]).items()
             if kind in _KINDS
         },
@@ -114,7 +114,7 @@ def _to_preferences(tenant_id: TenantId, item: Item) -> Preferences:
 
 
 class DynamoInbox:
-    """One item a notification; its id is the sort key."""
+    """One item for each notification, with its id as the sort key."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
@@ -138,27 +138,27 @@ class DynamoInbox:
         if cursor is not None and not is_entry_id(cursor):
             raise InvalidCursor
         if not kinds:
-            return InboxPage((), None)  # DynamoDB refuses an IN of nothing
-        asked = _asked(tenant_id, kinds, is_unread=is_unread)
+            return InboxPage((), None)  # DynamoDB rejects an empty IN
+        request = _inbox_query(tenant_id, kinds, is_unread=is_unread)
         found, before = list[Item](), cursor
         for _ in range(_QUERIES):
-            answer = self._before(asked, before or "~", limit - len(found))
+            answer = self._before(request, before or "~", limit - len(found))
             found += answer["Items"]
             more: Item | None = answer.get("LastEvaluatedKey")
             before = more["sk"]["S"] if more else None
             if before is None or len(found) == limit:
                 break
-        return InboxPage(tuple(_to_entry(tenant_id, each) for each in found), before)
+        return InboxPage(tuple(_to_entry(tenant_id, item) for item in found), before)
 
-    def _before(self, asked: dict[str, Any], before: str, limit: int) -> Any:
-        values = asked["ExpressionAttributeValues"] | {":before": {"S": before}}
+    def _before(self, request: dict[str, Any], before: str, limit: int) -> Any:
+        values = request["ExpressionAttributeValues"] | {":before": {"S": before}}
         with translate_errors(SERVICE):
             return self._client.query(
                 TableName=self._table,
                 ScanIndexForward=False,
                 ConsistentRead=True,
                 Limit=limit,
-                **{**asked, "ExpressionAttributeValues": values},
+                **{**request, "ExpressionAttributeValues": values},
             )
 
     def get(self, tenant_id: TenantId, entry_id: str) -> InboxEntry | None:
@@ -189,7 +189,9 @@ class DynamoInbox:
         return True
 
 
-def _asked(tenant_id: TenantId, kinds: frozenset[NotificationKind], *, is_unread: bool) -> dict[str, Any]:
+def _inbox_query(
+    tenant_id: TenantId, kinds: frozenset[NotificationKind], *, is_unread: bool
+) -> dict[str, Any]:
     named = {f":kind{place}": {"S": kind.value} for place, kind in enumerate(sorted(kinds))}
     unread = " AND attribute_not_exists(read_at)" if is_unread else ""
     return {

@@ -1,7 +1,8 @@
-"""What was sent to whom, in the jobs table: ``acme#notified#deliveries``, under a hash of the delivery's id.
+"""Deliveries in the jobs table: partition ``acme#notified#deliveries``, sort key a hash of the delivery's id.
 
-An item tells who may send it until when, or that it was sent; nobody's address is in it. It goes by DynamoDB's time to
-live.
+An item has the lease of the sender, or the mark that the delivery was sent. It contains no address.
+DynamoDB's time to live
+removes it.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 WAS_NOT_SENT = "attribute_not_exists(sent)"
-NOBODY_ELSE_SENDS_IT = "attribute_not_exists(pk) OR holder = :me OR lease_until <= :now"
+NO_OTHER_LEASE = "attribute_not_exists(pk) OR holder = :me OR lease_until <= :now"
 IS_MINE = "holder = :me"
 
 
 class DynamoDeliveries:
-    """One item a delivery."""
+    """One item for each delivery."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
@@ -49,7 +50,7 @@ class DynamoDeliveries:
                 self._client.update_item(
                     TableName=self._table,
                     Key=_delivery_key(tenant_id, delivery_id),
-                    ConditionExpression=f"{WAS_NOT_SENT} AND ({NOBODY_ELSE_SENDS_IT})",
+                    ConditionExpression=f"{WAS_NOT_SENT} AND ({NO_OTHER_LEASE})",
                     UpdateExpression="SET holder = :me, lease_until = :until, #ttl = :ttl",
                     ExpressionAttributeNames={"#ttl": "ttl"},
                     ExpressionAttributeValues={

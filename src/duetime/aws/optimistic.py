@@ -1,4 +1,4 @@
-"""Conditions on a row as it was read: for claims that are decided on more than the row, and written if it still stands."""
+"""Conditional writes on a row as read, for claims that depend on more than the row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ONE = {"N": "1"}
 
 
 def claim_row(row: Action, claimed: Action) -> Update:
-    """The row as read: the run begins."""
+    """Begin a run if the row is as read."""
     became, as_read = to_item(claimed), _as_read(row)
     taken = [
         name
@@ -41,9 +41,10 @@ def claim_row(row: Action, claimed: Action) -> Update:
 
 
 def still_dead(dead: Action | None) -> Update:
-    """A holder stands as it was read, or is gone.
+    """Check that a holder is dead as read, or gone.
 
-    A run that died loses fence and nonce: should it wake, or hear of its claim only then, it holds nothing.
+    A dead run loses fence and nonce: if it wakes, or receives the response of its claim late, it holds
+    nothing.
     """
     if dead is None:
         return {"ConditionExpression": ROW_IS_ABSENT}
@@ -59,7 +60,7 @@ def still_dead(dead: Action | None) -> Update:
 
 
 def _as_read(row: Action) -> Update:
-    """Status and fence are as read; of a processing one the lease too, which a heartbeat moves under the same fence."""
+    """Check status and fence, and the lease of a processing row, which heartbeats move."""
     read = to_item(row)
     conditions = [STATUS_IS_AS_READ, FENCE_IS_MINE]
     values = {":status": read["status"], ":fence": read["fence"]}

@@ -1,4 +1,4 @@
-"""Large payloads in DynamoDB: each an item of its own beside its row, so that claim and settle do not pay for it."""
+"""Offloaded payloads in DynamoDB: items beside their rows, so that claim and settle write small rows."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _OUTLIVES = timedelta(days=400)
-"""Past the due time: a payload is removed with its row; this bounds what a caller that crashed between two puts leaves."""
+"""The time to live after the due time. A payload without a row, after a crash between two puts, ends then."""
 
 
 class DynamoPayloads:
-    """The payloads set apart of an actions table."""
+    """The offloaded payloads of an actions table."""
 
     def __init__(self, client: DynamoDBClient, table: str) -> None:
         self._client, self._table = client, table
@@ -35,11 +35,11 @@ class DynamoPayloads:
             self._client.put_item(TableName=self._table, Item=item)
 
     def entry(self, action: Action) -> Entry:
-        """The same, in a transaction."""
+        """Return the put of the payload as an entry of a transaction."""
         return put(self._table, to_payload_item(action, action.due_at + _OUTLIVES))
 
     def with_payload(self, action: Action) -> Action:
-        """The row with its payload, if that is set apart and there still."""
+        """Return the row with its offloaded payload, or without it if the payload is gone."""
         if not action.payload_offloaded:
             return action
         with translate_errors(SERVICE):
@@ -49,7 +49,10 @@ class DynamoPayloads:
         return replace(action, payload=item["payload"]["S"] if item else None)
 
     def keeping(self, outcome: Applied | Rejected) -> Applied | Rejected:
-        """A payload set apart must outlive the new due time; one that is gone is told of by the run."""
+        """Extend the time to live of an offloaded payload after a new due time.
+
+        A missing one fails the run later.
+        """
         if isinstance(outcome, Applied) and outcome.action.payload_offloaded:
             until = outcome.action.due_at + _OUTLIVES
             with suppress(ConditionFailed), translate_errors(SERVICE):
@@ -64,6 +67,6 @@ class DynamoPayloads:
         return outcome
 
     def remove(self, ref: ActionRef) -> None:
-        """Delete the payload whose row has been removed."""
+        """Delete the payload of a removed row."""
         with translate_errors(SERVICE):
             self._client.delete_item(TableName=self._table, Key=payload_key(ref))

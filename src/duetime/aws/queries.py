@@ -89,7 +89,10 @@ class DynamoQueries:
         return Page(tuple(row.without_payload() for row in failed), more)
 
     def _failed_in(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
-        """Yield the marks of a partition of the failed index in order. The index does not order equal times."""
+        """Yield the marks of a partition of the failed index in order.
+
+        The index does not order equal times.
+        """
         marks = self._latest_first(place, before, at_once)
         for _, tied in groupby(marks, key=lambda mark: mark.failed_at):
             yield from sorted(tied, reverse=True)

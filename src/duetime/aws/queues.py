@@ -29,7 +29,7 @@ _GONE = {
 
 
 class SqsQueues:
-    """Standard queues, one a worker: delays of up to 900 s, batches of ten."""
+    """Standard queues, one for each worker: delays of up to 900 seconds, batches of ten."""
 
     def __init__(self, client: SQSClient, urls: Mapping[str, str]) -> None:
         self._client, self._urls = client, urls
@@ -81,7 +81,7 @@ class SqsQueues:
 
 
 class SqsBodies:
-    """The due queues and the failure queue, for bodies as they are."""
+    """The due queues, the failure queue and the notification queue, for unchanged bodies."""
 
     def __init__(self, client: SQSClient, settings: Settings) -> None:
         self._client = client
@@ -95,22 +95,22 @@ class SqsBodies:
             self._client.send_message(QueueUrl=self._at(queue), MessageBody=body)
 
     def waiting(self, queue: str) -> int:
-        """About how many messages may be received from the queue now.
+        """Return the approximate number of messages that can be received from the queue now.
 
         Raises:
-            BackendUnavailable: SQS did not answer.
-            BackendMisconfigured: there is no such queue.
+            BackendUnavailable: SQS did not respond.
+            BackendMisconfigured: no queue has this name.
         """
         name: Any = "ApproximateNumberOfMessages"
         with translate_errors(SERVICE):
-            told = self._client.get_queue_attributes(QueueUrl=self._at(queue), AttributeNames=[name])
-        return int(told["Attributes"][name])
+            response = self._client.get_queue_attributes(QueueUrl=self._at(queue), AttributeNames=[name])
+        return int(response["Attributes"][name])
 
     def _at(self, queue: str) -> str:
         if queue not in self._urls:
             raise BackendMisconfigured(
                 SERVICE,
                 f"no queue is named {queue!r}",
-                "DUETIME_FAILURE_QUEUE and DUETIME_QUEUES say where they are",
+                "Check DUETIME_FAILURE_QUEUE, DUETIME_QUEUES and DUETIME_NOTIFICATION_QUEUE",
             )
         return self._urls[queue]

@@ -1,6 +1,6 @@
-"""Where notifications go out: SES, SNS, and the queue whose delayed messages ask for digests.
+"""Senders of notifications: SES, SNS, and the queue whose delayed messages request digests.
 
-SES and SNS are called once: neither knows a repeat, and the notifications' own queue tries again.
+SES and SNS do not deduplicate, so each is called once; the notification queue repeats.
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 _MAIL_REFUSED = frozenset({"MessageRejected", "InvalidParameterValue"})
 _MESSAGE_REFUSED = frozenset({"InvalidParameter", "InvalidParameterValue"})
 _OF_THE_TOPIC = ("TopicArn", "MessageGroupId")
-"""SNS says the same of a topic that is none: no message is to blame for that."""
+"""Parameters of the topic.
+
+SNS has the same error code for an invalid topic, which is no fault of a message.
+"""
 
 
 class SesMailer:
-    """Mails of SES' templates."""
+    """Mails with SES templates."""
 
     def __init__(self, client: SESClient, sender: str) -> None:
         self._client, self._sender = client, sender
@@ -50,7 +53,7 @@ class SesMailer:
 
 
 class SnsTopic:
-    """A topic of SNS; an attribute that says nothing is left out, since SNS takes none."""
+    """A topic of SNS. Empty attributes are omitted, because SNS rejects them."""
 
     def __init__(self, client: SNSClient, topic_arn: str) -> None:
         self._client, self._topic_arn = client, topic_arn
@@ -76,12 +79,12 @@ class SnsTopic:
 
 def _raise_if_refused(channel: Channel, error: ClientError, codes: frozenset[str]) -> None:
     reason = str(error.response.get("Error", {}).get("Message"))
-    if code_of(error) in codes and not any(each in reason for each in _OF_THE_TOPIC):
+    if code_of(error) in codes and not any(name in reason for name in _OF_THE_TOPIC):
         raise DeliveryRejected(channel, reason) from error
 
 
 class SqsDigestTimer:
-    """Delayed messages of the notifications' queue."""
+    """Delayed messages in the notification queue."""
 
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url
@@ -89,8 +92,8 @@ class SqsDigestTimer:
     def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
         """See `duetime.ports.notifications.DigestTimer`."""
         if not self._url:
-            cure = "DUETIME_NOTIFICATION_QUEUE says where it is"
-            raise BackendMisconfigured(SQS, "nobody said which queue asks for digests", cure)
+            cure = "Set DUETIME_NOTIFICATION_QUEUE to the URL of the queue"
+            raise BackendMisconfigured(SQS, "the notification queue is not set", cure)
         with translate_errors(SQS):
             self._client.send_message(
                 QueueUrl=self._url, MessageBody=json.dumps(window.request), DelaySeconds=delay

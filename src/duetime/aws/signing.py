@@ -1,4 +1,4 @@
-"""Signature version 4 for API Gateway, with whatever AWS credentials the machine has."""
+"""Signature version 4 for API Gateway, with the AWS credentials of the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REGION = re.compile(r"https://[^./]+\.execute-api\.([a-z0-9-]+)\.")
 
 
 class NotSigned(DuetimeError, RuntimeError):
-    """There is nothing to sign with, or no region to sign for."""
+    """The AWS credentials or the region are missing."""
 
     code = "not-signed"
 
@@ -25,17 +25,17 @@ class NotSigned(DuetimeError, RuntimeError):
 def signed(
     method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, region: str | None = None
 ) -> dict[str, str]:
-    """The headers of a request, and those that sign it.
+    """Return the headers of a request with its signature.
 
     Args:
-        method: the request's.
-        url: in full, quoted as it is sent.
-        headers: those that are sent.
-        body: what is sent, if anything.
-        region: the API's; by default the one that the URL names, or else the AWS settings.
+        method: the HTTP method.
+        url: the full URL, quoted.
+        headers: the request's headers.
+        body: the request's body, if any.
+        region: the API's region; by default from the URL, or else from the AWS settings.
 
     Raises:
-        NotSigned: there are no credentials, or they cannot be had; or no region is known.
+        NotSigned: the credentials are missing or cannot be loaded, or no region is known.
     """
     request = AWSRequest(method, url, headers=dict(headers), data=body)
     try:

@@ -4,7 +4,8 @@ Each change of the item is in one transaction with a row:
 
 ::
 
-    take   if the row is as read, and others hold fewer slots than the limit  -> row is processing and holds a slot
+    take   if the row is as read, and others hold fewer slots than the limit  -> row is processing and holds a
+    slot
     free   with the run's settle                                              -> row holds no slot
     evict  if the holder's row is as read, and the run is dead                -> fence + 1, no nonce, no slot
 

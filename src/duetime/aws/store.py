@@ -45,7 +45,8 @@ class DynamoStore:
 
     Args:
         client: repeats failed calls by itself.
-        single_shot: a client that repeats no call. A repeated batch could overwrite a row that has run meanwhile. Without
+        single_shot: a client that repeats no call. A repeated batch could overwrite a row that has run
+        meanwhile. Without
             this client, `put_many` writes the rows one by one.
         due_order: the table has the index by tenant and due time, and new rows are in it.
     """
@@ -89,7 +90,10 @@ class DynamoStore:
         self._put_row(action)
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
-        """Write an offloaded payload only if the key permits the row: a repeated call would leave the payload behind."""
+        """Write an offloaded payload only if the key permits the row.
+
+        A repeated call would leave the payload behind.
+        """
         if action.payload_offloaded:
             first = self._keys.first(action, terms)
             if first is not None:
@@ -111,7 +115,10 @@ class DynamoStore:
         return True
 
     def put_many(self, actions: Sequence[Action]) -> None:
-        """Put the first row alone. If it exists, this is a repeated call, and any of the rows may have run."""
+        """Put the first row alone.
+
+        If it exists, this is a repeated call, and any of the rows may have run.
+        """
         rows = list({action.ref: action for action in actions}.values())
         for row in rows:
             if row.payload_offloaded:
@@ -126,7 +133,10 @@ class DynamoStore:
     def _put_batch(
         self, single_shot: DynamoDBClient, batch: Mapping[ActionRef, Action]
     ) -> Sequence[ActionRef]:
-        """Write at most 25 rows in one call, once. Return the rows that need a conditional put of their own."""
+        """Write at most 25 rows in one call, once.
+
+        Return the rows that need a conditional put of their own.
+        """
         requests: Any = [{"PutRequest": {"Item": self._item(action)}} for action in batch.values()]
         try:
             with translate_errors(SERVICE):
@@ -296,7 +306,10 @@ def not_settled(item: Item | None, claimed: Action) -> SettleResult:
 def _applied_if_mine(
     outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
 ) -> Applied | Rejected:
-    """Return `Applied` if the row is as this call leaves it: its first attempt changed it without a response."""
+    """Return `Applied` if the row is as this call leaves it.
+
+    Its first attempt changed it without a response.
+    """
     row = outcome.action
     if row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at):
         return Applied(row)

@@ -1,4 +1,4 @@
-"""The tables' shape, in one place: what a deploy creates, the local cloud and the contract suite too."""
+"""The tables' keys and indexes, for deploys, the local cloud and the contract suite."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 FORMAT = 1
-"""The version of keys and attributes; a deploy refuses tables of another."""
+"""The version of keys and attributes. A deploy rejects tables with another version."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexShape:
-    """A sparse index that projects keys only: rows without its partition attribute are not in it."""
+    """A sparse index that projects only keys. It omits rows without its partition attribute."""
 
     name: str
     partition: str
@@ -21,7 +21,7 @@ class IndexShape:
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """A table: its keys are ``pk`` and ``sk``, all indexed attributes are texts."""
+    """A table with the keys ``pk`` and ``sk``. All indexed attributes are strings."""
 
     name: str
     indexes: tuple[IndexShape, ...]
@@ -29,22 +29,22 @@ class TableShape:
 
 
 DUE = IndexShape("due", "due_shard", "due_at")
-"""Unsettled rows by due time. A row is in it from the put to the settle: a claim costs no index write."""
+"""Unsettled rows by due time. A row stays in it from put to settle, so a claim costs no index write."""
 
 CORRELATION = IndexShape("correlation", "correlation", "sk")
-"""Rows with a correlation id, by tenant and id; oldest first, since ids sort by creation."""
+"""Rows with a correlation id, by tenant and id; oldest first, because ids sort by creation."""
 
 FAILED = IndexShape("failed", "failed", "failed_at")
-"""Failed rows by when they failed, in the shards of their tenant; those redriven are in it no more."""
+"""Failed rows by the time of failure, in the shards of their tenant, without redriven rows."""
 
 TENANT_DUE = IndexShape("tenant_due", "tenant_due", "due_at")
-"""A tenant's one-shots by due time, in the tenant's shards, settled ones too. It is there only with ``due_order``."""
+"""A tenant's one-shots by due time, in the tenant's shards, also settled ones. Only with ``due_order``."""
 
 JOB_NAMES = IndexShape("jobs", "tenant", "name")
 """A tenant's jobs by name."""
 
 ATTEND = IndexShape("attend", "attend_shard", "attend_at")
-"""All jobs by when somebody must look after them at the latest."""
+"""All jobs by the time of their next maintenance."""
 
 AUDIT = IndexShape("audit", "audit_of", "sk")
 """A tenant's audit entries, by age."""
@@ -56,13 +56,13 @@ TTL_ATTRIBUTE = "ttl"
 
 
 def actions_shape(*, due_order: bool) -> TableShape:
-    """The actions table of a deployment that has the index by due time, or has not."""
+    """Return the actions table, with the index by due time if `due_order`."""
     return ACTIONS_IN_DUE_ORDER if due_order else ACTIONS
 
 
 def create_table_request(shape: TableShape, name: str) -> Mapping[str, Any]:
-    """The arguments of DynamoDB's ``CreateTable``."""
-    attributes = {"pk", "sk"} | {each for index in shape.indexes for each in (index.partition, index.sort)}
+    """Return the arguments of DynamoDB's ``CreateTable``."""
+    attributes = {"pk", "sk"} | {name for index in shape.indexes for name in (index.partition, index.sort)}
     request: dict[str, Any] = {
         "TableName": name,
         "BillingMode": "PAY_PER_REQUEST",
@@ -79,11 +79,11 @@ def create_table_request(shape: TableShape, name: str) -> Mapping[str, Any]:
 
 
 def add_index_request(shape: TableShape, index: IndexShape, name: str) -> Mapping[str, Any]:
-    """The arguments of DynamoDB's ``UpdateTable`` that add an index to a table that is there."""
-    whole = create_table_request(shape, name)
+    """Return the arguments of DynamoDB's ``UpdateTable`` that add an index to an existing table."""
+    created = create_table_request(shape, name)
     return {
         "TableName": name,
-        "AttributeDefinitions": whole["AttributeDefinitions"],
+        "AttributeDefinitions": created["AttributeDefinitions"],
         "GlobalSecondaryIndexUpdates": [{"Create": _created(index)}],
     }
 

@@ -1,4 +1,4 @@
-"""Timers as EventBridge Scheduler's one-shot schedules: created far ahead, gone by themselves after they fired."""
+"""Timers as one-shot schedules of EventBridge Scheduler, which deletes them after they fired."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[0-9a-zA-Z-_.]{1,64}", re.ASCII)
 
 
 class EventBridgeTimers:
-    """One schedule for each gen of an action, in one group."""
+    """One schedule for each generation of an action, in one group."""
 
     def __init__(self, client: EventBridgeSchedulerClient, settings: Settings) -> None:
         self._client, self._settings = client, settings
@@ -35,7 +35,7 @@ class EventBridgeTimers:
         try:
             with translate_errors(SERVICE):
                 self._create(message, wake_at)
-        except BackendMisconfigured as error:  # whatever the reason, the caller has another way to wake it
+        except BackendMisconfigured as error:  # the caller has another way to wake the action
             raise BackendUnavailable(SERVICE, str(error)) from error
 
     def _create(self, message: DueMessage, wake_at: datetime) -> None:
@@ -51,7 +51,7 @@ class EventBridgeTimers:
                 Target=target(self._settings, to_json(message)),
             )
         except ClientError as error:
-            if code_of(error) != "ConflictException":  # this gen has its timer already
+            if code_of(error) != "ConflictException":  # this generation has a timer
                 raise
 
     def clear(self, message: DueMessage) -> None:
@@ -65,12 +65,12 @@ class EventBridgeTimers:
                     raise
 
 
-def target(settings: Settings, told: str) -> Any:
-    """What a schedule does: invoke dispatch with the JSON `told`, for an hour if need be."""
+def target(settings: Settings, content: str) -> Any:
+    """Return the target of a schedule: dispatch with the JSON `content`, retried for up to an hour."""
     invoked = {
         "Arn": settings.dispatch_arn,
         "RoleArn": settings.timer_role_arn,
-        "Input": told,
+        "Input": content,
         "RetryPolicy": {"MaximumRetryAttempts": 10, "MaximumEventAgeInSeconds": 3_600},
     }
     if settings.timer_dlq_arn:
@@ -79,7 +79,7 @@ def target(settings: Settings, told: str) -> Any:
 
 
 def schedule_name(message: DueMessage) -> str:
-    """A name that EventBridge takes, one for each gen: id and gen where they fit, their hash where they do not."""
+    """Return a valid, unique schedule name: id and generation, or their hash if they do not fit."""
     plain = f"{message.ref.id}.{message.generation}"
     if _NAME.fullmatch(plain):
         return plain
@@ -87,5 +87,5 @@ def schedule_name(message: DueMessage) -> str:
 
 
 def at_expression(wake_at: datetime) -> str:
-    """``at(2027-06-01T07:00:00)``: whole seconds, rounded down, in UTC."""
+    """Return ``at(2027-06-01T07:00:00)``: whole seconds, rounded down, in UTC."""
     return f"at({wake_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S})"

@@ -36,7 +36,10 @@ class DynamoUndelivered:
         self._client, self._table = client, table
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
-        """See `duetime.ports.undelivered.UndeliveredStore`, here and below. Only the first write sends the body."""
+        """See `duetime.ports.undelivered.UndeliveredStore`, here and below.
+
+        Only the first write sends the body.
+        """
         latest: Item = {
             "reason": {"S": thing.reason},
             "last_at": {"S": instant.text(thing.last_at)},
@@ -64,7 +67,10 @@ class DynamoUndelivered:
             )
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
-        """Bodies can be long, and DynamoDB ends a page at 1 MB: one page of ours can need several of its pages."""
+        """Bodies can be long, and DynamoDB ends a page at 1 MB.
+
+        One page of ours can need several of its pages.
+        """
         with translate_errors(SERVICE):
             items = items_of(
                 self._client.query,

@@ -15,7 +15,8 @@ the window's begin, ``#name#``, a name    the count of this job or type
     count   no place yet; the window is open, and counts as many as were seen -> place; window + 1; name + 1
     close   the window is there                                               -> closed
 
-If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to live removes
+If the window counts more than the caller read, the caller tries again with the new count. DynamoDB's time to
+live removes
 all items.
 """
 
@@ -82,7 +83,9 @@ class DynamoWindows:
                 item = self._window_item(window)
             else:
                 return place
-        raise BackendUnavailable(SERVICE, f"the window of {window.kind} kept changing")
+        raise BackendUnavailable(
+            SERVICE, f"the window of {window.kind} changed during each of {_RACES} attempts"
+        )
 
     def _counting(
         self, notification: Notification, place: DigestPosition, expires_at: datetime

@@ -43,8 +43,8 @@ class MemoryAuditTrail:
 
     def end(self, entry: AuditEntry) -> None:
         with self._lock:
-            standing = self._entries.get(entry.id)
-            if standing is None or standing.status is None:
+            current = self._entries.get(entry.id)
+            if current is None or current.status is None:
                 self._entries[entry.id] = entry
 
     def of(
@@ -54,10 +54,10 @@ class MemoryAuditTrail:
             raise InvalidCursor
         with self._lock:
             found = [
-                each
-                for each in sorted(self._entries.values(), key=lambda entry: entry.id, reverse=True)
-                if each.tenant_id == tenant_id
-                and target in {None, each.target}
-                and (cursor is None or each.id < cursor)
+                entry
+                for entry in sorted(self._entries.values(), key=lambda entry: entry.id, reverse=True)
+                if entry.tenant_id == tenant_id
+                and target in {None, entry.target}
+                and (cursor is None or entry.id < cursor)
             ]
         return AuditPage(tuple(found[:limit]), found[limit - 1].id if len(found) > limit else None)

@@ -1,4 +1,4 @@
-"""What the steps are wired over in memory: one set of back ends, and the clock that goes with them."""
+"""The set of back ends in memory, with their clock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryBackends:
-    """The back ends as the steps see them; a simulation puts its faults in between."""
+    """The back ends of the steps. A simulation wraps them with faults."""
 
     clock: Clock
     store: ActionStore

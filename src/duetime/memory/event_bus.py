@@ -1,4 +1,4 @@
-"""The event bus in memory: what was published, as its subscribers get it."""
+"""The event bus in memory: published events in the form that subscribers receive."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from duetime.ids import EVENT_SOURCE
 from duetime.model.lifecycle import LifecycleEvent
 
 KEPT = 10_000
-"""Events that are remembered, the latest."""
+"""The number of latest events in `published`."""
 
 
 class MemoryEventBus:
-    """Hands each event to `deliver`, in the form in which EventBridge does."""
+    """Calls `deliver` with each event in EventBridge's form."""
 
     def __init__(self, deployment: str, deliver: Callable[[Mapping[str, Any]], None]) -> None:
         self._deployment, self._deliver = deployment, deliver
@@ -24,13 +24,13 @@ class MemoryEventBus:
 
     def put(self, events: Sequence[LifecycleEvent]) -> None:
         """See `duetime.ports.wakeups.EventBus`."""
-        for each in events:
+        for lifecycle_event in events:
             event = {
-                "id": str(uuid5(NAMESPACE_OID, each.id)),
-                "time": instant.text(each.at.replace(microsecond=0)),
+                "id": str(uuid5(NAMESPACE_OID, lifecycle_event.id)),
+                "time": instant.text(lifecycle_event.at.replace(microsecond=0)),
                 "source": EVENT_SOURCE,
-                "detail-type": each.type,
-                "detail": each.detail(self._deployment),
+                "detail-type": lifecycle_event.type,
+                "detail": lifecycle_event.detail(self._deployment),
             }
             self.published.append(event)
             self._deliver(event)

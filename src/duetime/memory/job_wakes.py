@@ -1,4 +1,4 @@
-"""EventBridge in memory: the jobs' schedules, by the clock that it is given, and their rules. It starts no thread."""
+"""EventBridge in memory: the jobs' schedules and rules, with a given clock and without threads."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Set:
-    """A wake that is set. Of an enabled schedule: what a rate counts from, and when it fires next."""
+    """A stored wake. For an enabled schedule: the start of its rate, and its next time."""
 
     wake: JobWake
     start: datetime
     next_at: datetime | None = None
 
-    def goes_on_as(self, wake: JobWake) -> bool:
-        """Whether `wake` fires when this does."""
-        mine, its = ((each.is_enabled, each.expression, each.tz) for each in (self.wake, wake))
+    def fires_like(self, wake: JobWake) -> bool:
+        """Return whether `wake` fires at the same times."""
+        mine, its = ((one.is_enabled, one.expression, one.tz) for one in (self.wake, wake))
         return mine == its
 
 
 class MemoryJobWakes:
-    """The wakes, in a dictionary. Whoever drives it asks what fires, and hands it the bus' events."""
+    """The wakes, in a dictionary. The driver calls `fire` for schedules and `matching` for events."""
 
     precision: Precision = "second"
     """See `duetime.ports.jobs.JobWakes`, here and below."""
@@ -50,7 +50,7 @@ class MemoryJobWakes:
         now = self._clock.now()
         with self._lock:
             previous = self._wakes.get((wake.kind, wake.name))
-            if previous is not None and previous.goes_on_as(wake):
+            if previous is not None and previous.fires_like(wake):
                 fresh = _Set(wake, previous.start, previous.next_at)
             else:
                 fresh = _Set(wake, now, _next_after(wake, now, start=now))
@@ -61,7 +61,7 @@ class MemoryJobWakes:
             self._wakes.pop((kind, name), None)
 
     def fire(self, now: datetime) -> tuple[JobWake, ...]:
-        """The enabled schedules whose time has come since they last fired, or were put; each once, however late."""
+        """Return the enabled schedules that are due at `now`, each once, however late."""
         with self._lock:
             due = sorted(
                 (wake.next_at, key)
@@ -75,12 +75,12 @@ class MemoryJobWakes:
             return tuple(self._wakes[key].wake for _, key in due)
 
     def next_at(self) -> datetime | None:
-        """When the next schedule fires."""
+        """Return the time of the next schedule."""
         with self._lock:
             return min([wake.next_at for wake in self._wakes.values() if wake.next_at], default=None)
 
     def matching(self, event: Mapping[str, Any]) -> tuple[JobWake, ...]:
-        """The enabled rules whose pattern lets an event of the bus through."""
+        """Return the enabled rules whose pattern matches an event."""
         with self._lock:
             wakes = [wake.wake for wake in self._wakes.values()]
         return tuple(
@@ -90,7 +90,7 @@ class MemoryJobWakes:
         )
 
     def wake(self, kind: str, name: str) -> JobWake | None:
-        """The wake of that kind and name: for tests and simulations, which may look at everything."""
+        """Return the wake of this kind and name, for tests and simulations."""
         with self._lock:
             found = self._wakes.get((kind, name))
             return None if found is None else found.wake

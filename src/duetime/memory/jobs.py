@@ -1,4 +1,4 @@
-"""Jobs in memory, under the lock of the rows: what concerns a job and one of its actions is one step."""
+"""Jobs in memory, under the lock of the actions: a write of a job and one of its actions is one step."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ from duetime.model.run_stats import EndedRun
 from duetime.ports.jobs import JobPage, JobRunClaim, LockRequirement
 
 _Attention = tuple[str, str, str]
-"""A job in the order of attention: when, and then its tenant and name."""
+"""The sort key of jobs by their next maintenance: time, tenant, name."""
 
 
 class MemoryJobStore:
-    """The jobs, in dictionaries beside the rows of `store`. `on_change` is called with each change: it is their stream."""
+    """The jobs in memory.
+
+    The store calls `on_change` with each change, in order: this is the jobs' stream.
+    """
 
     def __init__(
-        self, store: MemoryStore, *, on_change: Callable[[JobChange | SpanKept], None] = lambda _told: None
+        self, store: MemoryStore, *, on_change: Callable[[JobChange | SpanKept], None] = lambda _event: None
     ) -> None:
         self._store, self._on_change = store, on_change
         self._jobs: dict[JobRef, Job] = {}
@@ -58,7 +61,7 @@ class MemoryJobStore:
             waiting = sorted(
                 (_attention(job), job.ref) for job in self._jobs.values() if job.maintain_at <= until
             )
-        found = list(islice((each for each in waiting if after is None or each[0] > after), limit + 1))
+        found = list(islice((entry for entry in waiting if after is None or entry[0] > after), limit + 1))
         more = len(found) > limit
         return [ref for _, ref in found[:limit]], " ".join(found[limit - 1][0]) if more else None
 
@@ -72,14 +75,14 @@ class MemoryJobStore:
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
         with self._store.lock:
-            standing = self._jobs.get(old.ref)
-            if standing is None:
+            current = self._jobs.get(old.ref)
+            if current is None:
                 return False
-            after = _changed(standing, new, old.revision + 1)
-            if standing.revision != old.revision:
-                return standing == replace(after, cursor=standing.cursor, maintain_at=standing.maintain_at)
-            if after.version != standing.version:
-                self._end_version(standing, after.since)
+            after = _changed(current, new, old.revision + 1)
+            if current.revision != old.revision:
+                return current == replace(after, cursor=current.cursor, maintain_at=current.maintain_at)
+            if after.version != current.version:
+                self._end_version(current, after.since)
             self._keep_version(after)
             self._keep_spans(old.ref, spans)
             self._put(after)
@@ -89,29 +92,29 @@ class MemoryJobStore:
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
         with self._store.lock:
-            standing = self._jobs.get(job.ref)
-            if standing is None or standing.revision != job.revision:
+            current = self._jobs.get(job.ref)
+            if current is None or current.revision != job.revision:
                 return False
-            if standing.cursor != job.cursor:
-                return (standing.cursor, standing.maintain_at) == (cursor, maintain_at)
+            if current.cursor != job.cursor:
+                return (current.cursor, current.maintain_at) == (cursor, maintain_at)
             self._keep_spans(job.ref, missed)
-            self._put(replace(standing, cursor=cursor, maintain_at=maintain_at))
+            self._put(replace(current, cursor=cursor, maintain_at=maintain_at))
             return True
 
     def claim(self, taking: JobRunClaim) -> bool:
         with self._store.lock:
             row = self._store.get(taking.row.ref)
-            if row is None or not _stands_as(row, taking.row) or not self._has_what_it_asks_for(taking):
+            if row is None or not _is_as_read(row, taking.row) or not self._meets_requirement(taking):
                 return False
-            self._store.write(row, _kept(row, taking.claimed))
+            self._store.write(row, _with_unread_fields(row, taking.claimed))
             if taking.hold is LockRequirement.LOCK:
                 self._fence_off(taking)
                 self._put(replace(self._jobs[taking.job.ref], running=row.ref))
-                self._wait_no_more(taking.job.ref, row.ref)
+                self._stop_waiting(taking.job.ref, row.ref)
             return True
 
     def _fence_off(self, taking: JobRunClaim) -> None:
-        """A run whose lock is taken from it holds nothing any more, should its worker wake."""
+        """Raise the fence of a dead run that loses the lock, so that it holds nothing if its worker wakes."""
         dead, lock = taking.dead, self._jobs[taking.job.ref].running
         if dead is not None and lock == dead.ref != taking.row.ref and dead.status is Status.PROCESSING:
             row = self._store.get(dead.ref)
@@ -120,10 +123,10 @@ class MemoryJobStore:
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
         with self._store.lock:
-            standing = self._jobs.get(job.ref)
-            if standing is None or standing.waiting not in (job.waiting, waiting):
+            current = self._jobs.get(job.ref)
+            if current is None or current.waiting not in (job.waiting, waiting):
                 return False
-            self._put(replace(standing, waiting=waiting))
+            self._put(replace(current, waiting=waiting))
             return True
 
     def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
@@ -154,14 +157,14 @@ class MemoryJobStore:
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
         with self._store.lock:
-            standing = self._store.get(row.ref)
-            if standing is None:
+            current = self._store.get(row.ref)
+            if current is None:
                 return False
-            if (standing.status, standing.generation) != (row.status, row.generation):
-                return standing == _kept(standing, ended)
-            self._store.write(standing, _kept(standing, ended))
+            if (current.status, current.generation) != (row.status, row.generation):
+                return current == _with_unread_fields(current, ended)
+            self._store.write(current, _with_unread_fields(current, ended))
             self._unlock(ref, row.ref)
-            self._wait_no_more(ref, row.ref)
+            self._stop_waiting(ref, row.ref)
             return True
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
@@ -172,20 +175,20 @@ class MemoryJobStore:
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         with self._store.lock:
-            kept = self._versions.get(ref, {})
-            return [kept[number] for number in sorted(kept)]
+            versions = self._versions.get(ref, {})
+            return [versions[number] for number in sorted(versions)]
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
         with self._store.lock:
-            found = [each for each in self._spans.get(ref, ()) if each.start < end and each.end > start]
+            found = [span for span in self._spans.get(ref, ()) if span.start < end and span.end > start]
         return sorted(found, key=lambda span: span.start)
 
     def earliest_attend_at(self) -> datetime | None:
-        """When a job must be attended to first."""
+        """Return the earliest maintenance time of all jobs."""
         with self._store.lock:
             return min([job.maintain_at for job in self._jobs.values()], default=None)
 
-    def _has_what_it_asks_for(self, taking: JobRunClaim) -> bool:
+    def _meets_requirement(self, taking: JobRunClaim) -> bool:
         if taking.hold is LockRequirement.NOTHING:
             return True
         job = self._jobs.get(taking.job.ref)
@@ -196,19 +199,19 @@ class MemoryJobStore:
         return job.running == taking.dead_ref and self._is_dead(job.running, taking.dead)
 
     def _is_dead(self, holder: ActionRef, dead: Action | None) -> bool:
-        """Whether the lock's holder still stands as it was read: dead, or gone."""
+        """Return whether the holder of the lock is still dead as read, or gone."""
         row = self._store.get(holder)
-        return row is None if dead is None else row is not None and _stands_as(row, dead)
+        return row is None if dead is None else row is not None and _is_as_read(row, dead)
 
     def _unlock(self, ref: JobRef, holder: ActionRef) -> bool:
-        """Free the lock if it is `holder`'s; whether it was."""
+        """Free the lock if `holder` holds it, and return whether it did."""
         job = self._jobs.get(ref)
         if job is None or job.running != holder:
             return False
         self._put(replace(job, running=None))
         return True
 
-    def _wait_no_more(self, ref: JobRef, waiting: ActionRef) -> None:
+    def _stop_waiting(self, ref: JobRef, waiting: ActionRef) -> None:
         job = self._jobs.get(ref)
         if job is not None and job.waiting == waiting:
             self._put(replace(job, waiting=None))
@@ -224,31 +227,31 @@ class MemoryJobStore:
         self._versions.setdefault(job.ref, {})[job.version] = version
 
     def _end_version(self, job: Job, at: datetime) -> None:
-        kept = self._versions[job.ref]
-        kept[job.version] = replace(kept[job.version], until=at)
+        versions = self._versions[job.ref]
+        versions[job.version] = replace(versions[job.version], until=at)
 
     def _keep_spans(self, ref: JobRef, spans: Sequence[JobSpan]) -> None:
-        kept = self._spans.setdefault(ref, {})
+        stored_spans = self._spans.setdefault(ref, {})
         for span in spans:
-            if span not in kept:
+            if span not in stored_spans:
                 self._on_change(SpanKept(ref, span))
-        kept.update(dict.fromkeys(spans))
+        stored_spans.update(dict.fromkeys(spans))
 
 
-def _changed(standing: Job, new: Job, revision: int) -> Job:
-    """The job after a change: who runs, the tally, and where it comes from are not the change's to write."""
+def _changed(current: Job, new: Job, revision: int) -> Job:
+    """Return the job after a change, which does not write the lock, the statistics and the origin."""
     return replace(
         new,
         revision=revision,
-        origin=standing.origin,
-        anchor=standing.anchor,
-        running=standing.running,
-        waiting=standing.waiting,
-        tally=standing.tally,
+        origin=current.origin,
+        anchor=current.anchor,
+        running=current.running,
+        waiting=current.waiting,
+        tally=current.tally,
     )
 
 
-def _stands_as(row: Action, read: Action) -> bool:
+def _is_as_read(row: Action, read: Action) -> bool:
     return (row.status, row.fence, row.generation, row.lease_until) == (
         read.status,
         read.fence,
@@ -257,13 +260,13 @@ def _stands_as(row: Action, read: Action) -> bool:
     )
 
 
-def _kept(standing: Action, after: Action) -> Action:
-    """What a row becomes, with what its reader may not have seen: its payload, and a request to cancel."""
+def _with_unread_fields(current: Action, after: Action) -> Action:
+    """Return `after` with the attributes that its reader may not have: payload and request to cancel."""
     return replace(
         after,
-        payload=standing.payload,
-        cancel_requested_at=standing.cancel_requested_at,
-        cancel_requested_by=standing.cancel_requested_by,
+        payload=current.payload,
+        cancel_requested_at=current.cancel_requested_at,
+        cancel_requested_by=current.cancel_requested_by,
     )
 
 

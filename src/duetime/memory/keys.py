@@ -44,7 +44,10 @@ class MemoryIdempotencyKeys:
     def take_again(
         self, ref: ActionRef, at: datetime, redrive: Callable[[], Applied | Rejected]
     ) -> Applied | Rejected:
-        """Redrive a row. A row with a key takes the key again; if another action has it, return `Rejected`."""
+        """Redrive a row.
+
+        A row with a key takes the key again; if another action has it, return `Rejected`.
+        """
         with self._table.lock:
             row = self._table.get(ref)
             if row is None or row.idempotency_key is None or row.status is not Status.FAILED:

@@ -14,7 +14,7 @@ class MemoryRoutes:
         self.publish(manifests)
 
     def publish(self, manifests: Iterable[Manifest]) -> None:
-        """Know these, and no others any more."""
+        """Replace all manifests."""
         self._routes = routes_by_type(manifests)
 
     def queue_for(self, type_name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Preferences, lists, deliveries and windows in memory; and what was mailed and published, for whoever wants to look."""
+"""Preferences, lists, deliveries and windows in memory; sent mails and published messages for tests."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class MemoryPreferences:
     def put(self, chosen: Preferences) -> bool:
         following = replace(chosen, revision=chosen.revision + 1)
         with self._lock:
-            standing = self.get(chosen.tenant_id)
-            if standing.revision == chosen.revision:
+            current = self.get(chosen.tenant_id)
+            if current.revision == chosen.revision:
                 self._chosen[chosen.tenant_id] = following
                 return True
-            return standing == following
+            return current == following
 
 
 class MemoryInbox:
@@ -71,12 +71,12 @@ class MemoryInbox:
             raise InvalidCursor
         with self._lock:
             found = [
-                each
-                for _, each in sorted(self._entries.items(), reverse=True)
-                if each.notification.tenant_id == tenant_id
-                and each.notification.kind in kinds
-                and not (is_unread and each.read_at)
-                and (cursor is None or each.entry_id < cursor)
+                entry
+                for _, entry in sorted(self._entries.items(), reverse=True)
+                if entry.notification.tenant_id == tenant_id
+                and entry.notification.kind in kinds
+                and not (is_unread and entry.read_at)
+                and (cursor is None or entry.entry_id < cursor)
             ]
         return InboxPage(tuple(found[:limit]), found[limit - 1].entry_id if len(found) > limit else None)
 
@@ -99,7 +99,7 @@ class _Lease:
 
 
 class MemoryDeliveries:
-    """Leases in a dictionary; None stands for what was sent."""
+    """Leases in a dictionary. None marks a sent delivery."""
 
     def __init__(self) -> None:
         self._leases: dict[tuple[TenantId, str], _Lease | None] = {}
@@ -139,7 +139,7 @@ class MemoryDeliveries:
 
 @dataclass(slots=True)
 class _Counted:
-    """A window that counts."""
+    """A window with its counts."""
 
     window: DigestWindow
     total: int = 0
@@ -148,7 +148,7 @@ class _Counted:
 
 
 class MemoryWindows:
-    """Windows, and the places in them, in dictionaries."""
+    """Windows and positions, in dictionaries."""
 
     def __init__(self) -> None:
         self._windows: dict[tuple[TenantId, NotificationKind, datetime], _Counted] = {}
@@ -195,7 +195,7 @@ def _key(window: DigestWindow) -> tuple[TenantId, NotificationKind, datetime]:
 
 
 class MemoryDigestTimer:
-    """Messages that come when their time has: more than once does no harm, so each is kept once."""
+    """Delayed messages. Repeats are harmless, so each is stored once."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -206,20 +206,20 @@ class MemoryDigestTimer:
 
     @property
     def next_at(self) -> datetime | None:
-        """When the next message comes."""
+        """The time of the next message."""
         return min(self._due.values(), default=None)
 
     def take_due(self) -> Iterable[Mapping[str, Any]]:
-        """The messages that have come by now, each once, the earliest first."""
+        """Remove and return the messages that are due now, earliest first."""
         now = self._clock.now()
-        due = [each for each, at in sorted(self._due.items(), key=itemgetter(1)) if at <= now]
-        for each in due:
-            del self._due[each]
-        return [each.request for each in due]
+        due = [window for window, at in sorted(self._due.items(), key=itemgetter(1)) if at <= now]
+        for window in due:
+            del self._due[window]
+        return [window.request for window in due]
 
 
 class MemoryMailer:
-    """Mails that went nowhere."""
+    """A list of sent mails."""
 
     def __init__(self) -> None:
         self.sent: list[Mail] = []
@@ -229,7 +229,7 @@ class MemoryMailer:
 
 
 class MemoryTopic:
-    """Messages that nobody subscribed to: subject, text and attributes of each."""
+    """A list of published messages: subject, text and attributes."""
 
     def __init__(self) -> None:
         self.published: list[tuple[str, str, Mapping[str, str]]] = []
@@ -239,7 +239,7 @@ class MemoryTopic:
 
 
 def notification_ports(clock: Clock) -> NotificationPorts:
-    """All that notifications need, in memory, with mails and a topic."""
+    """Return all interfaces of notifications in memory, with mails and a topic."""
     return NotificationPorts(
         preferences=MemoryPreferences(),
         inbox=MemoryInbox(),

@@ -148,7 +148,10 @@ class MemoryQueries:
         )
 
     def _newest_first(self, tenant_id: TenantId, places: Iterable[str], before: str) -> Iterator[Action]:
-        """Return the rows of some partitions with ids below `before`, highest first. The caller holds the lock."""
+        """Return the rows of some partitions with ids below `before`, highest first.
+
+        The caller holds the lock.
+        """
         partitions = [self._table.partitions.get((tenant_id, place), []) for place in places]
         merged = heapq.merge(*(_downwards(partition, before) for partition in partitions), reverse=True)
         return (self._rows[ActionRef(tenant_id, row_id)] for row_id in merged)

@@ -1,4 +1,7 @@
-"""The action store in memory. Each method holds one lock: condition and write are one step, as in DynamoDB."""
+"""The action store in memory.
+
+Each method holds one lock: condition and write are one step, as in DynamoDB.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,10 @@ OnCommit = Callable[[Sequence[Mapping[str, Any]]], object]
 
 
 class MemoryStore:
-    """The actions in memory. The store calls `on_change` with each change, in order: this is the table's stream."""
+    """The actions in memory.
+
+    The store calls `on_change` with each change, in order: this is the table's stream.
+    """
 
     on_commit: OnCommit | None = None
 
@@ -150,7 +156,8 @@ class MemoryStore:
     def _write_entries(self, entries: Sequence[Mapping[str, Any]]) -> None:
         if self.on_commit is None:
             raise Unsupported(
-                "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…) takes them"
+                "the entries of a commit need DynamoDB; in memory, SimulatedCloud(app, on_commit=…)"
+                " takes them"
             )
         self.on_commit(entries)
 

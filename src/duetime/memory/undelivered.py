@@ -1,4 +1,4 @@
-"""What is undelivered, in memory, where nothing ever is but what a test puts there; and the bodies that were sent."""
+"""Undelivered messages in memory, for tests; and the bodies that were sent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duetime.ports.undelivered import UndeliveredPage
 
 
 class MemoryUndelivered:
-    """Things in a dictionary."""
+    """Undelivered messages, in a dictionary by id."""
 
     def __init__(self) -> None:
         self._things: dict[str, Undelivered] = {}
@@ -20,19 +20,19 @@ class MemoryUndelivered:
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:  # noqa: ARG002 - memory ends first
         """See `duetime.ports.undelivered.UndeliveredStore`, here and below."""
         with self._lock:
-            kept = self._things.get(thing.id)
-            if kept is None:
+            stored = self._things.get(thing.id)
+            if stored is None:
                 self._things[thing.id] = replace(thing, count=1)
             else:
-                again = replace(kept, count=kept.count + 1, reason=thing.reason, last_at=thing.last_at)
+                again = replace(stored, count=stored.count + 1, reason=thing.reason, last_at=thing.last_at)
                 self._things[thing.id] = again
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
         with self._lock:
             newest_first = sorted(
-                (thing for thing in self._things if cursor is None or thing < cursor), reverse=True
+                (thing_id for thing_id in self._things if cursor is None or thing_id < cursor), reverse=True
             )
-            shown = tuple(self._things[each] for each in newest_first[:limit])
+            shown = tuple(self._things[thing_id] for thing_id in newest_first[:limit])
         return UndeliveredPage(shown, shown[-1].id if len(newest_first) > limit else None)
 
     def get(self, undelivered_id: str) -> Undelivered | None:
@@ -40,15 +40,15 @@ class MemoryUndelivered:
 
     def remove(self, thing: Undelivered) -> bool:
         with self._lock:
-            kept = self._things.get(thing.id)
-            if kept is not None and kept.count != thing.count:
+            stored = self._things.get(thing.id)
+            if stored is not None and stored.count != thing.count:
                 return False
             self._things.pop(thing.id, None)
             return True
 
 
 class MemoryBodies:
-    """Bodies that were sent, by their queues."""
+    """A list of the sent bodies with their queues."""
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, str]] = []

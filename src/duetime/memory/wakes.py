@@ -1,4 +1,4 @@
-"""Queues and timers in memory: what wakes the steps. They keep time by the clock they are given and start no thread."""
+"""Queues and timers in memory, with a given clock and without threads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class _Waiting:
 
 
 class MemoryQueues:
-    """The workers' queues: a received message is invisible until it is deleted, or until its visibility ends."""
+    """The workers' queues.
+
+    A received message is invisible until it is deleted or its visibility timeout ends.
+    """
 
     def __init__(
         self, clock: Clock, visibility: timedelta, on_send: Callable[[], None] = lambda: None
@@ -54,7 +57,7 @@ class MemoryQueues:
                 self._wait(receipt, waiting)
 
     def receive(self) -> tuple[str, Delivery] | None:
-        """The next visible message and its queue's name, now invisible for a while; None if there is none yet."""
+        """Receive the next visible message; return its queue and delivery, or None if there is none."""
         now = self._clock.now()
         with self._lock:
             while self._by_time and self._by_time[0][0] <= now:
@@ -68,14 +71,14 @@ class MemoryQueues:
         return None
 
     def delete(self, receipt: str) -> None:
-        """Consume a received message."""
+        """Delete a received message."""
         with self._lock:
             self._waiting.pop(receipt, None)
 
     def next_at(self) -> datetime | None:
-        """When the next message may be received."""
+        """Return the time of the next visible message."""
         with self._lock:
-            while self._by_time and not self._stands(*self._by_time[0]):
+            while self._by_time and not self._is_current(*self._by_time[0]):
                 heapq.heappop(self._by_time)
             return self._by_time[0][0] if self._by_time else None
 
@@ -83,13 +86,13 @@ class MemoryQueues:
         self._waiting[receipt] = waiting
         heapq.heappush(self._by_time, (waiting.visible_at, next(self._numbers), receipt))
 
-    def _stands(self, visible_at: datetime, _number: int, receipt: str) -> bool:
+    def _is_current(self, visible_at: datetime, _number: int, receipt: str) -> bool:
         waiting = self._waiting.get(receipt)
         return waiting is not None and waiting.visible_at == visible_at
 
 
 class MemoryTimers:
-    """One timer for each gen of an action."""
+    """One timer for each generation of an action."""
 
     def __init__(self) -> None:
         self._set: dict[tuple[ActionRef, int], tuple[datetime, DueMessage]] = {}
@@ -109,18 +112,18 @@ class MemoryTimers:
             self._set.pop((message.ref, message.generation), None)
 
     def fire(self, now: datetime) -> tuple[DueMessage, ...]:
-        """Take out the timers that are due."""
+        """Remove and return the timers that are due."""
         fired = []
         with self._lock:
             while self._by_time and self._by_time[0][0] <= now:
                 key = heapq.heappop(self._by_time)[2]
-                standing = self._set.get(key)
-                if standing and standing[0] <= now:
+                timer = self._set.get(key)
+                if timer and timer[0] <= now:
                     fired.append(self._set.pop(key)[1])
         return tuple(fired)
 
     def next_at(self) -> datetime | None:
-        """When the next timer is due."""
+        """Return the time of the next timer."""
         with self._lock:
             while self._by_time and self._by_time[0][2] not in self._set:
                 heapq.heappop(self._by_time)

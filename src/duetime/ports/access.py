@@ -1,4 +1,4 @@
-"""What the admin API needs to keep beside actions and jobs, written as a specification: grants, and the audit trail."""
+"""The interfaces to grants and the audit trail, written as a specification."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duetime.model.permissions import Permission
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a tenant's admin has granted to one of its roles, beside what the settings say."""
+    """The permissions that a tenant's admin granted to a role, in addition to those in the settings."""
 
     role: str
     permissions: frozenset[Permission]
@@ -26,24 +26,28 @@ class Grants(Protocol):
     """The grants of each tenant, by role."""
 
     def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
-        """A tenant's grants, by role: with all that was put through this very store, and what others put up to ten seconds ago.
+        """Return a tenant's grants by role.
+
+        The result has all grants put through this object. Grants put by other processes may appear ten
+        seconds later.
 
         Raises:
-            BackendUnavailable: they cannot be read; nobody may be let in by what they might say.
+            BackendUnavailable: the grants cannot be read. The caller must not permit anything because of
+            them.
         """
         ...
 
     def put(self, tenant_id: TenantId, grant: Grant) -> None:
-        """Grant a role this, in place of what was granted to it before; nothing at all takes the grant back.
+        """Replace the grant of a role. A grant without permissions revokes it.
 
-        Putting it again changes nothing. Other tenants' are left alone.
+        A repeat changes nothing. Other tenants' grants stay as they are.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Some entries of a trail, the latest first, and where the next page begins; `cursor` is None on the last one."""
+    """One page of a trail, latest entry first. `cursor` starts the next page; it is None on the last page."""
 
     entries: tuple[AuditEntry, ...]
     cursor: str | None
@@ -56,35 +60,41 @@ class AuditPage:
 
 
 class AuditTrail(Protocol):
-    """Who asked for which change, when, from where, and what came of it. Entries are added and ended, never changed."""
+    """The log of requested changes: caller, operation, time, address and result.
+
+    Entries are begun and ended, and never change otherwise.
+    """
 
     def begin(self, entry: AuditEntry) -> None:
-        """Keep an entry before its change is made: whatever happens then, it was asked for.
+        """Store an entry before its change is made.
 
-        Nothing happens if it is there already, ended or not: a call whose answer was lost may be repeated.
+        An existing entry stays as it is, ended or not: a repeat after a lost response is safe.
 
         Raises:
-            BackendUnavailable: it may not be kept; the change must not be made.
+            BackendUnavailable: the entry may not be stored. The caller must not make the change.
         """
         ...
 
     def end(self, entry: AuditEntry) -> None:
-        """Keep what came of an entry's change; nothing happens if that is kept already. It need not have begun.
+        """Store the result of an entry's change, also without an earlier `begin`.
+
+        An ended entry stays as it is.
 
         Raises:
-            BackendUnavailable: it may not be kept; the entry may be ended again.
+            BackendUnavailable: the result may not be stored. A repeat is safe.
         """
         ...
 
     def of(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:
-        """At most `limit` of a tenant's entries, the latest first: those about one target, or all.
+        """Return at most `limit` of a tenant's entries, latest first: the entries of one target, or all.
 
-        All may lag behind by a moment. No page doubles an entry of another or leaves one out that was there before the
-        first; what comes while one pages moves none. An entry is gone when its retention is over.
+        The list of all entries may lag by a moment. No entry occurs on two pages. Each entry that exists
+        before the first
+        page occurs on one page. Entries end with their retention.
 
         Raises:
-            InvalidCursor: it did not give out the cursor for this query.
+            InvalidCursor: the cursor is not from this query.
         """
         ...

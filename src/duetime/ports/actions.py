@@ -1,4 +1,7 @@
-"""What the steps need of the actions' rows, written as a specification; the rules are those of `duetime.ports.wakeups`."""
+"""The interface to the actions' rows, written as a specification.
+
+The rules of `duetime.ports.wakeups` apply.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from duetime.model.lease import (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some actions of a list, and where the next page begins; `cursor` is None on the last one."""
+    """One page of a list of actions. `cursor` is the start of the next page, or None on the last page."""
 
     actions: tuple[Action, ...]
     cursor: str | None
@@ -39,7 +42,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class DueEntry:
-    """One entry of the due index: it may lag behind its row by a moment."""
+    """One entry of the due index. It may lag behind its row by a moment."""
 
     ref: ActionRef
     due_at: datetime
@@ -47,56 +50,61 @@ class DueEntry:
 
 @dataclass(frozen=True, slots=True)
 class DuePage:
-    """Entries of one due shard, soonest first; `cursor` is None on the last page."""
+    """Entries of one due shard, soonest first. `cursor` is None on the last page."""
 
     entries: tuple[DueEntry, ...]
     cursor: str | None
 
 
 class ActionStore(Protocol):
-    """The rows. The table is the truth; everything else is a wake-up."""
+    """The rows. The table is the source of truth; everything else is a wake-up."""
 
     @property
     def due_shards(self) -> Sequence[str]:
-        """Every partition that the due index may have."""
+        """Return all partitions that the due index can have."""
         ...
 
     def put(self, action: Action) -> None:
-        """*schedule*: add a pending row if there is none with this id.
+        """*schedule*: add a pending row if no row has this id.
 
-        An id is random, or names one occurrence of one job, so a row that is there already is this one: its answer was
-        lost, or another planner came first. That is success.
-        A payload set apart is written first, so no row is ever without its payload.
+        An id is random, or names one occurrence of one job. Therefore an existing row is the same action: a
+        response was
+        lost, or another planner was faster. This is success.
+        An offloaded payload is written first, so that no row is ever without its payload.
         """
         ...
 
     def put_many(self, actions: Sequence[Action]) -> None:
-        """*schedule*, in bulk: each as `put` does, in no order, not all or nothing.
+        """*schedule*, in bulk: put each action as `put` does, in no order and not as one transaction.
 
-        After a lost answer nothing is written over a row that may have run.
+        After a lost response, no write replaces a row that may have run.
 
         Raises:
-            BackendUnavailable: some may not have been added; repeating the call with the same actions is safe.
+            BackendUnavailable: some rows may be missing. A repeat with the same actions is safe.
         """
         ...
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
         """*schedule, under a key*: take the action's idempotency key, and add its row, in one transaction.
 
-        A key is free that no action of the tenant has; and one whose time has passed by ``terms.now``, and whose
-        action is final, or gone: it is taken over. Otherwise the action that has the key is returned, as it is now;
-        a returned action with the id of `action` is this one, also where an answer was lost.
+        A key is free if no action of the tenant has it. If the key's time has passed by ``terms.now``, and
+        its action is
+        final or gone, this action takes the key over. Otherwise, return the current row of the action that
+        has the key.
+        A returned action with the id of `action` is this action, also after a lost response.
 
         Raises:
-            IdempotencyConflict: the key is not free, and its action has another type or payload; nothing was added.
+            IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was
+            added.
         """
         ...
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
-        """*schedule*, inside a caller's own ``TransactWriteItems``: what `put` would write, as entries of its list.
+        """*schedule*: return the writes of `put` as entries for the caller's own ``TransactWriteItems``.
 
-        With `terms` the action's idempotency key is taken as well, if no action has it: one whose time has passed
-        counts as taken here.
+        With `terms`, the entries also take the action's idempotency key, if no action has it. Here, a key
+        whose time has
+        passed counts as taken.
 
         Raises:
             Unsupported: this back end is not DynamoDB.
@@ -104,98 +112,126 @@ class ActionStore(Protocol):
         ...
 
     def get(self, ref: ActionRef) -> Action | None:
-        """The row as of now (a consistent read), its payload included; None if there is none."""
+        """Return the row with its payload, by a consistent read, or None if there is no row."""
         ...
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
-        """The rows as of now, payloads set apart not included; missing ones are left out, in no order."""
+        """Return the current rows in no order, without offloaded payloads and without missing rows."""
         ...
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
-        """*claim*: pending → processing, or processing → processing where the lease has ended.
+        """*claim*: pending → processing, or processing → processing if the lease has ended.
 
-        Eligible is a row that
+        A row is eligible if it
 
         - is pending, and due at or before ``terms.now``; or
-        - is processing, and its lease ended more than ``terms.skew`` before ``terms.now`` (a take-over: it counts
-          in `recoveries`, not in `attempt`).
+        - is processing, and its lease ended more than ``terms.skew`` before ``terms.now`` (a take-over: it
+          increases
+          `recoveries`, not `attempt`).
 
-        It takes the lease, the nonce and the next fence, starts an attempt, and keeps ``terms.retry`` unless the row
-        has a policy. A row that is processing with this very nonce is mine: an answer was lost. `LeaseHeld` for a live
-        lease of another; None for everything else. The payload is included.
+        The claim sets the lease, the nonce and the next fence, and starts an attempt. It stores
+        ``terms.retry`` unless the
+        row has a policy. A row that is processing with this nonce is claimed by this call: its response was
+        lost.
 
-        A row with a concurrency key, were it eligible but for that, is `NeedsSlot`, and nothing is changed.
+        Returns:
+            `Claimed` with the payload; `LeaseHeld` if another run has a live lease; `NeedsSlot` if an
+            eligible row has a
+            concurrency key (nothing is changed); None in all other cases.
         """
         ...
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
-        """Which actions hold a slot of a concurrency key, as of now (a consistent read)."""
+        """Return the actions that hold a slot of a concurrency key, by a consistent read."""
         ...
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:
-        """*claim under a concurrency key*: in one transaction, `row` becomes `claimed` and holds a slot of its key.
+        """*claim under a concurrency key*: replace `row` by `claimed` and take a slot, in one transaction.
 
-        The row must stand as it was read: status, gen, fence and lease. Others hold fewer than its limit; it may hold
-        one already. False, and nothing happens, if not; a row that is processing under the nonce of `claimed`
-        was claimed by this call's first try. What else is in the row, such as a request to cancel, is left alone.
+        Status, generation, fence and lease of the stored row must be as in `row`. Other actions must hold
+        fewer slots than
+        the limit of this action, which may hold a slot already. Otherwise, return False and change nothing.
+        A row that is processing with the nonce of `claimed` was claimed by the first attempt of this call:
+        return True.
+        Other attributes of the row, such as a request to cancel, stay as they are.
         """
         ...
 
     def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
-        """Free the slot of an action that cannot free it any more, if its row still stands as it was read.
+        """Free the slot of an action that cannot free it any more, if its stored row is as in `row`.
 
-        That is `row`: not processing, or processing under a lease that has ended; or None where it is gone. The fence of
-        a processing one goes on by one, and its nonce goes: should its worker wake, or hear of its claim only then, it
-        holds nothing any more. False, and nothing happens, if the row has changed, or the action holds no slot.
+        `row` is not processing, or is processing under a lease that has ended, or is None if the row is gone.
+        The fence of
+        a processing row increases by one, and its nonce is removed. If its worker wakes, or receives the
+        response of its
+        claim only then, it holds nothing. If the row has changed, or holds no slot, return False and change
+        nothing.
         """
         ...
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
-        """*heartbeat*: move the lease to `until`, if the row is processing under this fence; None if not."""
+        """*heartbeat*: move the lease to `until` if the row is processing under this fence.
+
+        Otherwise return None.
+        """
         ...
 
     def peek(self, claimed: Action) -> Renewed | None:
-        """Look, without writing and without consistency, whether a cancel was asked for.
+        """Return whether a cancel was requested, without a write and by an eventually consistent read.
 
-        None if the row is no longer processing under this fence.
+        Return None if the row is no longer processing under this fence.
         """
         ...
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
-        """*settle*: processing → executed, failed, cancelled, or pending again, if the row is under this fence.
+        """*settle*: processing → executed, failed, cancelled or pending, if the row is under this fence.
 
-        A final row leaves the due index and gets its time of expiry. A pending one gets its new due time and the next
-        `generation`, unless a cancel was asked for: that is `CANCEL_REQUESTED`. A run that is no longer under this fence is
-        `LEASE_LOST`. Both change nothing. A row that this very fence has settled was settled by this call's first try.
-        With it, the slot of its concurrency key is freed, whatever it becomes; where others keep the key busy, the row is
-        settled without, and whoever looks next for a slot evicts it.
+        A final row leaves the due index and gets its time of expiry. A pending row gets its new due time and
+        the next
+        `generation`. If a cancel was requested, the result is `CANCEL_REQUESTED` instead. If the row is no
+        longer under
+        this fence, the result is `LEASE_LOST`. Both change nothing.
+        A row that this fence has settled was settled by the first attempt of this call.
+        The settle also frees the slot of the row's concurrency key, whatever the new status. If other
+        transactions block
+        the key, the row is settled alone, and the next run that looks for a slot evicts it.
         """
         ...
 
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
     ) -> SettleResult:
-        """*settle by commit*: the settle as executed, and the handler's own entries with it, in one transaction.
+        """*settle by commit*: settle the row as executed and write the handler's entries, in one transaction.
 
-        `number` counts the commits that one run asks for: the same arguments again are the same commit, and done once.
-        `SETTLED` if this very commit is what has settled the row. A row that is no longer under this fence, or was
-        settled in any other way, is `LEASE_LOST`; nothing is written. A request to cancel stops no commit.
-        The slot of a concurrency key is freed as a settle frees it.
+        `number` counts the commits of one run. A repeat with the same arguments is the same commit, and is
+        made once.
+        The slot of a concurrency key is freed as by `settle`. A request to cancel stops no commit.
+
+        Returns:
+            `SETTLED` if this commit has settled the row. `LEASE_LOST`, with nothing written, if the row is no
+            longer under
+            this fence or was settled in another way.
 
         Raises:
-            CommitRefused: the condition of an entry did not hold, or others were busy with an item; nothing was written.
-            Unsupported: this back end cannot write the entries; nothing was written.
-            BackendUnavailable: there was no answer, however often it was asked: it may have been written, or be
-                written yet. Whoever reads the row, or takes it over, will know.
+            CommitRejected: the condition of an entry failed, or another transaction was writing an item.
+            Nothing was
+                written.
+            Unsupported: this back end cannot write the entries. Nothing was written.
+            BackendUnavailable: no attempt had a response. The commit may be written, now or later. A read of
+            the row, or a
+                take-over, shows the result.
         """
         ...
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
-        """*cancel*: pending → cancelled; the row leaves the due index."""
+        """*cancel*: pending → cancelled. The row leaves the due index."""
         ...
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
-        """*ask to cancel*: leave a request on a processing row, the first one stays; its fence is untouched."""
+        """*ask to cancel*: write a request on a processing row.
+
+        The first request stays; the fence does not change.
+        """
         ...
 
     def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
@@ -205,38 +241,45 @@ class ActionStore(Protocol):
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
     ) -> Applied | Rejected:
-        """*skip*: pending → skipped, if the row is pending under the `generation` of `row`; it leaves the due index."""
+        """*skip*: pending → skipped, if the row is pending under the `generation` of `row`.
+
+        It leaves the due index.
+        """
         ...
 
     def record(self, action: Action) -> None:
-        """Add a row that is settled already: what ran outside the road. Nothing happens if there is one."""
+        """Add a row that is settled already, for a run outside the normal path.
+
+        An existing row stays as it is.
+        """
         ...
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
-        """*redrive*: failed → pending, with the next `generation`, in the due index again, and no longer expiring.
+        """*redrive*: failed → pending, with the next `generation`, in the due index, without an expiry.
 
-        A row with an idempotency key takes it again, in the same transaction; if another action has it meanwhile,
-        that is `RequestRejected`, and tells which.
+        A row with an idempotency key takes the key again in the same transaction. If another action has the
+        key, return
+        `Rejected` with the id of that action.
         """
         ...
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
-        """A tenant's actions with that correlation id, oldest first. May lag behind the rows by a moment."""
+        """Return a tenant's actions with this correlation id, oldest first. The list may lag by a moment."""
         ...
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
-        """A tenant's one-shots, newest first; runs of jobs are in `of_job`."""
+        """Return a tenant's one-shots, newest first. `of_job` returns runs of jobs."""
         ...
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
-        """Failed actions of some tenants, runs of jobs too, the latest failure first, then the highest id.
+        """Return failed actions of some tenants, latest failure first, then highest id; runs of jobs too.
 
-        It may lag behind the rows by a moment, but shows none that has been redriven.
+        The list may lag by a moment, but contains no action that was redriven.
 
         Raises:
-            InvalidCursor: a list of these tenants did not give out the cursor.
+            InvalidCursor: the cursor is not from a list of these tenants.
         """
         ...
 
@@ -249,13 +292,17 @@ class ActionStore(Protocol):
         limit: int,
         cursor: str | None,
     ) -> Page:
-        """A tenant's one-shots with ``after < due_at <= until``, settled ones too, the soonest first, then by id.
+        """Return a tenant's one-shots with ``after < due_at <= until``, soonest first, then by id.
 
-        It is asked only with ``due_order``, and shows what was scheduled since that was chosen. It may lag behind the
-        rows by a moment; one whose due time moves while one pages may be shown twice, or not at all.
+        Settled ones are included.
+
+        Callers use it only with the setting ``due_order``. It contains the actions scheduled since the
+        setting is on. The
+        list may lag by a moment. An action whose due time moves between two pages may occur twice or not at
+        all.
 
         Raises:
-            InvalidCursor: no list in due order gave out the cursor.
+            InvalidCursor: the cursor is not from a list in due order.
         """
         ...
 
@@ -268,9 +315,11 @@ class ActionStore(Protocol):
         cursor: str | None,
         has_events: bool = False,
     ) -> Page:
-        """A tenant's runs of a job, newest first, by version and nominal time; one partition is read.
+        """Return a tenant's runs of a job, newest first, by version and nominal time.
 
-        Those that events started are in partitions of their own, which are read only if `has_events`.
+        This reads one partition.
+
+        Runs that events started are in partitions of their own, which are read only if `has_events`.
         """
         ...
 
@@ -285,22 +334,25 @@ class ActionStore(Protocol):
         limit: int,
         cursor: str | None,
     ) -> Page:
-        """Rows of a job's version with a nominal time in (after, until], oldest first; manual runs, too."""
+        """Return rows of a job's version with a nominal time in (after, until], oldest first.
+
+        Manual runs are included.
+        """
         ...
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
     ) -> DuePage:
-        """Entries of a due shard with ``after < due_at <= until``, soonest first; unsettled rows only.
+        """Return entries of a due shard with ``after < due_at <= until``, soonest first; unsettled rows only.
 
-        Reads what it returns and no more, however much is stored.
+        It reads only the entries that it returns, however many are stored.
         """
         ...
 
     def remove_payload(self, ref: ActionRef) -> None:
-        """Delete a payload set apart, whose row has been removed."""
+        """Delete the offloaded payload of a removed row."""
         ...
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
-        """Delete an idempotency key whose action's row has been removed, unless another action has it by now."""
+        """Delete the idempotency key of a removed row, unless another action has the key now."""
         ...

@@ -1,13 +1,14 @@
-"""What the steps need for jobs, written as a specification; the rules are those of `duetime.ports.wakeups`.
+"""The interfaces for jobs, written as a specification. The rules of `duetime.ports.wakeups` apply.
 
-A job's row has three parts, and each is written by its own condition, so that they never wait for one another:
+A job's row has three parts. Each part has its own condition, so that writers of two parts never conflict:
 
 =================  ==========================================================  ===========================
-part               who writes it                                               condition
+part               writers                                                     condition
 =================  ==========================================================  ===========================
-what it is         reconcile, operators (`change`)                             revision unchanged; next revision
-how far it is      plan (`move_cursor`), `change`                              revision and cursor unchanged
-who runs           claim, settle, cancel                                       the lock is free, or mine
+definition         reconcile, operators (`change`)                             revision unchanged; next
+revision
+progress           plan (`move_cursor`), `change`                              revision and cursor unchanged
+lock               claim, settle, cancel                                       the lock is free, or mine
 =================  ==========================================================  ===========================
 """
 
@@ -29,7 +30,7 @@ from duetime.ports.wakeups import Routes
 
 @dataclass(frozen=True, slots=True)
 class JobPage:
-    """Some jobs of a list, and where the next page begins; `cursor` is None on the last one."""
+    """One page of a list of jobs. `cursor` starts the next page; it is None on the last page."""
 
     jobs: tuple[Job, ...]
     cursor: str | None
@@ -42,89 +43,113 @@ class JobPage:
 
 
 class LockRequirement(Enum):
-    """What a claim asks of the job's row."""
+    """The condition of a claim on the job's row."""
 
     LOCK = "lock"
-    """Its revision is unchanged, and the lock is free or this action's; take it. If this action waits, it waits no more."""
+    """The revision is unchanged, and the lock is free or held by this action.
+
+    The claim takes it and ends the waiting.
+    """
     UNCHANGED = "unchanged"
-    """Its revision is unchanged."""
+    """The revision is unchanged."""
     NOTHING = "nothing"
-    """The job's row is not looked at: of a job that lets runs overlap, an event's or a manual one."""
+    """No condition: for event runs and manual runs of a job whose runs may overlap."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRunClaim:
-    """A claim of a job's run, decided on what was read, to be written if nothing of that has changed."""
+    """A claim of a job's run, decided on the values read.
+
+    It is written only if these values are unchanged.
+    """
 
     row: Action
-    """As it was read: its status, fence, gen and lease must still stand."""
+    """The row as read. Its status, fence, generation and lease must be unchanged."""
     claimed: Action
-    """What it becomes."""
+    """The row after the claim."""
     job: Job
-    """As it was read."""
+    """The job as read."""
     hold: LockRequirement
     dead: Action | None = None
-    """The holder of the lock as it was read: processing under a lease that has ended, or settled.
+    """The holder of the lock as read: processing under a lease that has ended, or settled.
 
-    The lock may be taken from it while it still stands so (status, fence and lease unchanged: a late heartbeat keeps it). With
-    it, a processing one's fence goes on by one, and its nonce goes: should its worker wake, it holds nothing any more.
+    The claim may take the lock while status, fence and lease of this row are unchanged; a late heartbeat
+    keeps the lock.
+    The claim also increases the fence of a processing row by one and removes its nonce: its worker then holds
+    nothing.
     """
     dead_ref: ActionRef | None = None
-    """Whose lock it is, even where its row is gone."""
+    """The holder of the lock, also if its row is gone."""
 
 
 class JobStore(Protocol):
-    """The jobs' rows, and the writes that concern a job and one of its actions together."""
+    """The jobs' rows, and the writes of a job together with one of its actions."""
 
     def get(self, ref: JobRef) -> Job | None:
-        """The job as of now (a consistent read); None if there never was one."""
+        """Return the job by a consistent read, or None if it never existed."""
         ...
 
     def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
-        """A tenant's jobs by name, dropped ones included. May lag behind by a moment; each job is read as of now."""
+        """Return a tenant's jobs by name, including removed jobs.
+
+        The list may lag; each job is read consistently.
+        """
         ...
 
     def to_attend(
         self, until: datetime, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[JobRef], str | None]:
-        """Jobs of all tenants whose `maintain_at` is at or before `until`, and a cursor while there are more.
+        """Return jobs of all tenants with `maintain_at` at or before `until`, and a cursor if there are more.
 
-        Every job is in this index; with ``instant.LATEST`` it lists them all. Reads what it returns and no more.
+        Every job is in this index; with ``instant.LATEST`` it lists all jobs. It reads only what it returns.
         """
         ...
 
     def add(self, job: Job) -> bool:
-        """Add a job that never was, with its first version; False, and nothing happens, if there is one."""
+        """Add a new job with its first version. If the job exists, return False and change nothing."""
         ...
 
     def change(self, old: Job, new: Job, *, spans: Sequence[JobSpan] = ()) -> bool:
-        """Write what reconcile or an operator changed, with the next revision; False if the revision is not `old`'s.
+        """Write a change by reconcile or an operator, with the next revision.
 
-        Writes the definition, version, since, cursor, attend_at, ends, pauses, dropped_at, tuning, wakes, registered_by,
-        registered_at, idempotency_key and idempotency_until of `new`, never who runs nor the tally. A new version is kept beside the former ones, and the
-        former one's end is noted; a changed definition of the same version replaces it. The spans are kept in the same
-        transaction. A row that stands as this very call would have left it was changed by its first try: True.
+        Return False if the stored revision is not `old`'s.
+
+        The change writes these attributes of `new`: definition, version, since, cursor, attend_at, ends,
+        pauses,
+        dropped_at, tuning, wakes, registered_by, registered_at, idempotency_key and idempotency_until. It
+        never writes the
+        lock, the waiting run or the statistics. A new version is stored beside the previous ones, with the
+        end of the
+        previous one. A changed definition of the same version replaces it. The spans are in the same
+        transaction.
+        A row that is as this call leaves it was changed by its first attempt: return True.
         """
         ...
 
     def move_cursor(
         self, job: Job, cursor: datetime, maintain_at: datetime, *, missed: Sequence[JobSpan] = ()
     ) -> bool:
-        """*plan*: move the cursor, if it and the revision are those of `job`; with it, keep the spans."""
+        """*plan*: move the cursor and store the spans, if the cursor and the revision are those of `job`."""
         ...
 
     def claim(self, taking: JobRunClaim) -> bool:
-        """*claim an occurrence*: one transaction over the action's row and its job's; False if either has changed."""
+        """*claim an occurrence*: write the action's and the job's row in one transaction.
+
+        False if either changed.
+        """
         ...
 
     def wait(self, job: Job, waiting: ActionRef) -> bool:
-        """Let an action wait for the lock in place of the one that `job` names; False if another has come before it."""
+        """Let an action wait for the lock instead of ``job.waiting``.
+
+        Return False if another action was faster.
+        """
         ...
 
     def settle(self, claimed: Action, settlement: Settlement, ref: JobRef, ended: EndedRun) -> SettleResult:
-        """*settle an occurrence* for good: the settle of `ActionStore`, and with it the unlocking and the tally.
+        """*settle an occurrence*: settle the row as in `ActionStore`, free the lock, count the run.
 
-        Where another action holds the lock, this one alone is settled.
+        If another action holds the lock, only the row is settled.
         """
         ...
 
@@ -138,35 +163,38 @@ class JobStore(Protocol):
         entries: Sequence[Mapping[str, Any]],
         number: int,
     ) -> SettleResult:
-        """*settle an occurrence by commit*: the commit of `ActionStore`, and with it the unlocking and the tally.
+        """*settle an occurrence by commit*: commit as in `ActionStore`, free the lock and count the run.
 
-        Where another action holds the lock, the entries are written with the settle of this one alone.
+        If another action holds the lock, the commit writes the entries and the row only.
         """
         ...
 
     def end_pending(self, row: Action, ended: Action, ref: JobRef) -> bool:
-        """*cancel*, *skip*: pending → what `ended` is, if status and gen still stand; False if they do not.
+        """*cancel*, *skip*: replace a pending row by `ended`; False if status or generation changed.
 
-        The job's lock is freed with it, if it is this action's: a run that waited for its retry.
+        This also frees the job's lock if the action holds it while it waits for its retry.
         """
         ...
 
     def count(self, ref: JobRef, ended: EndedRun) -> None:
-        """Count a run that held no lock. A lost answer may leave it uncounted, or counted twice."""
+        """Count a run that held no lock.
+
+        After a lost response, the run may be counted twice or not at all.
+        """
         ...
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
-        """The versions kept, oldest first."""
+        """Return the stored versions, oldest first."""
         ...
 
     def spans(self, ref: JobRef, start: datetime, end: datetime) -> Sequence[JobSpan]:
-        """The spans that overlap (start, end], by their start."""
+        """Return the spans that overlap (start, end], by their start."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobWake:
-    """One thing on EventBridge that wakes a job's planner, or starts its runs."""
+    """A schedule or rule on EventBridge that wakes a job's planner or starts its runs."""
 
     kind: Literal["schedule", "rule"]
     name: str
@@ -174,43 +202,43 @@ class JobWake:
     description: str
     is_enabled: bool
     expression: str = ""
-    """Of a schedule: its expression, and the zone beside it."""
+    """The expression of a schedule, in the time zone `tz`."""
     tz: str = "UTC"
     cadence: str = ""
-    """Of a rule: the name of the trigger that it serves."""
+    """The name of the trigger of a rule."""
     pattern: Mapping[str, Any] | None = None
 
 
 class JobWakes(Protocol):
-    """EventBridge as jobs need it: cron schedules and rules, readable under the jobs' names."""
+    """The cron schedules and rules of jobs on EventBridge, under the jobs' names."""
 
     @property
     def precision(self) -> Precision:
-        """The finest that this back end's timers honour; a job that asks for more is refused."""
+        """Return the finest precision of this back end's timers. Jobs that need a finer one are rejected."""
         ...
 
     def known(self) -> Sequence[tuple[str, str]]:
-        """Kind and name of each that is there."""
+        """Return kind and name of all existing wakes."""
         ...
 
     def put(self, wake: JobWake) -> None:
-        """Make it, or replace the one of that kind and name.
+        """Create the wake, or replace the wake with this kind and name.
 
         Raises:
-            BackendUnavailable: it may not be set; putting it again is safe.
+            BackendUnavailable: the wake may not be set. A repeat is safe.
         """
         ...
 
     def remove(self, kind: str, name: str) -> None:
-        """Remove it; nothing happens if there is none."""
+        """Remove the wake. A missing wake is ignored."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class JobPorts:
-    """What operators' calls need beside the actions."""
+    """The interfaces that operators' calls need in addition to the actions."""
 
     jobs: JobStore
     routes: Routes
     precision: Precision = "second"
-    """The finest that the back end honours, as its `JobWakes` say; a registration that asks for more is refused."""
+    """The precision of the back end's `JobWakes`. Registrations that need a finer one are rejected."""

@@ -1,4 +1,4 @@
-"""The port of metrics: steps say what happened, in one line; where that goes is no concern of theirs."""
+"""The interface to metrics. Steps report what happened, independent of the metrics' destination."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from duetime.model.metric import Metric
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a metric is told of, where that is no action."""
+    """The subject of a metric that does not belong to an action."""
 
     type: str
     tenant_id: TenantId
 
 
 class Meter(Protocol):
-    """Takes what is counted and measured. Steps call it after the fact, from any thread."""
+    """Records counters and measurements. Steps call it after the event, from any thread."""
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
-        """Count `value` more of a counter, or take down one value of another metric.
+        """Add `value` to a counter, or record one value of another metric.
 
-        It talks to nobody and raises nothing: what is metered must not fail over it.
+        It does no I/O and raises nothing, so that a metered step cannot fail because of it.
 
         Args:
-            metric: what happened.
-            value: how many, or how much.
-            of: the action, whose type and tenant are told; None for what concerns the deployment alone.
+            metric: the metric.
+            value: the number or the measured value.
+            of: the action or subject with the type and tenant; None for a metric of the deployment.
         """
         ...
 
 
 class NoMeter:
-    """Takes nothing down."""
+    """Records nothing."""
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
         """See `Meter`."""

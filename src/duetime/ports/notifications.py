@@ -1,4 +1,7 @@
-"""What notifications need of the world, written as a specification; the rules are those of `duetime.ports.wakeups`."""
+"""The interfaces for notifications, written as a specification.
+
+The rules of `duetime.ports.wakeups` apply.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from duetime.model.preferences import Preferences
 
 
 class PreferencesStore(Protocol):
-    """What tenants have chosen."""
+    """The tenants' preferences."""
 
     def get(self, tenant_id: TenantId) -> Preferences:
-        """What stands now (a consistent read); the defaults, with revision 0, where nobody ever chose."""
+        """Return the preferences by a consistent read; the defaults with revision 0 if none are stored."""
         ...
 
     def put(self, chosen: Preferences) -> bool:
-        """Replace what stands, if its revision is `chosen.revision`; it is one more then.
+        """Replace the preferences if their revision is `chosen.revision`, and increase the revision by one.
 
-        False if somebody else changed it meanwhile. A repeat after a lost answer is True.
+        Return False if another caller changed them first. A repeat after a lost response returns True.
         """
         ...
 
@@ -41,7 +44,7 @@ class InboxEntry:
 
 @dataclass(frozen=True, slots=True)
 class InboxPage:
-    """Some entries, and where the next page begins; `cursor` is None on the last one."""
+    """One page of entries. `cursor` starts the next page; it is None on the last page."""
 
     entries: tuple[InboxEntry, ...]
     cursor: str | None
@@ -54,10 +57,10 @@ class InboxPage:
 
 
 class Inbox(Protocol):
-    """Each tenant's list of notifications. Who may see those for admins is the caller's to decide, by `kinds`."""
+    """Each tenant's list of notifications. The caller restricts it to the permitted `kinds`."""
 
     def add(self, notification: Notification, *, expires_at: datetime) -> None:
-        """Put it in the list; one that is there already, by its id, stays as it is, read or unread."""
+        """Add a notification to the list. An entry with its id stays as it is, read or unread."""
         ...
 
     def list(
@@ -69,43 +72,46 @@ class Inbox(Protocol):
         limit: int,
         cursor: str | None,
     ) -> InboxPage:
-        """A page of those kinds, the newest first. A page may be short, and not the last.
+        """Return a page of these kinds, newest first. A short page need not be the last.
 
         Raises:
-            InvalidCursor: the cursor is none that this list gave this tenant.
+            InvalidCursor: the cursor is not from this tenant's list.
         """
         ...
 
     def get(self, tenant_id: TenantId, entry_id: str) -> InboxEntry | None:
-        """The entry as of now; None if there is none."""
+        """Return the current entry, or None if there is none."""
         ...
 
     def mark_read(self, tenant_id: TenantId, entry_id: str, *, by: str, at: datetime) -> bool:
-        """Note who read it first; False if there is no such entry. One that was read stays as it was."""
+        """Store the first reader of an entry.
+
+        Return False if there is no such entry. Later readers change nothing.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class InboxPorts:
-    """What showing notifications, and choosing among them, needs."""
+    """The interfaces to list notifications and to change preferences."""
 
     preferences: PreferencesStore
     inbox: Inbox
 
 
 class SendPermit(StrEnum):
-    """What came of asking to send."""
+    """The result of a request to send."""
 
     YES = "yes"
     HELD = "held"
-    """Another is sending it, and its lease has not ended."""
+    """Another process sends it under a live lease."""
     SENT = "sent"
 
 
 class Deliveries(Protocol):
-    """What was sent to whom: a notification, in one channel, to one address, is sent once.
+    """The sent deliveries: a notification is sent once for each channel and address.
 
-    Where it may have been sent and nobody noted it, it is sent again: when a process dies in between, or no answer came.
+    If a process dies between the send and `end`, or a response is lost, the notification is sent again.
     """
 
     def begin(
@@ -118,70 +124,74 @@ class Deliveries(Protocol):
         until: datetime,
         expires_at: datetime,
     ) -> SendPermit:
-        """Take the lease to send it until `until`, unless it was sent, or another holds a lease after `now`.
+        """Take the lease for a delivery until `until`, unless it was sent or another lease ends after `now`.
 
-        The same holder may repeat it.
+        The same holder may repeat the call.
         """
         ...
 
     def end(self, tenant_id: TenantId, delivery_id: str, *, expires_at: datetime) -> None:
-        """It was sent, or never will be: nobody sends it again, whoever holds the lease."""
+        """Mark a delivery as sent or finally rejected. It is not sent again, whatever lease exists."""
         ...
 
     def forget(self, tenant_id: TenantId, delivery_id: str, *, holder: str) -> None:
-        """It was not sent, and may be tried again at once; nothing happens if `holder` has the lease no more."""
+        """Release the lease of an unsent delivery, for an immediate new attempt.
+
+        Ignore other holders' leases.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DigestPosition:
-    """Which one of its window a notification is, from 1."""
+    """The number of a notification in its window, from 1."""
 
     window: DigestWindow
     number: int
 
 
 class Windows(Protocol):
-    """How many of a kind a tenant had within a while: beyond a few, they are told together."""
+    """Counts of a tenant's notifications by kind and window. After the first few, a digest reports them."""
 
     def count(
         self, notification: Notification, window: DigestWindow, *, expires_at: datetime
     ) -> DigestPosition | None:
-        """Count it; the same again has the place, and the window, that it had first, whichever window it is asked for.
+        """Count a notification. A repeat returns its first position and window, whatever `window` it passes.
 
-        None if the window was closed, and it has no place yet: it belongs to a later one.
+        Return None if the window is closed and the notification has no position: it belongs to a later
+        window.
         """
         ...
 
     def close(self, window: DigestWindow) -> Digest | None:
-        """What the window has counted; from now on it counts nothing. None if it never did.
+        """Close the window and return its counts, or None if it counted nothing.
 
-        It may be closed again: the digest is the same.
+        A repeat returns the same digest.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """One mail to one address, as the mail service renders it."""
+    """One mail to one address, which the mail service renders."""
 
     address: str
     template: str
-    """The name of a template that a deploy made."""
+    """The name of a template that a deploy created."""
     data: Mapping[str, str]
-    """What the template's variables stand for."""
+    """The values of the template's variables."""
 
 
 class Mailer(Protocol):
     """The mail service."""
 
     def send(self, mail: Mail) -> None:
-        """Send it.
+        """Send the mail.
 
         Raises:
-            BackendUnavailable: it may not have been sent; it may be tried again.
-            BackendMisconfigured: it was not sent, and will not be until somebody mends the deployment.
-            DeliveryRefused: it never will be: its address is not accepted, or what it says.
+            BackendUnavailable: the mail may not be sent. A repeat is allowed.
+            BackendMisconfigured: the mail was not sent. An operator must correct the deployment.
+            DeliveryRejected: the service does not accept the address or the content.
         """
         ...
 
@@ -190,27 +200,27 @@ class Topic(Protocol):
     """The deployment's topic."""
 
     def publish(self, subject: str, message: str, attributes: Mapping[str, str]) -> None:
-        """Publish a message; `subject` has at most 99 printable characters of ASCII.
+        """Publish a message. `subject` has at most 99 printable ASCII characters.
 
         Raises:
             BackendUnavailable: as above.
             BackendMisconfigured: as above.
-            DeliveryRefused: as above.
+            DeliveryRejected: as above.
         """
         ...
 
 
 class DigestTimer(Protocol):
-    """Has a digest told when its window is over."""
+    """Requests a digest at the end of its window."""
 
     def at_end_of(self, window: DigestWindow, *, delay: int) -> None:
-        """Have the window's digest told in `delay` seconds, 900 at most; more than once does no harm."""
+        """Request the window's digest in `delay` seconds, 900 at most. Repeats are harmless."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationPorts:
-    """What the step needs."""
+    """The interfaces that the step needs."""
 
     preferences: PreferencesStore
     inbox: Inbox
@@ -218,6 +228,6 @@ class NotificationPorts:
     windows: Windows
     timer: DigestTimer
     mailer: Mailer | None
-    """None where the deployment has no sender's address."""
+    """None if the deployment has no sender's address."""
     topic: Topic | None
-    """None where it has no topic."""
+    """None if the deployment has no topic."""

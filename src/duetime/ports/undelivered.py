@@ -1,4 +1,7 @@
-"""What salvage and its operators need of the world, written as a specification; the rules are those of `duetime.ports.wakeups`."""
+"""The interfaces to undelivered messages, written as a specification.
+
+The rules of `duetime.ports.wakeups` apply.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UndeliveredPage:
-    """Some of what is undelivered, and where the next page begins; `cursor` is None on the last one."""
+    """One page of undelivered messages. `cursor` starts the next page; it is None on the last page."""
 
     things: tuple[Undelivered, ...]
     cursor: str | None
@@ -32,48 +35,51 @@ class UndeliveredPage:
 
 
 class UndeliveredStore(Protocol):
-    """What is undelivered, of all tenants."""
+    """The undelivered messages of all tenants."""
 
     def keep(self, thing: Undelivered, *, expires_at: datetime) -> None:
-        """Add a thing; if there is one with this id, it is the same one, kept once more.
+        """Add an undelivered message. If its id exists, count the same message once more.
 
-        Then its count goes up by one, its reason and `last_at` are those of `thing`, and all else stays as it was. It may
-        be removed once `expires_at` has passed. After a lost answer it may count once too often.
+        A repeat increases the count by one and replaces reason and `last_at`; all else stays. The back end
+        may remove the
+        message after `expires_at`. After a lost response, the count may be one too high.
         """
         ...
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
-        """A page of all, the newest id first. May lag behind by a moment."""
+        """Return a page of all messages, newest id first. The list may lag by a moment."""
         ...
 
     def get(self, undelivered_id: str) -> Undelivered | None:
-        """The thing as of now (a consistent read); None if there is none."""
+        """Return the message by a consistent read, or None if there is none."""
         ...
 
     def remove(self, thing: Undelivered) -> bool:
-        """Forget a thing, if its count is that of `thing`; False if it was kept once more since then, and stays.
+        """Remove a message if its count is that of `thing`.
 
-        One that is not there was removed by this call's first try, or by somebody else: True.
+        If it was counted again since, it stays: return False.
+
+        A missing message was removed by the first attempt of this call or by another caller: return True.
         """
         ...
 
 
 class BodyQueues(Protocol):
-    """The queues by their names without the prefix: ``due-default``, ``notifications``, ``failures``."""
+    """The queues, by names without the prefix: ``due-default``, ``notifications``, ``failures``."""
 
     def put(self, queue: str, body: str) -> None:
-        """Send a body as it is, to be received at once.
+        """Send a body unchanged and without delay.
 
         Raises:
-            BackendUnavailable: it may not have been sent; sending it again is safe.
-            BackendMisconfigured: there is no such queue.
+            BackendUnavailable: the body may not be sent. A repeat is safe.
+            BackendMisconfigured: no queue has this name.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
-    """A part of a table's stream: from a record to another, both included."""
+    """A part of a table's stream, from the first to the last record inclusive."""
 
     stream: str
     shard: str
@@ -83,13 +89,13 @@ class StreamBatch:
 
 @dataclass(frozen=True, slots=True)
 class RowRecord:
-    """A record of the stream that speaks of a row."""
+    """A record of the stream about a row."""
 
     number: str
     at: datetime
     ref: ActionRef
     change: Change | None
-    """None if its images cannot be read."""
+    """The change, or None if its images cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +109,20 @@ class StreamRecord:
 
 
 class ChangeStream(Protocol):
-    """A table's stream, which keeps a record for a day."""
+    """A table's stream, which retains a record for a day."""
 
     def read(self, batch: StreamBatch) -> Sequence[RowRecord] | None:
-        """The records of a batch that speak of rows, in order; None if the first is no longer there."""
+        """Return the records of a batch about rows, in order, or None if the first record is gone."""
         ...
 
     def read_all(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
-        """The records of a batch of either table, in order; None if the first is no longer there."""
+        """Return all records of a batch of either table, in order, or None if the first record is gone."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class UndeliveredPorts:
-    """What operators' calls need."""
+    """The interfaces that operators' calls need."""
 
     store: UndeliveredStore
     queues: BodyQueues
@@ -124,7 +130,7 @@ class UndeliveredPorts:
 
 @dataclass(frozen=True, slots=True)
 class UndeliveredHandlerPorts:
-    """What salvage needs."""
+    """The interfaces that the handler of undelivered messages needs."""
 
     actions: ActionStore
     queues: DueQueues

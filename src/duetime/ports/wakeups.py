@@ -1,10 +1,13 @@
-"""What the steps need of the world, written as a specification: here what wakes them, in `action_ports` the rows.
+"""The interfaces that wake the steps, written as a specification. `duetime.ports.actions` specifies the rows.
 
-Each back end (``memory``, ``aws``, or your own) keeps every sentence of these modules, of `job_ports` and the others;
-``duetime.testing.contract`` checks them.
-Instants are aware UTC. A method that changes a row is one atomic, conditional write: the condition is the rule, and
-whoever does not meet it changes nothing. A method may be repeated after a lost answer and then reports what its first
-try did. Anything may raise `BackendUnavailable`; the caller's own caller repeats.
+Each back end (``memory``, ``aws``, or your own) obeys every sentence of the modules in `duetime.ports`. The
+suite in
+``duetime.testing.contract`` checks them. These rules apply to all methods:
+
+- Instants are aware and in UTC.
+- A method that changes a row is one atomic, conditional write. If the condition fails, nothing changes.
+- A method may be repeated after a lost response. It then reports the result of its first attempt.
+- Every method may raise `BackendUnavailable`; a caller further out repeats the work.
 """
 
 from __future__ import annotations
@@ -23,34 +26,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueMessage:
-    """Says that an action may be due: a wake-up, never the truth."""
+    """A wake-up: the action may be due. The row decides."""
 
     ref: ActionRef
     type: str
     due_at: datetime
     generation: int
     payload_version: int = 1
-    """The version of its type that wrote the action's payload: a worker that does not read it yet need not claim."""
+    """The payload's version. A worker that cannot read it need not claim the action."""
     is_keyed: bool = False
-    """Its action has a concurrency key: a worker looks for a slot before it claims."""
+    """The action has a concurrency key: a worker looks for a slot before it claims."""
     looks_until: datetime | None = None
-    """Of one whose action waits for a slot: after this instant it is replaced no more; the sweep has sent another."""
+    """For an action that waits for a slot: after this time the message is not replaced.
+
+    The sweep sent another.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A message as it reached a worker."""
+    """A message that a worker received."""
 
     message: DueMessage
     queued_at: datetime
-    """When it could first be received."""
+    """The earliest time of its receipt."""
     receipt: str
-    """Whoever holds it may move this delivery's visibility."""
+    """The handle that changes this delivery's visibility."""
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """A message to send to a worker's queue, to be received no sooner than `delay` whole seconds from now."""
+    """A message for a worker's queue, with a delay in whole seconds."""
 
     queue: str
     message: DueMessage
@@ -58,91 +64,101 @@ class Send:
 
 
 FAILURES = "failures"
-"""The queue of what functions and EventBridge gave up, and of requests to redrive, without the prefix."""
+"""The queue of failed inputs from functions and EventBridge, and of redrive requests; without the prefix."""
 
 NOTIFICATIONS = "notifications"
-"""The queue between the event bus and the notifications, without the prefix."""
+"""The queue between the event bus and the notifications; without the prefix."""
 
 LONGEST_DELAY = 900
-"""Seconds: the longest that SQS delays a message."""
+"""The longest delay of a message in SQS, in seconds."""
 
 
 class DueQueues(Protocol):
-    """The workers' queues: at least once, in no order, each message after its delay."""
+    """The workers' queues: delivery at least once, in no order, each message after its delay."""
 
     def send(self, sends: Sequence[Send]) -> None:
-        """Send all; a `delay` is 0 to 900 s.
+        """Send all messages. A `delay` is 0 to 900 seconds.
 
         Raises:
-            BackendUnavailable: some may not have been sent; sending all again is safe, since a claim decides.
+            BackendUnavailable: some may not be sent. A repeat of all is safe, because the claim decides.
         """
         ...
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
-        """Keep a received message invisible for `seconds` from now; nothing happens if it is gone."""
+        """Make a received message invisible for `seconds` from now. A deleted message is ignored."""
         ...
 
 
 class Timers(Protocol):
-    """What wakes a far action: one timer for each `generation` of it."""
+    """Timers for actions in the far future: one timer for each `generation` of an action."""
 
     def set(self, message: DueMessage, wake_at: datetime) -> None:
-        """Wake the dispatcher with `message` at `wake_at` (its whole second) or up to a minute later, at least once.
+        """Wake the dispatcher with `message` at `wake_at`, at least once.
 
-        Setting it again is safe.
+        The whole second of `wake_at` counts; the wake-up may come up to a minute later. A repeat is safe.
 
         Raises:
-            BackendUnavailable: it may not be set.
+            BackendUnavailable: the timer may not be set.
         """
         ...
 
     def clear(self, message: DueMessage) -> None:
-        """Forget the timer of this `generation`; nothing happens if there is none, and a wake already under way still comes."""
+        """Remove the timer of this `generation`.
+
+        A missing timer is ignored; a wake-up under way still arrives.
+        """
         ...
 
 
 class Routes(Protocol):
-    """Which worker runs which type, as the latest deploys published it."""
+    """The worker of each type, from the manifests that the latest deploys published."""
 
     def queue_for(self, type_name: str) -> str | None:
-        """The worker's queue, or None when no published manifest has the type. May lag by a minute for known types."""
+        """Return the worker's queue, or None if no published manifest has the type.
+
+        Known types may lag a minute.
+        """
         ...
 
     def version_of(self, type_name: str) -> int | None:
-        """The newest payload version of the type that a worker reads; None when no published manifest has the type.
+        """Return the newest payload version that a worker reads, or None without a manifest of the type.
 
-        May lag by seconds.
+        The result may lag by seconds.
         """
         ...
 
     def types(self) -> Sequence[str]:
-        """Every type that has a worker, in order. May lag by a minute."""
+        """Return all types that have a worker, in order. The result may lag by a minute."""
         ...
 
     def told_route(self, type_name: str) -> WorkerRoute | None:
-        """The route of a type that has its payload told in lifecycle events; None of all others. May lag by a minute."""
+        """Return the route of a type whose payload is in lifecycle events, otherwise None.
+
+        May lag by a minute.
+        """
         ...
 
 
 class EventBus(Protocol):
-    """Where others hear of what happened."""
+    """The bus that publishes lifecycle events."""
 
     def put(self, events: Sequence[LifecycleEvent]) -> None:
-        """Publish all of them, in no order; each may come more than once.
+        """Publish all events, in no order. An event may arrive more than once.
 
         Raises:
-            BackendUnavailable: some may not have been published; publishing all again is safe, since their ids stay.
+            BackendUnavailable: some may not be published. A repeat of all is safe, because their ids are
+            stable.
         """
         ...
 
 
 class Bookmarks(Protocol):
-    """Where a repeated pass left off."""
+    """The positions at which repeated passes continue."""
 
     def read(self, name: str) -> Mapping[str, str]:
-        """What was last written under `name`; empty at first."""
+        """Return the marks last written under `name`; empty at first."""
         ...
 
     def write(self, name: str, marks: Mapping[str, str]) -> None:
-        """Replace what stands under `name`."""
+        """Replace the marks under `name`."""
         ...

@@ -9,7 +9,8 @@
         def store(self):
             return MyStore(...)  # empty, for one test alone
 
-Each sentence of `duetime.ports.wakeups` and `duetime.ports.jobs` that can be seen from outside is a test whose name says it. The tests look at states,
+Each sentence of `duetime.ports.wakeups` and `duetime.ports.jobs` that can be seen from outside is a test
+whose name says it. The tests look at states,
 never at the calls that made them.
 """
 

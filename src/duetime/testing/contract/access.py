@@ -1,4 +1,7 @@
-"""Who may do what, and the trail of who asked for what: grants by role, and entries that are begun, ended and never changed."""
+"""Who may do what, and the trail of who asked for what.
+
+Grants by role, and entries that are begun, ended and never changed.
+"""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ def nothing(role: str = "clerks") -> Grant:
 
 
 def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
-    """An entry that nobody has kept yet; each one a second after the one before."""
+    """Return an unwritten entry; each one a second after the one before."""
     asked_at = NOON + next(_numbers) * SECOND
     return AuditEntry(
         id=new_action_id(asked_at),
@@ -52,7 +55,10 @@ def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
 
 
 class GrantsContract:
-    """The whole contract of `duetime.ports.access.Grants`: override the fixtures `grants`, `another` and `pass_time`."""
+    """The whole contract of `duetime.ports.access.Grants`.
+
+    Override the fixtures `grants`, `another` and `pass_time`.
+    """
 
     @pytest.fixture
     def grants(self) -> Grants:
@@ -74,8 +80,8 @@ class GrantsContract:
 
     def test_what_was_granted_is_there_by_role(self, grants: Grants) -> None:
         clerks, readers = grant(), grant("readers é/@+", Permission.READ_JOBS)
-        for each in (clerks, readers):
-            grants.put(ACME, each)
+        for record in (clerks, readers):
+            grants.put(ACME, record)
         assert dict(grants.of(ACME)) == {"clerks": clerks, "readers é/@+": readers}
 
     def test_a_grant_takes_the_place_of_the_one_before(self, grants: Grants) -> None:
@@ -194,42 +200,42 @@ class AuditTrailContract:
     def test_pages_lose_and_double_none_and_go_from_the_latest_to_the_first(
         self, trail: AuditTrail, limit: int
     ) -> None:
-        kept = [
+        records = [
             entry(target) for target in (JOB, OTHER_JOB, JOB, AuditTarget(AuditKind.MANY), JOB, OTHER_JOB)
         ]
-        for each in (kept[2], kept[0], kept[5], kept[1], kept[4], kept[3]):
-            trail.begin(each)
-        assert self._all(trail, ACME, None, limit) == kept[::-1]
-        assert self._all(trail, ACME, JOB, limit) == [kept[4], kept[2], kept[0]]
-        assert self._all(trail, ACME, OTHER_JOB, limit) == [kept[5], kept[1]]
+        for record in (records[2], records[0], records[5], records[1], records[4], records[3]):
+            trail.begin(record)
+        assert self._all(trail, ACME, None, limit) == records[::-1]
+        assert self._all(trail, ACME, JOB, limit) == [records[4], records[2], records[0]]
+        assert self._all(trail, ACME, OTHER_JOB, limit) == [records[5], records[1]]
 
     @pytest.mark.parametrize("target", [None, JOB])
     def test_what_comes_while_one_pages_moves_no_page(
         self, trail: AuditTrail, target: AuditTarget | None
     ) -> None:
-        kept = [entry() for _ in range(4)]
-        for each in kept:
-            trail.begin(each)
+        records = [entry() for _ in range(4)]
+        for record in records:
+            trail.begin(record)
         self.let_indexes_follow()
         first = trail.of(ACME, target, limit=2, cursor=None)
         trail.begin(entry())
-        trail.end(kept[0].ended(200, {}))
+        trail.end(records[0].ended(200, {}))
         self.let_indexes_follow()
         rest = trail.of(ACME, target, limit=2, cursor=first.cursor)
-        assert [each.id for each in (*first, *rest)] == [each.id for each in reversed(kept)]
+        assert [record.id for record in (*first, *rest)] == [record.id for record in reversed(records)]
 
     def test_targets_of_one_name_and_several_kinds_are_told_apart(self, trail: AuditTrail) -> None:
-        kept = [entry(AuditTarget(kind, "same")) for kind in AuditKind]
-        for each in kept:
-            trail.begin(each)
-        for each in kept:
-            assert self._all(trail, ACME, each.target) == [each]
+        records = [entry(AuditTarget(kind, "same")) for kind in AuditKind]
+        for record in records:
+            trail.begin(record)
+        for record in records:
+            assert self._all(trail, ACME, record.target) == [record]
 
     def test_another_tenants_entries_are_never_shown(self, trail: AuditTrail) -> None:
         mine, theirs = entry(), entry(tenant_id=GLOBEX)
         later = entry(tenant_id=GLOBEX)
-        for each in (mine, theirs, later):
-            trail.begin(each)
+        for record in (mine, theirs, later):
+            trail.begin(record)
         for target in (None, JOB):
             assert self._all(trail, ACME, target) == [mine]
             assert self._all(trail, GLOBEX, target) == [later, theirs]

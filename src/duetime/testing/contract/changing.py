@@ -1,4 +1,7 @@
-"""What people and programs may change: cancel, ask to cancel and reschedule, each from the status it needs."""
+"""What people and programs may change.
+
+Cancel, ask to cancel and reschedule, each from the status it needs.
+"""
 # ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
@@ -27,13 +30,13 @@ from duetime.testing.contract.specimens import (
     end,
     running,
     scheduled,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
 
 AT = NOON - MINUTE
-"""When somebody changes a pending row."""
+"""The time of changes of pending rows."""
 
 LATER = NOON + HOUR
 
@@ -44,7 +47,7 @@ class CancelContract(StoreContract):
     def test_a_pending_action_is_cancelled(self, store: ActionStore) -> None:
         action = scheduled(store)
         moved = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
-        row = standing(store, action.ref)
+        row = stored_row(store, action.ref)
         assert moved == Applied(row)
         assert (row.status, row.changed_by, row.changed_at) == (Status.CANCELLED, "ops", AT)
         assert (row.expires_at, row.cancelled_by) == (EXPIRY, "ops")
@@ -67,18 +70,18 @@ class CancelContract(StoreContract):
         action = scheduled(store)
         store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
         refused = store.cancel(action.ref, by=by, at=at, expires_at=EXPIRY)
-        assert refused == Rejected(standing(store, action.ref))
+        assert refused == Rejected(stored_row(store, action.ref))
 
     def test_a_retry_that_waits_is_cancelled_like_any_pending_action(self, store: ActionStore) -> None:
         claimed = running(store)
         store.settle(claimed, end(Status.PENDING))
         assert isinstance(store.cancel(claimed.ref, by="ops", at=NOON + MINUTE, expires_at=EXPIRY), Applied)
-        assert standing(store, claimed.ref).status is Status.CANCELLED
+        assert stored_row(store, claimed.ref).status is Status.CANCELLED
 
     def test_a_request_to_cancel_leaves_run_and_fence_alone(self, store: ActionStore) -> None:
         claimed = running(store)
         moved = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
-        row = standing(store, claimed.ref)
+        row = stored_row(store, claimed.ref)
         assert moved == Applied(row)
         assert row == replace(claimed, cancel_requested_by="ops", cancel_requested_at=NOON + SECOND)
 
@@ -94,7 +97,7 @@ class RescheduleContract(StoreContract):
     def test_a_pending_action_gets_another_due_time(self, store: ActionStore) -> None:
         action = scheduled(store)
         moved = store.reschedule(action.ref, LATER, by="ops", at=AT)
-        row = standing(store, action.ref)
+        row = stored_row(store, action.ref)
         assert moved == Applied(row)
         assert row == replace(action, due_at=LATER, generation=2, changed_by="ops", changed_at=AT)
 
@@ -122,20 +125,20 @@ class RescheduleContract(StoreContract):
         action = scheduled(store)
         for _ in range(2):
             assert isinstance(store.reschedule(action.ref, LATER, by="ops", at=AT), Applied)
-        row = standing(store, action.ref)
+        row = stored_row(store, action.ref)
         assert (row.status, row.due_at) == (Status.PENDING, LATER)
 
     def test_each_reschedule_has_its_own_generation(self, store: ActionStore) -> None:
         action = scheduled(store)
         for number in range(3):
             store.reschedule(action.ref, LATER, by="ops", at=AT + number * SECOND)
-        assert standing(store, action.ref).generation == 4
+        assert stored_row(store, action.ref).generation == 4
 
     def test_a_rescheduled_retry_is_meant_for_its_new_time(self, store: ActionStore) -> None:
         claimed = running(store)
         store.settle(claimed, end(Status.PENDING))
         store.reschedule(claimed.ref, NOON + 9 * HOUR, by="ops", at=NOON + MINUTE)
-        row = standing(store, claimed.ref)
+        row = stored_row(store, claimed.ref)
         assert (row.nominal_at, row.generation, row.attempt) == (NOON + 9 * HOUR, 3, 1)
 
 

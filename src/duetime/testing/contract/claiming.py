@@ -30,7 +30,7 @@ from duetime.testing.contract.specimens import (
     end,
     running,
     scheduled,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
@@ -40,14 +40,18 @@ class ClaimContract(StoreContract):
     """*claim*: the first run of an action."""
 
     def test_a_claim_starts_a_run(self, store: ActionStore) -> None:
-        action, asked = scheduled(store), terms(NOON + MINUTE)
-        won = store.claim(action.ref, asked)
+        action, claim_terms = scheduled(store), terms(NOON + MINUTE)
+        won = store.claim(action.ref, claim_terms)
         assert isinstance(won, Claimed)
         row = won.action
         assert (row.status, row.fence, row.attempt, row.recoveries) == (Status.PROCESSING, 1, 1, 0)
-        assert (row.lease_until, row.claim_nonce, row.retry) == (asked.lease_until, asked.nonce, POLICY)
+        assert (row.lease_until, row.claim_nonce, row.retry) == (
+            claim_terms.lease_until,
+            claim_terms.nonce,
+            POLICY,
+        )
         assert row.attempts == (
-            Attempt(queued_at=asked.queued_at, started_at=asked.now, instance="worker-1"),
+            Attempt(queued_at=claim_terms.queued_at, started_at=claim_terms.now, instance="worker-1"),
         )
 
     def test_a_claim_leaves_due_time_generation_and_payload_alone(self, store: ActionStore) -> None:
@@ -83,9 +87,9 @@ class ClaimContract(StoreContract):
         assert store.get(action.ref) == action
 
     def test_a_claim_repeated_with_its_nonce_is_the_same_claim(self, store: ActionStore) -> None:
-        action, asked = scheduled(store), terms()
-        assert store.claim(action.ref, asked) == store.claim(action.ref, asked)
-        assert standing(store, action.ref).fence == 1
+        action, claim_terms = scheduled(store), terms()
+        assert store.claim(action.ref, claim_terms) == store.claim(action.ref, claim_terms)
+        assert stored_row(store, action.ref).fence == 1
 
     def test_a_nonce_is_recognised_even_after_its_lease_has_ended(self, store: ActionStore) -> None:
         action = scheduled(store)
@@ -149,8 +153,8 @@ class TakeOverContract(StoreContract):
         assert claim(store, dead.ref, ORPHANED_AT).cancel_requested_at == NOON + SECOND
 
     def test_a_take_over_repeated_with_its_nonce_is_the_same(self, store: ActionStore) -> None:
-        dead, asked = running(store), terms(ORPHANED_AT)
-        assert store.claim(dead.ref, asked) == store.claim(dead.ref, asked)
+        dead, claim_terms = running(store), terms(ORPHANED_AT)
+        assert store.claim(dead.ref, claim_terms) == store.claim(dead.ref, claim_terms)
 
     def test_a_run_taken_over_is_held_by_its_new_worker(self, store: ActionStore) -> None:
         dead = running(store)

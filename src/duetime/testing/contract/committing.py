@@ -1,6 +1,7 @@
 """The commit: a handler's own writes and the settle of its action, all or nothing.
 
-What a handler writes is told here with actions that it schedules, since every table of a back end's own may be written in its
+What a handler writes is told here with actions that it schedules, since every table of a back end's own may
+be written in its
 transactions. A back end without transactions says so, and commits without entries alone.
 """
 # ruff: noqa: D102, S101 - a test's name is its sentence
@@ -21,7 +22,7 @@ from duetime.model.job import JobRef
 from duetime.model.lease import Settlement, SettleResult
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-from duetime.testing.contract.job_specimens import DAY, added, ended, planned, standing_job, taken
+from duetime.testing.contract.job_specimens import DAY, added, ended, planned, stored_job, taken
 from duetime.testing.contract.specimens import (
     CALLER,
     EXPIRY,
@@ -35,7 +36,7 @@ from duetime.testing.contract.specimens import (
     fresh,
     running,
     scheduled,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import JobsContract, StoreContract
 
@@ -68,7 +69,10 @@ def commit_run(
 
 
 def follow_up(store: ActionStore) -> tuple[Action, Entries]:
-    """An action that a handler schedules with its commit, and the entries that do it; none where a back end has none."""
+    """An action that a handler schedules with its commit, and the entries that do it.
+
+    None where a back end has none.
+    """
     action = fresh(store)
     with suppress(Unsupported):
         return action, store.entries(action)
@@ -82,14 +86,14 @@ class CommitContract(StoreContract):
         claimed = running(store)
         assert commit(store, claimed) is DONE
         finished = replace(claimed.attempts[0], finished_at=NOON + SECOND, ending=Ending.EXECUTED)
-        assert standing(store, claimed.ref) == replace(
+        assert stored_row(store, claimed.ref) == replace(
             claimed,
             status=Status.EXECUTED,
             attempts=(finished,),
             lease_until=None,
             claim_nonce=None,
             expires_at=EXPIRY,
-            due_shard=standing(store, claimed.ref).due_shard,
+            due_shard=stored_row(store, claimed.ref).due_shard,
         )
 
     def test_a_committed_row_leaves_the_due_index(self, store: ActionStore) -> None:
@@ -102,7 +106,7 @@ class CommitContract(StoreContract):
         claimed, (action, entries) = running(store), follow_up(store)
         assert commit(store, claimed, entries) is DONE
         assert store.get(action.ref) == action
-        assert standing(store, claimed.ref).status is Status.EXECUTED
+        assert stored_row(store, claimed.ref).status is Status.EXECUTED
 
     def test_a_repeated_commit_tells_what_its_first_try_did(self, store: ActionStore) -> None:
         claimed, (action, entries) = running(store), follow_up(store)
@@ -178,7 +182,7 @@ class CommitContract(StoreContract):
         claimed = running(store)
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert commit(store, claimed) is DONE
-        row = standing(store, claimed.ref)
+        row = stored_row(store, claimed.ref)
         assert (row.status, row.cancel_requested_by) == (Status.EXECUTED, CALLER)
 
     def test_a_commit_that_is_refused_writes_nothing_and_tells_which_entry_it_was(
@@ -201,14 +205,14 @@ class CommitContract(StoreContract):
             commit(store, claimed, store.entries(scheduled(store)))
         assert commit(store, claimed, entries, number=2, at=NOON + HOUR) is DONE
         assert store.get(action.ref) == action
-        assert standing(store, claimed.ref).attempts[-1].finished_at == NOON + HOUR
+        assert stored_row(store, claimed.ref).attempts[-1].finished_at == NOON + HOUR
 
     def test_a_run_whose_commit_was_refused_may_settle_in_any_way(self, store: ActionStore) -> None:
         claimed, _ = running(store), follow_up(store)
         with pytest.raises(CommitRejected):
             commit(store, claimed, store.entries(scheduled(store)))
         assert store.settle(claimed, end(Status.PENDING)) is DONE
-        assert standing(store, claimed.ref).status is Status.PENDING
+        assert stored_row(store, claimed.ref).status is Status.PENDING
 
 
 class OccurrenceCommitContract(JobsContract):
@@ -219,7 +223,7 @@ class OccurrenceCommitContract(JobsContract):
         run = taken(store, jobs, job)
         assert commit_run(jobs, run, job.ref) is DONE
         assert jobs.get(job.ref) == replace(job, tally=ended(run).counted(job.tally))
-        row = standing(store, run.ref)
+        row = stored_row(store, run.ref)
         assert (row.status, row.attempts[-1].ending) == (Status.EXECUTED, Ending.EXECUTED)
 
     def test_entries_lock_and_row_are_written_together(self, store: ActionStore, jobs: JobStore) -> None:
@@ -227,14 +231,14 @@ class OccurrenceCommitContract(JobsContract):
         run, (action, entries) = taken(store, jobs, job), follow_up(store)
         assert commit_run(jobs, run, job.ref, entries) is DONE
         assert store.get(action.ref) == action
-        assert standing_job(jobs, job.ref).running is None
+        assert stored_job(jobs, job.ref).running is None
 
     def test_a_repeated_commit_of_a_run_is_counted_once(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         run, (_, entries) = taken(store, jobs, job), follow_up(store)
         for _ in range(3):
             assert commit_run(jobs, run, job.ref, entries) is DONE
-        assert standing_job(jobs, job.ref).tally.executed == 1
+        assert stored_job(jobs, job.ref).tally.executed == 1
 
     def test_a_commit_repeated_after_the_next_has_the_lock_leaves_it(
         self, store: ActionStore, jobs: JobStore
@@ -242,9 +246,9 @@ class OccurrenceCommitContract(JobsContract):
         job = added(jobs)
         run = taken(store, jobs, job)
         commit_run(jobs, run, job.ref)
-        following = taken(store, jobs, standing_job(jobs, job.ref), NOON + DAY)
+        following = taken(store, jobs, stored_job(jobs, job.ref), NOON + DAY)
         assert commit_run(jobs, run, job.ref) is DONE
-        assert standing_job(jobs, job.ref).running == following.ref
+        assert stored_job(jobs, job.ref).running == following.ref
 
     @pytest.mark.parametrize("is_held", [True, False])
     def test_where_the_lock_is_not_mine_the_entries_are_written_with_the_action_alone(
@@ -253,22 +257,22 @@ class OccurrenceCommitContract(JobsContract):
         job = added(jobs)
         holder = taken(store, jobs, job) if is_held else None
         beside, (action, entries) = claim(store, planned(store, NOON - DAY).ref), follow_up(store)
-        before = standing_job(jobs, job.ref)
+        before = stored_job(jobs, job.ref)
         assert commit_run(jobs, beside, job.ref, entries) is DONE
-        assert standing_job(jobs, job.ref) == before
+        assert stored_job(jobs, job.ref) == before
         assert before.running == (holder.ref if holder else None)
         assert store.get(action.ref) == action
-        assert standing(store, beside.ref).status is Status.EXECUTED
+        assert stored_row(store, beside.ref).status is Status.EXECUTED
 
     def test_a_commit_that_is_refused_keeps_the_lock(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         run, (action, entries) = taken(store, jobs, job), follow_up(store)
-        before, there = standing_job(jobs, job.ref), scheduled(store)
+        before, there = stored_job(jobs, job.ref), scheduled(store)
         with pytest.raises(CommitRejected) as refused:
             commit_run(jobs, run, job.ref, [*entries, *store.entries(there)])
         assert [reason.index for reason in refused.value.reasons] == [1]
         assert store.get(action.ref) is None
-        assert (standing_job(jobs, job.ref), store.get(run.ref)) == (before, run)
+        assert (stored_job(jobs, job.ref), store.get(run.ref)) == (before, run)
 
     def test_a_run_of_a_job_that_was_taken_over_commits_nothing(
         self, store: ActionStore, jobs: JobStore
@@ -278,4 +282,4 @@ class OccurrenceCommitContract(JobsContract):
         following = claim(store, late.ref, ORPHANED_AT)
         assert commit_run(jobs, late, job.ref) is LOST
         assert store.get(late.ref) == following
-        assert standing_job(jobs, job.ref).running == late.ref
+        assert stored_job(jobs, job.ref).running == late.ref

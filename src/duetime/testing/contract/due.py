@@ -39,7 +39,7 @@ class DueContract(StoreContract):
     def test_entries_come_soonest_first(self, store: ActionStore) -> None:
         actions = self._put(store, [NOON + place * SECOND for place in (3, 1, 2, 0)])
         assert self._due(store).entries == tuple(
-            DueEntry(each.ref, each.due_at) for each in sorted(actions, key=lambda action: action.due_at)
+            DueEntry(row.ref, row.due_at) for row in sorted(actions, key=lambda action: action.due_at)
         )
 
     def test_the_first_bound_is_excluded_and_the_last_included(self, store: ActionStore) -> None:
@@ -89,7 +89,7 @@ class DueContract(StoreContract):
         self.let_indexes_follow()
         assert [*due_entries(store, row.due_shard)] == [DueEntry(row.ref, NOON)]
 
-    @pytest.mark.parametrize("status", [each for each in Status if each.is_final])
+    @pytest.mark.parametrize("status", [status for status in Status if status.is_final])
     def test_settled_rows_are_absent(self, store: ActionStore, status: Status) -> None:
         self.bring_to(store, status)
         self.let_indexes_follow()
@@ -104,7 +104,7 @@ class DueContract(StoreContract):
 
     def test_a_shard_shows_its_own_rows_only(self, store: ActionStore) -> None:
         shard, other = store.due_shards[:2]
-        actions = [replace(fresh(store), due_shard=each) for each in (shard, other, shard)]
+        actions = [replace(fresh(store), due_shard=name) for name in (shard, other, shard)]
         store.put_many(actions)
         self.let_indexes_follow()
         found = {due_entry.ref for due_entry in due_entries(store, shard)}

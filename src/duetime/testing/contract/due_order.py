@@ -1,4 +1,4 @@
-"""The due order of a tenant: its one-shots by due time, whole, page by page, and nobody else's."""
+"""The due order of a tenant: its one-shots by due time, complete, page by page, and of no other tenant."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     scheduled,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -80,15 +80,15 @@ class DueOrderContract(StoreContract):
     def test_a_retry_and_a_redrive_move_a_row(self, store: ActionStore) -> None:
         row, other = scheduled(store), scheduled(store, due_at=NOON + HOUR)
         store.settle(claim(store, row.ref), end(Status.PENDING))
-        assert [each.ref for each in self._listed(store)] == [other.ref, row.ref]
+        assert [row.ref for row in self._listed(store)] == [other.ref, row.ref]
         store.settle(claim(store, row.ref, NOON + 2 * HOUR), end(Status.FAILED, NOON + 2 * HOUR))
         store.redrive(row.ref, NOON + 3 * HOUR, by=CALLER, at=NOON + 2 * HOUR)
-        assert self._listed(store, after=NOON + HOUR) == [standing(store, row.ref)]
+        assert self._listed(store, after=NOON + HOUR) == [stored_row(store, row.ref)]
 
     def test_a_cancelled_row_stays_where_it_was_due(self, store: ActionStore) -> None:
         row, other = scheduled(store), scheduled(store, due_at=NOON + HOUR)
         store.cancel(row.ref, by=CALLER, at=NOON, expires_at=EXPIRY)
-        assert [each.ref for each in self._listed(store)] == [row.ref, other.ref]
+        assert [row.ref for row in self._listed(store)] == [row.ref, other.ref]
 
     def test_runs_of_jobs_are_not_in_the_due_order(self, store: ActionStore) -> None:
         store.put(occurrence(store))
@@ -157,4 +157,4 @@ class DueOrderContract(StoreContract):
             lambda cursor: store.in_due_order(ACME, after=after, until=until, limit=limit, cursor=cursor),
             limit,
         )
-        return [standing(store, row.ref) for row in listed]
+        return [stored_row(store, row.ref) for row in listed]

@@ -19,7 +19,7 @@ from duetime.testing.contract.specimens import (
     NOON,
     ORPHANED_AT,
     end,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
@@ -49,12 +49,12 @@ class EvictContract(StoreContract):
     def test_a_claim_that_hears_of_itself_only_after_its_eviction_is_no_claim(
         self, store: ActionStore
     ) -> None:
-        action, asked = keyed(store), terms()
-        claimed = started(action, asked)
+        action, claim_terms = keyed(store), terms()
+        claimed = started(action, claim_terms)
         store.claim_slot(action, claimed)
         store.evict(ACME, KEY, action.id, claimed)
         assert not store.claim_slot(action, claimed)
-        assert store.claim(action.ref, replace(asked, now=ORPHANED_AT)) == NeedsSlot()
+        assert store.claim(action.ref, replace(claim_terms, now=ORPHANED_AT)) == NeedsSlot()
 
     def test_an_evicted_run_is_taken_over_with_a_slot_of_its_own(self, store: ActionStore) -> None:
         dead = holding(store)
@@ -63,7 +63,7 @@ class EvictContract(StoreContract):
         assert not begin(store, dead.ref, terms(ORPHANED_AT))
         store.settle(following, end(Status.EXECUTED))
         assert begin(store, dead.ref, terms(ORPHANED_AT))
-        row = standing(store, dead.ref)
+        row = stored_row(store, dead.ref)
         assert (row.fence, row.attempt, row.recoveries) == (3, 1, 1)
         assert store.holders(ACME, KEY) == {dead.id}
 
@@ -83,7 +83,7 @@ class EvictContract(StoreContract):
     def test_a_holder_that_began_again_meanwhile_keeps_its_slot(self, store: ActionStore) -> None:
         run = holding(store)
         store.settle(run, end(Status.PENDING))
-        waiting = standing(store, run.ref)
+        waiting = stored_row(store, run.ref)
         begin(store, run.ref, terms(NOON + 2 * HOUR))
         assert not store.evict(ACME, KEY, run.id, waiting)
         assert store.holders(ACME, KEY) == {run.id}
@@ -91,7 +91,7 @@ class EvictContract(StoreContract):
     def test_what_holds_no_slot_is_left_alone(self, store: ActionStore) -> None:
         dead = holding(store)
         store.evict(ACME, KEY, dead.id, dead)
-        row = standing(store, dead.ref)
+        row = stored_row(store, dead.ref)
         assert not store.evict(ACME, KEY, dead.id, row)
         assert store.get(dead.ref) == row
 
@@ -109,7 +109,7 @@ class SlotRaceContract(StoreContract):
     ) -> None:
         rows = [keyed(store, limit=LIMIT) for _ in range(CROWD)]
         won = together([partial(begin, store, row.ref) for row in rows])
-        running = [row.id for row in rows if standing(store, row.ref).status is Status.PROCESSING]
+        running = [row.id for row in rows if stored_row(store, row.ref).status is Status.PROCESSING]
         assert running == [row.id for row, has in zip(rows, won, strict=True) if has]
         assert 1 <= len(running) <= LIMIT
         assert store.holders(ACME, KEY) == set(running)
@@ -120,7 +120,7 @@ class SlotRaceContract(StoreContract):
         action = keyed(store, limit=LIMIT)
         won = together([partial(store.claim_slot, action, started(action, terms())) for _ in range(CROWD)])
         assert won.count(True) == 1
-        assert (standing(store, action.ref).fence, store.holders(ACME, KEY)) == (1, frozenset({action.id}))
+        assert (stored_row(store, action.ref).fence, store.holders(ACME, KEY)) == (1, frozenset({action.id}))
 
     def test_of_a_late_settle_and_an_eviction_exactly_one_wins(self, store: ActionStore) -> None:
         for _ in range(ROUNDS):
@@ -131,7 +131,7 @@ class SlotRaceContract(StoreContract):
                     partial(store.evict, ACME, KEY, late.id, late),
                 ]
             )
-            row = standing(store, late.ref)
+            row = stored_row(store, late.ref)
             assert (settled is SettleResult.SETTLED) == (row.status is Status.EXECUTED)
             assert evicted == (row.fence == late.fence + 1)
             assert evicted != (settled is SettleResult.SETTLED)

@@ -1,4 +1,4 @@
-"""The list of failed actions: whole, the latest failure first, page by page, and nobody else's."""
+"""The list of failed actions: complete, latest failure first, page by page, of the given tenants only."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from duetime.model.action import Action, Status
 from duetime.ports.actions import ActionStore
 from duetime.testing.contract.job_specimens import occurrence, recorded
 from duetime.testing.contract.lists import pages
-from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND, claim, end, fresh, standing
+from duetime.testing.contract.specimens import ACME, GLOBEX, HOUR, NOON, SECOND, claim, end, fresh, stored_row
 from duetime.testing.contract.subject import StoreContract
 
 
@@ -87,7 +87,7 @@ class FailedContract(StoreContract):
         store.settle(claim(store, run.ref), end(Status.FAILED))
         store.record(row)
         store.record(recorded(store, NOON + 2 * HOUR))
-        assert {each.ref for each in self._failed(store)} == {run.ref, row.ref}
+        assert {row.ref for row in self._failed(store)} == {run.ref, row.ref}
 
     @pytest.mark.parametrize("limit", [1, 3, 50])
     def test_the_failed_lists_of_several_tenants_are_one(self, store: ActionStore, limit: int) -> None:
@@ -159,10 +159,10 @@ class FailedContract(StoreContract):
             action = replace(action, id=ActionId(action.id[:-1] + shard))
         store.put(action)
         store.settle(claim(store, action.ref, NOON), end(Status.FAILED, at))
-        return standing(store, action.ref)
+        return stored_row(store, action.ref)
 
     def _failed(self, store: ActionStore, *tenants: TenantId, limit: int = 50) -> Sequence[Action]:
         """All that have failed, page by page."""
         self.let_indexes_follow()
-        asked = tenants or (ACME,)
-        return pages(lambda cursor: store.failed(asked, limit=limit, cursor=cursor), limit)
+        tenants_ = tenants or (ACME,)
+        return pages(lambda cursor: store.failed(tenants_, limit=limit, cursor=cursor), limit)

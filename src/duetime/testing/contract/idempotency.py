@@ -31,7 +31,7 @@ from duetime.testing.contract.specimens import (
     claim,
     end,
     fresh,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -51,7 +51,7 @@ def under_key(
     due_at: datetime = NOON,
     payload: str = '{"subscription_id":42}',
 ) -> Action:
-    """An action with a key that nobody has written yet."""
+    """Return an unwritten action with a key."""
     action = fresh(store, tenant_id=tenant_id, due_at=due_at, payload=payload)
     return replace(action, idempotency_key=key, payload_offloaded=payload == LARGE)
 
@@ -69,7 +69,7 @@ def placed(store: ActionStore, at: datetime = NOON, payload: str = '{"subscripti
 def finished(store: ActionStore, action: Action, status: Status = Status.EXECUTED) -> Action:
     """The action, run to its end at noon."""
     store.settle(claim(store, action.ref), end(status))
-    return standing(store, action.ref)
+    return stored_row(store, action.ref)
 
 
 class IdempotencyContract(StoreContract):
@@ -95,7 +95,7 @@ class IdempotencyContract(StoreContract):
         running = claim(store, first.ref)
         assert placed(store) == running
         store.settle(running, end(Status.EXECUTED))
-        assert placed(store, NOON + MINUTE) == standing(store, first.ref)
+        assert placed(store, NOON + MINUTE) == stored_row(store, first.ref)
 
     def test_the_same_call_again_changes_nothing_in_a_row_that_has_run(self, store: ActionStore) -> None:
         action = under_key(store)
@@ -149,8 +149,8 @@ class IdempotencyContract(StoreContract):
         previous = finished(store, placed(store), status)
         second = placed(store, LATER, OTHER)
         assert second.id != previous.id
-        assert standing(store, second.ref) == second
-        assert standing(store, previous.ref) == previous
+        assert stored_row(store, second.ref) == second
+        assert stored_row(store, previous.ref) == previous
         assert placed(store, LATER, OTHER) == second
 
     def test_the_key_of_an_action_that_was_cancelled_before_it_ran_is_free_after_its_time(
@@ -165,7 +165,7 @@ class IdempotencyContract(StoreContract):
         previous = finished(store, placed(store))
         second = placed(store, LATER, LARGE)
         assert second.id != previous.id
-        assert standing(store, second.ref).payload == LARGE
+        assert stored_row(store, second.ref).payload == LARGE
 
     def test_a_key_whose_time_has_passed_holds_while_its_action_is_not_final(
         self, store: ActionStore
@@ -175,7 +175,7 @@ class IdempotencyContract(StoreContract):
         running = claim(store, first.ref)
         assert placed(store, LATER + HOUR) == running
         store.settle(running, end(Status.PENDING))
-        assert placed(store, LATER + HOUR) == standing(store, first.ref)
+        assert placed(store, LATER + HOUR) == stored_row(store, first.ref)
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER + HOUR, OTHER)
 
@@ -205,7 +205,7 @@ class KeyRedriveContract(StoreContract):
     def test_a_redriven_action_has_its_key_again(self, store: ActionStore) -> None:
         failed = finished(store, placed(store), Status.FAILED)
         moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        row = standing(store, failed.ref)
+        row = stored_row(store, failed.ref)
         assert moved == Applied(row)
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert placed(store, LATER + HOUR) == row
@@ -214,7 +214,7 @@ class KeyRedriveContract(StoreContract):
         failed = finished(store, placed(store), Status.FAILED)
         store.remove_key(failed.ref, KEY)
         assert isinstance(store.redrive(failed.ref, LATER, by="ops", at=LATER), Applied)
-        assert placed(store, LATER) == standing(store, failed.ref)
+        assert placed(store, LATER) == stored_row(store, failed.ref)
         with pytest.raises(IdempotencyConflict):
             placed(store, LATER, OTHER)
 
@@ -222,7 +222,7 @@ class KeyRedriveContract(StoreContract):
         failed = finished(store, placed(store, payload=LARGE), Status.FAILED)
         store.remove_key(failed.ref, KEY)
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        assert placed(store, LATER, LARGE) == standing(store, failed.ref)
+        assert placed(store, LATER, LARGE) == stored_row(store, failed.ref)
 
     def test_a_key_keeps_its_time_through_a_redrive(self, store: ActionStore) -> None:
         failed = finished(store, placed(store), Status.FAILED)
@@ -246,7 +246,7 @@ class KeyRedriveContract(StoreContract):
         first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
         refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
-        assert refused == Rejected(standing(store, failed.ref))
+        assert refused == Rejected(stored_row(store, failed.ref))
 
 
 class KeyRaceContract(StoreContract):
@@ -257,15 +257,15 @@ class KeyRaceContract(StoreContract):
     ) -> None:
         answers = together([partial(placed, store) for _ in range(CROWD)])
         [row] = store.of_tenant(ACME, limit=50, cursor=None)
-        assert answers == [standing(store, row.ref)] * CROWD
+        assert answers == [stored_row(store, row.ref)] * CROWD
 
     def test_of_many_that_take_a_key_over_at_once_one_makes_the_action_and_all_get_it(
         self, store: ActionStore
     ) -> None:
         previous = finished(store, placed(store))
         answers = together([partial(placed, store, LATER) for _ in range(CROWD)])
-        [row] = [each for each in store.of_tenant(ACME, limit=50, cursor=None) if each.ref != previous.ref]
-        assert answers == [standing(store, row.ref)] * CROWD
+        [row] = [found for found in store.of_tenant(ACME, limit=50, cursor=None) if found.ref != previous.ref]
+        assert answers == [stored_row(store, row.ref)] * CROWD
 
     def test_of_two_payloads_under_one_key_at_once_exactly_one_wins(self, store: ActionStore) -> None:
         def ask(payload: str) -> Action | None:
@@ -276,7 +276,7 @@ class KeyRaceContract(StoreContract):
         payloads = ['{"n":1}', '{"n":2}'] * (CROWD // 2)
         answers = together([partial(ask, payload) for payload in payloads])
         [row] = store.of_tenant(ACME, limit=50, cursor=None)
-        winner = standing(store, row.ref)
+        winner = stored_row(store, row.ref)
         assert answers == [winner if payload == winner.payload else None for payload in payloads]
 
     def test_of_a_redrive_and_a_take_over_of_the_key_exactly_one_wins(self, store: ActionStore) -> None:
@@ -290,7 +290,7 @@ class KeyRaceContract(StoreContract):
                     partial(store.put_once, rival, key_from(LATER)),
                 ]
             )
-            row = standing(store, failed.ref)
+            row = stored_row(store, failed.ref)
             if isinstance(redriven, Applied):
                 assert (row.status, got) == (Status.PENDING, row)
                 assert store.get(rival.ref) is None

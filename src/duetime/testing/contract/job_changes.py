@@ -25,7 +25,7 @@ from duetime.testing.contract.job_specimens import (
     added,
     nightly,
     occurrence,
-    standing_job,
+    stored_job,
     taken,
 )
 from duetime.testing.contract.races import CROWD, together
@@ -62,24 +62,27 @@ class JobChangeContract(JobsContract):
         assert (job.holds_key("k-1", NOON - TICK), job.holds_key("k-1", NOON)) == (True, False)
         again = replace(job, registered_at=NOON, idempotency_key="k-2", idempotency_until=NOON + DAY)
         assert jobs.change(job, again)
-        kept = standing_job(jobs, job.ref)
-        assert (kept.holds_key("k-1", NOON - TICK), kept.holds_key("k-2", NOON + DAY - TICK)) == (False, True)
-        assert jobs.change(kept, replace(kept, idempotency_key=None, idempotency_until=None))
-        assert not standing_job(jobs, job.ref).holds_key("k-2", NOON)
+        job_row = stored_job(jobs, job.ref)
+        assert (job_row.holds_key("k-1", NOON - TICK), job_row.holds_key("k-2", NOON + DAY - TICK)) == (
+            False,
+            True,
+        )
+        assert jobs.change(job_row, replace(job_row, idempotency_key=None, idempotency_until=None))
+        assert not stored_job(jobs, job.ref).holds_key("k-2", NOON)
 
     def test_a_registrations_key_is_its_tenants_own(self, jobs: JobStore) -> None:
         mine = added(jobs, idempotency_key="k-1", idempotency_until=NOON)
         theirs = added(jobs, tenant_id=GLOBEX, idempotency_key="k-1", idempotency_until=NOON + DAY)
         assert jobs.change(theirs, replace(theirs, idempotency_until=NOON - DAY))
-        assert standing_job(jobs, mine.ref).holds_key("k-1", NOON - TICK)
-        assert not standing_job(jobs, theirs.ref).holds_key("k-1", NOON - TICK)
+        assert stored_job(jobs, mine.ref).holds_key("k-1", NOON - TICK)
+        assert not stored_job(jobs, theirs.ref).holds_key("k-1", NOON - TICK)
 
     def test_each_change_has_the_next_revision(self, jobs: JobStore) -> None:
         job = added(jobs)
         for number in range(3):
-            job = standing_job(jobs, job.ref)
+            job = stored_job(jobs, job.ref)
             assert jobs.change(job, replace(job, wakes=WakeState(number, 0, "0a")))
-        assert standing_job(jobs, job.ref).revision == 4
+        assert stored_job(jobs, job.ref).revision == 4
 
     def test_a_change_of_an_older_revision_changes_nothing(self, jobs: JobStore) -> None:
         old = added(jobs)
@@ -113,7 +116,7 @@ class JobChangeContract(JobsContract):
         job = added(jobs)
         new = replace(job, pauses={WHOLE_JOB: PAUSE})
         assert jobs.change(job, new)
-        assert jobs.move_cursor(standing_job(jobs, job.ref), NOON, NOON + DAY)
+        assert jobs.move_cursor(stored_job(jobs, job.ref), NOON, NOON + DAY)
         before = jobs.get(job.ref)
         assert jobs.change(job, new)
         assert jobs.get(job.ref) == before
@@ -127,7 +130,7 @@ class JobChangeContract(JobsContract):
             ]
             answers = together([partial(jobs.change, job, rival) for rival in rivals])
             assert answers.count(True) == 1
-            job = standing_job(jobs, job.ref)
+            job = stored_job(jobs, job.ref)
             assert job == replace(rivals[answers.index(True)], revision=revision + 1)
 
     def test_a_change_leaves_who_runs_and_the_tally_alone(self, store: ActionStore, jobs: JobStore) -> None:
@@ -137,14 +140,14 @@ class JobChangeContract(JobsContract):
         jobs.count(old.ref, EndedRun(id="one", status="failed", started_at=NOON, error="no ledger"))
         meant = replace(old, wakes=WakeState(1, 0, "0a"), running=None, waiting=None, tally=RunStats())
         assert jobs.change(old, meant)
-        job = standing_job(jobs, old.ref)
+        job = stored_job(jobs, old.ref)
         assert (job.running, job.waiting, job.wakes) == (first.ref, second.ref, WakeState(1, 0, "0a"))
         assert (job.tally.failed, job.tally.last_error) == (1, "no ledger")
 
     def test_a_change_leaves_origin_and_anchor_alone(self, jobs: JobStore) -> None:
         job = added(jobs)
         assert jobs.change(job, replace(job, origin=Origin.RUNTIME, anchor=NOON))
-        assert (standing_job(jobs, job.ref).origin, standing_job(jobs, job.ref).anchor) == (
+        assert (stored_job(jobs, job.ref).origin, stored_job(jobs, job.ref).anchor) == (
             Origin.CODE,
             ADDED_AT,
         )
@@ -153,7 +156,7 @@ class JobChangeContract(JobsContract):
         job = added(jobs)
         assert jobs.move_cursor(job, NOON, NOON + DAY)
         assert jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
-        assert standing_job(jobs, job.ref).is_paused
+        assert stored_job(jobs, job.ref).is_paused
 
     def test_a_new_version_is_kept_beside_the_former_whose_end_is_noted(self, jobs: JobStore) -> None:
         first = added(jobs)
@@ -204,7 +207,7 @@ class JobChangeContract(JobsContract):
         ]
         assert jobs.change(job, job, spans=spans)
         found = jobs.spans(job.ref, NOON + 2 * HOUR, NOON + 6 * HOUR)
-        assert [(each.start - NOON) // HOUR for each in found] == [-9, 2, 4]
+        assert [(span.start - NOON) // HOUR for span in found] == [-9, 2, 4]
 
     @pytest.mark.parametrize(
         ("start", "end", "is_found"),
@@ -234,11 +237,11 @@ class JobChangeContract(JobsContract):
     def test_spans_are_those_of_their_job_alone(self, jobs: JobStore) -> None:
         job, other, theirs = added(jobs), added(jobs, REINDEX), added(jobs, tenant_id=GLOBEX)
         jobs.change(job, job, spans=[OUTAGE])
-        assert [[*jobs.spans(each.ref, ADDED_AT, NOON)] for each in (other, theirs)] == [[], []]
+        assert [[*jobs.spans(job.ref, ADDED_AT, NOON)] for job in (other, theirs)] == [[], []]
 
     def _next_version(self, jobs: JobStore, job: Job, type_name: str, at: datetime) -> Job:
         definition = replace(job.definition, type=type_name)
         ends = {**job.ends, job.version: at}
         new = replace(job, definition=definition, version=job.version + 1, since=at, cursor=at, ends=ends)
         assert jobs.change(job, new)
-        return standing_job(jobs, job.ref)
+        return stored_job(jobs, job.ref)

@@ -21,7 +21,7 @@ from duetime.testing.contract.job_specimens import (
     occurrence,
     planned,
     refused,
-    standing_job,
+    stored_job,
     taken,
     taking,
 )
@@ -36,7 +36,7 @@ from duetime.testing.contract.specimens import (
     claim,
     due_time_in_index,
     end,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import JobsContract
@@ -78,7 +78,7 @@ class OccurrenceClaimContract(JobsContract):
         job = added(jobs)
         holder = taken(store, jobs, job)
         taken(store, jobs, job, NEXT, hold)
-        assert standing_job(jobs, job.ref).running == holder.ref
+        assert stored_job(jobs, job.ref).running == holder.ref
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_row_that_was_settled_since_it_was_read_is_not_claimed(
@@ -103,7 +103,7 @@ class OccurrenceClaimContract(JobsContract):
         job = added(jobs)
         dead = taken(store, jobs, job)
         claim(store, dead.ref, ORPHANED_AT)
-        assert refused(store, jobs, taking(dead, job, hold, asked=terms(ORPHANED_AT)))
+        assert refused(store, jobs, taking(dead, job, hold, claim_terms=terms(ORPHANED_AT)))
 
     @pytest.mark.parametrize("hold", list(LockRequirement))
     def test_a_run_that_renewed_its_lease_since_it_was_read_is_not_taken_over(
@@ -112,7 +112,7 @@ class OccurrenceClaimContract(JobsContract):
         job = added(jobs)
         dead = taken(store, jobs, job)
         store.renew(dead, ORPHANED_AT + LEASE)
-        assert refused(store, jobs, taking(dead, job, hold, asked=terms(ORPHANED_AT)))
+        assert refused(store, jobs, taking(dead, job, hold, claim_terms=terms(ORPHANED_AT)))
 
     def test_a_row_that_is_gone_is_not_claimed(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
@@ -124,10 +124,10 @@ class OccurrenceClaimContract(JobsContract):
     ) -> None:
         job = added(jobs)
         dead = taken(store, jobs, job)
-        assert jobs.claim(taking(dead, standing_job(jobs, job.ref), hold, asked=terms(ORPHANED_AT)))
-        row = standing(store, dead.ref)
+        assert jobs.claim(taking(dead, stored_job(jobs, job.ref), hold, claim_terms=terms(ORPHANED_AT)))
+        row = stored_row(store, dead.ref)
         assert (row.status, row.fence, row.attempt, row.recoveries) == (Status.PROCESSING, 2, 1, 1)
-        assert standing_job(jobs, job.ref).running == dead.ref
+        assert stored_job(jobs, job.ref).running == dead.ref
 
     def test_a_request_to_cancel_that_came_meanwhile_is_kept_by_a_take_over(
         self, store: ActionStore, jobs: JobStore
@@ -135,8 +135,8 @@ class OccurrenceClaimContract(JobsContract):
         job = added(jobs)
         dead = taken(store, jobs, job)
         store.ask_to_cancel(dead.ref, by="ops", at=NOON + SECOND)
-        assert jobs.claim(taking(dead, job, asked=terms(ORPHANED_AT)))
-        row = standing(store, dead.ref)
+        assert jobs.claim(taking(dead, job, claim_terms=terms(ORPHANED_AT)))
+        row = stored_row(store, dead.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, "ops", NOON + SECOND)
 
     @pytest.mark.parametrize("hold", HELD)
@@ -174,8 +174,8 @@ class OccurrenceClaimContract(JobsContract):
         self, store: ActionStore, jobs: JobStore, hold: LockRequirement
     ) -> None:
         job, row = added(jobs), planned(store)
-        claims = [taking(row, job, hold, asked=terms()) for _ in range(CROWD)]
-        answers = together([partial(jobs.claim, each) for each in claims])
+        claims = [taking(row, job, hold, claim_terms=terms()) for _ in range(CROWD)]
+        answers = together([partial(jobs.claim, claim) for claim in claims])
         assert answers.count(True) == 1
         assert store.get(row.ref) == claims[answers.index(True)].claimed
 
@@ -185,5 +185,5 @@ class OccurrenceClaimContract(JobsContract):
         job = added(jobs)
         run = taken(store, jobs, job)
         assert store.settle(run, end(Status.PENDING)) is SettleResult.SETTLED
-        assert standing(store, run.ref).status is Status.PENDING
-        assert standing_job(jobs, job.ref).running == run.ref
+        assert stored_row(store, run.ref).status is Status.PENDING
+        assert stored_job(jobs, job.ref).running == run.ref

@@ -32,7 +32,7 @@ from duetime.testing.contract.specimens import (
     claim,
     end,
     scheduled,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -44,7 +44,7 @@ class JobHistoryContract(StoreContract):
         first = [planned(store, NOON + place * HOUR) for place in range(12)]
         second = [planned(store, NOON + place * HOUR, version=2) for place in range(3)]
         listed = store.of_job(ACME, NIGHTLY, limit=50, cursor=None)
-        assert [row.ref for row in listed] == [each.ref for each in (*second[::-1], *first[::-1])]
+        assert [row.ref for row in listed] == [row.ref for row in (*second[::-1], *first[::-1])]
         assert listed.cursor is None
 
     @pytest.mark.parametrize("limit", [1, 7, 12])
@@ -64,7 +64,7 @@ class JobHistoryContract(StoreContract):
         row = planned(store, catches_up=True, first_due_at=NOON, due_at=NOON + HOUR)
         skip(store, row, SkipReason.PAUSED, note="until spring")
         assert [*store.of_job(ACME, NIGHTLY, limit=5, cursor=None)] == [
-            standing(store, row.ref).without_payload()
+            stored_row(store, row.ref).without_payload()
         ]
 
     def test_other_tenants_and_other_jobs_runs_are_not_in_a_jobs_list(self, store: ActionStore) -> None:
@@ -88,7 +88,7 @@ class JobHistoryContract(StoreContract):
         store.put(started)
         without = store.of_job(ACME, NIGHTLY, limit=5, cursor=None)
         with_events = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)
-        assert [each.ref for each in without] == [row.ref]
+        assert [row.ref for row in without] == [row.ref]
         assert [with_event.ref for with_event in with_events] == [started.ref, row.ref]
 
     @pytest.mark.parametrize("limit", [1, 7, 40])
@@ -117,7 +117,7 @@ class JobHistoryContract(StoreContract):
         row = event_run(store, "event-1", job_tenant=GLOBEX)
         store.put(row)
         listed = store.of_job(ACME, NIGHTLY, limit=5, cursor=None, has_events=True)
-        assert [each.ref for each in listed] == [row.ref]
+        assert [row.ref for row in listed] == [row.ref]
 
     def test_occurrences_come_oldest_first(self, store: ActionStore) -> None:
         rows = [planned(store, NOON + place * HOUR) for place in (2, 0, 1)]
@@ -165,7 +165,7 @@ class JobHistoryContract(StoreContract):
         row = planned(store)
         store.settle(claim(store, row.ref), end(Status.PENDING))
         page = store.occurrences(ACME, NIGHTLY, 1, after=NOON - SECOND, until=NOON, limit=5, cursor=None)
-        assert [*page] == [standing(store, row.ref).without_payload()]
+        assert [*page] == [stored_row(store, row.ref).without_payload()]
 
     @pytest.mark.parametrize("limit", [1, 5, 12])
     def test_pages_of_occurrences_lose_and_double_none(self, store: ActionStore, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""The lock of a job: who takes it, and from whom."""
+"""The lock of a job: runs that take it, from free jobs and from dead runs."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from duetime.testing.contract.job_specimens import (
     occurrence,
     planned,
     refused,
-    standing_job,
+    stored_job,
     taken,
     taking,
 )
@@ -39,7 +39,7 @@ from duetime.testing.contract.specimens import (
     ORPHANED_AT,
     claim,
     end,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import JobsContract
@@ -51,7 +51,7 @@ class LockContract(JobsContract):
     def test_a_lock_that_another_holds_refuses_the_claim(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         taken(store, jobs, job)
-        assert refused(store, jobs, taking(planned(store, NEXT), standing_job(jobs, job.ref)))
+        assert refused(store, jobs, taking(planned(store, NEXT), stored_job(jobs, job.ref)))
 
     def test_a_lock_that_was_taken_since_the_job_was_read_refuses_the_claim(
         self, store: ActionStore, jobs: JobStore
@@ -64,10 +64,10 @@ class LockContract(JobsContract):
         job = added(jobs)
         run = taken(store, jobs, job)
         store.settle(run, end(Status.PENDING))
-        again = taking(standing(store, run.ref), standing_job(jobs, job.ref))
+        again = taking(stored_row(store, run.ref), stored_job(jobs, job.ref))
         assert jobs.claim(again)
         assert store.get(run.ref) == again.claimed
-        assert standing_job(jobs, job.ref).running == run.ref
+        assert stored_job(jobs, job.ref).running == run.ref
 
     def test_the_same_occurrence_of_another_tenant_does_not_hold_my_lock(
         self, store: ActionStore, jobs: JobStore
@@ -76,17 +76,15 @@ class LockContract(JobsContract):
         theirs = event_run(store, "event-1", tenant_id=GLOBEX, job_tenant=job.ref.tenant_id)
         store.put(theirs)
         assert jobs.claim(taking(theirs, job))
-        assert standing_job(jobs, job.ref).running == theirs.ref
+        assert stored_job(jobs, job.ref).running == theirs.ref
         mine = event_run(store, "event-1")
         store.put(mine)
-        assert refused(store, jobs, taking(mine, standing_job(jobs, job.ref)))
+        assert refused(store, jobs, taking(mine, stored_job(jobs, job.ref)))
 
     def test_each_job_has_a_lock_of_its_own(self, store: ActionStore, jobs: JobStore) -> None:
         one, two, three = added(jobs), added(jobs, REINDEX), added(jobs, tenant_id=GLOBEX)
-        runs = [taken(store, jobs, each) for each in (one, two, three)]
-        assert [standing_job(jobs, each.ref).running for each in (one, two, three)] == [
-            run.ref for run in runs
-        ]
+        runs = [taken(store, jobs, job) for job in (one, two, three)]
+        assert [stored_job(jobs, job.ref).running for job in (one, two, three)] == [run.ref for run in runs]
 
     def test_of_many_occurrences_that_claim_the_lock_at_once_exactly_one_wins(
         self, store: ActionStore, jobs: JobStore
@@ -96,7 +94,7 @@ class LockContract(JobsContract):
         answers = together([partial(jobs.claim, taking(row, job)) for row in rows])
         assert answers.count(True) == 1
         winner = rows[answers.index(True)]
-        assert standing_job(jobs, job.ref).running == winner.ref
+        assert stored_job(jobs, job.ref).running == winner.ref
         found = {row.ref for row in store.get_rows([row.ref for row in rows]) if row.fence}
         assert found == {winner.ref}
 
@@ -107,10 +105,10 @@ class LockContract(JobsContract):
             job = added(jobs, type(NIGHTLY)(f"report-{place}"))
             row = planned(store, job=job.name)
             claimed, _ = together([partial(jobs.claim, taking(row, job)), partial(changed, jobs, job)])
-            now = standing_job(jobs, job.ref)
+            now = stored_job(jobs, job.ref)
             assert now.is_paused
             assert (now.running == row.ref) is claimed
-            assert (standing(store, row.ref).status is Status.PROCESSING) is claimed
+            assert (stored_row(store, row.ref).status is Status.PROCESSING) is claimed
 
     @pytest.mark.parametrize("status", [Status.PROCESSING, *FINAL])
     def test_the_lock_of_a_dead_holder_is_taken_while_it_stands_as_it_was_read(
@@ -119,8 +117,8 @@ class LockContract(JobsContract):
         job, dead = self._held_by(store, jobs, status)
         row = planned(store, NEXT)
         assert jobs.claim(taking(row, job, dead=dead))
-        assert standing_job(jobs, job.ref).running == row.ref
-        assert standing(store, row.ref).status is Status.PROCESSING
+        assert stored_job(jobs, job.ref).running == row.ref
+        assert stored_row(store, row.ref).status is Status.PROCESSING
         fenced_off = replace(dead, fence=dead.fence + 1, claim_nonce=None)
         assert store.get(dead.ref) == (fenced_off if status is Status.PROCESSING else dead)
 
@@ -157,14 +155,14 @@ class LockContract(JobsContract):
         self.remove(store, gone)
         row = planned(store, NEXT)
         assert jobs.claim(taking(row, job, dead_ref=gone.ref))
-        assert standing_job(jobs, job.ref).running == row.ref
+        assert stored_job(jobs, job.ref).running == row.ref
 
     def test_a_holder_that_is_there_after_all_keeps_the_lock(
         self, store: ActionStore, jobs: JobStore
     ) -> None:
         job = added(jobs)
         holder = taken(store, jobs, job)
-        now = standing_job(jobs, job.ref)
+        now = stored_job(jobs, job.ref)
         assert refused(store, jobs, taking(planned(store, NEXT), now, dead_ref=holder.ref))
 
     @pytest.mark.parametrize("is_gone", [False, True])
@@ -174,14 +172,14 @@ class LockContract(JobsContract):
         job, dead = self._held_by(store, jobs, Status.EXECUTED)
         live = planned(store, NEXT)
         assert jobs.claim(taking(live, job, dead=dead))
-        now, row = standing_job(jobs, job.ref), planned(store, NEXT + DAY)
+        now, row = stored_job(jobs, job.ref), planned(store, NEXT + DAY)
         late = (
             taking(row, now, dead_ref=occurrence(store, NOON - DAY).ref)
             if is_gone
             else taking(row, now, dead=dead)
         )
         assert refused(store, jobs, late)
-        assert standing_job(jobs, job.ref).running == live.ref
+        assert stored_job(jobs, job.ref).running == live.ref
 
     def test_of_many_that_take_a_dead_holders_lock_at_once_exactly_one_wins(
         self, store: ActionStore, jobs: JobStore
@@ -190,12 +188,15 @@ class LockContract(JobsContract):
         rows = [planned(store, NEXT + place * MINUTE) for place in range(CROWD)]
         answers = together([partial(jobs.claim, taking(row, job, dead=dead)) for row in rows])
         assert answers.count(True) == 1
-        assert standing_job(jobs, job.ref).running == rows[answers.index(True)].ref
+        assert stored_job(jobs, job.ref).running == rows[answers.index(True)].ref
 
     def _held_by(self, store: ActionStore, jobs: JobStore, status: Status) -> tuple[Job, Action]:
-        """The job, and the holder of its lock: under a lease that has ended, or settled by a way that freed no lock."""
+        """The job, and the holder of its lock.
+
+        Under a lease that has ended, or settled by a way that freed no lock.
+        """
         job = added(jobs)
         run = taken(store, jobs, job)
         if status is not Status.PROCESSING:
             assert store.settle(run, end(status)) is SettleResult.SETTLED
-        return standing_job(jobs, job.ref), standing(store, run.ref)
+        return stored_job(jobs, job.ref), stored_row(store, run.ref)

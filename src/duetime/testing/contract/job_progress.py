@@ -22,7 +22,7 @@ from duetime.testing.contract.job_specimens import (
     added,
     ended,
     nightly,
-    standing_job,
+    stored_job,
 )
 from duetime.testing.contract.races import CROWD, together
 from duetime.testing.contract.specimens import ACME, HOUR, MINUTE, NOON, SECOND, claim, scheduled
@@ -62,7 +62,7 @@ class CursorContract(JobsContract):
         job = added(jobs)
         for _ in range(2):
             assert jobs.move_cursor(job, NOON, NOON + DAY, missed=[OUTAGE])
-        assert standing_job(jobs, job.ref).cursor == NOON
+        assert stored_job(jobs, job.ref).cursor == NOON
         assert [*jobs.spans(job.ref, ADDED_AT, NOON)] == [OUTAGE]
 
     def test_no_cursor_is_moved_where_there_is_no_job(self, jobs: JobStore) -> None:
@@ -76,7 +76,7 @@ class CursorContract(JobsContract):
         moves = [partial(jobs.move_cursor, job, NOON + place * SECOND, NOON + DAY) for place in range(CROWD)]
         answers = together(moves)
         assert answers.count(True) == 1
-        assert standing_job(jobs, job.ref).cursor == NOON + answers.index(True) * SECOND
+        assert stored_job(jobs, job.ref).cursor == NOON + answers.index(True) * SECOND
 
 
 class CountContract(JobsContract):
@@ -94,13 +94,13 @@ class CountContract(JobsContract):
             )
             jobs.count(job.ref, one)
             tally = one.counted(tally)
-            assert standing_job(jobs, job.ref).tally == tally
+            assert stored_job(jobs, job.ref).tally == tally
         assert (tally.executed, tally.failed, tally.consecutive_failures) == (1, 3, 2)
 
     def test_counting_changes_nothing_but_the_tally(self, jobs: JobStore) -> None:
         job = added(jobs, **OPERATED)
         jobs.count(job.ref, EndedRun(id="run-1", status="executed", started_at=NOON))
-        assert replace(standing_job(jobs, job.ref), tally=RunStats()) == job
+        assert replace(stored_job(jobs, job.ref), tally=RunStats()) == job
         assert jobs.change(job, replace(job, wakes=WakeState()))
 
     def test_counting_for_a_job_that_never_was_makes_none(self, jobs: JobStore) -> None:
@@ -116,5 +116,5 @@ class CountContract(JobsContract):
             for number in range(CROWD)
         ]
         together([partial(jobs.count, job.ref, end) for end in ends])
-        tally = standing_job(jobs, job.ref).tally
+        tally = stored_job(jobs, job.ref).tally
         assert (tally.failed, tally.consecutive_failures) == (CROWD, CROWD)

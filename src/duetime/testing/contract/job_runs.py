@@ -34,12 +34,12 @@ from duetime.testing.contract.specimens import (
     end,
     running,
     scheduled,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
 AT = NOON - MINUTE
-"""When somebody skips a pending row."""
+"""The time of skips of pending rows."""
 
 
 def skip(
@@ -69,7 +69,7 @@ class JobRunContract(StoreContract):
 
     def test_a_run_that_is_made_up_for_keeps_its_nominal_time(self, store: ActionStore) -> None:
         row = planned(store, NOON, due_at=NOON + HOUR, first_due_at=NOON, catches_up=True)
-        found = standing(store, row.ref)
+        found = stored_row(store, row.ref)
         assert found == row
         assert (found.nominal_at, found.trigger, found.created_at) == (NOON, Trigger.CATCH_UP, PLANNED_AT)
 
@@ -95,7 +95,7 @@ class JobRunContract(StoreContract):
         mine, theirs = planned(store), planned(store, tenant_id=GLOBEX)
         skip(store, theirs)
         assert store.get(mine.ref) == mine
-        assert standing(store, theirs.ref).status is Status.SKIPPED
+        assert stored_row(store, theirs.ref).status is Status.SKIPPED
 
     def test_a_pending_run_is_in_the_due_index_until_it_is_settled(self, store: ActionStore) -> None:
         row = planned(store)
@@ -108,7 +108,7 @@ class JobRunContract(StoreContract):
     def test_a_run_keeps_what_its_job_gave_it_through_its_whole_life(self, store: ActionStore) -> None:
         row = planned(store, catches_up=True)
         assert store.settle(claim(store, row.ref), end(Status.PENDING)) is SettleResult.SETTLED
-        found = standing(store, row.ref)
+        found = stored_row(store, row.ref)
         assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
         assert (found.nominal_at, found.due_at) == (NOON, NOON + SECOND + HOUR)
 
@@ -125,7 +125,7 @@ class SkipContract(StoreContract):
     def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore) -> None:
         row = planned(store)
         moved = skip(store, row, SkipReason.OVERLAP, note="the one of noon still runs")
-        found = standing(store, row.ref)
+        found = stored_row(store, row.ref)
         assert moved == Applied(found)
         assert (found.status, found.skip_reason) == (Status.SKIPPED, SkipReason.OVERLAP)
         assert (found.note, found.expires_at) == ("the one of noon still runs", EXPIRY)
@@ -135,18 +135,18 @@ class SkipContract(StoreContract):
     def test_every_reason_is_kept(self, store: ActionStore, reason: SkipReason) -> None:
         row = planned(store)
         skip(store, row, reason)
-        found = standing(store, row.ref)
+        found = stored_row(store, row.ref)
         assert (found.skip_reason, found.note) == (reason, None)
 
     def test_a_note_of_500_characters_is_kept_whole(self, store: ActionStore) -> None:
         row = planned(store)
         skip(store, row, note="é" * 500)
-        assert standing(store, row.ref).note == "é" * 500
+        assert stored_row(store, row.ref).note == "é" * 500
 
     def test_a_skip_leaves_due_time_generation_and_attempts_alone(self, store: ActionStore) -> None:
         row = planned(store, catches_up=True)
         skip(store, row)
-        found = standing(store, row.ref)
+        found = stored_row(store, row.ref)
         assert (found.due_at, found.generation, found.fence, found.attempts) == (NOON, 1, 0, ())
         assert (found.cadence, found.planned_at, found.catches_up) == ("daily_12:00", PLANNED_AT, True)
 
@@ -159,19 +159,19 @@ class SkipContract(StoreContract):
     def test_a_row_that_became_pending_anew_is_not_skipped(self, store: ActionStore) -> None:
         row = planned(store)
         store.reschedule(row.ref, NOON + HOUR, by="ops", at=AT)
-        before = standing(store, row.ref)
+        before = stored_row(store, row.ref)
         assert skip(store, row) == Rejected(before)
         assert store.get(row.ref) == before
 
     def test_a_retry_that_waits_is_skipped_as_it_was_read(self, store: ActionStore) -> None:
         claimed = claim(store, planned(store).ref)
         store.settle(claimed, end(Status.PENDING))
-        assert isinstance(skip(store, standing(store, claimed.ref)), Applied)
-        assert standing(store, claimed.ref).status is Status.SKIPPED
+        assert isinstance(skip(store, stored_row(store, claimed.ref)), Applied)
+        assert stored_row(store, claimed.ref).status is Status.SKIPPED
 
     def test_a_repeated_skip_tells_what_its_first_try_did(self, store: ActionStore) -> None:
         row = planned(store)
-        assert skip(store, row) == skip(store, row) == Applied(standing(store, row.ref))
+        assert skip(store, row) == skip(store, row) == Applied(stored_row(store, row.ref))
 
     @pytest.mark.parametrize(("by", "at"), [("somebody else", AT), ("ops", AT + SECOND)])
     def test_another_skip_is_refused_with_the_skipped_row(
@@ -179,7 +179,7 @@ class SkipContract(StoreContract):
     ) -> None:
         row = planned(store)
         skip(store, row)
-        before = standing(store, row.ref)
+        before = stored_row(store, row.ref)
         assert skip(store, row, SkipReason.MISSED, by=by, at=at) == Rejected(before)
         assert store.get(row.ref) == before
 

@@ -22,7 +22,7 @@ from duetime.testing.contract.job_specimens import (
     ended,
     occurrence,
     planned,
-    standing_job,
+    stored_job,
     taken,
     taking,
 )
@@ -35,7 +35,7 @@ from duetime.testing.contract.specimens import (
     due_time_in_index,
     end,
     running,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import JobsContract
@@ -50,10 +50,10 @@ class OccurrenceSettleContract(JobsContract):
     ) -> None:
         job = added(jobs)
         run = taken(store, jobs, job)
-        told = ended(run, status, "no ledger" if status is Status.FAILED else None)
-        assert jobs.settle(run, end(status, message="because"), job.ref, told) is SettleResult.SETTLED
-        assert jobs.get(job.ref) == replace(job, tally=told.counted(job.tally))
-        row = standing(store, run.ref)
+        run_end = ended(run, status, "no ledger" if status is Status.FAILED else None)
+        assert jobs.settle(run, end(status, message="because"), job.ref, run_end) is SettleResult.SETTLED
+        assert jobs.get(job.ref) == replace(job, tally=run_end.counted(job.tally))
+        row = stored_row(store, run.ref)
         assert (row.status, row.expires_at, row.lease_until, row.claim_nonce) == (status, EXPIRY, None, None)
         assert (row.attempts[0].finished_at, row.attempts[0].message) == (NOON + SECOND, "because")
         self.let_indexes_follow()
@@ -65,10 +65,10 @@ class OccurrenceSettleContract(JobsContract):
         order = (Status.FAILED, Status.FAILED, Status.CANCELLED, Status.FAILED, Status.EXECUTED)
         for place, status in enumerate(order):
             run = taken(store, jobs, job, NOON + place * DAY)
-            told = ended(run, status, f"problem {place}" if status is Status.FAILED else None)
-            assert jobs.settle(run, end(status), job.ref, told) is SettleResult.SETTLED
-            tally = told.counted(tally)
-            assert standing_job(jobs, job.ref).tally == tally
+            run_end = ended(run, status, f"problem {place}" if status is Status.FAILED else None)
+            assert jobs.settle(run, end(status), job.ref, run_end) is SettleResult.SETTLED
+            tally = run_end.counted(tally)
+            assert stored_job(jobs, job.ref).tally == tally
         assert (tally.executed, tally.failed, tally.consecutive_failures) == (1, 3, 0)
         assert tally.last_error == "problem 3"
 
@@ -76,7 +76,7 @@ class OccurrenceSettleContract(JobsContract):
         job = added(jobs)
         run = taken(store, jobs, job)
         jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
-        assert standing_job(jobs, job.ref).running is None
+        assert stored_job(jobs, job.ref).running is None
         taken(store, jobs, job, NEXT)
 
     def test_the_one_that_waits_stays_when_the_lock_becomes_free(
@@ -86,7 +86,7 @@ class OccurrenceSettleContract(JobsContract):
         run, other = taken(store, jobs, job), planned(store, NEXT)
         jobs.wait(job, other.ref)
         jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run))
-        assert standing_job(jobs, job.ref).waiting == other.ref
+        assert stored_job(jobs, job.ref).waiting == other.ref
 
     def test_a_job_that_was_changed_meanwhile_is_unlocked_and_counted_all_the_same(
         self, store: ActionStore, jobs: JobStore
@@ -94,9 +94,9 @@ class OccurrenceSettleContract(JobsContract):
         job = added(jobs)
         run = taken(store, jobs, job)
         now = changed(jobs, job)
-        told = ended(run)
-        assert jobs.settle(run, end(Status.EXECUTED), job.ref, told) is SettleResult.SETTLED
-        assert jobs.get(job.ref) == replace(now, running=None, tally=told.counted(now.tally))
+        run_end = ended(run)
+        assert jobs.settle(run, end(Status.EXECUTED), job.ref, run_end) is SettleResult.SETTLED
+        assert jobs.get(job.ref) == replace(now, running=None, tally=run_end.counted(now.tally))
 
     def test_a_repeated_settle_is_settled_and_counted_once(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
@@ -104,7 +104,7 @@ class OccurrenceSettleContract(JobsContract):
         for _ in range(3):
             settled = jobs.settle(run, end(Status.FAILED), job.ref, ended(run, Status.FAILED, "x"))
             assert settled is SettleResult.SETTLED
-        tally = standing_job(jobs, job.ref).tally
+        tally = stored_job(jobs, job.ref).tally
         assert (tally.failed, tally.consecutive_failures) == (1, 1)
 
     def test_a_settle_repeated_after_the_next_has_the_lock_leaves_it(
@@ -123,7 +123,7 @@ class OccurrenceSettleContract(JobsContract):
         job = added(jobs)
         late = taken(store, jobs, job)
         row = planned(store, NEXT)
-        assert jobs.claim(taking(row, standing_job(jobs, job.ref), dead=late))
+        assert jobs.claim(taking(row, stored_job(jobs, job.ref), dead=late))
         before = store.get(late.ref), jobs.get(job.ref)
         assert jobs.settle(late, end(Status.EXECUTED), job.ref, ended(late)) is SettleResult.LEASE_LOST
         assert (store.get(late.ref), jobs.get(job.ref)) == before
@@ -136,7 +136,7 @@ class OccurrenceSettleContract(JobsContract):
         taken(store, jobs, job, NEXT)
         before = jobs.get(job.ref)
         assert jobs.settle(beside, end(Status.EXECUTED), job.ref, ended(beside)) is SettleResult.SETTLED
-        assert standing(store, beside.ref).status is Status.EXECUTED
+        assert stored_row(store, beside.ref).status is Status.EXECUTED
         assert jobs.get(job.ref) == before
 
     def test_where_nobody_holds_the_lock_the_action_alone_is_settled(
@@ -145,13 +145,13 @@ class OccurrenceSettleContract(JobsContract):
         job = added(jobs)
         run = taken(store, jobs, job, hold=LockRequirement.UNCHANGED)
         assert jobs.settle(run, end(Status.EXECUTED), job.ref, ended(run)) is SettleResult.SETTLED
-        assert standing(store, run.ref).status is Status.EXECUTED
+        assert stored_row(store, run.ref).status is Status.EXECUTED
         assert jobs.get(job.ref) == job
 
     def test_a_run_that_was_taken_over_settles_nothing(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         dead = taken(store, jobs, job)
-        assert jobs.claim(taking(dead, standing_job(jobs, job.ref), asked=terms(ORPHANED_AT)))
+        assert jobs.claim(taking(dead, stored_job(jobs, job.ref), claim_terms=terms(ORPHANED_AT)))
         before = store.get(dead.ref), jobs.get(job.ref)
         assert jobs.settle(dead, end(Status.FAILED), job.ref, ended(dead)) is SettleResult.LEASE_LOST
         assert (store.get(dead.ref), jobs.get(job.ref)) == before
@@ -169,8 +169,8 @@ class OccurrenceSettleContract(JobsContract):
         run = taken(store, jobs, job)
         store.ask_to_cancel(run.ref, by="ops", at=NOON)
         assert jobs.settle(run, end(Status.CANCELLED), job.ref, ended(run)) is SettleResult.SETTLED
-        assert standing_job(jobs, job.ref).running is None
-        assert standing(store, run.ref).cancelled_by == "ops"
+        assert stored_job(jobs, job.ref).running is None
+        assert stored_row(store, run.ref).cancelled_by == "ops"
 
     def test_of_a_settle_and_a_claim_at_once_the_lock_is_the_claims_or_nobodys(
         self, store: ActionStore, jobs: JobStore
@@ -184,7 +184,7 @@ class OccurrenceSettleContract(JobsContract):
                     partial(jobs.claim, taking(row, job)),
                 ]
             )
-            now = standing_job(jobs, job.ref)
+            now = stored_job(jobs, job.ref)
             assert settled is SettleResult.SETTLED
             assert now.tally.executed == 1
             assert now.running == (row.ref if claimed else None)

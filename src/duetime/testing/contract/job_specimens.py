@@ -16,7 +16,17 @@ from duetime.model.transition import started
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import Tuning
-from duetime.testing.contract.specimens import ACME, EXPIRY, HOUR, MINUTE, NOON, SECOND, TICK, standing, terms
+from duetime.testing.contract.specimens import (
+    ACME,
+    EXPIRY,
+    HOUR,
+    MINUTE,
+    NOON,
+    SECOND,
+    TICK,
+    stored_row,
+    terms,
+)
 
 NIGHTLY, REINDEX = JobName("billing-nightly"), JobName("kb-reindex")
 DAY = timedelta(days=1)
@@ -46,7 +56,7 @@ OPERATED: dict[str, Any] = {
 
 
 def nightly(name: JobName = NIGHTLY, tenant_id: TenantId = ACME, **fields: Any) -> Job:
-    """A job that nobody has added yet, with `fields` instead of the usual ones."""
+    """Return an unadded job, with `fields` instead of the usual ones."""
     usual: dict[str, Any] = {
         "definition": Definition(
             name=name,
@@ -67,11 +77,11 @@ def added(jobs: JobStore, name: JobName = NIGHTLY, tenant_id: TenantId = ACME, *
     """A job as it stands after it was added."""
     job = nightly(name, tenant_id, **fields)
     assert jobs.add(job)
-    return standing_job(jobs, job.ref)
+    return stored_job(jobs, job.ref)
 
 
-def standing_job(jobs: JobStore, ref: JobRef) -> Job:
-    """The job as it stands; there must be one."""
+def stored_job(jobs: JobStore, ref: JobRef) -> Job:
+    """Return the stored job, which must exist."""
     job = jobs.get(ref)
     assert job is not None, f"there is no job {ref}"
     return job
@@ -86,7 +96,7 @@ def occurrence(
     tenant_id: TenantId = ACME,
     **fields: Any,
 ) -> Action:
-    """An occurrence that nobody has put yet."""
+    """Return an unwritten occurrence."""
     given = {"cadence": "daily_12:00"} | fields
     return _run(store, occurrence_id(job, version, nominal_at), nominal_at, tenant_id, given)
 
@@ -99,7 +109,7 @@ def manual_run(
     version: int = 1,
     tenant_id: TenantId = ACME,
 ) -> Action:
-    """A run that somebody triggered, and that nobody has put yet."""
+    """Return an unwritten, manually triggered run."""
     return _run(store, manual_run_id(job, version, at), at, tenant_id, {})
 
 
@@ -112,7 +122,7 @@ def event_run(
     tenant_id: TenantId = ACME,
     **fields: Any,
 ) -> Action:
-    """A run that an event starts, and that nobody has put yet."""
+    """Return an unwritten run that an event starts."""
     given = {"cadence": "OnEvent_orders_OrderPlaced"} | fields
     return _run(store, event_run_id(job, at, event_id), at, tenant_id, given)
 
@@ -145,10 +155,10 @@ def taking(
     *,
     dead: Action | None = None,
     dead_ref: ActionRef | None = None,
-    asked: ClaimTerms | None = None,
+    claim_terms: ClaimTerms | None = None,
 ) -> JobRunClaim:
     """The claim of a row as it was read."""
-    claimed = started(row, asked or terms(row.due_at))
+    claimed = started(row, claim_terms or terms(row.due_at))
     ref = dead_ref or (dead.ref if dead else None)
     return JobRunClaim(row=row, claimed=claimed, job=job, hold=hold, dead=dead, dead_ref=ref)
 
@@ -163,16 +173,16 @@ def taken(
     """An occurrence of the job that was planned and claimed, as its run holds it."""
     claim = taking(planned(store, nominal_at, job=job.name, tenant_id=job.ref.tenant_id), job, hold)
     assert jobs.claim(claim)
-    return standing(store, claim.row.ref)
+    return stored_row(store, claim.row.ref)
 
 
 def ended(run: Action, status: Status = Status.EXECUTED, error: str | None = None) -> EndedRun:
-    """What the tally is told of a run."""
+    """Return the facts of an ended run for the statistics."""
     return EndedRun(id=run.id, status=status.value, started_at=run.attempts[-1].started_at, error=error)
 
 
 def recorded(store: ActionStore, at: datetime = NOON, status: Status = Status.EXECUTED) -> Action:
-    """A row that was settled when it was made, and that nobody has recorded yet."""
+    """Return an unwritten row that is settled already."""
     run = started(occurrence(store, at, due_shard=""), terms(at))
     finished = replace(
         run.attempts[0], finished_at=at + SECOND, ending=Ending(status.value), message="as it went"
@@ -199,4 +209,4 @@ def refused(store: ActionStore, jobs: JobStore, claim: JobRunClaim) -> bool:
 def changed(jobs: JobStore, job: Job) -> Job:
     """The job after an operator has changed it."""
     assert jobs.change(job, replace(job, pauses={WHOLE_JOB: Pause(since=NOON, by="ops")}))
-    return standing_job(jobs, job.ref)
+    return stored_job(jobs, job.ref)

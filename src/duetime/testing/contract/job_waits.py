@@ -21,12 +21,12 @@ from duetime.testing.contract.job_specimens import (
     nightly,
     occurrence,
     planned,
-    standing_job,
+    stored_job,
     taken,
     taking,
 )
 from duetime.testing.contract.races import CROWD, ROUNDS, together
-from duetime.testing.contract.specimens import EXPIRY, MINUTE, NOON, due_time_in_index, end, standing
+from duetime.testing.contract.specimens import EXPIRY, MINUTE, NOON, due_time_in_index, end, stored_row
 from duetime.testing.contract.subject import JobsContract
 
 
@@ -45,8 +45,8 @@ class WaitContract(JobsContract):
         job = added(jobs)
         first, second = planned(store), planned(store, NEXT)
         jobs.wait(job, first.ref)
-        assert jobs.wait(standing_job(jobs, job.ref), second.ref)
-        assert standing_job(jobs, job.ref).waiting == second.ref
+        assert jobs.wait(stored_job(jobs, job.ref), second.ref)
+        assert stored_job(jobs, job.ref).waiting == second.ref
 
     def test_an_action_does_not_wait_in_place_of_one_that_came_before_it(
         self, store: ActionStore, jobs: JobStore
@@ -55,17 +55,17 @@ class WaitContract(JobsContract):
         first, second, third = (planned(store, NOON + place * DAY) for place in range(3))
         jobs.wait(job, first.ref)
         assert not jobs.wait(job, second.ref)
-        read = standing_job(jobs, job.ref)
+        read = stored_job(jobs, job.ref)
         jobs.wait(read, second.ref)
         assert not jobs.wait(read, third.ref)
-        assert standing_job(jobs, job.ref).waiting == second.ref
+        assert stored_job(jobs, job.ref).waiting == second.ref
 
     def test_an_action_that_waits_already_waits(self, store: ActionStore, jobs: JobStore) -> None:
         job, row = added(jobs), planned(store)
         assert jobs.wait(job, row.ref)
         assert jobs.wait(job, row.ref)
-        assert jobs.wait(standing_job(jobs, job.ref), row.ref)
-        assert standing_job(jobs, job.ref).waiting == row.ref
+        assert jobs.wait(stored_job(jobs, job.ref), row.ref)
+        assert stored_job(jobs, job.ref).waiting == row.ref
 
     def test_nothing_waits_for_a_job_that_never_was(self, store: ActionStore, jobs: JobStore) -> None:
         job = nightly()
@@ -79,29 +79,29 @@ class WaitContract(JobsContract):
         refs = [occurrence(store, NOON + place * MINUTE).ref for place in range(CROWD)]
         answers = together([partial(jobs.wait, job, ref) for ref in refs])
         assert answers.count(True) == 1
-        assert standing_job(jobs, job.ref).waiting == refs[answers.index(True)]
+        assert stored_job(jobs, job.ref).waiting == refs[answers.index(True)]
 
     def test_whoever_gets_the_lock_waits_no_more(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         row = planned(store)
         jobs.wait(job, row.ref)
-        assert jobs.claim(taking(row, standing_job(jobs, job.ref)))
+        assert jobs.claim(taking(row, stored_job(jobs, job.ref)))
         assert jobs.get(job.ref) == replace(job, running=row.ref, waiting=None)
 
     def test_another_that_waits_goes_on_waiting(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         row, other = planned(store), planned(store, NEXT)
         jobs.wait(job, other.ref)
-        assert jobs.claim(taking(row, standing_job(jobs, job.ref)))
-        assert standing_job(jobs, job.ref).waiting == other.ref
+        assert jobs.claim(taking(row, stored_job(jobs, job.ref)))
+        assert stored_job(jobs, job.ref).waiting == other.ref
 
     def test_a_lost_claim_leaves_the_one_that_waits(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         taken(store, jobs, job)
         row = planned(store, NEXT)
         jobs.wait(job, row.ref)
-        assert not jobs.claim(taking(row, standing_job(jobs, job.ref)))
-        assert standing_job(jobs, job.ref).waiting == row.ref
+        assert not jobs.claim(taking(row, stored_job(jobs, job.ref)))
+        assert stored_job(jobs, job.ref).waiting == row.ref
 
 
 class EndPendingContract(JobsContract):
@@ -111,14 +111,14 @@ class EndPendingContract(JobsContract):
         job, row = added(jobs), planned(store)
         after = cancelled(row, by="ops", at=NOON, expires_at=EXPIRY)
         assert jobs.end_pending(row, after, job.ref)
-        found = standing(store, row.ref)
+        found = stored_row(store, row.ref)
         assert (found.status, found.changed_by, found.changed_at) == (Status.CANCELLED, "ops", NOON)
         assert (found.expires_at, found.due_at, found.generation) == (EXPIRY, NOON, 1)
 
     def test_a_pending_run_is_skipped_with_its_reason(self, store: ActionStore, jobs: JobStore) -> None:
         job, row = added(jobs), planned(store)
         assert jobs.end_pending(row, self._skipped(row), job.ref)
-        found = standing(store, row.ref)
+        found = stored_row(store, row.ref)
         assert (found.status, found.skip_reason, found.note) == (
             Status.SKIPPED,
             SkipReason.ASKED,
@@ -136,10 +136,10 @@ class EndPendingContract(JobsContract):
         job = added(jobs)
         run = taken(store, jobs, job)
         store.settle(run, end(Status.PENDING))
-        row = standing(store, run.ref)
+        row = stored_row(store, run.ref)
         assert jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
         assert jobs.get(job.ref) == job
-        found = standing(store, run.ref)
+        found = stored_row(store, run.ref)
         assert (found.status, found.attempts, found.generation) == (Status.CANCELLED, row.attempts, 2)
 
     def test_the_lock_of_another_is_left_alone(self, store: ActionStore, jobs: JobStore) -> None:
@@ -180,7 +180,7 @@ class EndPendingContract(JobsContract):
         for _ in range(2):
             assert jobs.end_pending(row, self._skipped(row), job.ref)
         assert not jobs.end_pending(row, cancelled(row, by="ops", at=NOON, expires_at=EXPIRY), job.ref)
-        assert standing(store, row.ref).status is Status.SKIPPED
+        assert stored_row(store, row.ref).status is Status.SKIPPED
 
     def test_of_a_claim_and_an_end_at_once_exactly_one_wins(self, store: ActionStore, jobs: JobStore) -> None:
         for place in range(ROUNDS):
@@ -193,7 +193,7 @@ class EndPendingContract(JobsContract):
                 ]
             )
             assert claimed is not gone
-            now = standing_job(jobs, job.ref)
+            now = stored_job(jobs, job.ref)
             assert now.running == (row.ref if claimed else None)
 
     def _skipped(self, row: Action) -> Action:

@@ -52,7 +52,7 @@ class JobWakesContract:
         """Whether the wake that is there would wake anybody."""
 
     @abstractmethod
-    def said(self, wakes: JobWakes, kind: str, name: str) -> tuple[str, str] | Mapping[str, Any]:
+    def definition_of(self, wakes: JobWakes, kind: str, name: str) -> tuple[str, str] | Mapping[str, Any]:
         """Of a schedule that is there: expression and zone. Of a rule: its pattern."""
 
     def test_the_precision_is_one_that_a_job_may_ask_for(self, wakes: JobWakes) -> None:
@@ -69,11 +69,11 @@ class JobWakesContract:
 
     def test_a_schedule_says_its_expression_and_its_zone(self, wakes: JobWakes) -> None:
         wakes.put(SCHEDULE)
-        assert self.said(wakes, "schedule", SCHEDULE.name) == ("cron(30 2 * * ? *)", "Europe/Paris")
+        assert self.definition_of(wakes, "schedule", SCHEDULE.name) == ("cron(30 2 * * ? *)", "Europe/Paris")
 
     def test_a_rule_says_its_pattern(self, wakes: JobWakes) -> None:
         wakes.put(RULE)
-        assert self.said(wakes, "rule", RULE.name) == RULE.pattern
+        assert self.definition_of(wakes, "rule", RULE.name) == RULE.pattern
 
     @BOTH
     def test_putting_again_replaces_the_one_of_that_kind_and_name(
@@ -85,7 +85,7 @@ class JobWakesContract:
         wakes.put(new if wake is SCHEDULE else replace(new, pattern=pattern))
         assert [*wakes.known()] == [(wake.kind, wake.name)]
         expected = ("rate(5 minutes)", "Asia/Tokyo") if wake is SCHEDULE else pattern
-        assert self.said(wakes, wake.kind, wake.name) == expected
+        assert self.definition_of(wakes, wake.kind, wake.name) == expected
 
     @BOTH
     def test_putting_the_same_again_is_nothing(self, wakes: JobWakes, wake: JobWake) -> None:

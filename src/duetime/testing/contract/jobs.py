@@ -1,4 +1,4 @@
-"""What a job is: how it is added, and found again by name, by tenant, and by when somebody must attend it."""
+"""What a job is: how it is added, and found again by name, by tenant, and by the time of its maintenance."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from duetime.testing.contract.job_specimens import (
     REINDEX,
     added,
     nightly,
-    standing_job,
+    stored_job,
     taken,
 )
 from duetime.testing.contract.races import CROWD, together
@@ -131,9 +131,9 @@ class JobRowContract(JobsContract):
     def test_a_listed_job_is_read_as_of_now(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)
         jobs.change(job, replace(job, pauses={WHOLE_JOB: PAUSE}))
-        taken(store, jobs, standing_job(jobs, job.ref))
+        taken(store, jobs, stored_job(jobs, job.ref))
         self.let_indexes_follow()
-        assert [*jobs.list(ACME, limit=5, cursor=None)] == [standing_job(jobs, job.ref)]
+        assert [*jobs.list(ACME, limit=5, cursor=None)] == [stored_job(jobs, job.ref)]
 
 
 class AttendContract(JobsContract):

@@ -1,4 +1,4 @@
-"""The lease while a run goes on: it is renewed, and a look tells whether somebody wants the run to stop."""
+"""The lease of a run: renewals, and reads of a request to cancel."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     running,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -65,7 +65,7 @@ class LeaseContract(StoreContract):
         claimed = running(store)
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.peek(claimed) == Renewed(cancel_requested=True)
-        assert standing(store, claimed.ref).lease_until == LEASE_END
+        assert stored_row(store, claimed.ref).lease_until == LEASE_END
 
     def test_a_look_at_no_row_sees_none(self, store: ActionStore) -> None:
         assert store.peek(replace(fresh(store), status=Status.PROCESSING, fence=1)) is None

@@ -1,4 +1,4 @@
-"""Every write tried from every status: what the table of legal changes does not admit is refused and changes nothing.
+"""Each write from each status: illegal changes of status are rejected and change nothing.
 
 The cases are made from `duetime.model.action.TRANSITIONS`, so a status or a write that is added is tried too.
 """

@@ -1,4 +1,4 @@
-"""Lists of a tenant's actions: whole, in order, page by page, and nobody else's."""
+"""Lists of a tenant's actions: complete, in order, page by page, of this tenant only."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     scheduled,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -85,7 +85,7 @@ class ListContract(StoreContract):
         store.settle(claim(store, action.ref), end(Status.EXECUTED))
         self.let_indexes_follow()
         listed = store.by_correlation(ACME, SUBSCRIPTION, limit=10, cursor=None)
-        assert [*listed] == [standing(store, action.ref).without_payload()]
+        assert [*listed] == [stored_row(store, action.ref).without_payload()]
 
     def test_another_tenants_same_correlation_id_is_unseen(self, store: ActionStore) -> None:
         mine = scheduled(store, correlation_id=SUBSCRIPTION)

@@ -1,4 +1,4 @@
-"""What tenants choose, and the lists of what they were told of."""
+"""Tenants' preferences and their lists of notifications."""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -24,24 +24,27 @@ _numbers = count()
 
 
 def notification(kind: NotificationKind = FAILING, tenant_id: TenantId = ACME, **more: Any) -> Notification:
-    """A notification that nobody was told of yet; each one a second after the one before."""
+    """Return a new notification; each one a second after the one before."""
     number = next(_numbers)
-    told = Notification(
+    sent = Notification(
         id=f"{tenant_id}/billing-nightly/failing/{number}:{kind}",
         kind=kind,
         tenant_id=tenant_id,
         at=NOON + number * SECOND,
         facts={"name": "billing-nightly", "last_error": "é\u2028", "failed": 3, "deep": [{"a": None}]},
     )
-    return replace(told, **more)
+    return replace(sent, **more)
 
 
 class PreferencesContract:
-    """The whole contract of `duetime.ports.notifications.PreferencesStore`: override the fixture `preferences`."""
+    """The whole contract of `duetime.ports.notifications.PreferencesStore`.
+
+    Override the fixture `preferences`.
+    """
 
     @pytest.fixture
     def preferences(self) -> PreferencesStore:
-        """A store in which nobody chose anything."""
+        """A store without preferences."""
         raise NotImplementedError("override the fixture `preferences`: it returns your back end, empty")
 
     def test_who_never_chose_has_the_defaults(self, preferences: PreferencesStore) -> None:
@@ -103,29 +106,29 @@ class InboxContract:
 
     @pytest.mark.parametrize("kind", list(NotificationKind))
     def test_what_was_added_is_there_unread(self, inbox: Inbox, kind: NotificationKind) -> None:
-        told = notification(kind, is_digest=kind is DEAD)
-        inbox.add(told, expires_at=EXPIRY)
-        entry = inbox.get(ACME, told.entry_id)
+        sent = notification(kind, is_digest=kind is DEAD)
+        inbox.add(sent, expires_at=EXPIRY)
+        entry = inbox.get(ACME, sent.entry_id)
         assert entry is not None
-        assert (entry.notification, entry.entry_id) == (told, told.entry_id)
+        assert (entry.notification, entry.entry_id) == (sent, sent.entry_id)
         assert (entry.read_at, entry.read_by) == (None, None)
-        assert self._all(inbox) == [told]
+        assert self._all(inbox) == [sent]
 
     def test_one_that_is_added_again_stays_as_it_is_read_or_unread(self, inbox: Inbox) -> None:
-        told = notification()
+        sent = notification()
         for _ in range(2):
-            inbox.add(told, expires_at=EXPIRY)
-        assert inbox.mark_read(ACME, told.entry_id, by=CALLER, at=NOON)
-        inbox.add(told, expires_at=EXPIRY)
+            inbox.add(sent, expires_at=EXPIRY)
+        assert inbox.mark_read(ACME, sent.entry_id, by=CALLER, at=NOON)
+        inbox.add(sent, expires_at=EXPIRY)
         (entry,) = inbox.list(ACME, kinds=ALL, limit=10, cursor=None)
         assert (entry.read_at, entry.read_by) == (NOON, CALLER)
 
     def test_who_reads_it_first_is_noted(self, inbox: Inbox) -> None:
-        told = notification()
-        inbox.add(told, expires_at=EXPIRY)
+        sent = notification()
+        inbox.add(sent, expires_at=EXPIRY)
         for by, at in ((CALLER, NOON), ("eve", NOON + SECOND)):
-            assert inbox.mark_read(ACME, told.entry_id, by=by, at=at)
-        entry = inbox.get(ACME, told.entry_id)
+            assert inbox.mark_read(ACME, sent.entry_id, by=by, at=at)
+        entry = inbox.get(ACME, sent.entry_id)
         assert entry is not None
         assert (entry.read_at, entry.read_by) == (NOON, CALLER)
 
@@ -140,35 +143,35 @@ class InboxContract:
     def test_pages_lose_and_double_none_and_go_from_the_newest_to_the_oldest(
         self, inbox: Inbox, limit: int
     ) -> None:
-        told = [notification(kind) for kind in (FAILING, DEAD, DEAD, FAILING, DEAD)]
-        for each in (told[3], told[0], told[4], told[2], told[1]):
-            inbox.add(each, expires_at=EXPIRY)
-        assert self._all(inbox, limit=limit) == told[::-1]
-        assert self._all(inbox, limit=limit, kinds=frozenset({DEAD})) == [told[4], told[2], told[1]]
+        sent = [notification(kind) for kind in (FAILING, DEAD, DEAD, FAILING, DEAD)]
+        for item in (sent[3], sent[0], sent[4], sent[2], sent[1]):
+            inbox.add(item, expires_at=EXPIRY)
+        assert self._all(inbox, limit=limit) == sent[::-1]
+        assert self._all(inbox, limit=limit, kinds=frozenset({DEAD})) == [sent[4], sent[2], sent[1]]
         assert self._all(inbox, limit=limit, kinds=frozenset()) == []
-        inbox.mark_read(ACME, told[2].entry_id, by=CALLER, at=NOON)
-        assert self._all(inbox, limit=limit, is_unread=True) == [told[4], told[3], told[1], told[0]]
-        assert self._all(inbox, limit=limit, is_unread=True, kinds=frozenset({DEAD})) == [told[4], told[1]]
+        inbox.mark_read(ACME, sent[2].entry_id, by=CALLER, at=NOON)
+        assert self._all(inbox, limit=limit, is_unread=True) == [sent[4], sent[3], sent[1], sent[0]]
+        assert self._all(inbox, limit=limit, is_unread=True, kinds=frozenset({DEAD})) == [sent[4], sent[1]]
 
     def test_what_comes_while_one_pages_moves_no_page(self, inbox: Inbox) -> None:
-        told = [notification() for _ in range(4)]
-        for each in told:
-            inbox.add(each, expires_at=EXPIRY)
+        sent = [notification() for _ in range(4)]
+        for item in sent:
+            inbox.add(item, expires_at=EXPIRY)
         first = inbox.list(ACME, kinds=ALL, limit=2, cursor=None)
         inbox.add(notification(), expires_at=EXPIRY)
         rest = inbox.list(ACME, kinds=ALL, limit=2, cursor=first.cursor)
-        assert [each.notification for each in (*first, *rest)] == told[::-1]
+        assert [item.notification for item in (*first, *rest)] == sent[::-1]
 
     def test_entries_of_one_instant_are_all_there(self, inbox: Inbox) -> None:
-        told = [notification(at=NOON) for _ in range(5)]
-        for each in told:
-            inbox.add(each, expires_at=EXPIRY)
-        assert sorted(each.id for each in self._all(inbox, limit=2)) == sorted(each.id for each in told)
+        sent = [notification(at=NOON) for _ in range(5)]
+        for item in sent:
+            inbox.add(item, expires_at=EXPIRY)
+        assert sorted(item.id for item in self._all(inbox, limit=2)) == sorted(item.id for item in sent)
 
     def test_another_tenants_entries_are_its_own(self, inbox: Inbox) -> None:
         mine, theirs = notification(), notification(tenant_id=GLOBEX)
-        for each in (mine, theirs):
-            inbox.add(each, expires_at=EXPIRY)
+        for item in (mine, theirs):
+            inbox.add(item, expires_at=EXPIRY)
         assert self._all(inbox) == [mine]
         assert inbox.get(ACME, theirs.entry_id) is None
         assert not inbox.mark_read(ACME, theirs.entry_id, by=CALLER, at=NOON)
@@ -191,7 +194,7 @@ class InboxContract:
         for _ in range(MOST_PAGES):
             page = inbox.list(ACME, kinds=kinds, is_unread=is_unread, limit=limit, cursor=cursor)
             assert len(page) <= limit
-            found += [each.notification for each in page]
+            found += [item.notification for item in page]
             cursor = page.cursor
             if cursor is None:
                 return found

@@ -96,19 +96,19 @@ class WindowsContract:
         assert [self._count(windows, notification()) for _ in range(4)] == [1, 2, 3, 4]
 
     def test_the_same_has_the_same_place_and_is_counted_once(self, windows: Windows) -> None:
-        told = [notification() for _ in range(3)]
+        sent = [notification() for _ in range(3)]
         for _ in range(2):
-            assert [self._count(windows, each) for each in told] == [1, 2, 3]
+            assert [self._count(windows, item) for item in sent] == [1, 2, 3]
         digest = windows.close(self.FIRST)
         assert digest is not None
-        assert digest.total == len(told)
+        assert digest.total == len(sent)
 
     def test_the_same_keeps_its_place_in_its_first_window(self, windows: Windows) -> None:
-        told, later = notification(), notification()
-        self._count(windows, told)
+        sent, later = notification(), notification()
+        self._count(windows, sent)
         windows.close(self.FIRST)
         for window in (self.FIRST, self.SECOND):
-            place = windows.count(told, window, expires_at=EXPIRY)
+            place = windows.count(sent, window, expires_at=EXPIRY)
             assert place is not None
             assert (place.window, place.number) == (self.FIRST, 1)
         assert self._count(windows, later, self.SECOND) == 1
@@ -147,23 +147,23 @@ class WindowsContract:
             replace(self.FIRST, kind=DEAD),
             replace(self.FIRST, tenant_id=GLOBEX),
         ):
-            told = notification(window.kind, window.tenant_id)
-            assert self._count(windows, told, window) == 1
+            sent = notification(window.kind, window.tenant_id)
+            assert self._count(windows, sent, window) == 1
             digest = windows.close(window)
             assert digest is not None
             assert digest.total == 1
 
     def test_who_count_at_once_have_places_of_their_own(self, windows: Windows, at_once: int) -> None:
-        told = [notification() for _ in range(6 * at_once)]
+        sent = [notification() for _ in range(6 * at_once)]
         with ThreadPoolExecutor(at_once) as threads:
-            places = list(threads.map(lambda each: self._count(windows, each), [*told, *told]))
-        assert sorted(places[: len(told)]) == list(range(1, len(told) + 1))
-        assert places[len(told) :] == places[: len(told)]
+            places = list(threads.map(lambda item: self._count(windows, item), [*sent, *sent]))
+        assert sorted(places[: len(sent)]) == list(range(1, len(sent) + 1))
+        assert places[len(sent) :] == places[: len(sent)]
         digest = windows.close(self.FIRST)
         assert digest is not None
-        assert (digest.total, digest.by_name) == (len(told), {"billing-nightly": len(told)})
+        assert (digest.total, digest.by_name) == (len(sent), {"billing-nightly": len(sent)})
 
-    def _count(self, windows: Windows, told: Notification, window: DigestWindow | None = None) -> int:
-        place = windows.count(told, window or self.FIRST, expires_at=EXPIRY)
+    def _count(self, windows: Windows, sent: Notification, window: DigestWindow | None = None) -> int:
+        place = windows.count(sent, window or self.FIRST, expires_at=EXPIRY)
         assert place is not None
         return place.number

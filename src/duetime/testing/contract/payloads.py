@@ -19,7 +19,7 @@ from duetime.testing.contract.specimens import (
     claim,
     end,
     fresh,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
@@ -31,14 +31,14 @@ class PayloadContract(StoreContract):
     """What the port says of a payload set apart."""
 
     def test_a_row_is_read_with_its_payload_set_apart(self, store: ActionStore) -> None:
-        assert standing(store, self._large(store).ref).payload == LARGE
+        assert stored_row(store, self._large(store).ref).payload == LARGE
 
     def test_a_claim_brings_the_payload_set_apart(self, store: ActionStore) -> None:
         assert claim(store, self._large(store).ref).payload == LARGE
 
     def test_a_repeated_claim_brings_it_too(self, store: ActionStore) -> None:
-        asked, action = terms(), self._large(store)
-        assert store.claim(action.ref, asked) == store.claim(action.ref, asked)
+        claim_terms, action = terms(), self._large(store)
+        assert store.claim(action.ref, claim_terms) == store.claim(action.ref, claim_terms)
 
     def test_a_take_over_brings_it_too(self, store: ActionStore) -> None:
         action = self._large(store)
@@ -80,7 +80,7 @@ class PayloadContract(StoreContract):
         action = self._large(store)
         twin = replace(action, tenant_id=GLOBEX, payload=LARGE + " ")
         store.put(twin)
-        assert standing(store, action.ref).payload == LARGE
+        assert stored_row(store, action.ref).payload == LARGE
 
     def test_removing_the_payload_of_no_row_is_nothing(self, store: ActionStore) -> None:
         store.remove_payload(ActionRef(ACME, new_action_id(NOON)))
@@ -88,7 +88,7 @@ class PayloadContract(StoreContract):
     def test_removing_one_payload_leaves_the_others(self, store: ActionStore) -> None:
         action = self._large(store)
         store.remove_payload(ActionRef(ACME, new_action_id(NOON)))
-        assert standing(store, action.ref).payload == LARGE
+        assert stored_row(store, action.ref).payload == LARGE
 
     def _large(self, store: ActionStore, correlation_id: str | None = None) -> Action:
         action = fresh(store, payload=LARGE, payload_offloaded=True, correlation_id=correlation_id)

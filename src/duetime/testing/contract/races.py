@@ -1,4 +1,4 @@
-"""Races: many threads at one row. Whoever wins, the row ends in a state that one of the orders explains."""
+"""Races: many threads write one row, which ends in a state that one order of the writes explains."""
 # ruff: noqa: D102, S101, PLR2004 - a test's name is its sentence
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duetime.testing.contract.specimens import (
     end,
     running,
     scheduled,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
@@ -40,7 +40,7 @@ class RaceContract(StoreContract):
         answers = together([partial(store.claim, action.ref, terms()) for _ in range(CROWD)])
         assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(LEASE_END)) == CROWD - 1
-        row = standing(store, action.ref)
+        row = stored_row(store, action.ref)
         assert (row.fence, row.attempt, len(row.attempts)) == (1, 1, 1)
 
     def test_of_many_take_overs_at_once_exactly_one_wins(self, store: ActionStore) -> None:
@@ -48,7 +48,7 @@ class RaceContract(StoreContract):
         answers = together([partial(store.claim, dead.ref, terms(ORPHANED_AT)) for _ in range(CROWD)])
         assert sum(isinstance(answer, Claimed) for answer in answers) == 1
         assert answers.count(LeaseHeld(ORPHANED_AT + LEASE)) == CROWD - 1
-        assert (standing(store, dead.ref).fence, standing(store, dead.ref).recoveries) == (2, 1)
+        assert (stored_row(store, dead.ref).fence, stored_row(store, dead.ref).recoveries) == (2, 1)
 
     def test_of_a_cancel_a_reschedule_and_a_claim_either_the_cancel_or_the_claim_wins(
         self, store: ActionStore
@@ -62,7 +62,7 @@ class RaceContract(StoreContract):
                     partial(store.claim, ref, terms()),
                 ]
             )
-            row = standing(store, ref)
+            row = stored_row(store, ref)
             if isinstance(claim, Claimed):
                 assert row == claim.action
                 assert isinstance(cancel, Rejected)
@@ -81,7 +81,7 @@ class RaceContract(StoreContract):
                     partial(store.claim, late.ref, terms(ORPHANED_AT)),
                 ]
             )
-            row = standing(store, late.ref)
+            row = stored_row(store, late.ref)
             if settled is SettleResult.SETTLED:
                 assert (taken, row.status, row.fence) == (None, Status.EXECUTED, 1)
             else:
@@ -99,24 +99,24 @@ class RaceContract(StoreContract):
                 ]
             )
             assert (renewed is None) == isinstance(taken, Claimed)
-            assert standing(store, late.ref).fence == (1 if renewed else 2)
+            assert stored_row(store, late.ref).fence == (1 if renewed else 2)
 
     def test_a_request_to_cancel_is_never_lost_to_a_retry(self, store: ActionStore) -> None:
         for _ in range(ROUNDS):
             claimed = running(store)
-            asked, settled = together(
+            outcome, settled = together(
                 [
                     partial(store.ask_to_cancel, claimed.ref, by=CALLER, at=NOON + SECOND),
                     partial(store.settle, claimed, end(Status.PENDING)),
                 ]
             )
-            row = standing(store, claimed.ref)
+            row = stored_row(store, claimed.ref)
             if settled is SettleResult.SETTLED:
-                assert asked == Rejected(row)
+                assert outcome == Rejected(row)
                 assert row.status is Status.PENDING
             else:
                 assert settled is SettleResult.CANCEL_REQUESTED
-                assert asked == Applied(row)
+                assert outcome == Applied(row)
                 assert row.status is Status.PROCESSING
 
     def test_of_many_puts_of_one_action_at_once_one_row_stands(self, store: ActionStore) -> None:

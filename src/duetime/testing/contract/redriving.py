@@ -14,7 +14,7 @@ from duetime.testing.contract.specimens import (
     due_time_in_index,
     end,
     running,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -27,7 +27,7 @@ class RedriveContract(StoreContract):
     def test_a_failed_action_is_pending_again(self, store: ActionStore) -> None:
         failed = self.bring_to(store, Status.FAILED)
         moved = store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        row = standing(store, failed.ref)
+        row = stored_row(store, failed.ref)
         assert moved == Applied(row)
         assert (row.status, row.due_at, row.generation, row.expires_at) == (Status.PENDING, LATER, 2, None)
         assert (row.changed_by, row.changed_at) == ("ops", LATER)
@@ -35,7 +35,7 @@ class RedriveContract(StoreContract):
     def test_a_redriven_action_keeps_its_past_and_its_nominal_time(self, store: ActionStore) -> None:
         failed = self.bring_to(store, Status.FAILED)
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        row = standing(store, failed.ref)
+        row = stored_row(store, failed.ref)
         assert (row.attempts, row.attempt, row.fence) == (failed.attempts, 1, 1)
         assert (row.redriven_after, row.nominal_at) == (1, NOON)
 
@@ -43,7 +43,7 @@ class RedriveContract(StoreContract):
         action = self.bring_to(store, Status.FAILED)
         store.redrive(action.ref, LATER, by="ops", at=LATER)
         self.let_indexes_follow()
-        assert due_time_in_index(store, standing(store, action.ref)) == LATER
+        assert due_time_in_index(store, stored_row(store, action.ref)) == LATER
 
     def test_a_redriven_action_is_claimed_with_the_next_number(self, store: ActionStore) -> None:
         failed = self.bring_to(store, Status.FAILED)
@@ -57,7 +57,7 @@ class RedriveContract(StoreContract):
         store.ask_to_cancel(dead.ref, by="ops", at=ORPHANED_AT)
         store.settle(living, end(Status.FAILED, ORPHANED_AT))
         store.redrive(dead.ref, LATER, by="ops", at=LATER)
-        row = standing(store, dead.ref)
+        row = stored_row(store, dead.ref)
         assert (row.recoveries, row.cancel_requested_at, row.cancel_requested_by) == (0, None, None)
 
     def test_a_repeated_redrive_tells_what_its_first_try_did(self, store: ActionStore) -> None:
@@ -69,4 +69,4 @@ class RedriveContract(StoreContract):
         failed = self.bring_to(store, Status.FAILED)
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
         refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
-        assert refused == Rejected(standing(store, failed.ref))
+        assert refused == Rejected(stored_row(store, failed.ref))

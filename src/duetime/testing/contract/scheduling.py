@@ -19,7 +19,7 @@ from duetime.testing.contract.specimens import (
     end,
     fresh,
     scheduled,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -40,7 +40,7 @@ class SchedulingContract(StoreContract):
     def test_a_put_row_keeps_its_payloads_version(self, store: ActionStore) -> None:
         action = replace(fresh(store), payload_version=3)
         store.put(action)
-        assert standing(store, action.ref).payload_version == 3
+        assert stored_row(store, action.ref).payload_version == 3
 
     def test_a_put_row_keeps_text_beyond_ascii(self, store: ActionStore) -> None:
         action = fresh(store, payload='{"name":"Zoë 🚀"}', correlation_id="commande n° 7")
@@ -53,7 +53,7 @@ class SchedulingContract(StoreContract):
         action = replace(fresh(store), trace=TRACE)
         store.put_many([action])
         assert store.get(action.ref) == action
-        assert standing(store, action.ref).trace == TRACE
+        assert stored_row(store, action.ref).trace == TRACE
         store.reschedule(action.ref, NOON, by="ops", at=NOON)
         held = claim(store, action.ref)
         store.settle(held, end(Status.FAILED, message="no paper"))
@@ -61,7 +61,7 @@ class SchedulingContract(StoreContract):
         again = claim(store, action.ref, LATER)
         assert (held.trace, again.trace) == (TRACE, TRACE)
         store.settle(again, end(Status.EXECUTED, LATER))
-        assert standing(store, action.ref).trace == TRACE
+        assert stored_row(store, action.ref).trace == TRACE
 
     def test_a_put_row_is_in_the_due_index(self, store: ActionStore) -> None:
         action = scheduled(store)

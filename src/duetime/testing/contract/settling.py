@@ -26,7 +26,7 @@ from duetime.testing.contract.specimens import (
     fresh,
     running,
     scheduled,
-    standing,
+    stored_row,
 )
 from duetime.testing.contract.subject import StoreContract
 
@@ -42,7 +42,7 @@ class SettleContract(StoreContract):
     def test_a_settle_ends_the_action(self, store: ActionStore, status: Status) -> None:
         claimed = running(store)
         assert store.settle(claimed, end(status, message="because")) is SettleResult.SETTLED
-        row = standing(store, claimed.ref)
+        row = stored_row(store, claimed.ref)
         assert (row.status, row.expires_at) == (status, EXPIRY)
         assert (row.lease_until, row.claim_nonce) == (None, None)
         assert (row.fence, row.attempt, row.generation, row.due_at) == (1, 1, 1, NOON)
@@ -54,7 +54,7 @@ class SettleContract(StoreContract):
         finished = replace(
             claimed.attempts[0], finished_at=NOON + SECOND, ending=Ending(status.value), message="because"
         )
-        assert standing(store, claimed.ref).attempts == (finished,)
+        assert stored_row(store, claimed.ref).attempts == (finished,)
 
     @pytest.mark.parametrize("status", FINAL)
     def test_a_settled_row_leaves_the_due_index(self, store: ActionStore, status: Status) -> None:
@@ -66,7 +66,7 @@ class SettleContract(StoreContract):
     def test_a_reason_of_500_characters_is_kept_whole(self, store: ActionStore) -> None:
         claimed = running(store)
         store.settle(claimed, end(Status.FAILED, message="é" * 500))
-        assert standing(store, claimed.ref).failure_reason == "é" * 500
+        assert stored_row(store, claimed.ref).failure_reason == "é" * 500
 
     @pytest.mark.parametrize("status", [*FINAL, Status.PENDING])
     def test_a_repeated_settle_tells_what_its_first_try_did(self, store: ActionStore, status: Status) -> None:
@@ -93,7 +93,7 @@ class SettleContract(StoreContract):
         claimed = running(store)
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(status)) is SettleResult.SETTLED
-        row = standing(store, claimed.ref)
+        row = stored_row(store, claimed.ref)
         assert (row.status, row.cancel_requested_by) == (status, CALLER)
 
 
@@ -103,7 +103,7 @@ class RetryContract(StoreContract):
     def test_a_retry_is_pending_at_its_new_time_with_the_next_generation(self, store: ActionStore) -> None:
         claimed = running(store)
         assert store.settle(claimed, end(Status.PENDING, message="not yet")) is SettleResult.SETTLED
-        row = standing(store, claimed.ref)
+        row = stored_row(store, claimed.ref)
         assert (row.status, row.due_at, row.generation) == (Status.PENDING, AGAIN_AT, 2)
         assert (row.fence, row.attempt, row.lease_until, row.claim_nonce) == (1, 1, None, None)
         assert (row.attempts[-1].ending, row.attempts[-1].message) == (Ending.RETRY, "not yet")
@@ -119,7 +119,7 @@ class RetryContract(StoreContract):
         action = scheduled(store)
         for at in (NOON, NOON + 2 * HOUR, NOON + 4 * HOUR):
             store.settle(claim(store, action.ref, at), end(Status.PENDING, at))
-        row = standing(store, action.ref)
+        row = stored_row(store, action.ref)
         assert (row.first_due_at, row.nominal_at, row.due_at) == (NOON, NOON, NOON + 5 * HOUR)
 
     def test_a_retry_is_not_claimed_before_its_new_time(self, store: ActionStore) -> None:
@@ -131,16 +131,16 @@ class RetryContract(StoreContract):
 
     def test_a_retry_is_refused_when_a_cancel_was_asked_for(self, store: ActionStore) -> None:
         claimed = running(store)
-        asked = store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
+        outcome = store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         assert store.settle(claimed, end(Status.PENDING)) is SettleResult.CANCEL_REQUESTED
-        assert asked == Applied(standing(store, claimed.ref))
+        assert outcome == Applied(stored_row(store, claimed.ref))
 
     def test_a_run_whose_retry_was_refused_may_still_end(self, store: ActionStore) -> None:
         claimed = running(store)
         store.ask_to_cancel(claimed.ref, by=CALLER, at=NOON + SECOND)
         store.settle(claimed, end(Status.PENDING))
         assert store.settle(claimed, end(Status.CANCELLED)) is SettleResult.SETTLED
-        assert standing(store, claimed.ref).cancelled_by == CALLER
+        assert stored_row(store, claimed.ref).cancelled_by == CALLER
 
     def test_a_repeated_settle_for_retry_changes_nothing_in_a_row_rescheduled_meanwhile(
         self, store: ActionStore
@@ -176,14 +176,14 @@ class AttemptsContract(StoreContract):
             claimed = claim(store, row.ref, at)
             at += LEASE + SKEW + TICK
         store.settle(claimed, end(Status.EXECUTED, at))
-        kept = standing(store, row.ref).numbered_attempts()
+        attempts = stored_row(store, row.ref).numbered_attempts()
         last = KEPT_ATTEMPTS + 1
-        assert [number for number, _ in kept] == [*range(4, last), last, last, last]
-        assert [attempt.ending for _, attempt in kept[-3:]] == [None, None, Ending.EXECUTED]
+        assert [number for number, _ in attempts] == [*range(4, last), last, last, last]
+        assert [attempt.ending for _, attempt in attempts[-3:]] == [None, None, Ending.EXECUTED]
 
     def _retried(self, store: ActionStore, times: int) -> Action:
         ref = scheduled(store).ref
         for number in range(times):
             at = NOON + number * 2 * HOUR
             store.settle(claim(store, ref, at), end(Status.PENDING, at))
-        return standing(store, ref)
+        return stored_row(store, ref)

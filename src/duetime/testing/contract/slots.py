@@ -27,7 +27,7 @@ from duetime.testing.contract.specimens import (
     TICK,
     end,
     fresh,
-    standing,
+    stored_row,
     terms,
 )
 from duetime.testing.contract.subject import StoreContract
@@ -56,17 +56,17 @@ def keyed(
     return action
 
 
-def begin(store: ActionStore, ref: ActionRef, asked: ClaimTerms | None = None) -> bool:
+def begin(store: ActionStore, ref: ActionRef, claim_terms: ClaimTerms | None = None) -> bool:
     """Claim a row with a slot, as it is read now; whether it was."""
-    row = standing(store, ref)
-    return store.claim_slot(row, started(row, asked or terms()))
+    row = stored_row(store, ref)
+    return store.claim_slot(row, started(row, claim_terms or terms()))
 
 
 def holding(store: ActionStore, *, limit: int = 1) -> Action:
     """A row claimed at noon with a slot of its key."""
     ref = keyed(store, limit=limit).ref
     assert begin(store, ref)
-    return standing(store, ref)
+    return stored_row(store, ref)
 
 
 class SlotContract(StoreContract):
@@ -103,9 +103,9 @@ class SlotContract(StoreContract):
     def test_a_claim_with_a_slot_begins_a_run_as_a_claim_does(
         self, store: ActionStore, payload_offloaded: bool
     ) -> None:
-        action, asked = keyed(store, payload_offloaded=payload_offloaded), terms()
-        assert begin(store, action.ref, asked)
-        assert store.get(action.ref) == started(action, asked)
+        action, claim_terms = keyed(store, payload_offloaded=payload_offloaded), terms()
+        assert begin(store, action.ref, claim_terms)
+        assert store.get(action.ref) == started(action, claim_terms)
         assert store.holders(ACME, KEY) == {action.id}
 
     def test_fewer_than_the_limit_may_run_beside_it(self, store: ActionStore) -> None:
@@ -136,8 +136,8 @@ class SlotContract(StoreContract):
         assert store.holders(GLOBEX, KEY) == {others[1].id}
 
     def test_a_claim_repeated_with_its_nonce_is_the_same_claim_with_a_slot(self, store: ActionStore) -> None:
-        action, asked = keyed(store), terms()
-        claimed = started(action, asked)
+        action, claim_terms = keyed(store), terms()
+        claimed = started(action, claim_terms)
         assert store.claim_slot(action, claimed)
         assert store.claim_slot(action, claimed)
         assert store.get(action.ref) == claimed
@@ -147,7 +147,7 @@ class SlotContract(StoreContract):
     ) -> None:
         action = keyed(store)
         store.reschedule(action.ref, NOON, by=CALLER, at=NOON)
-        changed = standing(store, action.ref)
+        changed = stored_row(store, action.ref)
         assert not store.claim_slot(action, started(action, terms()))
         assert store.get(action.ref) == changed
         assert store.holders(ACME, KEY) == frozenset()
@@ -158,10 +158,10 @@ class SlotContract(StoreContract):
         assert (store.get(stranger.ref), store.holders(ACME, KEY)) == (None, frozenset())
 
     def test_a_dead_run_that_holds_a_slot_is_taken_over_with_it(self, store: ActionStore) -> None:
-        dead, asked = holding(store), terms(ORPHANED_AT)
-        assert begin(store, dead.ref, asked)
-        row = standing(store, dead.ref)
-        assert row == started(dead, asked)
+        dead, claim_terms = holding(store), terms(ORPHANED_AT)
+        assert begin(store, dead.ref, claim_terms)
+        row = stored_row(store, dead.ref)
+        assert row == started(dead, claim_terms)
         assert (row.fence, row.attempt, row.recoveries) == (2, 1, 1)
         assert store.holders(ACME, KEY) == {dead.id}
 
@@ -171,13 +171,13 @@ class SlotContract(StoreContract):
         dead = holding(store)
         assert store.renew(dead, ORPHANED_AT + LEASE)
         assert not store.claim_slot(dead, started(dead, terms(ORPHANED_AT)))
-        assert standing(store, dead.ref).fence == 1
+        assert stored_row(store, dead.ref).fence == 1
 
     def test_a_request_to_cancel_survives_a_take_over_with_a_slot(self, store: ActionStore) -> None:
         dead = holding(store)
         store.ask_to_cancel(dead.ref, by=CALLER, at=NOON + SECOND)
         assert store.claim_slot(dead, started(dead, terms(ORPHANED_AT)))
-        row = standing(store, dead.ref)
+        row = stored_row(store, dead.ref)
         assert (row.fence, row.cancel_requested_by, row.cancel_requested_at) == (2, CALLER, NOON + SECOND)
 
     @pytest.mark.parametrize("status", ENDS)
@@ -186,7 +186,7 @@ class SlotContract(StoreContract):
     ) -> None:
         run = holding(store)
         assert store.settle(run, end(status)) is SettleResult.SETTLED
-        assert standing(store, run.ref).status is status
+        assert stored_row(store, run.ref).status is status
         assert store.holders(ACME, KEY) == frozenset()
         assert begin(store, keyed(store).ref)
 
@@ -217,7 +217,7 @@ class SlotContract(StoreContract):
         executed = end(Status.EXECUTED)
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
         assert store.commit(run, executed, entries=(), number=1) is SettleResult.SETTLED
-        assert standing(store, run.ref).status is Status.EXECUTED
+        assert stored_row(store, run.ref).status is Status.EXECUTED
         assert store.holders(ACME, KEY) == frozenset()
 
     def test_a_commit_of_a_run_that_was_taken_over_frees_no_slot(self, store: ActionStore) -> None:
@@ -236,7 +236,7 @@ class SlotContract(StoreContract):
         run = holding(store, limit=LIMIT)
         store.settle(run, end(Status.FAILED))
         store.redrive(run.ref, NOON + HOUR, by=CALLER, at=NOON + HOUR)
-        row = standing(store, run.ref)
+        row = stored_row(store, run.ref)
         assert (row.concurrency_key, row.concurrency_limit) == (KEY, LIMIT)
         assert store.claim(run.ref, terms(NOON + HOUR)) == NeedsSlot()
         assert begin(store, run.ref, terms(NOON + HOUR))
@@ -251,7 +251,7 @@ class HoldersContract(StoreContract):
 
     def test_no_list_shows_who_holds_a_slot(self, store: ActionStore) -> None:
         run = holding(store)
-        assert [each.id for each in store.of_tenant(ACME, limit=10, cursor=None)] == [run.id]
+        assert [row.id for row in store.of_tenant(ACME, limit=10, cursor=None)] == [run.id]
 
     def test_every_key_that_may_be_said_has_slots(self, store: ActionStore) -> None:
         for key in ("é", "a b", "slots", "ab" * 64):

@@ -1,4 +1,4 @@
-"""Specimens: the rows, claims and settlements that the contract's tests are told with, and a clock face to tell them by.
+"""Rows, claims, settlements and times for the tests of the contract.
 
 Every instant is far ahead, so that no back end removes a row as expired while it is looked at.
 """
@@ -16,7 +16,7 @@ from duetime.model.lease import Claimed, ClaimTerms, Settlement
 from duetime.ports.actions import ActionStore, DueEntry
 
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)
-"""When the specimens are due."""
+"""The due time of the rows."""
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 TICK = timedelta(microseconds=1)
@@ -57,7 +57,7 @@ def fresh(
     payload_offloaded: bool = False,
     correlation_id: str | None = None,
 ) -> Action:
-    """An action that nobody has written yet."""
+    """Return an unwritten action."""
     action_id = new_action_id(created_at)
     return Action(
         tenant_id=tenant_id,
@@ -79,14 +79,14 @@ def scheduled(
     tenant_id: TenantId = ACME,
     correlation_id: str | None = None,
 ) -> Action:
-    """A pending row."""
+    """Return a pending row."""
     action = fresh(store, due_at=due_at, tenant_id=tenant_id, correlation_id=correlation_id)
     store.put(action)
     return action
 
 
 def terms(at: datetime = NOON, *, nonce: str | None = None, retry: str = POLICY) -> ClaimTerms:
-    """What a worker asks for at that instant; each time with a nonce of its own, unless one is given."""
+    """Return the terms of a claim at a time, with a new nonce unless one is given."""
     return ClaimTerms(
         now=at,
         lease_until=at + LEASE,
@@ -106,7 +106,7 @@ def claim(store: ActionStore, ref: ActionRef, at: datetime = NOON) -> Action:
 
 
 def running(store: ActionStore) -> Action:
-    """A row claimed at noon."""
+    """Return a row claimed at noon."""
     return claim(store, scheduled(store).ref)
 
 
@@ -123,8 +123,8 @@ def end(status: Status, at: datetime = NOON + SECOND, message: str | None = None
     )
 
 
-def standing(store: ActionStore, ref: ActionRef) -> Action:
-    """The row as it stands; there must be one."""
+def stored_row(store: ActionStore, ref: ActionRef) -> Action:
+    """Return the stored row, which must exist."""
     row = store.get(ref)
     assert row is not None, f"there is no row for {ref}"
     return row

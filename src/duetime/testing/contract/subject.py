@@ -1,4 +1,4 @@
-"""The subject: the store that a contract is about. Whoever checks a back end overrides what is here."""
+"""The subject of a contract: the store. A test of a back end overrides its fixtures."""
 # ruff: noqa: S101 - what is not as it should be fails the test that asked
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pytest
 from duetime.model.action import Action, SkipReason, Status
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobStore
-from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, standing
+from duetime.testing.contract.specimens import CALLER, EXPIRY, NOON, claim, end, scheduled, stored_row
 
 
 class StoreContract:
@@ -22,7 +22,10 @@ class StoreContract:
         raise NotImplementedError("override the fixture `store`: it returns an empty store of your back end")
 
     def let_indexes_follow(self) -> None:
-        """Return once the indexes (due, correlation, failed) show the last write; override it if yours lag."""
+        """Return once the indexes (due, correlation, failed) show the last write.
+
+        Override it if yours lag.
+        """
 
     def bring_to(self, store: ActionStore, status: Status) -> Action:
         """A row that has reached `status` by the port's own methods."""
@@ -33,7 +36,7 @@ class StoreContract:
             claimed = claim(store, action.ref)
             if status is not Status.PROCESSING:
                 store.settle(claimed, end(status))
-        row = standing(store, action.ref)
+        row = stored_row(store, action.ref)
         assert row.status is status
         return row
 

@@ -1,4 +1,7 @@
-"""What is undelivered: kept once however often it is given up, listed newest first, forgotten when nothing came since."""
+"""What is undelivered.
+
+Kept once however often it is given up, listed newest first, forgotten when nothing came since.
+"""
 # ruff: noqa: D102, S101 - a test's name is its sentence
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ REF = ActionRef(ACME, ActionId("019ca932-7c00-735e-a389-6f2fb6b5d775"))
 
 
 def given_up(name: str = "a", at: datetime = NOON, **more: object) -> Undelivered:
-    """A thing of that name, which nobody has kept yet."""
+    """Return an unwritten message of that name."""
     thing = Undelivered(
         id=undelivered_id(at, name),
         kind=UndeliveredKind.MESSAGE,
@@ -33,7 +36,10 @@ def given_up(name: str = "a", at: datetime = NOON, **more: object) -> Undelivere
 
 
 class UndeliveredContract:
-    """The whole contract of `duetime.ports.undelivered.UndeliveredStore`: override the fixture `undelivered`."""
+    """The whole contract of `duetime.ports.undelivered.UndeliveredStore`.
+
+    Override the fixture `undelivered`.
+    """
 
     @pytest.fixture
     def undelivered(self) -> UndeliveredStore:
@@ -52,7 +58,7 @@ class UndeliveredContract:
     @pytest.mark.parametrize("kind", list(UndeliveredKind))
     def test_every_kind_can_be_kept(self, undelivered: UndeliveredStore, kind: UndeliveredKind) -> None:
         undelivered.keep(given_up(kind=kind), expires_at=EXPIRY)
-        assert [each.kind for each in undelivered.list(limit=10, cursor=None)] == [kind]
+        assert [thing.kind for thing in undelivered.list(limit=10, cursor=None)] == [kind]
 
     def test_a_thing_that_is_kept_again_is_one_with_its_latest_reason(
         self, undelivered: UndeliveredStore
@@ -63,8 +69,8 @@ class UndeliveredContract:
             first, reason="again", body="another", first_at=NOON + HOUR, last_at=NOON + HOUR, action=None
         )
         undelivered.keep(again, expires_at=EXPIRY + HOUR)
-        (kept,) = undelivered.list(limit=10, cursor=None)
-        assert kept == replace(first, reason="again", last_at=NOON + HOUR, count=2)
+        (stored,) = undelivered.list(limit=10, cursor=None)
+        assert stored == replace(first, reason="again", last_at=NOON + HOUR, count=2)
 
     def test_the_longest_body_and_reason_can_be_kept(self, undelivered: UndeliveredStore) -> None:
         thing = given_up(body="x" * BODY_LIMIT, reason=truncate("é" * 1_000))
@@ -84,17 +90,17 @@ class UndeliveredContract:
         self, undelivered: UndeliveredStore, limit: int
     ) -> None:
         things = [given_up(str(hour), NOON + hour * HOUR) for hour in (3, 0, 4, 1, 2)]
-        for each in things:
-            undelivered.keep(each, expires_at=EXPIRY)
+        for thing in things:
+            undelivered.keep(thing, expires_at=EXPIRY)
         newest_first = sorted((thing.id for thing in things), reverse=True)
         assert self._listed(undelivered, limit) == newest_first
 
     def test_long_bodies_are_listed_all_the_same(self, undelivered: UndeliveredStore) -> None:
         things = [given_up(str(hour), NOON + hour * HOUR, body="x" * BODY_LIMIT) for hour in range(4)]
-        for each in things:
-            undelivered.keep(each, expires_at=EXPIRY)
+        for thing in things:
+            undelivered.keep(thing, expires_at=EXPIRY)
         page = undelivered.list(limit=4, cursor=None)
-        assert [each.id for each in page] == [thing.id for thing in reversed(things)]
+        assert [thing.id for thing in page] == [thing.id for thing in reversed(things)]
         assert page.cursor is None
 
     def test_nothing_is_listed_where_nothing_is(self, undelivered: UndeliveredStore) -> None:
@@ -103,8 +109,8 @@ class UndeliveredContract:
 
     def test_what_was_removed_is_gone(self, undelivered: UndeliveredStore) -> None:
         thing, other = given_up("a"), given_up("b")
-        for each in (thing, other):
-            undelivered.keep(each, expires_at=EXPIRY)
+        for kept_thing in (thing, other):
+            undelivered.keep(kept_thing, expires_at=EXPIRY)
         assert undelivered.remove(thing)
         assert undelivered.get(thing.id) is None
         assert undelivered.get(other.id) == other
@@ -120,9 +126,9 @@ class UndeliveredContract:
         undelivered.keep(thing, expires_at=EXPIRY)
         undelivered.keep(thing, expires_at=EXPIRY)
         assert not undelivered.remove(thing)
-        kept = undelivered.get(thing.id)
-        assert kept == replace(thing, count=2)
-        assert undelivered.remove(kept)
+        stored = undelivered.get(thing.id)
+        assert stored == replace(thing, count=2)
+        assert undelivered.remove(stored)
 
     def test_what_is_kept_after_it_was_removed_begins_anew(self, undelivered: UndeliveredStore) -> None:
         thing = given_up()
@@ -137,7 +143,7 @@ class UndeliveredContract:
         for _ in range(MOST_PAGES):
             page = undelivered.list(limit=limit, cursor=cursor)
             assert len(page) <= limit
-            found += [each.id for each in page]
+            found += [thing.id for thing in page]
             cursor = page.cursor
             if cursor is None:
                 return found

@@ -56,15 +56,15 @@ class DueQueuesContract:
 
     def test_more_messages_than_a_batch_holds_all_arrive(self, queues: DueQueues) -> None:
         sent = [message(NOON, generation=number) for number in range(25)]
-        queues.send([Send("default", each, 0) for each in sent])
-        received = [each.message for each in self._received(queues, "default")]
-        assert sorted(received, key=lambda each: each.generation) == sent
+        queues.send([Send("default", delivery, 0) for delivery in sent])
+        received = [delivery.message for delivery in self._received(queues, "default")]
+        assert sorted(received, key=lambda delivery: delivery.generation) == sent
 
     def test_each_queue_gets_its_own_messages(self, queues: DueQueues) -> None:
         mine, theirs = message(), message()
         queues.send([Send("default", mine, 0), Send("reports", theirs, 0)])
-        assert [each.message for each in self.receive(queues, "default")] == [mine]
-        assert [each.message for each in self.receive(queues, "reports")] == [theirs]
+        assert [delivery.message for delivery in self.receive(queues, "default")] == [mine]
+        assert [delivery.message for delivery in self.receive(queues, "reports")] == [theirs]
 
     def test_sending_nothing_is_nothing(self, queues: DueQueues) -> None:
         queues.send([])
@@ -83,7 +83,9 @@ class DueQueuesContract:
     def test_a_delivery_tells_when_it_could_first_be_received(self, queues: DueQueues) -> None:
         queues.send([Send("default", message(generation=0), 0), Send("default", message(generation=1), 1)])
         self.let_pass(queues, 1.1)
-        at_once, delayed = sorted(self.receive(queues, "default"), key=lambda each: each.message.generation)
+        at_once, delayed = sorted(
+            self.receive(queues, "default"), key=lambda delivery: delivery.message.generation
+        )
         assert abs(delayed.queued_at - at_once.queued_at - timedelta(seconds=1)) < timedelta(seconds=0.5)
 
     def test_a_received_message_is_invisible_until_its_time_is_up(self, queues: DueQueues) -> None:
@@ -104,7 +106,7 @@ class DueQueuesContract:
         queues.send([Send("default", message(), 0)])
         (delivery,) = self.receive(queues, "default")
         queues.extend("default", delivery.receipt, 0)
-        assert [each.message for each in self.receive(queues, "default")] == [delivery.message]
+        assert [delivery.message for delivery in self.receive(queues, "default")] == [delivery.message]
 
     def test_extending_a_message_that_is_gone_is_nothing(self, queues: DueQueues) -> None:
         queues.extend("default", "a receipt of no message", 60)
