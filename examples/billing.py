@@ -44,7 +44,7 @@ class Report(Payload):
 
 
 class PaymentReceived(Payload):
-    """What the bank's event tells of a payment."""
+    """A payment in the bank's event."""
 
     order: str
     cents: int
@@ -58,7 +58,7 @@ def watch_payments(run: Run) -> None:
 
 @app.job(daily("03:15"), retry=RetryPolicy(attempts=3, backoff=60), catch_up=1, title="Nightly clean-up")
 def clean_up(run: Run) -> None:
-    """Remove carts that nobody came back to; a night that was missed is made up for."""
+    """Remove unused carts; a missed night is caught up."""
     run.log.info("carts from before %s are gone", run.nominal_at)
 
 

@@ -1,8 +1,8 @@
 """A worked example: each customer gets a mail each morning, at seven where the customer lives, and gets it once.
 
-One job a day and zone would send mails in a loop, and a failure in the middle would leave half of them unsent. Here the job
-only schedules: an action for each customer, under an idempotency key of customer and day. Each mail then has retries, a
-dead letter and a history of its own.
+One job a day and zone would send mails in a loop, and a failure in the middle would leave half of them
+unsent. Here the job only schedules: an action for each customer, under an idempotency key of customer and
+day. Each mail then has retries, a dead letter and a history of its own.
 """
 
 from __future__ import annotations

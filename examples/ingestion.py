@@ -1,7 +1,8 @@
 """A worked example: data of other companies is fetched at its hour, when they say that there is more, and when an operator asks.
 
-Three ways in are three ways to run at once, and two fetches of one source write over each other. Here a source is one job with
-all its ways in, of which one runs and one waits; what comes while one waits is in what that one will fetch.
+Three ways in are three ways to run at once, and two fetches of one source write over each other. Here a
+source is one job with all its ways in, of which one runs and one waits; what comes while one waits is in
+what that one will fetch.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Warehouse(Protocol):
 
 
 class Refresh(Payload):
-    """Which source: said by the job, and by the source's own event."""
+    """The source, from the job or from the source's own event."""
 
     source: str
 

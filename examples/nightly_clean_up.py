@@ -1,8 +1,8 @@
-"""A worked example: each night, carts that nobody came back to are removed, a bounded batch at a time.
+"""A worked example: each night, unused carts are removed, a bounded batch at a time.
 
-One run that removes everything is too long for a Lambda on the day that there is much to remove, and begins anew each time it
-fails. Here the night's job only schedules the first batch, and each full batch schedules the next: none runs long, each
-is retried by itself, and the night ends when a batch was not full.
+One run that removes everything is too long for a Lambda on the day that there is much to remove, and begins
+anew each time it fails. Here the night's job only schedules the first batch, and each full batch schedules
+the next: none runs long, each is retried by itself, and the night ends when a batch was not full.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Carts(Protocol):
     """The shop's carts."""
 
     def left_before(self, instant: datetime, limit: int) -> Sequence[str]:
-        """The ids of at most `limit` carts that nobody has touched since."""
+        """The ids of at most `limit` carts that were not touched since."""
         ...
 
     def remove(self, cart: str) -> None:

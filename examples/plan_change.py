@@ -1,7 +1,7 @@
 """A worked example: a customer takes another plan, and it takes effect when what they have paid for is over, at home.
 
-Nothing polls for periods that end. The change is an action at that very instant; a change of mind moves or cancels it, and
-the row of the subscription, not the action, decides whether it is still wanted.
+Nothing polls for periods that end. The change is an action at that very instant; a change of mind moves or
+cancels it, and the row of the subscription, not the action, decides whether it still applies.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from duetime.errors import ActionConflict
 app = App()
 
 PlanScheduler = NewType("PlanScheduler", Scheduler)
-"""A name of its own, so that an app may include others that schedule for somebody else."""
+"""A name of its own, so that an app may include others that schedule for other tenants."""
 
 
 class ChangePlan(Payload):
@@ -158,10 +158,10 @@ def desk(subscriptions: Subscriptions, scheduler: PlanScheduler) -> Desk:
 
 @app.action(retry=RetryPolicy(attempts=5, backoff=[10, 60, 600]))
 def change_plan(payload: ChangePlan, run: Run, subscriptions: Subscriptions) -> None:
-    """Put the subscription on its plan, if that is still wanted: so a second run changes nothing."""
+    """Put the subscription on its plan, if it still applies, so a second run changes nothing."""
     try:
         applied = subscriptions.apply(payload)
     except LookupError:
         raise Fatal("the subscription has ended") from None
-    told = "is now on" if applied else "does not want, or already has,"
-    run.log.info("%s %s %s", payload.subscription, told, payload.plan)
+    result = "is now on" if applied else "does not want, or already has,"
+    run.log.info("%s %s %s", payload.subscription, result, payload.plan)

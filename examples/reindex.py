@@ -1,8 +1,8 @@
 """A worked example: when a document changes it is indexed anew, once for all the changes of a moment.
 
-Somebody who types saves ten times in a minute, and an index that follows each of them works ten times for one result. Here each
-event schedules the re-index for the end of the moment that it falls into, under an idempotency key of document and moment: the
-first event makes the action, the others find it.
+An author saves ten times in a minute, and an index that follows each of them works ten times for
+one result. Here each event schedules the re-index for the end of the moment that it falls into, under an
+idempotency key of document and moment: the first event makes the action, the others find it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A shop at work: all the examples in one worker, and customers who keep it busy. ``make run`` runs it on the local cloud.
 
-Within a minute there is something of each kind to look at: what was executed, fails, is tried again, was moved or cancelled,
-runs just now, and is due tomorrow; dead letters, notifications, and a second tenant. After that it is a few actions a minute.
+Within a minute there is something of each kind to look at: what was executed, fails, is tried again, was
+moved or cancelled, runs just now, and is due tomorrow; dead letters, notifications, and a second tenant.
+After that it is a few actions a minute.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def count_stock(run: Run, acme: Acme) -> None:
 
 @app.job(every(seconds=10), name="shop-call-courier", retry=RetryPolicy(attempts=1), title="Courier")
 def call_courier(run: Run, acme: Acme) -> None:
-    """Have parcels fetched; of 180 calls, half an hour, the first three fail: enough in a row that somebody is told."""
+    """Have parcels fetched; of 180 calls, half an hour, the first three fail: enough in a row for a notification."""
     if _runs_before(run, acme) % 180 < BUSY_SIGNALS:
         raise TimeoutError("the courier did not pick up")
 

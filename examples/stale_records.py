@@ -1,7 +1,8 @@
-"""A worked example: a record that nobody has touched for ninety days is removed, at the hour and without a scan.
+"""A worked example: a record without a change for ninety days is removed, at the hour and without a scan.
 
-A nightly scan reads every record to find the few that are stale. Here each record has an action of its own, due when it would
-be stale, and each touch moves it. Whether a record is stale is decided where it is removed, by the condition of that write.
+A nightly scan reads every record to find the few that are stale. Here each record has an action of its own,
+due when it would be stale, and each touch moves it. Whether a record is stale is decided where it is
+removed, by the condition of that write.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Records(Protocol):
 
 
 class RemoveIfStale(Payload):
-    """One record, which was stale if nobody touched it."""
+    """One record, which is stale unless it was touched."""
 
     record: str
 

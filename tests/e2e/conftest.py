@@ -40,7 +40,7 @@ class Bench:
 
     def _schedules(self, group: str) -> dict[str, str]:
         listed = self.client("scheduler").list_schedules(GroupName=f"{PREFIX}{group}")
-        return {each["Name"]: each["State"] for each in listed["Schedules"]}
+        return {row["Name"]: row["State"] for row in listed["Schedules"]}
 
     def settled(self, action_id: str, *, within: float):
         """The action, once it is final."""
@@ -91,7 +91,7 @@ def bench(directory):
 
 
 def _assert_nothing_failed(bench):
-    things = [each for each in bench.scheduler.undelivered.list() if each.body != POISON]
+    things = [row for row in bench.scheduler.undelivered.list() if row.body != POISON]
     assert not things, f"wakes or passes failed for good: {things}"
 
 

@@ -56,8 +56,8 @@ class Deployment:
 
     def deploy(self, **settings: object) -> dict[str, str]:
         """Deploy with these settings besides; the stack's outputs."""
-        told = str(self.directory / "outputs.json")
-        self._run("deploy", "--require-approval", "never", "--outputs-file", told, *self._app(settings))
+        report = str(self.directory / "outputs.json")
+        self._run("deploy", "--require-approval", "never", "--outputs-file", report, *self._app(settings))
         return self.outputs
 
     @property

@@ -41,9 +41,9 @@ def environment_of(endpoint: str) -> dict[str, str]:
 @contextlib.contextmanager
 def serving(words: Sequence[str], port: int, *, env: Mapping[str, str], log: Path) -> Iterator[str]:
     """Run a Python program with these words; the endpoint at which it answers. It ends with the block."""
-    with log.open("wb") as told:
+    with log.open("wb") as report:
         server = subprocess.Popen(  # noqa: S603 - every word is from these tests
-            [sys.executable, *words], env=env, stdout=told, stderr=subprocess.STDOUT
+            [sys.executable, *words], env=env, stdout=report, stderr=subprocess.STDOUT
         )
         try:
             _wait_until_it_answers(server, port, log)

@@ -37,20 +37,20 @@ class Refused(Exception):
         self.answer = apigateway_v1._gw_error(status, message)
 
 
-async def authorized(*asked):
+async def authorized(*arguments):
     """The refusal, or what the function is told of the caller."""
-    api_id, stage, method_obj, method, path, _resource, headers, body, query, *_more = asked
+    api_id, stage, method_obj, method, path, _resource, headers, body, query, *_more = arguments
     try:
         match method_obj.get("authorizationType"):
             case "COGNITO_USER_POOLS":
                 authorizer = apigateway_v1._authorizers_v1[api_id][method_obj["authorizerId"]]
                 return None, {"claims": claims_of(headers.get("authorization", ""), authorizer)}
             case "AWS_IAM":
-                whole = f"/_aws/execute-api/{api_id}/{stage}{path}"
-                return None, {"userArn": signer_of(method, whole, headers, body, query)}
+                complete = f"/_aws/execute-api/{api_id}/{stage}{path}"
+                return None, {"userArn": signer_of(method, complete, headers, body, query)}
     except Refused as refused:
         return refused.answer, None
-    return await _authorize(*asked)
+    return await _authorize(*arguments)
 
 
 def event(*positional, authorizer_context=None, **named):
@@ -105,16 +105,16 @@ def _told(name: str, value: object) -> str:
 
 
 def signer_of(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping) -> str:
-    said = headers.get("authorization", "")
-    if not said.startswith("AWS4-HMAC-SHA256 "):
+    output = headers.get("authorization", "")
+    if not output.startswith("AWS4-HMAC-SHA256 "):
         raise Refused(403, "Missing Authentication Token")
-    parts = dict(part.strip().split("=", 1) for part in said.partition(" ")[2].split(","))
+    parts = dict(part.strip().split("=", 1) for part in output.partition(" ")[2].split(","))
     key, _, region, service, _ = parts["Credential"].split("/")
     secret, arn = _known(key)
     signed = {name: headers[name] for name in parts["SignedHeaders"].split(";")}
-    asked = urlencode([(name, value) for name, values in query.items() for value in values])
+    arguments = urlencode([(name, value) for name, values in query.items() for value in values])
     request = AWSRequest(
-        method, f"http://{signed.pop('host')}{path}?{asked}".rstrip("?"), headers=signed, data=body or b""
+        method, f"http://{signed.pop('host')}{path}?{arguments}".rstrip("?"), headers=signed, data=body or b""
     )
     at = request.context["timestamp"] = headers["x-amz-date"]
     signer = SigV4Auth(Credentials(key, secret), service, region)
@@ -131,9 +131,9 @@ def _known(key: str) -> tuple[str, str]:
     """The secret of an access key, and whose it is."""
     if key in sts._sessions:
         return sts._sessions[key]["SecretAccessKey"], sts._sessions[key]["Arn"]
-    for kept in iam._access_keys.values():
-        if kept["AccessKeyId"] == key:
-            return kept["SecretAccessKey"], f"arn:aws:iam::{get_account_id()}:user/{kept['UserName']}"
+    for stored in iam._access_keys.values():
+        if stored["AccessKeyId"] == key:
+            return stored["SecretAccessKey"], f"arn:aws:iam::{get_account_id()}:user/{stored['UserName']}"
     raise Refused(403, "The security token included in the request is invalid.")
 
 

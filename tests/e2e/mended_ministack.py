@@ -63,7 +63,7 @@ def _transformed(transformer, _rule, view):
 def _create_template(_logical_id, properties, _stack):
     template = properties["Template"]
     status, _headers, answer = ses._create_template(
-        {f"Template.{key}": [each] for key, each in template.items()}
+        {f"Template.{key}": [row] for key, row in template.items()}
     )
     if status != OK:
         raise ValueError(answer.decode())
@@ -76,7 +76,7 @@ def _delete_template(name, _properties):
 
 def _send(params):
     sender = _p(params, "Source")
-    if any(each in ses._identities for each in (sender, sender.rpartition("@")[2])):
+    if any(row in ses._identities for row in (sender, sender.rpartition("@")[2])):
         return _send_templated(params)
     return ses._error("MessageRejected", f"Email address is not verified: {sender}", 400)
 

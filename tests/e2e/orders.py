@@ -82,7 +82,7 @@ class Ordered:
 
 def order_the_rest(ordered):
     with ThreadPoolExecutor(8) as callers:
-        asked = [
+        request = [
             callers.submit(ordered.many, names("bulk", BULK)),
             *(callers.submit(ordered.one, name, SOON) for name in names("near", NEAR)),
             *(
@@ -92,8 +92,8 @@ def order_the_rest(ordered):
             *(callers.submit(ordered.cancelled, name) for name in names("cancelled", CANCELLED)),
             *(callers.submit(ordered.one, name, LATER) for name in names("far", FAR)),
         ]
-    for each in asked:
-        each.result()
+    for row in request:
+        row.result()
 
 
 def names(kind, how_many):

@@ -40,8 +40,8 @@ What the functions say is in {directory}/ministack.log.
 
 def main(words: Sequence[str]) -> int:
     """Deploy and wait, until Ctrl-C or SIGTERM; then all is gone. A shell's background job would ignore Ctrl-C by itself."""
-    for each in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(each, signal.default_int_handler)
+    for row in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(row, signal.default_int_handler)
     try:
         _rehearse(words)
     except KeyboardInterrupt:

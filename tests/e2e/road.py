@@ -30,7 +30,7 @@ from duetime.local.poller import Poller
 from duetime.local.queue_poller import QueuePoller
 from duetime.local.sources import QueueSource
 from duetime.local.stream_delivery import StreamDelivery
-from duetime.local.stream_poller import BATCH, as_lambda_has_it
+from duetime.local.stream_poller import BATCH, in_lambda_form
 from duetime.model.event_pattern import matches
 from duetime.settings import Settings
 from tests.e2e.emulator import ACCOUNT, REGION
@@ -58,16 +58,16 @@ class Emulated:
 
     def waiting(self, url: str) -> int:
         """The messages of a queue: those to be had, those delayed and those that somebody has."""
-        asked = self.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
+        request = self.client("sqs").get_queue_attributes(QueueUrl=url, AttributeNames=["All"])
         return sum(
-            int(asked["Attributes"][f"ApproximateNumberOfMessages{which}"])
+            int(request["Attributes"][f"ApproximateNumberOfMessages{which}"])
             for which in ("", "Delayed", "NotVisible")
         )
 
     def schedules(self, group: str) -> set[str]:
         """The names of a group's schedules."""
         pages = self.client("scheduler").get_paginator("list_schedules").paginate(GroupName=group)
-        return {each["Name"] for page in pages for each in page["Schedules"]}
+        return {row["Name"] for page in pages for row in page["Schedules"]}
 
 
 class Road:
@@ -116,10 +116,10 @@ class Road:
         try:
             yield
         finally:
-            for each in pumps:
-                each.stop()
-            for each in pumps:
-                each.join(_LAST_TURN)
+            for row in pumps:
+                row.stop()
+            for row in pumps:
+                row.join(_LAST_TURN)
 
     def is_empty(self) -> bool:
         """Whether nothing is on its way any more."""
@@ -132,9 +132,9 @@ class Road:
         dispatched = dispatch.make_handler(settings)
 
         def wake(event: Any, context: Any) -> None:
-            told = json.loads(event["Records"][0]["body"])
-            self.dispatched.add(told["id"])
-            dispatched(told, context)
+            report = json.loads(event["Records"][0]["body"])
+            self.dispatched.add(report["id"])
+            dispatched(report, context)
 
         return {
             "arm": LocalFunction(arm.make_handler(settings), quick),
@@ -178,10 +178,10 @@ class _StreamFeed(Poller):
     def turn(self) -> timedelta:
         page = self._client.get_records(ShardIterator=self._next)
         self._next = page["NextShardIterator"]
-        told = (as_lambda_has_it(each, self._arn) for each in page["Records"])
-        wanted = [each for each in told if any(matches(pattern, each) for pattern in arm.FILTERS)]
-        for first in range(0, len(wanted), BATCH):
-            self._deliver(wanted[first : first + BATCH])
+        report = (in_lambda_form(row, self._arn) for row in page["Records"])
+        expected = [row for row in report if any(matches(pattern, row) for pattern in arm.FILTERS)]
+        for first in range(0, len(expected), BATCH):
+            self._deliver(expected[first : first + BATCH])
         return timedelta(0) if page["Records"] else LOOK_EVERY
 
 

@@ -26,9 +26,9 @@ class Subscriber:
         """All that came up to now."""
         sqs = boto3.client("sqs")
         while found := sqs.receive_message(QueueUrl=self.url, MaxNumberOfMessages=AT_ONCE).get("Messages"):
-            for each in found:
-                self._heard.append(json.loads(each["Body"]))
-                sqs.delete_message(QueueUrl=self.url, ReceiptHandle=each["ReceiptHandle"])
+            for row in found:
+                self._heard.append(json.loads(row["Body"]))
+                sqs.delete_message(QueueUrl=self.url, ReceiptHandle=row["ReceiptHandle"])
         return list(self._heard)
 
 
@@ -75,8 +75,8 @@ def of_topic(name: str, *, topic_arn: str, only: dict[str, list[str]]) -> Iterat
 def _queue(name: str) -> Iterator[tuple[Subscriber, str]]:
     sqs = boto3.client("sqs")
     url = sqs.create_queue(QueueName=name)["QueueUrl"]
-    told = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
-    yield Subscriber(url), told["Attributes"]["QueueArn"]
+    report = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])
+    yield Subscriber(url), report["Attributes"]["QueueArn"]
     sqs.delete_queue(QueueUrl=url)
 
 
@@ -84,9 +84,9 @@ def mails_to(address: str) -> list[SentMail]:
     """What SES sent there, the oldest first; the emulator tells."""
     endpoint = os.environ["AWS_ENDPOINT_URL"]  # noqa: TID251 - where these tests have put the emulator
     with urllib.request.urlopen(f"{endpoint}/_ministack/ses/messages?account={ACCOUNT}") as answer:  # noqa: S310
-        told = json.load(answer)["messages"].get(ACCOUNT, [])
+        report = json.load(answer)["messages"].get(ACCOUNT, [])
     sent = (
-        SentMail(each["Source"], tuple(each["To"]), each["Subject"], each["BodyText"], each["BodyHtml"])
-        for each in told
+        SentMail(row["Source"], tuple(row["To"]), row["Subject"], row["BodyText"], row["BodyHtml"])
+        for row in report
     )
-    return [each for each in sent if address in each.to]
+    return [row for row in sent if address in row.to]

@@ -96,9 +96,13 @@ def tokens(bench):
 
     def sign_in(email, *groups, tenant="acme"):
         attributes = {"email": email, "email_verified": "true", "custom:tenant_id": tenant}
-        told = [{"Name": name, "Value": value} for name, value in attributes.items()]
+        report = [{"Name": name, "Value": value} for name, value in attributes.items()]
         cognito.admin_create_user(
-            **pool, Username=email, UserAttributes=told, TemporaryPassword=PASSWORD, MessageAction="SUPPRESS"
+            **pool,
+            Username=email,
+            UserAttributes=report,
+            TemporaryPassword=PASSWORD,
+            MessageAction="SUPPRESS",
         )
         cognito.admin_set_user_password(**pool, Username=email, Password=PASSWORD, Permanent=True)
         for group in groups:
@@ -203,16 +207,16 @@ def unpadded(octets):
 
 
 def test_health_is_told_to_anybody_at_both_urls(people, services):
-    for each in (people, services):
-        answer = each("GET", "/health")
+    for row in (people, services):
+        answer = row("GET", "/health")
         assert (answer.status, answer.json["status"]) == (200, "ok")
 
 
 def test_pages_of_the_console_alone_may_read_answers(people, ada):
     answer = ada("GET", "/me")
     assert answer.headers["Access-Control-Allow-Origin"] == "https://console.example.com"
-    asked = people("OPTIONS", "/scheduling")
-    assert asked.status in {200, 204}
+    arguments = people("OPTIONS", "/scheduling")
+    assert arguments.status in {200, 204}
 
 
 def assumed(bench, role):
@@ -254,10 +258,10 @@ def test_what_is_granted_at_run_time_holds_and_the_trail_says_who_did_what(boss,
     made = helper("POST", "/scheduling", ERRAND).json["id"]
     assert helper("DELETE", f"/scheduling/{made}").status == 200
     trail = boss("GET", "/audit").json["items"]
-    told = {(each["operation"], each["target"], each["by"], each["status"]) for each in trail}
-    assert ("grant", "grant:helpers-of-the-till", "boss@acme.example", 200) in told
-    assert ("cancel", f"action:{made}", "kim@acme.example", 200) in told
-    assert not any("of the API" in json.dumps(each) for each in trail)
+    report = {(row["operation"], row["target"], row["by"], row["status"]) for row in trail}
+    assert ("grant", "grant:helpers-of-the-till", "boss@acme.example", 200) in report
+    assert ("cancel", f"action:{made}", "kim@acme.example", 200) in report
+    assert not any("of the API" in json.dumps(row) for row in trail)
     assert helper("GET", "/audit").status == 403
 
 

@@ -44,7 +44,7 @@ def sign_in(bench, config, maya):
     challenge = base64.urlsafe_b64encode(hashlib.sha256(PROOF.encode()).digest()).rstrip(b"=").decode()
 
     def come_back(home):
-        asked = {
+        arguments = {
             "response_type": "code",
             "client_id": config["sign_in"]["client_id"],
             "redirect_uri": home,
@@ -53,8 +53,8 @@ def sign_in(bench, config, maya):
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        form = sent(f"{emulator}/oauth2/authorize?{urlencode(asked)}")
-        return form if form.status != 200 else sent(f"{emulator}/login", asked | maya)
+        form = sent(f"{emulator}/oauth2/authorize?{urlencode(arguments)}")
+        return form if form.status != 200 else sent(f"{emulator}/login", arguments | maya)
 
     return come_back
 
@@ -64,14 +64,14 @@ def redeem(bench, config):
     """What the pool gives for a code."""
 
     def given(code, home, proof=PROOF):
-        asked = {
+        arguments = {
             "grant_type": "authorization_code",
             "client_id": config["sign_in"]["client_id"],
             "redirect_uri": home,
             "code": code,
             "code_verifier": proof,
         }
-        return sent(f"{bench.client('sqs').meta.endpoint_url}/oauth2/token", asked)
+        return sent(f"{bench.client('sqs').meta.endpoint_url}/oauth2/token", arguments)
 
     return given
 

@@ -35,7 +35,7 @@ def test_a_near_action_is_carried_by_the_queue_alone_and_runs_at_its_time(bench)
     action = bench.scheduler.schedule(RunErrand(what="near"), at=NEAR, correlation_id="order:1")
     assert_ran_once_in_time(bench.settled(action.id, within=60))
     assert not timers_of(bench, action)
-    assert [each.id for each in bench.scheduler.list(correlation_id="order:1")] == [action.id]
+    assert [row.id for row in bench.scheduler.list(correlation_id="order:1")] == [action.id]
 
 
 def test_a_far_action_is_carried_by_a_timer_that_is_gone_when_it_has_run_at_its_time(bench):

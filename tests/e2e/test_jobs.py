@@ -33,7 +33,7 @@ class Asked:
 
 
 @pytest.fixture(scope="module")
-def asked(bench, jobs):
+def requested(bench, jobs):
     order = {"Source": "shop", "DetailType": "OrderPlaced", "Detail": json.dumps({"order": "o-<17>"})}
     jobs.pause(HOURLY, reason="stock-taking")
     put = bench.client("events").put_events(Entries=[order])
@@ -41,7 +41,7 @@ def asked(bench, jobs):
 
 
 def runs(jobs, name, *statuses):
-    return [each for each in jobs.history(name) if each.status in statuses]
+    return [item for item in jobs.history(name) if item.status in statuses]
 
 
 def test_a_deploy_has_eventbridge_wake_jobs_under_their_names_and_start_them_by_rules(bench):
@@ -50,13 +50,13 @@ def test_a_deploy_has_eventbridge_wake_jobs_under_their_names_and_start_them_by_
     assert (rule["Name"], rule["State"]) == (PREFIX + ORDER, "ENABLED")
 
 
-def test_a_triggered_run_runs_although_its_job_is_paused(bench, asked):
-    run = bench.settled(asked.triggered.id, within=60)
+def test_a_triggered_run_runs_although_its_job_is_paused(bench, requested):
+    run = bench.settled(requested.triggered.id, within=60)
     assert run.status is Status.EXECUTED
     assert run.created_by == "e2e"
 
 
-def test_an_event_runs_its_job_once_however_often_it_comes(bench, jobs, asked):
+def test_an_event_runs_its_job_once_however_often_it_comes(bench, jobs, requested):
     [run] = bench.eventually(lambda: runs(jobs, ORDER, Status.EXECUTED), within=60)
     assert is_event_run(run.id)
     assert json.loads(bench.scheduler.get(run.id).payload) == {"order": "o-<17>"}
@@ -65,7 +65,7 @@ def test_an_event_runs_its_job_once_however_often_it_comes(bench, jobs, asked):
         "tenant": "system",
         "cadence": run.cadence,
         "event": {
-            "id": asked.event_id,
+            "id": requested.event_id,
             "time": instant.text(nominal_at(run.id)),
             "source": "shop",
             "detail-type": "OrderPlaced",
@@ -80,23 +80,23 @@ def test_an_event_runs_its_job_once_however_often_it_comes(bench, jobs, asked):
 
 def test_a_job_of_ten_seconds_runs_at_each_of_them_and_never_before(bench, jobs):
     ran = bench.eventually(lambda: runs(jobs, TICK, Status.EXECUTED)[3:], within=90)
-    times = [each.nominal_at for each in ran]
+    times = [item.nominal_at for item in ran]
     assert all(time.second % 10 == 0 for time in times)
     assert {one - other for one, other in pairwise(times)} <= {timedelta(seconds=10)}
-    for each in ran:
-        [attempt] = each.attempts
-        assert timedelta(0) <= attempt.started_at - each.nominal_at < SLACK
+    for item in ran:
+        [attempt] = item.attempts
+        assert timedelta(0) <= attempt.started_at - item.nominal_at < SLACK
 
 
-def test_the_catch_up_is_a_job_with_a_history_and_runs_when_it_is_triggered(bench, jobs, asked):
-    run = bench.settled(asked.catch_up.id, within=120)
+def test_the_catch_up_is_a_job_with_a_history_and_runs_when_it_is_triggered(bench, jobs, requested):
+    run = bench.settled(requested.catch_up.id, within=120)
     assert run.status is Status.EXECUTED
-    assert run.id in {each.id for each in jobs.history("duetime-catch-up")}
-    assert {"duetime-catch-up", "duetime-sweep"} <= {each.name for each in jobs.list()}
+    assert run.id in {item.id for item in jobs.history("duetime-catch-up")}
+    assert {"duetime-catch-up", "duetime-sweep"} <= {item.name for item in jobs.list()}
     assert bench.eventually(lambda: runs(jobs, "duetime-sweep", Status.EXECUTED), within=TWO_SWEEPS)
 
 
-def test_a_later_deploy_decides_on_timing_and_leaves_operators_their_pause(bench, jobs, asked):
+def test_a_later_deploy_decides_on_timing_and_leaves_operators_their_pause(bench, jobs, requested):
     bench.eventually(lambda: bench.job_schedules()[HOURLY] == "DISABLED", within=TWO_SWEEPS)
     before = schedule_of(bench, ROUND)
 

@@ -86,8 +86,8 @@ def lost(bench, backends, on_bus, on_topic):
     for tenant, language in ((LYON, "fr"), (LEEDS, "en")):
         opt_in(backends, tenant, FAILED, language=language)
     actions = [
-        Scheduler.from_env(tenant_id=each, actor="e2e").schedule(LoseParcel(), at=SOON)
-        for each in (LYON, LEEDS, OSLO)
+        Scheduler.from_env(tenant_id=row, actor="e2e").schedule(LoseParcel(), at=SOON)
+        for row in (LYON, LEEDS, OSLO)
     ]
     for action in actions:
         # of both that an event makes, this is the later one
@@ -119,9 +119,9 @@ def entries(backends, tenant, *kinds):
 def told_of(subscriber, word, name):
     """The events of that type about the action, or the job, of that name."""
     return [
-        each
-        for each in subscriber.heard
-        if each["detail-type"] == word and name in {subject_of(each).get("id"), subject_of(each).get("name")}
+        row
+        for row in subscriber.heard
+        if row["detail-type"] == word and name in {subject_of(row).get("id"), subject_of(row).get("name")}
     ]
 
 
@@ -131,7 +131,7 @@ def subject_of(event):
 
 def messages_of(subscriber, tenant):
     heard = subscriber.heard
-    return [each for each in heard if each["MessageAttributes"]["tenant"]["Value"] == tenant]
+    return [row for row in heard if row["MessageAttributes"]["tenant"]["Value"] == tenant]
 
 
 def test_an_action_that_fails_for_good_is_told_on_the_bus_in_the_published_form(bench, on_bus, lost):
@@ -161,7 +161,7 @@ def test_who_asked_for_it_gets_a_mail_in_the_tenants_language_as_text_and_as_htm
 @pytest.mark.parametrize("tenant", [LYON, LEEDS])
 def test_a_subscriber_of_the_topic_gets_the_message_by_its_attributes(bench, on_topic, lost, tenant):
     [message] = bench.eventually(lambda: messages_of(on_topic, tenant), within=30)
-    assert {name: each["Value"] for name, each in message["MessageAttributes"].items()} == {
+    assert {name: row["Value"] for name, row in message["MessageAttributes"].items()} == {
         "tenant": tenant,
         "notification": FAILED.value,
         "severity": "warning",
@@ -192,7 +192,7 @@ def test_a_doubled_event_has_the_same_id_and_sends_nothing_more(bench, backends,
     assert json.loads(answer["Payload"].read()) == {"batchItemFailures": []}
     bench.eventually(lambda: told_of(on_bus, "action.failed", lost.lyon.id)[1:], within=60)
     all_are_told(bench)
-    assert {each["detail"]["id"] for each in told_of(on_bus, "action.failed", lost.lyon.id)} == {
+    assert {row["detail"]["id"] for row in told_of(on_bus, "action.failed", lost.lyon.id)} == {
         first["detail"]["id"]
     }
     assert len(entries(backends, LYON, FAILED)) == 1
@@ -206,13 +206,13 @@ def records_of(bench, action):
     shown = streams.describe_stream(StreamArn=table["LatestStreamArn"])["StreamDescription"]
     found = []
     for shard in shown["Shards"]:
-        asked = {"StreamArn": table["LatestStreamArn"], "ShardId": shard["ShardId"]}
-        iterator = streams.get_shard_iterator(**asked, ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
+        request = {"StreamArn": table["LatestStreamArn"], "ShardId": shard["ShardId"]}
+        iterator = streams.get_shard_iterator(**request, ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
         while iterator:
             read = streams.get_records(ShardIterator=iterator)
-            found += [each for each in read["Records"] if action.id in str(each["dynamodb"]["Keys"])]
+            found += [row for row in read["Records"] if action.id in str(row["dynamodb"]["Keys"])]
             iterator = read["Records"] and read.get("NextShardIterator")
-    return [as_handed(each) for each in found]
+    return [as_handed(row) for row in found]
 
 
 def as_handed(record):
@@ -229,10 +229,10 @@ def all_are_told(bench):
 def waiting(bench):
     sqs = bench.client("sqs")
     counts = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
-    told = sqs.get_queue_attributes(
+    report = sqs.get_queue_attributes(
         QueueUrl=sqs.get_queue_url(QueueName=f"{PREFIX}notifications")["QueueUrl"], AttributeNames=counts
     )
-    return sum(int(told["Attributes"][count]) for count in counts)
+    return sum(int(report["Attributes"][count]) for count in counts)
 
 
 def test_of_a_jobs_streak_its_threshold_and_its_end_are_told_once(bench, backends, on_bus):
@@ -242,7 +242,7 @@ def test_of_a_jobs_streak_its_threshold_and_its_end_are_told_once(bench, backend
     for arrives in (False, False, False, True):
         run = jobs.trigger(DELIVERY, payload=Deliver(arrives=arrives))
         ended.append(bench.settled(run.id, within=60))
-    assert [each.status for each in ended] == [Status.FAILED] * 3 + [Status.EXECUTED]
+    assert [row.status for row in ended] == [Status.FAILED] * 3 + [Status.EXECUTED]
     bench.eventually(lambda: entries(backends, SYSTEM_TENANT, SUCCEEDING), within=60)
     all_are_told(bench)
     [failing, succeeding] = entries(backends, SYSTEM_TENANT, FAILING, SUCCEEDING)
@@ -250,7 +250,7 @@ def test_of_a_jobs_streak_its_threshold_and_its_end_are_told_once(bench, backend
     assert (failing.about, failing.facts["consecutive_failures"]) == (DELIVERY, 2)
     assert failing.facts["last_id"] == ended[1].id
     for word in ("job.failing", "job.succeeding"):
-        [event_id] = {each["detail"]["id"] for each in told_of(on_bus, word, DELIVERY)}
+        [event_id] = {row["detail"]["id"] for row in told_of(on_bus, word, DELIVERY)}
         assert DELIVERY in event_id
     assert len(mails_to(address(SYSTEM_TENANT))) == 2
 
@@ -272,13 +272,13 @@ def test_of_many_failures_a_few_are_told_one_by_one_and_each_windows_rest_in_one
     Scheduler.from_env(tenant_id=BULK, actor="e2e").schedule_many(orders)
     bench.eventually(lambda: accounted_for(entries(backends, BULK, FAILED)) == UNLUCKY, within=180)
     all_are_told(bench)
-    told = entries(backends, BULK, FAILED)
-    digests = [each for each in told if each.is_digest]
+    report = entries(backends, BULK, FAILED)
+    digests = [row for row in report if row.is_digest]
     assert digests
     assert len({digest.facts["since"] for digest in digests}) == len(digests)
     assert all(digest.facts["by_name"] == {"lose-parcel": digest.facts["total"]} for digest in digests)
     mails = mails_to(address(BULK))
-    assert len(mails) == len(told) < UNLUCKY
+    assert len(mails) == len(report) < UNLUCKY
     assert {mail.subject for mail in mails} == {
         "bulk: lose-parcel failed",
         *(f"bulk: {digest.facts['total']} actions failed" for digest in digests),
@@ -286,6 +286,6 @@ def test_of_many_failures_a_few_are_told_one_by_one_and_each_windows_rest_in_one
     assert "{{" not in "".join(mail.text + mail.html for mail in mails)
 
 
-def accounted_for(told):
+def accounted_for(report):
     """How many failures these tell of: a digest's total has those of its window that were told one by one."""
-    return sum(each.facts["total"] - BURST if each.is_digest else 1 for each in told)
+    return sum(row.facts["total"] - BURST if row.is_digest else 1 for row in report)

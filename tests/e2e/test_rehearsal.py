@@ -29,13 +29,13 @@ def rehearsal():
 
 
 def test_what_a_rehearsal_says_to_try_runs_and_ctrl_c_ends_it(rehearsal, monkeypatch):
-    told = ""
-    while "What the functions say" not in told and (line := rehearsal.stdout.readline()):
-        told += line
-    [environment] = re.findall(r"^export (.*)$", told, re.MULTILINE)
+    report = ""
+    while "What the functions say" not in report and (line := rehearsal.stdout.readline()):
+        report += line
+    [environment] = re.findall(r"^export (.*)$", report, re.MULTILINE)
     for name, _, value in (part.partition("=") for part in shlex.split(environment)):
         monkeypatch.setenv(name, value)
-    [script] = re.findall(r"^\.venv/bin/python -c '(.*?)'$", told, re.MULTILINE | re.DOTALL)
+    [script] = re.findall(r"^\.venv/bin/python -c '(.*?)'$", report, re.MULTILINE | re.DOTALL)
     printed = subprocess.check_output([sys.executable, "-c", script], cwd=ROOT, text=True)  # noqa: S603
     scheduler = Scheduler.from_env(tenant_id="acme", actor="e2e")
 

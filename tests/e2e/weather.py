@@ -79,7 +79,7 @@ class Storm:
 
     def over(self, name: str) -> Rule:
         """It comes over the calls whose body has this name in it."""
-        words = [f"contains(to_string(@), '{each}')" for each in (name, self.only) if each]
+        words = [f"contains(to_string(@), '{row}')" for row in (name, self.only) if row]
         return {
             "service": self.service,
             "operation": self.operation,
@@ -105,13 +105,11 @@ class Weather:
 
     def faults(self) -> Counter[tuple[str, str, Fault]]:
         """How often each service's operation met which fault, by microburst's own counters."""
-        told = self._control("GET", "/metrics").decode()
+        report = self._control("GET", "/metrics").decode()
         return Counter(
             {
-                (service, operation, next(each for each in Fault if action.startswith(each.value))): int(
-                    times
-                )
-                for service, operation, action, times in _FIRED.findall(told)
+                (service, operation, next(row for row in Fault if action.startswith(row.value))): int(times)
+                for service, operation, action, times in _FIRED.findall(report)
             }
         )
 

@@ -18,16 +18,16 @@ class Runs:
     """What ran, by job."""
 
     def __init__(self):
-        self.told: list[tuple[Run, object]] = []
+        self.calls: list[tuple[Run, object]] = []
         self._changed = threading.Condition()
 
     def write(self, run, payload=None):
         with self._changed:
-            self.told.append((run, payload))
+            self.calls.append((run, payload))
             self._changed.notify_all()
 
     def of(self, job):
-        return [run for run, _ in self.told if run.job == job]
+        return [run for run, _ in self.calls if run.job == job]
 
     def wait_for(self, job, count=1):
         return eventually(lambda: runs if len(runs := self.of(job)) >= count else None, f"a run of {job}")

@@ -33,10 +33,8 @@ def test_a_deploy_changes_a_cadence_and_takes_a_job_away(caplog):
         (rule,) = cloud.client("events").list_rules()["Rules"]
         assert rule["Name"] == "duetime-notifications"  # which is no job's
         assert jobs.get(MINUTE).removed_at
-        never_ran = [
-            each for each in jobs.history(MINUTE) if not each.attempts
-        ]  # a minute may just have begun
-        assert {each.skip_reason for each in never_ran} == {SkipReason.DISABLED}
+        never_ran = [row for row in jobs.history(MINUTE) if not row.attempts]  # a minute may just have begun
+        assert {row.skip_reason for row in never_ran} == {SkipReason.DISABLED}
         eventually(lambda: [run for run in runs.of(TEN_SECONDS) if ".000002." in run.id], "the new version")
         assert [job.name for job in cloud.jobs] == [TEN_SECONDS]
         caplog.clear()
@@ -76,7 +74,7 @@ def test_switched_off_jobs_are_listed_and_nothing_fires_and_no_event_is_lost():
         assert wakes_in(cloud) == {TEN_SECONDS, MINUTE, "shop-clean-up"}
         cloud.client("events").put_events(Entries=[UPLOADED | {"EventBusName": "library"}])
         rest(1.5)
-        assert runs.told == []
+        assert runs.calls == []
         assert list(jobs.history(TEN_SECONDS)) == []
         (held,) = jobs.history("search-add-document")
         assert held.status is Status.PENDING
@@ -96,4 +94,4 @@ def test_a_deploy_that_chooses_the_due_order_adds_it_for_what_is_scheduled_from_
             scheduler.schedule(Document(document=2), at=timedelta(hours=hours)) for hours in (3, 2)
         )
         listed = scheduler.list(due_after=timedelta(0))
-        assert [each.id for each in listed] == [sooner.id, later.id]
+        assert [row.id for row in listed] == [sooner.id, later.id]

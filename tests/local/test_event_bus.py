@@ -62,11 +62,11 @@ def test_a_part_that_is_not_there_leaves_nothing():
 @pytest.mark.parametrize(
     ("template", "paths", "problem"),
     [
-        ('{"a": <b>}', {}, "no path is named so"),
+        ('{"a": <b>}', {}, "no path has that name"),
         ('{"a": <b>}', {"b": "$.detail[0]"}, "no path in dot notation"),
         ('{"a": <b>}', {"b": "detail"}, "no path in dot notation"),
         ('{"a": <b>}', {"b": "$.gone"}, "no JSON"),
-        ('{"a": "<b>"}', {"b": "$.detail"}, "more than a text"),
+        ('{"a": "<b>"}', {"b": "$.detail"}, "not a text"),
         ('{"a": 1}', {"a b": "$.id"}, "cannot name a path"),
         ('{"a": 1}', {"AWS.x": "$.id"}, "cannot name a path"),
         ('{"a": 1}', {f"p{index}": "$.id" for index in range(101)}, "101 paths"),

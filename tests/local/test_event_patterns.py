@@ -25,7 +25,7 @@ def reaches_arm(record):
         (row("MODIFY", "executed"), False),
         (row("INSERT"), False),
         (row("REMOVE", "executed"), False),
-        (row("REMOVE", "executed", payload_offloaded={"BOOL": True}), True),
+        (row("REMOVE", "executed", payload_apart={"BOOL": True}), True),
         (row("REMOVE", "executed", idempotency_key={"S": "order-17"}), True),
         (row("MODIFY", "executed", idempotency_key={"S": "order-17"}), False),
         (row("REMOVE", action_id={"S": "the item of a key"}), False),

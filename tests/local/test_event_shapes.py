@@ -17,7 +17,7 @@ def sample(name):
 
 def types(value):
     """The keys and types of a record, down to the texts and numbers."""
-    return {name: types(each) for name, each in value.items()} if isinstance(value, dict) else type(value)
+    return {name: types(part) for name, part in value.items()} if isinstance(value, dict) else type(value)
 
 
 def test_pumps_send_what_aws_sends(cloud, monkeypatch):

@@ -42,7 +42,7 @@ def settled(jobs, action):
     """The run of a job once it is final."""
 
     def final():
-        found = next(each for each in jobs.history(action.job) if each.id == action.id)
+        found = next(past_run for past_run in jobs.history(action.job) if past_run.id == action.id)
         return found if found.status.is_final else None
 
     return eventually(final, f"the end of {action.id}")
@@ -53,22 +53,26 @@ def test_a_job_of_every_ten_seconds_runs_on_the_second_and_never_before(runs, jo
     assert first.trigger == "cadence"
     for run in runs.of(TEN_SECONDS):
         assert (run.nominal_at.second % 10, run.nominal_at.microsecond) == (0, 0)
-    started = [each for each in jobs.history(TEN_SECONDS) if each.attempts and each.trigger == "cadence"]
-    assert all(each.attempts[0].started_at >= each.nominal_at for each in started)
+    started = [
+        past_run
+        for past_run in jobs.history(TEN_SECONDS)
+        if past_run.attempts and past_run.trigger == "cadence"
+    ]
+    assert all(past_run.attempts[0].started_at >= past_run.nominal_at for past_run in started)
     assert len({run.id for run in runs.of(TEN_SECONDS)}) == len(runs.of(TEN_SECONDS))
 
 
 def test_a_job_of_every_minute_is_planned_ahead_minute_by_minute(cloud, jobs):
-    rows = [each.nominal_at for each in jobs.history(MINUTE)][::-1]
+    rows = [past_run.nominal_at for past_run in jobs.history(MINUTE)][::-1]
     assert len(rows) >= 2
     assert {row.second for row in rows} == {0}
     assert all(after - before == timedelta(minutes=1) for before, after in pairwise(rows))
 
 
 def test_a_jobs_schedule_says_what_the_sample_says_and_its_wake_plans(cloud, jobs):
-    told = json.loads(wake_of(cloud, MINUTE)["Target"]["Input"])
-    assert types(told) == types(json.loads((EVENTS / "dispatch-job.json").read_text()))
-    assert cloud.invoke("dispatch", told).error is None
+    payloads = json.loads(wake_of(cloud, MINUTE)["Target"]["Input"])
+    assert types(payloads) == types(json.loads((EVENTS / "dispatch-job.json").read_text()))
+    assert cloud.invoke("dispatch", payloads).error is None
     horizon = SystemClock().now() + timedelta(minutes=1)
     assert jobs.get(MINUTE).cursor >= horizon.replace(second=0, microsecond=0)
 
@@ -77,10 +81,10 @@ def test_an_event_starts_one_run_however_often_it_comes_and_gives_it_its_detail(
     (answer,) = cloud.client("events").put_events(Entries=[UPLOADED])["Entries"]
     assert answer["EventId"]
     (run, *_) = runs.wait_for("search-add-document")
-    (row,) = (each for each in jobs.history("search-add-document") if each.id == run.id)
+    (row,) = (past_run for past_run in jobs.history("search-add-document") if past_run.id == run.id)
     assert settled(jobs, row).status is Status.EXECUTED
-    told = [payload for each, payload in runs.told if each.id == run.id]
-    assert told == [Document(document=7)]
+    payloads = [payload for past_run, payload in runs.calls if past_run.id == run.id]
+    assert payloads == [Document(document=7)]
     assert run.trigger == "event"
 
 
@@ -93,13 +97,13 @@ def test_an_event_starts_one_run_however_often_it_comes_and_gives_it_its_detail(
     ],
 )
 def test_an_event_that_no_rule_lets_through_starts_nothing(cloud, jobs, entry):
-    before = {each.id for each in jobs.history("search-add-document")}
+    before = {past_run.id for past_run in jobs.history("search-add-document")}
     events = cloud.client("events")
     if "EventBusName" in entry and not events.list_event_buses(NamePrefix="another")["EventBuses"]:
         events.create_event_bus(Name="another")
     events.put_events(Entries=[entry])
     rest(0.3)
-    assert {each.id for each in jobs.history("search-add-document")} == before
+    assert {past_run.id for past_run in jobs.history("search-add-document")} == before
 
 
 def test_a_job_is_paused_triggered_and_resumed(cloud, jobs):
@@ -112,8 +116,8 @@ def test_a_job_is_paused_triggered_and_resumed(cloud, jobs):
         for upcoming_run in upcoming_runs(cloud.jobs, SystemClock().now())
         if upcoming_run.name == job
     ] == ["paused"]
-    asked = jobs.trigger(job)
-    done = settled(jobs, asked)
+    requested = jobs.trigger(job)
+    done = settled(jobs, requested)
     assert (done.status, done.created_by, done.trigger) == (Status.EXECUTED, "ann", "manual")
     jobs.resume(job)
     cloud.invoke("sweep")
@@ -122,7 +126,7 @@ def test_a_job_is_paused_triggered_and_resumed(cloud, jobs):
 
 def test_the_passes_are_jobs_with_a_history_and_can_be_triggered(cloud, jobs):
     def by_clock():
-        return [each for each in jobs.history("duetime-catch-up") if each.trigger == "cadence"]
+        return [past_run for past_run in jobs.history("duetime-catch-up") if past_run.trigger == "cadence"]
 
     (first, *_) = eventually(by_clock, "the catch-up's first pass")
     assert first.status is Status.EXECUTED

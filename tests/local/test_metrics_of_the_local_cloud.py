@@ -15,7 +15,7 @@ def test_a_counter_stands_at_its_sum_and_any_other_metric_at_its_last_value():
     metrics = Metrics()
     metrics.take([BufferedMetric([ALL, PINGS], {Metric.EXECUTED: [2], Metric.LATENESS: [5, 7]})])
     metrics.take([BufferedMetric([ALL], {Metric.EXECUTED: [1]})])
-    assert [(each.name, each.dimensions, each.value, each.count) for each in metrics.list()] == [
+    assert [(row.name, row.dimensions, row.value, row.count) for row in metrics.list()] == [
         ("executed", ALL, 3, 2),
         ("executed", PINGS, 2, 1),
         ("lateness", ALL, 7, 2),

@@ -18,7 +18,7 @@ from duetime.model.preferences import InvalidPreferences, Preferences
 from duetime.model.undelivered import UndeliveredKind
 from duetime.settings import Settings
 from tests.local.conftest import SHORT, eventually
-from tests.local.test_undelivered_on_the_local_cloud import HASTY, kept
+from tests.local.test_undelivered_on_the_local_cloud import HASTY, undelivered_thing
 
 FAILED, DEAD = "scheduling.action_failed", "scheduling.dead_lettered"
 TO = "ops@acme.example"
@@ -63,7 +63,7 @@ def listed(cloud, tenant):
     return [*inbox.list(tenant, kinds=frozenset(NotificationKind), limit=20, cursor=None)]
 
 
-def told(action, word="failed", *, deployment="duetime-", number="1.1"):
+def report(action, word="failed", *, deployment="duetime-", number="1.1"):
     """An event of the bus, as publish puts it there."""
     detail = {
         "version": 1,
@@ -90,7 +90,7 @@ def test_a_failure_is_an_event_mails_messages_and_entries_in_the_list(cloud):
     assert "the card was stolen" in mail.text
     assert mail.html.startswith("<!doctype html>")
     assert {message.attributes["tenant"] for message in messages} == {"acme"}
-    assert {each.notification.kind for each in listed(cloud, "acme")} == {FAILED, DEAD}
+    assert {row.notification.kind for row in listed(cloud, "acme")} == {FAILED, DEAD}
 
 
 def test_a_mail_leads_to_the_console_of_this_cloud(cloud):
@@ -109,7 +109,7 @@ def test_each_tenant_is_told_in_its_language(cloud):
     assert (mail.language, mail.address) == ("fr", "ada@globex.example")
     assert "échoué" in mail.text
     fail(cloud)
-    assert {each.language for each in sent(cloud.outbox.mails, 3)[:2]} == {"en"}
+    assert {row.language for row in sent(cloud.outbox.mails, 3)[:2]} == {"en"}
 
 
 def test_a_doubled_event_sends_one_mail():
@@ -119,40 +119,40 @@ def test_a_doubled_event_sends_one_mail():
     with LocalCloud(app_of(), doubled) as cloud:
         fail(cloud)
         assert len(sent(cloud.outbox.mails, 2)) == 2
-        cloud.client("events").put_events(Entries=[told("another")])
+        cloud.client("events").put_events(Entries=[report("another")])
         assert len(sent(cloud.outbox.mails, 4)) == 4
-        assert len({(each.type, each.subject, each.text) for each in cloud.outbox.mails.list()}) == 4
+        assert len({(row.type, row.subject, row.text) for row in cloud.outbox.mails.list()}) == 4
 
 
 def test_the_same_event_again_sends_nothing_more(cloud):
-    entries = [told("one"), told("one"), told("two")]
+    entries = [report("one"), report("one"), report("two")]
     cloud.client("events").put_events(Entries=entries)
     sent(cloud.outbox.mails, 4)
     assert len(cloud.outbox.events.list(type="action.failed")) == 3
-    assert sorted(each.number for each in cloud.outbox.mails.list()) == [1, 2, 3, 4]
+    assert sorted(row.number for row in cloud.outbox.mails.list()) == [1, 2, 3, 4]
 
 
 def test_events_of_another_deployment_on_the_same_bus_are_not_told(cloud):
-    cloud.client("events").put_events(Entries=[told("others", deployment="other-"), told("ours")])
+    cloud.client("events").put_events(Entries=[report("others", deployment="other-"), report("ours")])
     mails = sent(cloud.outbox.mails, 2)
     assert {mail.type for mail in mails} == {FAILED, DEAD}
     assert all("ours" in mail.text for mail in mails)
-    assert not any("others" in each.text for each in cloud.outbox.mails.list())
+    assert not any("others" in row.text for row in cloud.outbox.mails.list())
 
 
 def test_many_at_once_are_told_together_when_their_window_is_over():
     few = replace(SHORT, notification_burst=1, notification_window=timedelta(seconds=3))
     with LocalCloud(app_of(), LocalOptions(settings=few, mail_to=TO)) as cloud:
-        cloud.client("events").put_events(Entries=[told(f"a-{index}") for index in range(8)])
+        cloud.client("events").put_events(Entries=[report(f"a-{index}") for index in range(8)])
 
         def digests():
             return [
-                each
-                for each in cloud.outbox.mails.list(type=FAILED)
-                if "\N{MULTIPLICATION SIGN} doomed" in each.text
+                row
+                for row in cloud.outbox.mails.list(type=FAILED)
+                if "\N{MULTIPLICATION SIGN} doomed" in row.text
             ]
 
-        assert {each.address for each in eventually(digests, "a digest")} == {TO}
+        assert {row.address for row in eventually(digests, "a digest")} == {TO}
 
 
 def test_a_poison_message_is_kept_as_undelivered_and_a_redrive_puts_it_back():
@@ -160,11 +160,11 @@ def test_a_poison_message_is_kept_as_undelivered_and_a_redrive_puts_it_back():
         sqs, url = cloud.client("sqs"), cloud.settings.notification_queue
         sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": "1"})
         sqs.send_message(QueueUrl=url, MessageBody="poison")
-        thing = kept(cloud, kind=UndeliveredKind.NOTIFICATION)
+        thing = undelivered_thing(cloud, kind=UndeliveredKind.NOTIFICATION)
         assert (thing.source, thing.body) == ("notifications", "poison")
         cloud.scheduler().undelivered.redrive(thing.id)
         eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
-        again = kept(cloud, kind=UndeliveredKind.NOTIFICATION)
+        again = undelivered_thing(cloud, kind=UndeliveredKind.NOTIFICATION)
         assert (again.body, again.count) == ("poison", 1)
 
 
@@ -183,9 +183,9 @@ def test_what_is_published_is_chosen_at_the_start_and_not_later(cloud):
 
 
 def test_the_settings_may_name_the_sender_and_the_topic():
-    said = Settings(mail_from="Bills@acme.example", topic_arn="arn:aws:sns:eu-west-1:210987654321:bills")
-    with LocalCloud(app_of(), LocalOptions(settings=said, mail_to=TO)) as cloud:
-        assert cloud.settings.mail_from == said.mail_from
+    output = Settings(mail_from="Bills@acme.example", topic_arn="arn:aws:sns:eu-west-1:210987654321:bills")
+    with LocalCloud(app_of(), LocalOptions(settings=output, mail_to=TO)) as cloud:
+        assert cloud.settings.mail_from == output.mail_from
         assert cloud.settings.topic_arn.endswith(":bills")
         fail(cloud)
         sent(cloud.outbox.mails, 2)

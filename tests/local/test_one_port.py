@@ -109,8 +109,8 @@ def test_who_calls_is_what_the_development_headers_say():
         "acme",
         "admins",
     )
-    said = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
-    claims = event_of(path="/api/v1/health", headers=said)["requestContext"]["authorizer"]["claims"]
+    output = {"X-Duetime-User": "eve@x.org", "X-Duetime-Tenant": "other", "X-Duetime-Groups": "viewer"}
+    claims = event_of(path="/api/v1/health", headers=output)["requestContext"]["authorizer"]["claims"]
     assert (claims["email"], claims["custom:tenant_id"], claims["cognito:groups"]) == (
         "eve@x.org",
         "other",
@@ -126,15 +126,15 @@ def test_a_service_that_signs_is_played_by_its_arn():
 
 
 def test_the_function_gets_who_calls_and_not_the_headers_that_said_so():
-    said = {
+    output = {
         "x-duetime-user": "eve",
         "X-DUETIME-ARN": "arn:x",
         "X-Duetime-Tenant": "a",
         "X-Duetime-Groups": "b",
     }
-    event = event_of(path="/api/v1/me", headers=said)
-    for each in (event["headers"], event["multiValueHeaders"]):
-        assert not [name for name in each if "duetime" in name.lower()]
+    event = event_of(path="/api/v1/me", headers=output)
+    for item in (event["headers"], event["multiValueHeaders"]):
+        assert not [name for name in item if "duetime" in name.lower()]
 
 
 def test_an_answer_becomes_a_response_with_all_its_headers():
@@ -234,8 +234,8 @@ def ask(cloud, method, path, body=None, **headers):
 
 def test_everything_answers_on_one_port(cloud, notes):
     order = json.dumps({"type": "note", "payload": {"text": "by http"}, "in": 0})
-    said = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
-    status, action = ask(cloud, "POST", "/api/v1/scheduling", order, **said)
+    output = {"Content-Type": "application/json", "X-Duetime-Tenant": "other"}
+    status, action = ask(cloud, "POST", "/api/v1/scheduling", order, **output)
     (run,) = notes.wait_for("by http")
     assert (status, run.id, run.tenant_id) == (201, json.loads(action)["id"], "other")
     _, page = ask(cloud, "GET", "/local")
@@ -259,7 +259,7 @@ def test_people_and_services_may_do_what_the_settings_give_their_roles(notes):
     )
     with LocalCloud(notes.app, LocalOptions(settings=settings)) as cloud:
         arn = "arn:aws:sts::123456789012:assumed-role/till/4"
-        for said, who in (
+        for output, who in (
             ({}, ("acme", "developer@localhost", ["admins"])),
             (
                 {"X-Duetime-User": "eve@x.org", "X-Duetime-Groups": "readers"},
@@ -267,9 +267,9 @@ def test_people_and_services_may_do_what_the_settings_give_their_roles(notes):
             ),
             ({"X-Duetime-Arn": arn}, ("globex", "till/4", ["readers"])),
         ):
-            status, text = ask(cloud, "GET", "/api/v1/me", **said)
-            told = json.loads(text)
-            assert (status, told["tenant_id"], told["actor"], told["roles"]) == (200, *who)
+            status, text = ask(cloud, "GET", "/api/v1/me", **output)
+            report = json.loads(text)
+            assert (status, report["tenant_id"], report["actor"], report["roles"]) == (200, *who)
         stranger = {"X-Duetime-Arn": "arn:aws:iam::123456789012:user/eve"}
         assert ask(cloud, "GET", "/api/v1/me", **stranger)[0] == 403
         assert ask(cloud, "DELETE", "/api/v1/scheduling/x", **{"X-Duetime-Arn": arn})[0] == 403

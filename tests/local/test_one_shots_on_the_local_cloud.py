@@ -118,7 +118,7 @@ def test_a_schedule_that_aws_would_refuse_is_told_of_and_holds_up_no_other(cloud
         for name, bad in {"hello": "hello", "cron": "cron(99 99 * * * *)"}.items():
             make_schedule(cloud, name, bad)
         make_schedule(cloud, "zone", "cron(0 9 * * ? *)", tz="Mars/X")
-        make_schedule(cloud, "input", "rate(1 minute)", told="no JSON")
+        make_schedule(cloud, "input", "rate(1 minute)", target_input="no JSON")
         cloud.scheduler().schedule(Note(text="good"), at=timedelta(seconds=3.5))
         assert notes.wait_for("good")
     for name in ("hello", "cron", "zone", "input"):
@@ -148,7 +148,7 @@ def test_expired_rows_are_removed_and_their_payloads_with_them(cloud):
 
     def items():
         found = dynamodb.scan(TableName=table)["Items"]
-        return [each for each in found if action.id in each["sk"]["S"] + each["pk"]["S"]]
+        return [entry for entry in found if action.id in entry["sk"]["S"] + entry["pk"]["S"]]
 
     (row,) = (item for item in items() if "status" in item)
     assert len(items()) == 2
@@ -157,7 +157,7 @@ def test_expired_rows_are_removed_and_their_payloads_with_them(cloud):
     eventually(lambda: not items(), "the removal")
 
 
-def make_schedule(cloud, name, expression, *, tz="UTC", target=None, told="{}"):
+def make_schedule(cloud, name, expression, *, tz="UTC", target=None, target_input="{}"):
     cloud.client("scheduler").create_schedule(
         Name=name,
         GroupName=cloud.settings.schedule_group,
@@ -167,6 +167,6 @@ def make_schedule(cloud, name, expression, *, tz="UTC", target=None, told="{}"):
         Target={
             "Arn": target or cloud.settings.dispatch_arn,
             "RoleArn": cloud.settings.timer_role_arn,
-            "Input": told,
+            "Input": target_input,
         },
     )

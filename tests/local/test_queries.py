@@ -57,13 +57,13 @@ def table(monkeypatch):
         yield made
 
 
-@pytest.mark.parametrize("asked", QUERIES)
-def test_the_answer_is_motos_own(table, asked):
-    usual = table.query(**asked)
+@pytest.mark.parametrize("arguments", QUERIES)
+def test_the_answer_is_motos_own(table, arguments):
+    usual = table.query(**arguments)
     with single_partition_queries():
-        quick = table.query(**asked)
-    for each in (usual, quick):
-        del each["ResponseMetadata"]
+        quick = table.query(**arguments)
+    for item in (usual, quick):
+        del item["ResponseMetadata"]
     assert quick == usual
 
 

@@ -76,26 +76,26 @@ def test_what_it_raises_ends_the_start_and_nothing_is_left():
 
 
 @pytest.fixture
-def told(monkeypatch, capsys):
+def report(monkeypatch, capsys):
     """What ``duetime local`` tells, line by line, of a setup that cannot be done."""
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "path", list(sys.path))
 
-    def told(setup):
+    def report(setup):
         assert main(["local", "--app", "examples.billing:app", "--port", "0", "--setup", setup])
         return capsys.readouterr().err.strip().splitlines()
 
-    return told
+    return report
 
 
-def test_on_the_command_line_its_error_is_told_with_the_line_that_asked_for_it(told):
-    line, place = told("tests.local.apps.setups:make_them_twice")
+def test_on_the_command_line_its_error_is_told_with_the_line_that_asked_for_it(report):
+    line, place = report("tests.local.apps.setups:make_them_twice")
     assert "the setup 'tests.local.apps.setups:make_them_twice' failed: ResourceInUseException" in line
     assert place.strip().startswith(f"at {setups.__file__}, line ")
 
 
 @pytest.mark.parametrize(
-    ("setup", "said"),
+    ("setup", "output"),
     [
         ("setups", "--setup 'setups' is not module:name"),
         ("tests.local.apps.nowhere:make", "cannot import the setup"),
@@ -106,5 +106,5 @@ def test_on_the_command_line_its_error_is_told_with_the_line_that_asked_for_it(t
         ("tests.local.apps.setups:make_named", "missing 1 required positional argument"),
     ],
 )
-def test_one_that_cannot_be_called_is_told_in_a_line(told, setup, said):
-    assert said in told(setup)[0]
+def test_one_that_cannot_be_called_is_told_in_a_line(report, setup, output):
+    assert output in report(setup)[0]

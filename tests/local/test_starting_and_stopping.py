@@ -15,12 +15,12 @@ LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}
 
 
 def running():
-    ours = [each for each in threading.enumerate() if each.name.startswith("duetime-")]
+    ours = [row for row in threading.enumerate() if row.name.startswith("duetime-")]
     return [our for our in ours if "waker" not in our.name and our.name not in LEFT_TO_ITSELF]
 
 
 def threads():
-    return {each.name for each in running()}
+    return {row.name for row in running()}
 
 
 def test_a_stop_leaves_no_thread_no_variable_and_no_port_behind(notes):
@@ -65,8 +65,8 @@ def test_a_stop_does_not_wait_for_ever(notes, caplog):
                 threading.Event().wait(0.02)
         assert "1 still running after 0.2 s" in caplog.text
         release.set()
-        for each in running():
-            each.join(30)
+        for row in running():
+            row.join(30)
     assert threads() == set()
 
 

@@ -15,7 +15,7 @@ class Function:
         self.taken: list[str] = []
 
     def __call__(self, event):
-        numbers = [each["dynamodb"]["SequenceNumber"] for each in event["Records"]]
+        numbers = [row["dynamodb"]["SequenceNumber"] for row in event["Records"]]
         self.batches.append(numbers)
         if self.recovers_after is not None and len(self.batches) > self.recovers_after:
             self.chokes_on = set()
@@ -26,7 +26,7 @@ class Function:
         if not self.names:
             return InvocationOutcome(error=ValueError("choked"))
         self.taken += numbers[: numbers.index(bad[0])]
-        return InvocationOutcome({"batchItemFailures": [{"itemIdentifier": each} for each in bad]})
+        return InvocationOutcome({"batchItemFailures": [{"itemIdentifier": row} for row in bad]})
 
 
 def delivered(function, count, *, stops_after=None):

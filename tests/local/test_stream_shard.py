@@ -31,7 +31,7 @@ def update(client, sort):
     )
 
 
-def told(records):
+def report(records):
     return [
         (
             record["eventName"],
@@ -66,7 +66,7 @@ WRITTEN = [
 def test_an_item_that_an_update_makes_is_one_record_of_the_whole_item(dynamodb):
     shard = StreamShard(Gate(), "actions")
     written(dynamodb)
-    assert told(shard.read(1_000)) == WRITTEN
+    assert report(shard.read(1_000)) == WRITTEN
     assert shard.read(1_000) == []
 
 
@@ -76,13 +76,13 @@ def test_so_it_is_however_the_stream_is_cut_into_pages(dynamodb, most):
     written(dynamodb)
     while page := shard.read(most):
         assert len(page) <= most
-        found += told(page)
+        found += report(page)
     assert found == WRITTEN
 
 
 def test_what_is_written_while_it_is_read_comes_after(dynamodb):
     shard = StreamShard(Gate(), "actions")
     update(dynamodb, "a")
-    assert told(shard.read(10)) == WRITTEN[:1]
+    assert report(shard.read(10)) == WRITTEN[:1]
     update(dynamodb, "a")
-    assert told(shard.read(10)) == WRITTEN[1:2]
+    assert report(shard.read(10)) == WRITTEN[1:2]

@@ -20,8 +20,8 @@ def test_one_call_at_a_time_passes():
         inside.pop()
 
     workers = [threading.Thread(target=lambda: [gate.let_in(CALL, call) for _ in range(5)]) for _ in range(8)]
-    for each in workers:
-        each.start()
+    for row in workers:
+        row.start()
     for worker in workers:
         worker.join()
     assert len(most) == 40
@@ -79,11 +79,11 @@ def test_who_is_inside_may_enter_again():
 
 
 def test_a_long_poll_becomes_a_short_one_of_the_same_length():
-    asked = b'{"QueueUrl": "q", "WaitTimeSeconds": 20, "MaxNumberOfMessages": 10}'
-    passed = without_long_poll(RECEIVE, asked)
-    assert len(passed) == len(asked)
+    request = b'{"QueueUrl": "q", "WaitTimeSeconds": 20, "MaxNumberOfMessages": 10}'
+    passed = without_long_poll(RECEIVE, request)
+    assert len(passed) == len(request)
     assert b'"WaitTimeSeconds":  0,' in passed
-    assert without_long_poll("AmazonSQS.SendMessage", asked) == asked
+    assert without_long_poll("AmazonSQS.SendMessage", request) == request
 
 
 def test_an_alarm_wakes_at_the_earliest_of_its_instants_and_forgets_it():

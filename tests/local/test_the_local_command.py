@@ -44,18 +44,18 @@ def test_it_says_what_to_try_runs_it_and_stops_cleanly():
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as cloud:
         try:
-            said = read_until(cloud, "Ctrl-C")
-            (suggested,) = (line.strip() for line in said if "duetime schedule" in line)
+            output = read_until(cloud, "Ctrl-C")
+            (suggested,) = (line.strip() for line in output if "duetime schedule" in line)
             soon = suggested.replace("--in 3s", "--in 0s")
             subprocess.run([*DUETIME, *shlex.split(soon)[1:]], check=True, capture_output=True)  # noqa: S603 - as above
             (ran,) = read_until(cloud, "late, ran", "apply-plan-change")[-1:]
             assert re.match(
                 r"\d\d:\d\d:\d\d\.\d{3}  executed +apply-plan-change +…\w{8}  acme .* late, ran ", ran
             )
-            assert any("deployed        jobs: 4 added" in line for line in said)
-            assert any("/outbox has them" in line for line in said)
-            assert any("billing-clean-up " in line and "03:15" in line and "next " in line for line in said)
-            assert any(line.strip().startswith("duetime jobs trigger billing-") for line in said)
+            assert any("deployed        jobs: 4 added" in line for line in output)
+            assert any("/outbox, or" in line for line in output)
+            assert any("billing-clean-up " in line and "03:15" in line and "next " in line for line in output)
+            assert any(line.strip().startswith("duetime jobs trigger billing-") for line in output)
             cloud.send_signal(signal.SIGINT)
             rest, _ = cloud.communicate(timeout=PATIENCE)
         finally:
@@ -83,7 +83,7 @@ def test_a_port_in_use_is_told_in_one_line(run):
 
 
 @pytest.mark.parametrize(
-    ("app", "told"),
+    ("app", "report"),
     [
         ("examples.nowhere:app", "No module named 'examples.nowhere'"),
         ("examples.billing:nothing", "has no 'nothing'"),
@@ -92,10 +92,10 @@ def test_a_port_in_use_is_told_in_one_line(run):
         ("tests.local.apps.broken:app", "ZeroDivisionError"),
     ],
 )
-def test_an_app_that_cannot_be_had_is_told_in_one_line_and_where_the_fault_is_in_another(run, app, told):
+def test_an_app_that_cannot_be_had_is_told_in_one_line_and_where_the_fault_is_in_another(run, app, report):
     status, (line, *places) = run("--app", app)
     assert status == 1
-    assert told in line
+    assert report in line
     assert [place.strip().split(" ")[0] for place in places] == ["at"] * ("broken" in app)
 
 
@@ -119,7 +119,7 @@ def test_bad_usage_is_told_in_one_line(run, words):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "report"),
     [
         (["--roles", '{"viewers": "actions:read"'], "is no JSON: "),
         (["--roles", '{"viewers": ["actions:read"]}'], "is no object of texts, such as"),
@@ -131,11 +131,11 @@ def test_bad_usage_is_told_in_one_line(run, words):
         (["--authorization", "none"], "invalid choice"),
     ],
 )
-def test_roles_and_identities_that_make_no_sense_are_bad_usage(run, words, told):
+def test_roles_and_identities_that_make_no_sense_are_bad_usage(run, words, report):
     status, (line,) = run("--app", "examples.billing:app", *words)
     assert status == 2
     assert line.startswith("duetime: ")
-    assert told in line
+    assert report in line
 
 
 def test_the_settings_of_access_are_taken_as_json_or_from_a_file(tmp_path):
@@ -149,10 +149,10 @@ def test_the_settings_of_access_are_taken_as_json_or_from_a_file(tmp_path):
         "--required-role",
         "staff",
     ]
-    said = parser().parse_args(
+    output = parser().parse_args(
         ["local", "--app", "examples.billing:app", *words, "--authorization", "allow-all"]
     )
-    assert Settings(**access_of(said)) == Settings(
+    assert Settings(**access_of(output)) == Settings(
         roles={"viewers": "actions:read"},
         identities={arn: "acme viewers"},
         required_role="staff",
@@ -167,18 +167,18 @@ def test_a_local_cloud_lets_people_do_what_the_roles_that_it_was_told_allow():
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as cloud:
         try:
-            said = "".join(read_until(cloud, "Ctrl-C"))
-            (url,) = re.findall(r"at (http://127\.0\.0\.1:\d+)", said)
-            told = {}
+            output = "".join(read_until(cloud, "Ctrl-C"))
+            (url,) = re.findall(r"at (http://127\.0\.0\.1:\d+)", output)
+            report = {}
             for role in ("viewers", "operators", "admins"):
-                asked = urllib.request.Request(f"{url}/api/v1/me", headers={"X-Duetime-Groups": role})  # noqa: S310
-                with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:  # noqa: S310 - this machine
-                    told[role] = json.load(answer)["permissions"]
+                query = urllib.request.Request(f"{url}/api/v1/me", headers={"X-Duetime-Groups": role})  # noqa: S310
+                with urllib.request.urlopen(query, timeout=PATIENCE) as answer:  # noqa: S310 - this machine
+                    report[role] = json.load(answer)["permissions"]
         finally:
             cloud.kill()
-    assert told["viewers"] == ["actions:read"]
-    assert told["operators"] == []
-    assert "admin" in told["admins"]
+    assert report["viewers"] == ["actions:read"]
+    assert report["operators"] == []
+    assert "admin" in report["admins"]
 
 
 def test_an_app_that_is_not_named_as_one_is_bad_usage(run):
@@ -188,7 +188,7 @@ def test_an_app_that_is_not_named_as_one_is_bad_usage(run):
 
 
 def run_record(**more):
-    told = {
+    report = {
         "action": "0" * 28 + "abcd1234",
         "tenant": "acme",
         "type": "send-receipt",
@@ -196,7 +196,7 @@ def run_record(**more):
         "ran_ms": 1_500,
     }
     return logging.makeLogRecord(
-        {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **told, **more}
+        {"name": "duetime.worker.worker", "levelno": logging.INFO, "msg": "retried", **report, **more}
     )
 
 

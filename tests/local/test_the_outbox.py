@@ -112,10 +112,10 @@ def test_the_page_leads_to_the_lists_and_to_the_latest_mails(browser):
 def test_of_each_kind_the_latest_are_kept(outbox):
     for index in range(KEPT):
         outbox.put_event("job.paused", id=str(index), detail={})
-    kept = outbox.events.list()
-    assert (len(kept), kept[0].number, kept[-1].number) == (KEPT, KEPT + 2, 3)
+    stored = outbox.events.list()
+    assert (len(stored), stored[0].number, stored[-1].number) == (KEPT, KEPT + 2, 3)
     assert outbox.events.get(2) is None
-    assert outbox.events.get(3) == kept[-1]
+    assert outbox.events.get(3) == stored[-1]
 
 
 def test_a_mail_and_a_message_are_a_line_in_the_terminal_and_an_event_where_everything_is_told(caplog):
@@ -138,7 +138,7 @@ def test_a_mail_and_a_message_are_a_line_in_the_terminal_and_an_event_where_ever
 
 
 @pytest.fixture(scope="module")
-def told():
+def notified():
     """A local cloud that has told of a failure."""
     with LocalCloud(app_of(), LocalOptions(settings=SHORT, mail_to=TO)) as cloud:
         action = fail(cloud)
@@ -148,10 +148,10 @@ def told():
 
 
 @pytest.fixture
-def duetime(told, capsys):
+def duetime(notified, capsys):
     def run(*words):
         try:
-            status = main(["outbox", *words, "--url", told[0].url])
+            status = main(["outbox", *words, "--url", notified[0].url])
         except SystemExit as ended:
             status = ended.code
         return status, *capsys.readouterr()
@@ -159,15 +159,15 @@ def duetime(told, capsys):
     return run
 
 
-def test_the_start_page_leads_to_the_outbox(told):
-    cloud, _ = told
+def test_the_start_page_leads_to_the_outbox(notified):
+    cloud, _ = notified
     assert 'href="/outbox"' in ask(cloud, "GET", "/local")[1]
     status, page = ask(cloud, "GET", "/outbox")
     assert (status, "doomed failed" in page) == (200, True)
 
 
-def test_each_list_is_a_table(duetime, told):
-    action: Action = told[1]
+def test_each_list_is_a_table(duetime, notified):
+    action: Action = notified[1]
     for kind, told_of in (
         ("events", action.id),
         ("mails", TO),
@@ -189,8 +189,8 @@ def test_some_of_a_type_are_listed(duetime):
     assert {load["name"] for load in json.loads(printed)["items"]} == {"failed"}
 
 
-def test_a_mail_is_printed_as_text(duetime, told):
-    (mail,) = told[0].outbox.mails.list(type=FAILED)
+def test_a_mail_is_printed_as_text(duetime, notified):
+    (mail,) = notified[0].outbox.mails.list(type=FAILED)
     status, printed, _ = duetime("mails", str(mail.number))
     assert status == 0
     assert printed.startswith(f"to:       {TO}\nsubject:  acme: doomed failed\nlanguage: en\n\n")
@@ -212,8 +212,8 @@ def test_a_mail_is_printed_as_text(duetime, told):
         ),
     ],
 )
-def test_what_cannot_be_shown_is_told_in_one_line(capsys, told, words, status, problem):
-    where = () if "--url" in words else ("--url", told[0].url)
+def test_what_cannot_be_shown_is_told_in_one_line(capsys, notified, words, status, problem):
+    where = () if "--url" in words else ("--url", notified[0].url)
     assert main(["outbox", *words, *where]) == status
     (line,) = capsys.readouterr().err.splitlines()
     assert problem in line

@@ -29,7 +29,7 @@ def ended(cloud, job):
 
 
 def executed(cloud, job):
-    return sum(each.status == "executed" for each in cloud.scheduler().jobs.history(job))
+    return sum(row.status == "executed" for row in cloud.scheduler().jobs.history(job))
 
 
 class Told:
@@ -58,11 +58,11 @@ def test_there_are_actions_of_each_status_and_dead_letters_of_two_errors(cloud):
     seen = set()
 
     def all_seen():
-        for each in cloud.scheduler().list(limit=200):
-            seen.add("retrying" if each.status == "pending" and each.attempts else each.status.value)
-            seen.add((each.failure_reason or "").partition(":")[0])
-        wanted = {"executed", "failed", "cancelled", "pending", "processing", "retrying"}
-        return seen >= wanted | {"Fatal", "ConnectionError"}
+        for row in cloud.scheduler().list(limit=200):
+            seen.add("retrying" if row.status == "pending" and row.attempts else row.status.value)
+            seen.add((row.failure_reason or "").partition(":")[0])
+        expected = {"executed", "failed", "cancelled", "pending", "processing", "retrying"}
+        return seen >= expected | {"Fatal", "ConnectionError"}
 
     eventually(all_seen, "an action of each kind")
 
@@ -86,17 +86,17 @@ def test_events_start_jobs_and_three_of_one_moment_become_one_reindex(cloud):
 
 
 def test_people_are_told_that_a_job_keeps_failing_and_that_it_works_again(cloud):
-    def told():
-        subjects = [each.subject for each in cloud.outbox.mails.list()]
+    def report():
+        subjects = [row.subject for row in cloud.outbox.mails.list()]
         return [subject for subject in subjects if COURIER in subject and "dead letters" not in subject]
 
-    assert len(eventually(lambda: len(told()) == 2 and told(), "both mails")) == 2
+    assert len(eventually(lambda: len(report()) == 2 and report(), "both mails")) == 2
 
 
 def test_the_other_tenant_has_its_own(cloud):
     found = eventually(lambda: cloud.scheduler(tenant_id="globex").list().actions, "globex' actions")
-    assert {each.tenant_id for each in found} == {"globex"}
-    assert {each.tenant_id for each in cloud.scheduler().list()} == {"acme"}
+    assert {row.tenant_id for row in found} == {"globex"}
+    assert {row.tenant_id for row in cloud.scheduler().list()} == {"acme"}
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +105,8 @@ def hour():
     globex, bus = Later(), Told()
     given = {**schedulers, shop.Globex: globex, shop.Bus: bus}
     cloud = SimulatedCloud(shop.app, start=datetime(2026, 3, 1, 12, tzinfo=UTC), resources=given)
-    for each in schedulers.values():
-        each.is_of(cloud.scheduler)
+    for row in schedulers.values():
+        row.is_of(cloud.scheduler)
     globex.is_of(cloud.scheduler_for("globex"))
     for _ in range(60 * 4):
         cloud.advance(seconds=15)

@@ -8,7 +8,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 AT_ONCE = timedelta(0)
 
 
-def told(name="s", expression="rate(1 minute)", **more):
+def description(name="s", expression="rate(1 minute)", **more):
     return {
         "Name": name,
         "GroupName": "g",
@@ -33,7 +33,9 @@ def names(schedules):
 
 
 def test_a_one_shot_fires_at_its_time_and_is_then_completed(timetable):
-    assert timetable.learn(told(expression="at(2026-03-01T12:05:00)"), AT_ONCE) == NOON + timedelta(minutes=5)
+    assert timetable.add(description(expression="at(2026-03-01T12:05:00)"), AT_ONCE) == NOON + timedelta(
+        minutes=5
+    )
     assert timetable.take_due(NOON + timedelta(minutes=4, seconds=59)) == []
     (fired,) = timetable.take_due(NOON + timedelta(minutes=5))
     assert fired.after(fired.next_at) is None
@@ -41,32 +43,32 @@ def test_a_one_shot_fires_at_its_time_and_is_then_completed(timetable):
 
 
 def test_a_rate_fires_when_it_is_made_and_then_each_period(timetable):
-    assert timetable.learn(told(), AT_ONCE) == NOON
+    assert timetable.add(description(), AT_ONCE) == NOON
     (fired,) = timetable.take_due(NOON)
     assert fired.after(NOON).next_at == NOON + timedelta(minutes=1)
 
 
 def test_a_cron_expression_is_read_in_its_zone(timetable):
-    daily = told(expression="cron(0 9 * * ? *)", ScheduleExpressionTimezone="Asia/Tokyo")
-    assert timetable.learn(daily, AT_ONCE) == datetime(2026, 3, 2, 0, tzinfo=UTC)
+    daily = description(expression="cron(0 9 * * ? *)", ScheduleExpressionTimezone="Asia/Tokyo")
+    assert timetable.add(daily, AT_ONCE) == datetime(2026, 3, 2, 0, tzinfo=UTC)
 
 
 def test_lateness_delays_the_firing_and_not_the_time_it_is_for(timetable):
     late = timedelta(seconds=40)
-    assert timetable.learn(told(), late) == NOON + late
+    assert timetable.add(description(), late) == NOON + late
     assert timetable.take_due(NOON) == []
     assert timetable.take_due(NOON + late)[0].next_at == NOON
 
 
 def test_a_schedule_in_the_past_and_a_disabled_one_never_fire(timetable):
-    timetable.learn(told("past", "at(2001-01-01T00:00:00)"), AT_ONCE)
-    timetable.learn(told("off", State="DISABLED"), AT_ONCE)
+    timetable.add(description("past", "at(2001-01-01T00:00:00)"), AT_ONCE)
+    timetable.add(description("off", State="DISABLED"), AT_ONCE)
     assert timetable.take_due(NOON + timedelta(days=9)) == []
 
 
 def test_start_and_end_bound_a_rate(timetable):
     start, end = NOON + timedelta(minutes=10), NOON + timedelta(minutes=11)
-    assert timetable.learn(told(StartDate=start, EndDate=end), AT_ONCE) == start
+    assert timetable.add(description(StartDate=start, EndDate=end), AT_ONCE) == start
     (fired,) = timetable.take_due(start)
     second = fired.after(start)
     assert second.next_at == end
@@ -83,24 +85,24 @@ def test_start_and_end_bound_a_rate(timetable):
     ],
 )
 def test_what_aws_would_refuse_is_told_of_and_the_others_fire(timetable, caplog, bad):
-    timetable.learn(told("bad") | bad, AT_ONCE)
-    timetable.learn(told("good"), AT_ONCE)
+    timetable.add(description("bad") | bad, AT_ONCE)
+    timetable.add(description("good"), AT_ONCE)
     assert names(timetable.take_due(NOON)) == ["good"]
     assert "schedule bad never fires" in caplog.text
 
 
 def test_a_changed_schedule_fires_by_its_new_expression_only(timetable):
-    timetable.learn(told(expression="at(2026-03-01T12:01:00)"), AT_ONCE)
-    timetable.learn(told(expression="at(2026-03-01T12:02:00)"), AT_ONCE)
+    timetable.add(description(expression="at(2026-03-01T12:01:00)"), AT_ONCE)
+    timetable.add(description(expression="at(2026-03-01T12:02:00)"), AT_ONCE)
     assert timetable.take_due(NOON + timedelta(minutes=1)) == []
     assert names(timetable.take_due(NOON + timedelta(minutes=2))) == ["s"]
 
 
 def test_what_is_forgotten_fires_no_more(timetable):
     for name in ("a", "b", "c"):
-        timetable.learn(told(name), AT_ONCE)
+        timetable.add(description(name), AT_ONCE)
     timetable.forget(ScheduleKey("g", "a"))
     assert names(timetable.take_due(NOON)) == ["b", "c"]
-    timetable.learn(told("d"), AT_ONCE)
+    timetable.add(description("d"), AT_ONCE)
     timetable.forget_group("g")
     assert timetable.take_due(NOON) == []

@@ -34,7 +34,7 @@ def write(client, *entries):
 
 
 def stored(client):
-    return {each["sk"]["S"]: each["n"]["N"] for each in client.scan(TableName="actions")["Items"]}
+    return {row["sk"]["S"]: row["n"]["N"] for row in client.scan(TableName="actions")["Items"]}
 
 
 def counted(key):
@@ -47,20 +47,20 @@ def counted(key):
     [counted(KEY), counted(OTHER), ("Put", {"Item": {**OTHER, "n": {"N": "7"}}}), ("Delete", {"Key": KEY})],
 )
 def test_what_was_written_before_the_refusal_is_undone(dynamodb, first):
-    before, told = shard(), len(shard().items)
+    before, length = shard(), len(shard().items)
     with pytest.raises(dynamodb.exceptions.TransactionCanceledException):
         write(dynamodb, first, ("ConditionCheck", {"Key": {**KEY, "sk": {"S": "c"}}, **NEVER}))
     assert stored(dynamodb) == {"a": "1"}
     assert shard() is before
-    assert len(before.items) == told
+    assert len(before.items) == length
 
 
 def test_what_is_not_refused_is_written_and_told_to_the_stream(dynamodb):
-    before, told = shard(), len(shard().items)
+    before, length = shard(), len(shard().items)
     write(dynamodb, counted(KEY), counted(OTHER))
     assert stored(dynamodb) == {"a": "5", "b": "5"}
     assert shard() is before
-    assert len(before.items) > told
+    assert len(before.items) > length
 
 
 def test_an_item_that_is_named_twice_is_refused_and_nothing_is_written(dynamodb):

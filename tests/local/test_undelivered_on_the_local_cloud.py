@@ -26,7 +26,7 @@ def cloud(notes):
         yield cloud
 
 
-def kept(cloud, **of):
+def undelivered_thing(cloud, **of):
     """The one undelivered thing, once there is one that is so."""
 
     def found():
@@ -39,12 +39,12 @@ def kept(cloud, **of):
 
 def test_a_message_that_nobody_can_read_is_kept_and_can_be_put_back(cloud, notes):
     cloud.client("sqs").send_message(QueueUrl=cloud.settings.queues["default"], MessageBody="poison")
-    thing = kept(cloud)
+    thing = undelivered_thing(cloud)
     assert (thing.kind, thing.source, thing.body) == (UndeliveredKind.MESSAGE, "due-default", "poison")
     assert thing.action is None
     cloud.scheduler().undelivered.redrive(thing.id)
     eventually(lambda: not list(cloud.scheduler().undelivered.list()), "the redrive")
-    again = kept(cloud)
+    again = undelivered_thing(cloud)
     assert (again.body, again.count) == ("poison", 1)
 
 
@@ -57,7 +57,7 @@ def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(
         message = to_json(message_of(action))
         dead = cloud.client("sqs").get_queue_url(QueueName="duetime-due-default-dead")["QueueUrl"]
         cloud.client("sqs").send_message(QueueUrl=dead, MessageBody=message)
-        thing = kept(cloud)
+        thing = undelivered_thing(cloud)
         assert (thing.kind, thing.action, thing.body) == (UndeliveredKind.MESSAGE, action.ref, message)
         settled(cloud, action)
         cloud.scheduler().undelivered.redrive(thing.id)
@@ -66,8 +66,10 @@ def test_the_dead_message_of_an_action_leads_back_to_it_and_its_redrive_runs_it(
 
 
 def test_a_wake_that_dispatch_never_takes_is_kept(cloud):
-    make_schedule(cloud, "strange", "rate(1 hour)", target=cloud.settings.dispatch_arn, told='{"no": "wake"}')
-    thing = kept(cloud)
+    make_schedule(
+        cloud, "strange", "rate(1 hour)", target=cloud.settings.dispatch_arn, target_input='{"no": "wake"}'
+    )
+    thing = undelivered_thing(cloud)
     assert (thing.kind, thing.source, json.loads(thing.body)) == (
         UndeliveredKind.WAKE,
         "dispatch",
@@ -78,8 +80,8 @@ def test_a_wake_that_dispatch_never_takes_is_kept(cloud):
 
 def test_a_wake_of_a_function_that_is_not_there_is_kept(cloud):
     nobody = "arn:aws:lambda:us-east-1:123456789012:function:nobody"
-    make_schedule(cloud, "lost", "rate(1 hour)", target=nobody, told='{"to": "nobody"}')
-    thing = kept(cloud)
+    make_schedule(cloud, "lost", "rate(1 hour)", target=nobody, target_input='{"to": "nobody"}')
+    thing = undelivered_thing(cloud)
     assert (thing.kind, thing.source, json.loads(thing.body)) == (
         UndeliveredKind.MESSAGE,
         "failures",

@@ -21,11 +21,11 @@ class Key:
 
     def schedule(self, scheduler, at, other=None):
         """Schedule its errand, or another one instead, which its tenant should not do; what is answered is what was asked for."""
-        asked = other or self.errand
-        answer = scheduler.schedule(asked, at=at, idempotency_key=self.name, idempotency_ttl=self.ttl)
-        if answer.payload != asked.to_json():
+        request = other or self.errand
+        answer = scheduler.schedule(request, at=at, idempotency_key=self.name, idempotency_ttl=self.ttl)
+        if answer.payload != request.to_json():
             self.confused.append(answer.id)
-        self.errand = asked
+        self.errand = request
         return answer
 
 
@@ -47,7 +47,7 @@ class Keys:
         """Of two actions under one key, the second was made when the first one's time had passed."""
         for key in self.keys:
             yield from (
-                f"{short(each)} is told to be what {key.name} has not asked for" for each in key.confused
+                f"{short(item)} is told to be what {key.name} has not asked for" for item in key.confused
             )
             mine = [row for row in rows if (row.tenant_id, row.idempotency_key) == (self.tenant, key.name)]
             for first, second in pairwise(sorted(mine, key=lambda row: row.created_at)):

@@ -89,8 +89,8 @@ def without_looking_for_the_key():
 
 
 def without_comparing_times_of_keys():
-    def first(self, asked, row, now):
-        return None if row is not None and row.status.is_final else FIRST(self, asked, row, now)
+    def first(self, request, row, now):
+        return None if row is not None and row.status.is_final else FIRST(self, request, row, now)
 
     return patch.object(HeldKey, "first", first)
 
@@ -120,8 +120,8 @@ def without_a_limit():
 
 def with_puts_over_rows():
     def put(self, action):
-        standing = self.get(action.ref)
-        self.write(standing, action) if standing != action else None
+        stored = self.get(action.ref)
+        self.write(stored, action) if stored != action else None
 
     return patch.object(MemoryStore, "put", put)
 

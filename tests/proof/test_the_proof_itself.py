@@ -32,9 +32,9 @@ def test_a_scheduler_without_a_guard_that_is_seldom_needed_fails_as_well(guard):
 def test_the_command_tells_which_world_fails_without_a_guard_and_how(capsys):
     guard = "1: no two runs of a job hold its lock"
     assert tell(guard, OFTEN[guard], seeds=100)
-    told = capsys.readouterr().out
-    assert told.startswith(guard)
-    assert "(invariant 1)" in told
+    output = capsys.readouterr().out
+    assert output.startswith(guard)
+    assert "(invariant 1)" in output
 
 
 def test_a_scheduler_that_lacks_nothing_fails_in_no_world(capsys):

@@ -112,7 +112,7 @@ class World:
                 for job in sees.jobs.list(limit=200)
                 if job.ref.tenant_id not in {tenant, "system"}
             )
-            for other in (each for name in TENANTS if name != tenant for each in self.made[name]):
+            for other in (item for name in TENANTS if name != tenant for item in self.made[name]):
                 with suppress(ActionNotFound):
                     yield f"{tenant} finds {sees.get(other).id} of another"
 
@@ -124,21 +124,21 @@ class World:
             for tenant in TENANTS:
                 with suppress(DuetimeError):
                     jobs = self.cloud.scheduler_for(tenant).jobs
-                    for each in jobs.explain(name, self.cloud.now - 30 * MINUTE, self.cloud.now):
-                        if each.account is OccurrenceStatus.MISSED:
-                            yield f"{name} at {each.at} is missed: {each.note}"
+                    for item in jobs.explain(name, self.cloud.now - 30 * MINUTE, self.cloud.now):
+                        if item.account is OccurrenceStatus.MISSED:
+                            yield f"{name} at {item.at} is missed: {item.note}"
 
     def strays(self):
         """EventBridge has what the jobs' rows say, and nothing else."""
         cloud = self.cloud._cloud
         jobs = cloud.job_store._jobs.values()
-        wanted = {(w.kind, w.name) for job in jobs for w in wakes_of(job, self.cloud.now, cloud.settings)}
-        return [f"{each} strays" for each in wanted ^ set(cloud.job_wakes.known())]
+        expected = {(w.kind, w.name) for job in jobs for w in wakes_of(job, self.cloud.now, cloud.settings)}
+        return [f"{item} strays" for item in expected ^ set(cloud.job_wakes.known())]
 
     def gone(self):
         """2: what was scheduled is there."""
         there = {row.id for row in self.cloud.actions()}
-        return [f"{each} is gone" for made in self.made.values() for each in made if each not in there]
+        return [f"{item} is gone" for made in self.made.values() for item in made if item not in there]
 
     def twice(self):
         """A repeat under an idempotency key that holds makes no second action."""

@@ -52,8 +52,11 @@ def of_python(requirements: Iterable[str]) -> dict[str, str]:
 
 def of_duetime() -> dict[str, str]:
     """Of what duetime needs where it runs, with each of its extras."""
-    wanted = [*PYPROJECT["project"]["dependencies"], *(each for extra in EXTRAS.values() for each in extra)]
-    return of_python(wanted)
+    expected = [
+        *PYPROJECT["project"]["dependencies"],
+        *(requirement_line for extra in EXTRAS.values() for requirement_line in extra),
+    ]
+    return of_python(expected)
 
 
 def of_npm() -> dict[str, str]:
@@ -67,18 +70,24 @@ def of_npm() -> dict[str, str]:
 
 def of_distribution(name: str) -> str:
     """Its SPDX expression, or what it says in older ways."""
-    told = metadata.metadata(name)
+    fields = metadata.metadata(name)
     classifiers = [
-        each.rpartition(" :: ")[2] for each in told.get_all("Classifier") or () if each.startswith("License")
+        requirement_line.rpartition(" :: ")[2]
+        for requirement_line in fields.get_all("Classifier") or ()
+        if requirement_line.startswith("License")
     ]
-    for said in (told.get("License-Expression"), told.get("License"), " OR ".join(map(_known, classifiers))):
-        if said and _known(said):
-            return _known(said)
+    for licence_text in (
+        fields.get("License-Expression"),
+        fields.get("License"),
+        " OR ".join(map(_known, classifiers)),
+    ):
+        if licence_text and _known(licence_text):
+            return _known(licence_text)
     return ""
 
 
-def _known(said: str) -> str:
-    line = said.strip().partition("\n")[0]  # some say the whole text
+def _known(licence_text: str) -> str:
+    line = licence_text.strip().partition("\n")[0]  # some say the whole text
     return _SAID_OTHERWISE.get(line.lower(), line)
 
 
@@ -87,15 +96,15 @@ def _closure(requirements: Iterable[str]) -> set[str]:
     found: set[tuple[str, str]] = set()
     waiting = [Requirement(requirement) for requirement in requirements]
     while waiting:
-        wanted = waiting.pop()
-        for extra in {"", *wanted.extras}:
-            if (normal(wanted.name), extra) not in found:
-                found.add((normal(wanted.name), extra))
-                waiting.extend(_drawn_in(wanted.name, extra))
+        expected = waiting.pop()
+        for extra in {"", *expected.extras}:
+            if (normal(expected.name), extra) not in found:
+                found.add((normal(expected.name), extra))
+                waiting.extend(_drawn_in(expected.name, extra))
     return {name for name, _ in found}
 
 
 def _drawn_in(name: str, extra: str) -> Iterator[Requirement]:
-    for each in map(Requirement, metadata.requires(name) or ()):
-        if each.marker is None or each.marker.evaluate({"extra": extra}):
-            yield each
+    for requirement_line in map(Requirement, metadata.requires(name) or ()):
+        if requirement_line.marker is None or requirement_line.marker.evaluate({"extra": extra}):
+            yield requirement_line

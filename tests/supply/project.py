@@ -29,5 +29,5 @@ def names(requirements: Iterable[str]) -> set[str]:
 
 def supported_pythons() -> list[str]:
     """As the classifiers have it: 3.11 and so on."""
-    said = " ".join(PYPROJECT["project"]["classifiers"])
-    return re.findall(r"Python :: (3\.\d+)", said)
+    output = " ".join(PYPROJECT["project"]["classifiers"])
+    return re.findall(r"Python :: (3\.\d+)", output)

@@ -64,13 +64,13 @@ def look(installed: Installed, extras: Collection[str]) -> Iterator[str]:
 
 def _imports(installed: Installed, extras: Collection[str]) -> None:
     of_extras = "".join(f"import {IMPORTED[extra]}\n" for extra in extras)
-    said = installed.python(
+    output = installed.python(
         "-c",
         f"import duetime, importlib.metadata as m\n{of_extras}print(duetime.__file__, m.version('duetime'))",
     )
-    file, _, version = said.strip().rpartition(" ")
+    file, _, version = output.strip().rpartition(" ")
     if not Path(file).is_relative_to(installed.directory) or version != VERSION:
-        raise NotAsPromised(f"{said!r} is not what was installed")
+        raise NotAsPromised(f"{output!r} is not what was installed")
 
 
 def _plays_the_readme(installed: Installed) -> None:
@@ -78,9 +78,9 @@ def _plays_the_readme(installed: Installed) -> None:
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
     )
     (installed.directory / "readme.py").write_text(example)
-    said = installed.python("readme.py")
-    if "is now on plan" not in said:
-        raise NotAsPromised(f"the README's example printed {said!r}")
+    output = installed.python("readme.py")
+    if "is now on plan" not in output:
+        raise NotAsPromised(f"the README's example printed {output!r}")
 
 
 def _has_a_command(installed: Installed, extras: Collection[str]) -> None:
@@ -121,15 +121,15 @@ def _local_cloud(installed: Installed) -> Iterator[str]:
         stderr=subprocess.STDOUT,
         text=True,
     ) as cloud:
-        said = ""
+        output = ""
         for line in cloud.stdout or ():
-            said += line
+            output += line
             if "Ctrl-C" in line:
                 break
-        found = re.search(r"(http://\S+?)/ is the console", said)
+        found = re.search(r"(http://\S+?)/ is the console", output)
         try:
             if not found:
-                raise NotAsPromised(f"duetime local said:\n{said}")
+                raise NotAsPromised(f"duetime local said:\n{output}")
             yield found[1]
         finally:
             cloud.send_signal(signal.SIGINT)

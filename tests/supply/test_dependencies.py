@@ -10,7 +10,7 @@ from tests.supply.project import EXTRAS, NPM_LOCK, PACKAGE, PYPROJECT, ROOT, nam
 PAGE = (ROOT / "docs/dependencies.md").read_text()
 
 
-def told(heading):
+def documented(heading):
     """Name to (why, licence, where), of one of the page's tables."""
     section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE)
@@ -19,7 +19,7 @@ def told(heading):
 
 
 def places(heading):
-    return {name: where for name, (_, _, where) in told(heading).items()}
+    return {name: where for name, (_, _, where) in documented(heading).items()}
 
 
 def test_every_python_dependency_is_told_of_where_it_goes_and_no_other():
@@ -28,18 +28,18 @@ def test_every_python_dependency_is_told_of_where_it_goes_and_no_other():
         **EXTRAS,
         "development": PYPROJECT["dependency-groups"]["dev"],
     }
-    assert places("Python") == {name: where for where, wanted in groups.items() for name in names(wanted)}
+    assert places("Python") == {name: where for where, expected in groups.items() for name in names(expected)}
 
 
 def test_every_npm_dependency_is_told_of_where_it_goes_and_no_other():
     groups = {"in the page": PACKAGE["dependencies"], "at build time": PACKAGE["devDependencies"]}
-    assert places("npm") == {name: where for where, wanted in groups.items() for name in wanted}
+    assert places("npm") == {name: where for where, expected in groups.items() for name in expected}
 
 
 @pytest.mark.parametrize("heading", ["Python", "npm"])
 def test_each_has_a_reason_and_the_licence_that_it_says_itself(heading):
     npm = of_npm()
-    for name, (why, licence, _) in told(heading).items():
+    for name, (why, licence, _) in documented(heading).items():
         assert len(why.split()) > 1, name
         assert licence == (of_distribution(name) if heading == "Python" else npm[name])
 
@@ -55,7 +55,7 @@ def test_what_is_held_back_is_locked_as_the_page_says():
 
 def test_every_direct_dependency_is_locked():
     locked = names((ROOT / "requirements/dev.txt").read_text().splitlines())
-    assert set(told("Python")) <= locked
+    assert set(documented("Python")) <= locked
 
 
 def test_the_lock_of_npm_names_no_index_and_is_made_of_package_json():

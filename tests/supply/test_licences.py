@@ -10,9 +10,9 @@ NOTICES = ROOT / "src/duetime/console/built/assets/licences.txt"
 
 @pytest.mark.parametrize("drawn_in", [pytest.param(of_duetime, id="Python"), pytest.param(of_npm, id="npm")])
 def test_every_licence_is_one_of_those_allowed(drawn_in):
-    told = drawn_in()
-    assert len(told) > 20
-    assert {name: licence for name, licence in told.items() if not is_allowed(licence)} == {}
+    report = drawn_in()
+    assert len(report) > 20
+    assert {name: licence for name, licence in report.items() if not is_allowed(licence)} == {}
 
 
 @pytest.mark.parametrize(

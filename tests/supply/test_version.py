@@ -15,7 +15,7 @@ def test_the_changelog_begins_with_the_version_or_with_what_comes_after_it():
 
 def test_what_is_shipped_is_anchored_so_a_directory_of_that_name_deeper_is_not():
     shipped = PYPROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    assert all(each.startswith("/") and (ROOT / each[1:]).exists() for each in shipped)
+    assert all(path.startswith("/") and (ROOT / path[1:]).exists() for path in shipped)
 
 
 def test_types_are_marked_as_such_in_the_package():

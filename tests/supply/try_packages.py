@@ -1,7 +1,7 @@
 """The wheel and the sdist, each in an empty environment: ``python -m tests.supply.try_packages [wheel[local,cdk] …]``.
 
-Without arguments each is tried with nothing, with each extra, and with all of them. Every environment is made outside of
-the checkout, so that nothing but what is installed can be imported.
+Without arguments each is tried with nothing, with each extra, and with all of them. Every environment is
+made outside of the checkout, so that nothing but what is installed can be imported.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ ARCHIVES = {"wheel": f"duetime-{VERSION}-py3-none-any.whl", "sdist": f"duetime-{
 def main() -> None:
     """Build both, and try those asked for, or all."""
     build()
-    wanted = sys.argv[1:] or list(all_trials())
-    failed = [each for each in wanted if not _try(each)]
+    requirement = sys.argv[1:] or list(all_trials())
+    failed = [row for row in requirement if not _try(row)]
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 
@@ -78,13 +78,13 @@ def _try(trial: str) -> bool:
 
 
 def _installed(directory: Path, archive: str, listed: str) -> Installed:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DUETIME"))}
-    environment = {**kept, "PATH": f"{directory / 'venv/bin'}:{kept['PATH']}", "CDK_OUTDIR": "out"}
+    stored = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DUETIME"))}
+    environment = {**stored, "PATH": f"{directory / 'venv/bin'}:{stored['PATH']}", "CDK_OUTDIR": "out"}
     installed = Installed(directory, environment)
     installed.run(sys.executable, "-m", "venv", "venv")
-    wanted = f"{DIST / ARCHIVES[archive]}[{listed}]" if listed else str(DIST / ARCHIVES[archive])
+    requirement = f"{DIST / ARCHIVES[archive]}[{listed}]" if listed else str(DIST / ARCHIVES[archive])
     pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    installed.python(*pip, wanted)
+    installed.python(*pip, requirement)
     return installed
 
 

@@ -43,9 +43,9 @@ def interpreter(version: str) -> Path | None:
     """Where that Python is, if it runs: pyenv's shims are there for versions that are not chosen."""
     on_path = shutil.which(f"python{version}")
     of_pyenv = (Path.home() / ".pyenv/versions").glob(f"{version}.*/bin/python{version}")
-    for each in filter(None, [on_path, *sorted(of_pyenv, reverse=True)]):
-        if not subprocess.run([each, "-c", ""], capture_output=True, check=False).returncode:
-            return Path(each)
+    for row in filter(None, [on_path, *sorted(of_pyenv, reverse=True)]):
+        if not subprocess.run([row, "-c", ""], capture_output=True, check=False).returncode:
+            return Path(row)
     return None
 
 

@@ -1,7 +1,7 @@
 """Writes rows with one version of duetime, or reads those of another: ``version_rows.py write|read FILE``.
 
-The file is JSON: both tables' low-level items, the messages of the due queue, and what the writer's API returned.
-The script uses only names that 0.1.0 has; PYTHONPATH selects the version.
+The file is JSON: both tables' low-level items, the messages of the due queue, and what the writer's API
+returned. The script uses only names that 0.1.0 has; PYTHONPATH selects the version.
 """
 
 from __future__ import annotations

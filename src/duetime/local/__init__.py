@@ -1,6 +1,6 @@
-"""The local cloud: a whole deployment in one process, on moto, for development, tests and measurements.
+"""The local cloud: a complete deployment in one process, on moto, for development, tests and measurements.
 
-It needs the extra ``duetime[local]``. Read `cloud` first: it draws how the parts hang together.
+It needs the extra ``duetime[local]``. Read `cloud` first: it shows how the parts are connected.
 """
 
 from __future__ import annotations

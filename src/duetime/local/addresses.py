@@ -1,4 +1,4 @@
-"""Where things are in the local cloud: its account, its region, and the names and ARNs that its parts agree on."""
+"""The account, region, names and ARNs of the local cloud."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 HOST: Final = "127.0.0.1"
-"""The local cloud runs whatever it is told, so nobody but this machine may talk to it."""
+"""The local cloud runs any code without a password, so it accepts connections from this machine only."""
 
 REGION: Final = "us-east-1"
 ACCOUNT: Final = "123456789012"
@@ -16,28 +16,28 @@ ACCOUNT: Final = "123456789012"
 
 
 def function_arn(name: str) -> str:
-    """A Lambda function's ARN."""
+    """Return a Lambda function's ARN."""
     return f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"
 
 
 def queue_arn(name: str) -> str:
-    """An SQS queue's ARN."""
+    """Return an SQS queue's ARN."""
     return f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
 
 
 def dead_queue_of(queue: str) -> str:
-    """Where the messages of that queue go that nobody took."""
+    """Return the name of a queue's dead-letter queue."""
     return f"{queue}-dead"
 
 
 def queue_name(address: str) -> str:
-    """The queue's name, from its ARN or its URL."""
+    """Return a queue's name from its ARN or URL."""
     return address.replace(":", "/").rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceNames:
-    """What a deployment's functions, queues and schedules are called.
+    """Names of a deployment's functions, queues and schedules.
 
     Attributes:
         prefix: begins every name.
@@ -48,28 +48,32 @@ class ResourceNames:
     worker: str
 
     def due_queue(self, worker: str) -> str:
-        """A worker's queue of due messages."""
+        """Return the name of a worker's due queue."""
         return f"{self.prefix}due-{worker}"
 
     def dead_queue(self, worker: str) -> str:
-        """Where due messages go that the worker did not take."""
+        """Return the name of the dead-letter queue of a worker's due queue."""
         return dead_queue_of(self.due_queue(worker))
 
     @property
     def notifications(self) -> str:
-        """What the notifications' queue is called, and the rule that feeds it, and the topic."""
+        """The name of the notification queue, of the rule that feeds it, and of the topic."""
         return f"{self.prefix}notifications"
 
     @property
     def failure_queue(self) -> str:
-        """Where stream records and invocations go that were given up."""
+        """The queue of stream records and invocations that failed too often."""
         return f"{self.prefix}failures"
 
     def salvaged(self, *, notifies: bool) -> tuple[str, ...]:
-        """The queues that feed salvage; `notifies` says whether there are notifications."""
+        """Return the queues that feed `salvage`.
+
+        Args:
+            notifies: whether notifications are sent.
+        """
         workers = dict.fromkeys((self.worker, SYSTEM_WORKER))
-        told = (dead_queue_of(self.notifications),) if notifies else ()
-        return (*map(self.dead_queue, workers), *told, self.failure_queue)
+        notifications = (dead_queue_of(self.notifications),) if notifies else ()
+        return (*map(self.dead_queue, workers), *notifications, self.failure_queue)
 
     @property
     def pass_group(self) -> str:
@@ -87,5 +91,5 @@ class ResourceNames:
         return self.function(f"work-{self.worker}")
 
     def function(self, name: str) -> str:
-        """A function's ARN, by its name without the prefix."""
+        """Return a function's ARN by its name without the prefix."""
         return function_arn(self.prefix + name)

@@ -1,6 +1,6 @@
-"""The alarm: lets a pump sleep until something may be due, instead of looking all the time.
+"""A sleeper that lets a poller sleep until something may be due.
 
-It is a hint. A pump that is woken for nothing finds nothing, and one that nobody wakes still looks now and then.
+A wake-up is a hint: a poller may find nothing, and it also polls without one now and then.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from duetime.clock import Clock
 
 
 class WakeableSleeper:
-    """Sleeps until the earliest of the instants that it was set for."""
+    """Sleeps until the earliest of its instants."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class WakeableSleeper:
         self._changed = threading.Condition()
 
     def set_for(self, instant: datetime) -> None:
-        """Have `wait` return at `instant`."""
+        """Let `wait` return at `instant`."""
         with self._changed:
             if instant in self._known:
                 return
@@ -32,11 +32,11 @@ class WakeableSleeper:
                 self._changed.notify_all()
 
     def ring(self) -> None:
-        """Have `wait` return now."""
+        """Let `wait` return now."""
         self.set_for(self._clock.now())
 
     def wait(self, longest: timedelta) -> None:
-        """Return once an instant has come, and forget those that have; after `longest` in any case."""
+        """Return at the next instant, or after `longest`; then discard the instants that have passed."""
         end = self._clock.now() + longest
         with self._changed:
             while (left := self._next(end) - self._clock.now()) > timedelta(0):

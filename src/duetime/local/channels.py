@@ -1,6 +1,6 @@
-"""What people are told by, made in moto: the rule that feeds the notifications' queue, the topic, the mails' templates.
+"""Creates the resources of notifications in moto: the rule, the topic and the mail templates.
 
-The sender is verified too. As on AWS, what is there already is left alone.
+It also verifies the sender. As on AWS, existing resources stay unchanged.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from duetime.notifications.mail import templates
 from duetime.settings import Settings
 
 SENDER: Final = "duetime@localhost.example"
-"""Who mails come from, unless the settings say it."""
+"""The sender of mails, unless the settings name one."""
 
 
 class Channels:
-    """Makes them.
+    """Creates the notification resources.
 
     Args:
-        name: of the rule, of the queue that it feeds, and of the topic.
+        name: the name of the rule, of the queue that it feeds, and of the topic.
     """
 
     def __init__(self, name: str) -> None:
@@ -32,7 +32,11 @@ class Channels:
         self._events, self._sns, self._ses = clients.events(), clients.sns(), clients.ses()
 
     def make(self, settings: Settings) -> Settings:
-        """Make what is missing; returns the settings with the topic and the sender. A topic that they name is made here."""
+        """Create what is missing, also a topic that the settings name.
+
+        Returns:
+            The settings with the topic and the sender.
+        """
         topic = self._sns.create_topic(Name=queue_name(settings.topic_arn) or self._name)["TopicArn"]
         sender = settings.mail_from or SENDER
         self._ses.verify_email_identity(EmailAddress=sender)
@@ -42,19 +46,19 @@ class Channels:
 
     def _make_templates(self, prefix: str) -> None:
         known = {template.get("Name") for template in self._ses.list_templates()["TemplatesMetadata"]}
-        for each in templates(prefix):
-            if each.name not in known:
+        for template in templates(prefix):
+            if template.name not in known:
                 self._ses.create_template(
                     Template={
-                        "TemplateName": each.name,
-                        "SubjectPart": each.subject,
-                        "TextPart": each.text,
-                        "HtmlPart": each.html,
+                        "TemplateName": template.name,
+                        "SubjectPart": template.subject,
+                        "TextPart": template.text,
+                        "HtmlPart": template.html,
                     }
                 )
 
     def _make_rule(self, settings: Settings) -> None:
-        """A rule that is there keeps its targets."""
+        """Create or update the rule; an existing one keeps its other targets."""
         bus = settings.event_bus
         pattern = {
             "source": [EVENT_SOURCE],

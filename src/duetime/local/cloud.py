@@ -1,20 +1,21 @@
-"""The local cloud: moto, the pumps that play AWS' event sources, the deployed handlers, and one port.
+"""The local cloud: moto, the pollers that simulate AWS' event sources, the deployed handlers, and one port.
 
 ::
 
-                      one port ─┬─ /api/v1 ── Gateway ── api ─┐
-                                ├─ signed ────────────────────┤
-                                ├─ /outbox: what was sent     ▼
-                                ├─ /: the console
-    Scheduler.schedule ───────────────────────────────────── Gate ── moto
-                                                              │
-            StreamPump ── arm ─┬── near ── SQS ── QueuePump ──┼── work ── the app's handlers
-                               └── far ── SchedulePump ───────┴── dispatch
-            StreamPump ── publish ── EventBus ── SQS ── QueuePump ─── notify ── mails, and messages of the topic
-                                 SchedulePump, EventBus ── what wakes a job ── dispatch
-            SchedulePump ── sweep each minute, catch-up every six hours       ExpiryPump ── time to live
+                   one port ─┬─ /api/v1 ── LocalGateway ── api ─┐
+                             ├─ signed requests ────────────────┤
+                             ├─ /outbox: what was sent          ▼
+                             ├─ /: the console
+    Scheduler.schedule ─────────────────────────────────────── Gate ── moto
+                                                                │
+      StreamPoller ── arm ─┬── near ── SQS ── QueuePoller ──────┼── work ── the app's handlers
+                           └── far ── SchedulePoller ───────────┴── dispatch
+      StreamPoller ── publish ── LocalEventBus ── SQS ── QueuePoller ── notify ── mails, topic messages
+      SchedulePoller, LocalEventBus ── wake-ups of jobs ── dispatch
+      SchedulePoller ── sweep each minute, catch-up every six hours
+      ExpiryPoller ── time to live
 
-The handlers and back ends are those that a deploy ships. None of them knows that it is here.
+The handlers and back ends are those of a deployment, unchanged.
 """
 
 from __future__ import annotations
@@ -66,22 +67,22 @@ _CONSOLE = ConsoleConfig(PREFIX.removeprefix("/"), links=(("Outbox", OUTBOX), ("
 
 log = logging.getLogger(__name__)
 news = logging.getLogger("duetime.local.news")
-"""What somebody at the terminal wants to be told, beside the runs."""
+"""Lines for the terminal, beside the runs."""
 
 
 class LocalCloud:
-    """Runs an app on a cloud of its own, in this process: ``with LocalCloud(app) as cloud: cloud.scheduler()…``.
+    """Runs an app in this process: ``with LocalCloud(app) as cloud: cloud.scheduler()…``.
 
-    One at a time in a process, as often as you like; each begins with nothing in it. What its functions count and measure
-    is in ``cloud.metrics``, what they send to the bus, to people and to the topic in ``cloud.outbox``.
+    A process runs one local cloud at a time; each starts empty. ``cloud.metrics`` holds what its functions
+    measure. ``cloud.outbox`` holds the events, mails and topic messages that they send.
 
     Args:
-        app: its handlers are what the cloud runs.
-        options: how it behaves.
+        app: the cloud runs its handlers and jobs.
+        options: the cloud's options.
 
     Raises:
-        PortUnavailable: when it starts, and something else listens on its port.
-        AlreadyRunning: when it starts, and another one runs in this process.
+        PortUnavailable: at the start, if another program uses its port.
+        AlreadyRunning: at the start, if this process already runs a local cloud.
         SettingsError: the settings contradict each other.
     """
 
@@ -97,7 +98,7 @@ class LocalCloud:
         self._undo = ExitStack()
 
     def start(self) -> None:
-        """Start everything, and return when it answers; what fails half-way is undone."""
+        """Start everything and return when it answers; a failed start is undone."""
         with ExitStack() as undo:
             self._server = Server(self.options.port)
             undo.callback(self._server.stop)
@@ -117,7 +118,7 @@ class LocalCloud:
                 choose_everything(self.options.mail_to, self.settings, self._clock)
             self._start_sources(gate, undo)
             self._start_answering(emulator, undo)
-            gc.freeze()  # what was imported stays: a full collection of it would hold up a run by 0.2 s
+            gc.freeze()  # a full collection of the imported modules would delay a run by 0.2 s
             undo.callback(gc.unfreeze)
             self._undo = undo.pop_all()
 
@@ -139,16 +140,18 @@ class LocalCloud:
         undo.callback(self._server.stop)  # before the sources are stopped
 
     def redeploy(self, *, app: App | None = None, **changes: Any) -> None:
-        """Deploy again with other settings, such as ``enabled=False``; all data stays, runs under way end as they began.
+        """Deploy again with changed settings, such as ``enabled=False``.
+
+        Data stays; started runs finish unchanged.
 
         Args:
-            app: takes the place of the app, with the jobs that it declares now.
-            changes: of the settings.
+            app: replaces the app and its jobs.
+            changes: the changed settings.
 
         Raises:
-            DeclarationError: the app is not complete, or its worker is another: this cloud has one alone.
-            SettingsError: a setting is out of its range, two contradict each other, roles or identities make no sense, or
-                `events` is another: what is read of the streams is decided when the cloud starts.
+            DeclarationError: the app is incomplete, or has another worker; this cloud has a single one.
+            SettingsError: the settings are invalid, or `events` differs; the streams' filters are fixed at
+                the start.
         """
         if app is not None and app.worker != self.app.worker:
             raise DeclarationError(
@@ -166,38 +169,38 @@ class LocalCloud:
             news.info(line)
 
     def _deploy(self) -> Reconciled:
-        """The tables and the jobs first, the functions last: as on AWS, an old worker puts off what it does not know yet."""
-        self.settings, done = self._stack.deploy(self.app, self.settings)
+        """Deploy tables and jobs, then functions: as on AWS, an old worker postpones new types."""
+        self.settings, reconciled = self._stack.deploy(self.app, self.settings)
         self._environment.use(self.settings)
         console = self.url if self.has_console else ""
-        made = functions_of(self.app, self.settings, self._names, self.metrics.take, console_url=console)
-        self._functions.deploy(made)
-        if done.changes:
-            kinds = Counter(line.partition(" ")[0] for line in done.changes)
+        functions = functions_of(self.app, self.settings, self._names, self.metrics.take, console_url=console)
+        self._functions.deploy(functions)
+        if reconciled.changes:
+            kinds = Counter(line.partition(" ")[0] for line in reconciled.changes)
             news.info("jobs: %s", ", ".join(f"{count} {kind}" for kind, count in kinds.items()))
-        return done
+        return reconciled
 
     def stop(self) -> None:
-        """Deliver nothing more, let what is running finish for a while, and forget everything."""
+        """Stop deliveries, wait a while for running handlers, and discard all data."""
         self._undo.close()
 
     @property
     def url(self) -> str:
-        """Where it listens, such as ``http://127.0.0.1:8080``."""
+        """The URL that it listens on, such as ``http://127.0.0.1:8080``."""
         return self._server.url
 
     @property
     def has_console(self) -> bool:
-        """Whether the console is built, so that it is shown at the URL."""
+        """Whether the console is built and served at the URL."""
         return self._site.is_built
 
     @property
     def environment(self) -> dict[str, str]:
-        """What another process needs in its environment to use this cloud through the SDK."""
+        """The environment variables with which another process uses this cloud through the SDK."""
         return for_another_process(self.url, self.settings)
 
     def scheduler(self, *, tenant_id: str = "acme", actor: str = "local") -> Scheduler:
-        """A scheduler on this cloud's tables."""
+        """Return a scheduler on this cloud's tables."""
         return Scheduler(
             action_store(self.settings),
             tenant_id=tenant_id,
@@ -210,16 +213,16 @@ class LocalCloud:
 
     @property
     def jobs(self) -> Sequence[Job]:
-        """The jobs that the app declares, as they stand now."""
+        """The jobs that the app declares, as stored now."""
         listed = self.scheduler().jobs.list(limit=LARGEST_PAGE)
-        return [each for each in listed if each.name in self.app.jobs and each.origin is Origin.CODE]
+        return [job for job in listed if job.name in self.app.jobs and job.origin is Origin.CODE]
 
     def invoke(self, function: str, event: Mapping[str, Any] | None = None) -> InvocationOutcome:
-        """Call a function now, such as ``sweep``, instead of waiting until its time comes."""
+        """Invoke a function now, such as ``sweep``."""
         return self._functions.invoke(self._names.function(function), event or {})
 
     def client(self, service: Any) -> Any:
-        """A boto3 client of this cloud."""
+        """Return a boto3 client of this cloud."""
         return boto3.client(service)
 
     def _page(self) -> str:

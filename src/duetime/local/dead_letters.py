@@ -1,4 +1,4 @@
-"""Where what was given up goes: a queue, in the forms that AWS uses for each kind of it."""
+"""Sends failed records and invocations to a dead-letter queue, in the forms that AWS uses."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ log = logging.getLogger(__name__)
 
 
 class DeadLetters:
-    """Sends to one queue."""
+    """Sends dead letters to one queue."""
 
     def __init__(self, client: SQSClient, url: str) -> None:
         self._client, self._url = client, url
 
     def of_stream(self, record: Mapping[str, Any], shard: str, function: str, reason: str) -> None:
-        """A stream record that its function never took: like AWS, where it stands in the stream, not the record."""
+        """Send the position of a stream record whose function failed; like AWS, without the record itself."""
         number = record["dynamodb"]["SequenceNumber"]
         log.error("stream record given up", extra={"sequence_number": number, "reason": reason})
         self._send(
@@ -39,7 +39,7 @@ class DeadLetters:
         )
 
     def of_invocation(self, event: Mapping[str, Any], function: str, error: BaseException) -> None:
-        """The event of an asynchronous invocation that failed each time, as Lambda's destinations get it."""
+        """Send the event of a failed asynchronous invocation, as Lambda's destinations receive it."""
         log.error("invocation given up", extra={"function": function, "reason": repr(error)})
         self._send(
             {
@@ -56,7 +56,7 @@ class DeadLetters:
         )
 
     def of_delivery(self, event: Mapping[str, Any], function: str) -> None:
-        """What EventBridge could not hand to a function, since there is none."""
+        """Send an event that EventBridge cannot deliver, since its function does not exist."""
         log.error("invocation given up", extra={"function": function, "reason": "there is no such function"})
         self._send(
             event,

@@ -1,4 +1,4 @@
-"""Preferences that somebody who tries the local cloud need not set first: everything, in every channel, to one address."""
+"""Default preferences of the local cloud: every notification, in every channel, to one address."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from duetime.model.preferences import Preferences
 from duetime.settings import Settings
 
 TENANTS: Final = (ids.tenant("acme"), SYSTEM_TENANT)
-"""Whose: the tenant that one is unless one says another, and that of the jobs that code declares."""
+"""The default tenant, and the tenant of the jobs that code declares."""
 
 
 def everything_to(address: str, tenant_id: TenantId) -> Preferences:
-    """All kinds in all channels, in English.
+    """Return preferences for all kinds in all channels, in English.
 
     Raises:
-        InvalidPreferences: the address is none.
+        InvalidPreferences: the address is invalid.
     """
     return Preferences(
         tenant_id=tenant_id,
@@ -33,8 +33,8 @@ def everything_to(address: str, tenant_id: TenantId) -> Preferences:
 
 
 def choose_everything(address: str, settings: Settings, clock: Clock) -> None:
-    """Have every notification of these tenants sent to `address`."""
+    """Send every notification of these tenants to `address`."""
     preferences = AwsBackends(settings, clock).preferences
     for tenant_id in TENANTS:
-        chosen = everything_to(address, tenant_id)
-        preferences.put(replace(chosen, changed_at=clock.now()))
+        preference = everything_to(address, tenant_id)
+        preferences.put(replace(preference, changed_at=clock.now()))

@@ -78,7 +78,7 @@ class Emulator:
         return enter
 
     def _application(self) -> Any:
-        """Return the WSGI application of moto's server. It is imported at the first use, since that is slow."""
+        """Return the WSGI application of moto's server, imported at the first use since that is slow."""
         if self._wsgi_application is None:
             from moto.moto_server.werkzeug_app import (  # noqa: PLC0415 - as above
                 DomainDispatcherApplication,

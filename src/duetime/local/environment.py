@@ -1,6 +1,6 @@
-"""The process' environment while a local cloud runs: no real credentials, and the settings that a Lambda would have.
+"""The process' environment while a local cloud runs: dummy credentials, and a Lambda's settings.
 
-The one place of this package that reads or writes it.
+No other module of this package reads or writes the environment.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _AWS: Mapping[str, str | None] = {
     "AWS_DEFAULT_REGION": REGION,
     "AWS_REGION": REGION,
     "AWS_EC2_METADATA_DISABLED": "true",
-    "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",  # moto knows no account's own endpoints
-    "AWS_CONFIG_FILE": os.devnull,  # nothing of a developer's own profile may lead outside
+    "AWS_ACCOUNT_ID_ENDPOINT_MODE": "disabled",  # moto has no account-specific endpoints
+    "AWS_CONFIG_FILE": os.devnull,  # a developer's profile must not lead to AWS
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     "AWS_SESSION_TOKEN": None,
     "AWS_PROFILE": None,
@@ -38,33 +38,33 @@ _AWS: Mapping[str, str | None] = {
 
 
 def for_another_process(url: str, settings: Settings) -> dict[str, str]:
-    """What another process needs in its environment to use the local cloud at `url` through the SDK."""
+    """Return the variables with which another process uses the local cloud at `url` through the SDK."""
     aws = {name: value for name, value in _AWS.items() if value is not None}
     return {**aws, "AWS_ENDPOINT_URL": url, **settings.to_env()}
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether `stream` is a terminal whose user has not said NO_COLOR."""
+    """Return whether `stream` is a terminal without NO_COLOR."""
     return stream.isatty() and not os.environ.get("NO_COLOR")  # noqa: TID251 - see the module's docstring
 
 
 class Environment:
-    """Puts variables into the process' environment, and at the end puts back what was there."""
+    """Sets variables of the process' environment, and restores the previous ones at the end."""
 
     def __init__(self) -> None:
         self._before: dict[str, str | None] = {}
 
     def use_dummy_credentials(self) -> None:
-        """Have every boto3 client of this process meet moto, whatever the developer's own environment says."""
+        """Set dummy credentials, so that no boto3 client of this process uses the developer's own."""
         self._put(_AWS)
 
     def use(self, settings: Settings) -> None:
-        """Have ``Scheduler.from_env`` in a handler find these settings, as it does in a Lambda."""
+        """Set these settings, so that ``Scheduler.from_env`` in a handler finds them as in a Lambda."""
         absent: dict[str, str | None] = {PREFIX + field.name.upper(): None for field in fields(Settings)}
         self._put(absent | settings.to_env())
 
     def restore(self) -> None:
-        """Put everything back."""
+        """Restore the previous variables."""
         self._put(self._before)
         self._before = {}
 

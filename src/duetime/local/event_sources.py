@@ -1,4 +1,4 @@
-"""The pumps together: which event source feeds which function."""
+"""All pollers: connects each event source to its function."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _LAST_TURN = timedelta(seconds=5)
-_TELLERS = 2
-"""As deployed: whatever fails at once, few are told at once."""
+_NOTIFY_CONCURRENCY = 2
+"""As deployed: few notifications are sent at once."""
 
 
 class _Reader(NamedTuple):
@@ -42,14 +42,14 @@ class _Reader(NamedTuple):
 
 
 class EventSources:
-    """Every pump over one deployment.
+    """Every poller of one deployment.
 
     Args:
-        settings: as deployed: they name the tables and the queues.
-        names: what the functions and the other queues are called.
-        functions: what is fed.
-        gate: tells the pumps of each call.
-        options: how the sources behave.
+        settings: as deployed, with the names of the tables and queues.
+        names: the names of the functions and the other queues.
+        functions: the functions that are invoked.
+        gate: notifies the pollers of each call.
+        options: the options of the sources.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class EventSources:
         self._clock, self._sqs, dynamodb = SystemClock(), clients.sqs(), clients.dynamodb()
         dead_letters = DeadLetters(self._sqs, settings.failure_queue)
         streams = [
-            self._stream(each, dynamodb, dead_letters)
-            for each in (
+            self._stream(reader, dynamodb, dead_letters)
+            for reader in (
                 _Reader(settings.actions_table, names.function("arm"), FILTERS),
                 _Reader(settings.actions_table, names.function("publish"), action_filters(settings)),
                 _Reader(settings.jobs_table, names.function("publish"), job_filters(settings)),
@@ -76,8 +76,12 @@ class EventSources:
         self._queues: tuple[QueuePoller, ...] = (
             self._queue(names.due_queue(names.worker), names.work_function, options.concurrency),
             self._queue(names.due_queue(SYSTEM_WORKER), names.function("catch-up"), 1),
-            *([self._queue(names.notifications, names.function("notify"), _TELLERS)] if notifies else []),
-            *(self._queue(each, names.function("salvage"), 1) for each in names.salvaged(notifies=notifies)),
+            *(
+                [self._queue(names.notifications, names.function("notify"), _NOTIFY_CONCURRENCY)]
+                if notifies
+                else []
+            ),
+            *(self._queue(name, names.function("salvage"), 1) for name in names.salvaged(notifies=notifies)),
         )
         self._invocations = InvocationPoller(
             functions, dead_letters, self._clock, retry_waits=options.retry_waits
@@ -88,7 +92,7 @@ class EventSources:
             ExpiryPoller(dynamodb, table, self._clock)
             for table in (settings.actions_table, settings.jobs_table)
         )
-        self._pumps = (*streams, schedules, self._invocations, *self._queues, *expiries)
+        self._pollers = (*streams, schedules, self._invocations, *self._queues, *expiries)
         for listener in (
             *(stream.listen for stream in streams),
             schedules.listen,
@@ -122,15 +126,15 @@ class EventSources:
     def start(self) -> None:
         """Begin to deliver."""
         self._bus.start()
-        for pump in self._pumps:
-            pump.start()
+        for poller in self._pollers:
+            poller.start()
 
     def stop(self, longest: timedelta) -> int:
-        """Deliver nothing more and wait for what is running; returns how many runs have not ended."""
+        """Stop delivering and wait for running invocations; return how many have not ended."""
         self._bus.stop()
-        for pump in self._pumps:
-            pump.stop()
-        for pump in self._pumps:
-            pump.join(_LAST_TURN)
+        for poller in self._pollers:
+            poller.stop()
+        for poller in self._pollers:
+            poller.join(_LAST_TURN)
         left = sum(queue.finish(longest) for queue in self._queues)
         return left + self._invocations.finish(_LAST_TURN)

@@ -1,4 +1,4 @@
-"""An example of a payload, made from its model's JSON schema, so that a command that shows one works when it is pasted."""
+"""Makes a valid example of a payload from its model's JSON schema, for commands to paste."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DEEPEST = 20
 
 
 def example_of(payload: type[Payload]) -> str | None:
-    """JSON that the model takes; None when none could be made, as with a pattern or a rule of the model's own."""
+    """Return JSON that the model accepts; None if none can be made, as for a pattern or a validator."""
     schema = payload.model_json_schema()
     try:
         written = json.dumps(_Maker(schema.get("$defs", {})).example(schema))
@@ -42,7 +42,7 @@ class _Maker:
 
     def example(self, schema: Schema, depth: int = 0) -> Any:
         if depth > _DEEPEST:
-            raise RecursionError("the schema asks for itself without an end")
+            raise RecursionError("the schema refers to itself endlessly")
         if "$ref" in schema:
             return self.example(self._definitions[schema["$ref"].rpartition("/")[2]], depth + 1)
         for given in ("const", "default"):
@@ -59,8 +59,8 @@ class _Maker:
     def _of_type(self, schema: Schema, depth: int) -> Any:
         match schema.get("type"):
             case "object":
-                wanted = schema.get("required", ())
-                return {name: self.example(schema["properties"][name], depth + 1) for name in wanted}
+                required = schema.get("required", ())
+                return {name: self.example(schema["properties"][name], depth + 1) for name in required}
             case "array":
                 return self._array(schema, depth)
             case "string":
@@ -73,7 +73,7 @@ class _Maker:
                 return None
 
     def _array(self, schema: Schema, depth: int) -> list[Any]:
-        fixed = [self.example(each, depth + 1) for each in schema.get("prefixItems", ())]
+        fixed = [self.example(item, depth + 1) for item in schema.get("prefixItems", ())]
         missing = schema.get("minItems", 0) - len(fixed)
         return fixed + [self.example(schema["items"], depth + 1) for _ in range(missing)]
 

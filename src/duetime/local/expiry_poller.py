@@ -1,6 +1,6 @@
-"""Plays DynamoDB's time to live, which moto keeps as a setting and does nothing about.
+"""Simulates DynamoDB's time to live, which moto stores without effect.
 
-Rows past their ``ttl`` are deleted now and then, so that their removal reaches `arm` by the stream.
+Rows past their ``ttl`` are deleted regularly, so that `arm` receives their removal from the stream.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ExpiryPoller(Poller):
         self._client, self._table, self._period = client, table, period
 
     def turn(self) -> timedelta:
-        """Look through the whole table once."""
+        """Scan the table once and delete expired items."""
         pages = self._client.get_paginator("scan").paginate(
             TableName=self._table,
             ProjectionExpression="pk, sk",
@@ -43,7 +43,7 @@ class ExpiryPoller(Poller):
         return self._period
 
     def _delete(self, key: Any) -> None:
-        """Delete an item unless it lives again: a redrive takes its ``ttl`` away."""
+        """Delete an item unless a redrive has removed its ``ttl``."""
         try:
             self._client.delete_item(
                 TableName=self._table,
@@ -53,7 +53,7 @@ class ExpiryPoller(Poller):
                 ExpressionAttributeValues={":now": self._now()},
             )
         except self._client.exceptions.ConditionalCheckFailedException:
-            log.debug("an item was to expire, and lives again")
+            log.debug("an item did not expire: it was redriven")
 
     def _now(self) -> Any:
         return {"N": str(int(self.clock.now().timestamp()))}

@@ -1,4 +1,4 @@
-"""The deployed Lambda functions: each is one of the handlers of `duetime.lambdas`, called as Lambda calls it."""
+"""The deployed Lambda functions: handlers of `duetime.lambdas`, called as Lambda calls them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class LocalContext:
-    """What Lambda hands to a handler beside the event."""
+    """The context that Lambda passes to a handler."""
 
     function_name: str
     invoked_function_arn: str
@@ -35,13 +35,13 @@ class LocalContext:
     memory_limit_in_mb: int = 512
 
     def get_remaining_time_in_millis(self) -> int:
-        """Milliseconds until the function's time is over."""
+        """Return the milliseconds until the function's timeout."""
         return max(0, (self.ends_at - self.clock.now()) // _MILLISECOND)
 
 
 @dataclass(frozen=True, slots=True)
 class InvocationOutcome:
-    """What came of an invocation: the handler's answer, or what it raised."""
+    """The result of an invocation: the handler's answer, or its error."""
 
     answer: Any = None
     error: BaseException | None = None
@@ -49,34 +49,33 @@ class InvocationOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LocalFunction:
-    """A handler as it is deployed."""
+    """A deployed handler."""
 
     handler: Handler
     timeout: timedelta
     runs_in_parallel: bool = False
-    """Lambda gives each concurrent invocation a process of its own. Here they share one, which `work` alone says it
-    may; the others take turns."""
+    """Whether concurrent invocations may share this process; Lambda has one process for each."""
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
 class LocalFunctions:
-    """The functions by ARN. Deploying anew replaces them for the next invocation; those under way end as they began."""
+    """The functions by ARN. A new deploy applies to later invocations only."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._by_arn: Mapping[str, LocalFunction] = {}
 
     def deploy(self, functions: Mapping[str, LocalFunction]) -> None:
-        """Replace all functions by these, by ARN."""
+        """Replace all functions."""
         self._by_arn = dict(functions)
 
     def __contains__(self, arn: str) -> bool:
         return arn in self._by_arn
 
     def invoke(self, arn: str, event: Event) -> InvocationOutcome:
-        """Call a handler with a copy of `event`, as JSON carries it; whatever it raises is an outcome.
+        """Call a handler with a JSON copy of `event`; return its answer or its error.
 
-        A handler that raises what is no ``Exception``, such as ``SystemExit``, is a function whose process died.
+        A ``BaseException`` such as ``SystemExit`` simulates a function whose process dies.
         """
         function = self._by_arn[arn]
         context = LocalContext(arn.rpartition(":")[2], arn, self._clock.now() + function.timeout, self._clock)

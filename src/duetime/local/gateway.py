@@ -1,8 +1,8 @@
-"""Plays API Gateway before the API's function: an HTTP request becomes a REST proxy event, its answer a response.
+"""Simulates API Gateway: converts an HTTP request to a REST proxy event, and the answer to a response.
 
-It plays the sign-in too. Who calls is what headers for development say: a person by user, tenant and groups, a service by
-the ARN in whose name it would sign. There is no password, and the port is open to this machine alone. As on AWS, what the
-function gets of it is what was found out about the caller, not the headers.
+It also simulates the sign-in. Development headers name the caller: a person by user, tenant and groups, or
+a service by its ARN. There is no password; only this machine can connect. As on AWS, the function receives
+the claims of the caller, not the headers.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from duetime.local.addresses import ACCOUNT
 from duetime.local.functions import InvocationOutcome, LocalFunctions
 
 LARGEST_BODY = 6_000_000
-"""Bytes: what Lambda takes in one synchronous invocation; API Gateway itself takes 10 MB."""
+"""Bytes that Lambda accepts in one synchronous invocation; API Gateway accepts 10 MB."""
 
 STAGE = "local"
 
 USER, TENANT, GROUPS, ARN = "X-Duetime-User", "X-Duetime-Tenant", "X-Duetime-Groups", "X-Duetime-Arn"
-"""The headers of the sign-in; with none of them an admin of the tenant ``acme`` calls."""
+"""The headers of the sign-in; without them the caller is an admin of the tenant ``acme``."""
 
 
 class LocalGateway:
@@ -45,9 +45,9 @@ class LocalGateway:
 
 
 def proxy_event(request: Request, *, now_ms: int) -> dict[str, Any]:
-    """The event of a Lambda proxy integration of a REST API."""
+    """Return the event of a Lambda proxy integration of a REST API."""
     body, is_base64 = _body(request.get_data())
-    sign_in = {each.lower() for each in (USER, TENANT, GROUPS, ARN)}
+    sign_in = {header.lower() for header in (USER, TENANT, GROUPS, ARN)}
     headers = {name: value for name, value in request.headers.items() if name.lower() not in sign_in}
     query = {name: request.args.getlist(name) for name in request.args}
     return {
@@ -107,7 +107,7 @@ def _body(data: bytes) -> tuple[str | None, bool]:
 
 
 def response_of(outcome: InvocationOutcome) -> Response:
-    """The function's answer as HTTP; what is no answer is API Gateway's own 502."""
+    """Convert the function's answer to HTTP; an invalid one becomes API Gateway's 502."""
     answer = outcome.answer
     if outcome.error is not None or not isinstance(answer, Mapping) or "statusCode" not in answer:
         return Response('{"message": "Internal server error"}', 502, content_type="application/json")

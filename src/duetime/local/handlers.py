@@ -1,4 +1,4 @@
-"""The very handlers that a deploy ships, by the names of their functions."""
+"""The handlers of a deployment by the names of their functions."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ SALVAGE_TIMEOUT = NOTIFY_TIMEOUT = _SHORT
 def functions_of(
     app: App, settings: Settings, names: ResourceNames, metrics: HandOver, *, console_url: str
 ) -> Mapping[str, LocalFunction]:
-    """Each function's ARN, with its handler made for these settings; `metrics` takes what they meter.
+    """Return the functions by ARN, with handlers for these settings; `metrics` receives their measurements.
 
-    Mails lead to `console_url`, unless the settings say otherwise, as a stack has it.
+    Mails link to `console_url`, unless the settings have another.
     """
     instance = instance_name()
     worker = work.make_handler(settings, app.handler_set, instance=instance, metrics=metrics)
     sweep = passes.make_sweep_handler(settings, instance=instance, metrics=metrics)
     catch_up = passes.make_catch_up_handler(settings, instance=instance, metrics=metrics)
-    made = {
+    functions = {
         "arm": LocalFunction(arm.make_handler(settings, metrics=metrics), _SHORT),
         "dispatch": LocalFunction(dispatch.make_handler(settings, metrics=metrics), _SHORT),
         "sweep": LocalFunction(sweep, _SHORT),
@@ -41,6 +41,6 @@ def functions_of(
     }
     if settings.events != "off":
         linked = replace(settings, console_url=settings.console_url or console_url)
-        made["notify"] = LocalFunction(notify.make_handler(linked), NOTIFY_TIMEOUT)
-    functions = {names.function(name): each for name, each in made.items()}
-    return {**functions, names.work_function: LocalFunction(worker, LONGEST_RUN, runs_in_parallel=True)}
+        functions["notify"] = LocalFunction(notify.make_handler(linked), NOTIFY_TIMEOUT)
+    by_arn = {names.function(name): function for name, function in functions.items()}
+    return {**by_arn, names.work_function: LocalFunction(worker, LONGEST_RUN, runs_in_parallel=True)}

@@ -1,7 +1,7 @@
-"""What EventBridge makes of an event for a rule's target: a template, with parts of the event in place of ``<names>``.
+"""Simulates EventBridge's input transformer: a template with parts of the event in place of ``<names>``.
 
-Outside of quotes a part is put in as JSON, a text with its quotes; inside of quotes its characters are. What AWS would refuse,
-or what this plays not, is refused instead of guessed.
+Outside quotes a part is inserted as JSON; inside quotes, its characters are. Transformers that AWS rejects,
+or that this module does not support, raise `UnknownTransformer`.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _ABSENT: Any = object()
 
 
 class UnknownTransformer(ValueError):
-    """A transformer that AWS would refuse, or that the local cloud does not know."""
+    """A transformer that AWS rejects, or that the local cloud does not support."""
 
 
 def transformed(transformer: Mapping[str, Any], event: Event) -> Any:
-    """What the target is given instead of the event.
+    """Return what the target receives instead of the event.
 
     Args:
         transformer: its ``InputPathsMap`` and its ``InputTemplate``.
-        event: the whole event.
+        event: the complete event.
 
     Raises:
         UnknownTransformer: a path or a placeholder is unknown, or the result is no JSON.
@@ -37,7 +37,8 @@ def transformed(transformer: Mapping[str, Any], event: Event) -> Any:
     template, paths = transformer["InputTemplate"], transformer.get("InputPathsMap", {})
     if len(paths) > _MOST_PATHS or len(template) > _LONGEST_TEMPLATE:
         raise UnknownTransformer(
-            f"it has {len(paths)} paths and {len(template)} characters; AWS takes {_MOST_PATHS} and {_LONGEST_TEMPLATE}"
+            f"it has {len(paths)} paths and {len(template)} characters;"
+            f" AWS takes {_MOST_PATHS} and {_LONGEST_TEMPLATE}"
         )
     values = {name: _at(path, event) for name, path in paths.items() if _is_name(name)}
     written = _filled(template, values)
@@ -54,7 +55,7 @@ def _is_name(name: str) -> bool:
 
 
 def _at(path: str, event: Event) -> Any:
-    """What stands at ``$.detail.order``; absent where there is nothing."""
+    """Return the value at a path such as ``$.detail.order``; absent if there is none."""
     if not _PATH.fullmatch(path):
         raise UnknownTransformer(f"{path!r} is no path in dot notation")
     found: Any = event
@@ -74,12 +75,12 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 
 def _put(name: str, values: Mapping[str, Any], *, is_quoted: bool) -> str:
     if name not in values:
-        raise UnknownTransformer(f"<{name}> stands in the template, and no path is named so")
+        raise UnknownTransformer(f"the template contains <{name}>, but no path has that name")
     value = values[name]
     if value is _ABSENT:
         return ""
     if not is_quoted:
         return json.dumps(value)
     if isinstance(value, Mapping | list):
-        raise UnknownTransformer(f"<{name}> stands in quotes, and is more than a text")
+        raise UnknownTransformer(f"<{name}> is in quotes, but is not a text")
     return json.dumps(value)[1:-1] if isinstance(value, str) else json.dumps(value)

@@ -1,7 +1,7 @@
-"""Plays Lambda's asynchronous invocation, by which EventBridge Scheduler reaches its targets.
+"""Simulates Lambda's asynchronous invocation, which EventBridge Scheduler uses.
 
-Whoever invokes is done when the event is queued. A function that fails is tried twice more, one and two minutes later,
-and then the event goes to the dead letters.
+An invocation is queued and returns at once. A failed function is retried twice, after one and two minutes.
+Then the event goes to the dead letters.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ class InvocationPoller(Poller):
         self._changing = threading.Lock()
 
     def invoke(self, function: str, event: Mapping[str, Any]) -> None:
-        """Queue an event for the function with that ARN; one for no function goes to the dead letters."""
+        """Queue an event for a function's ARN; without such a function it goes to the dead letters."""
         if function not in self._functions:
             self._dead_letters.of_delivery(event, function)
             return
         self._queue(_Queued(self.clock.now(), next(self._numbers), function, event))
 
     def turn(self) -> timedelta:
-        """Start what is due and has room."""
+        """Start due invocations while there is room."""
         while self._runs.room and (queued := self._next()):
             self._runs.start(partial(self._run, queued), self.alarm.ring)
         return _LOOK_ANYWAY
 
     def finish(self, longest: timedelta) -> int:
-        """After a stop, let what is running end, at most for `longest`; returns how many have not."""
+        """Wait after a stop for running invocations, at most `longest`; return how many have not ended."""
         return self._runs.wait(longest)
 
     def _next(self) -> _Queued | None:

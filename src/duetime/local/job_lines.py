@@ -1,4 +1,4 @@
-"""The app's jobs in words: when each runs, and when next."""
+"""Describes the app's jobs: their cadences and next runs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class UpcomingRun:
 
 
 def upcoming_runs(jobs: Iterable[Job], now: datetime) -> Sequence[UpcomingRun]:
-    """Each job as it stands at `now`."""
+    """Return the next run of each job after `now`."""
     return [
-        UpcomingRun(each.name, " and ".join(_words(each)), _next_run(each, now))
-        for each in sorted(jobs, key=lambda job: job.name)
+        UpcomingRun(job.name, " and ".join(_words(job)), _next_run(job, now))
+        for job in sorted(jobs, key=lambda job: job.name)
     ]
 
 
 def job_lines(jobs: Sequence[UpcomingRun]) -> Sequence[str]:
-    """A line for each of the first 20 jobs, below one another."""
+    """Return a line for each of the first 20 jobs."""
     width = max((len(job.name) for job in jobs), default=0)
     lines = [_line(job, width) for job in islice(jobs, _LONGEST_LIST)]
     return [*lines, f"and {len(jobs) - _LONGEST_LIST} more"] if len(jobs) > _LONGEST_LIST else lines

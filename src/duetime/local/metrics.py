@@ -1,4 +1,4 @@
-"""What the deployed functions meter, as it stands: the local cloud has no CloudWatch, and its terminal is no place for it."""
+"""Adds up the metrics of the deployed functions, since the local cloud has no CloudWatch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duetime.model.metric import Metric
 
 log = logging.getLogger("duetime.metrics")
 
-_Place = tuple[Metric, tuple[tuple[str, str], ...]]
+_SeriesKey = tuple[Metric, tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,47 +24,47 @@ class MetricSeries:
     unit: str
     dimensions: Mapping[str, str]
     value: float
-    """A counter's sum since the cloud was started; of another metric the last value."""
+    """A counter's sum since the start; of another metric, the last value."""
     count: int
-    """How often it was told."""
+    """The number of values."""
 
 
 class Metrics:
-    """Takes what each invocation metered."""
+    """The current value of every metric."""
 
     def __init__(self) -> None:
-        self._standing: dict[_Place, MetricSeries] = {}
+        self._series: dict[_SeriesKey, MetricSeries] = {}
         self._turn = threading.Lock()
 
     def take(self, gathered: Sequence[BufferedMetric]) -> None:
-        """Add it up; see `duetime.lambdas.metrics_buffer.Rearm`."""
+        """Add the measurements of an invocation."""
         with self._turn:
-            for each in gathered:
-                for metric, values in each.values.items():
-                    for dimensions in each.dimensions:
+            for buffered in gathered:
+                for metric, values in buffered.values.items():
+                    for dimensions in buffered.dimensions:
                         self._add(metric, dimensions, values)
-                    extra: dict[str, Any] = {"values": list(values), **each.dimensions[-1]}
+                    extra: dict[str, Any] = {"values": list(values), **buffered.dimensions[-1]}
                     log.debug(metric.value, extra=extra)
 
     def _add(self, metric: Metric, dimensions: Mapping[str, str], values: Sequence[float]) -> None:
-        place = (metric, tuple(sorted(dimensions.items())))
-        before = self._standing.get(place)
+        key = (metric, tuple(sorted(dimensions.items())))
+        before = self._series.get(key)
         sum_before, count = (before.value, before.count) if before else (0.0, 0)
         value = sum_before + sum(values) if metric.is_counter else values[-1]
-        self._standing[place] = MetricSeries(
+        self._series[key] = MetricSeries(
             metric.value, metric.unit.value, dict(dimensions), value, count + len(values)
         )
 
     def list(self) -> Sequence[MetricSeries]:
-        """All that was told, by name, the whole deployment's before its parts."""
+        """Return all series by name; the deployment's own come before those of types and tenants."""
         with self._turn:
-            places = sorted(self._standing, key=lambda each: (each[0].value, len(each[1]), each[1]))
-            return [self._standing[place] for place in places]
+            keys = sorted(self._series, key=lambda key: (key[0].value, len(key[1]), key[1]))
+            return [self._series[key] for key in keys]
 
     def value(self, metric: Metric | str, **dimensions: str) -> float | None:
-        """Where a metric stands; with ``type`` or ``tenant``, what is told of that alone. None: nothing was told."""
-        for each in self.list():
-            parts = {name: value for name, value in each.dimensions.items() if name != "deployment"}
-            if each.name == metric and parts == dimensions:
-                return each.value
+        """Return a metric's value, or None without any; ``type`` or ``tenant`` select a series."""
+        for series in self.list():
+            parts = {name: value for name, value in series.dimensions.items() if name != "deployment"}
+            if series.name == metric and parts == dimensions:
+                return series.value
         return None

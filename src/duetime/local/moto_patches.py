@@ -66,8 +66,8 @@ def boto3_requests(wrap: Wrap) -> Patch:
 def sqs_milliseconds(clock: Clock) -> Patch:
     """Read the milliseconds since 1970 from `clock`.
 
-    moto's SQS reads them several times for each message of the queue in each call. Its own function takes twenty times
-    as long: with 500 messages, 30 ms of each receive.
+    moto's SQS reads them several times for each message of the queue in each call. Its own function takes
+    twenty times as long: with 500 messages, 30 ms of each receive.
     """
     return replaced(sqs, "unix_time_millis", lambda _: lambda: clock.now().timestamp() * 1000)
 
@@ -96,7 +96,8 @@ def rule_targets(wrap: Wrap) -> Patch:
 def single_partition_queries() -> Iterator[None]:
     """Limit each query within the block to the partition, or to the index keys, that it names.
 
-    moto sorts and filters its whole table for each query. With ten thousand rows a page of a list takes seconds.
+    moto sorts and filters its whole table for each query. With ten thousand rows a page of a list takes
+    seconds.
     """
     with ExitStack() as patches:
         patches.enter_context(replaced(Table, "query", _limit_query))
@@ -147,8 +148,8 @@ def _rows_of_index(table: Any, arguments: Mapping[str, Any]) -> list[Any]:
 def undone_transactions() -> Iterator[None]:
     """Restore only the items that a failed transaction names, within the block.
 
-    moto copies each table with its stream before each transaction, and uses the copy if the transaction fails. With
-    thousands of rows a claim takes seconds, and a reader of the stream keeps an outdated shard.
+    moto copies each table with its stream before each transaction, and uses the copy if the transaction
+    fails. With thousands of rows a claim takes seconds, and a reader of the stream keeps an outdated shard.
     """
     with ExitStack() as patches:
         patches.enter_context(replaced(dynamodb, "copy", lambda _: SimpleNamespace(deepcopy=_copy)))

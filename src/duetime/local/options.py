@@ -1,4 +1,4 @@
-"""What a local cloud may be told beside the app."""
+"""The options of a local cloud."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from duetime.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalOptions:
-    """How a local cloud behaves.
+    """The options of a local cloud.
 
     Attributes:
-        settings: the deployment's choices; names, queues and ARNs are filled in when it starts.
-        port: where it listens on this machine; 0 takes any free port.
+        settings: the deployment's settings; names, queues and ARNs are filled in at the start.
+        port: the TCP port on this machine; 0 takes any free one.
         concurrency: how many handlers run at once.
-        timers: what EventBridge Scheduler may do and seldom does.
-        message_doubles: the chance that SQS delivers a message twice.
+        timers: rare behaviour of EventBridge Scheduler.
+        message_doubles: the probability that SQS delivers a message twice.
         max_receives: how often a message is received before it goes to the dead letters.
         retry_waits: how long Lambda waits before it tries a failed asynchronous invocation again.
         stop_within: how long a stop waits for running handlers.
-        mail_to: who gets every notification of the tenants ``acme`` and ``system``; empty: whom their preferences name.
-        setup: called once with nothing, before the app is deployed, when boto3 already meets the local cloud: it makes the
-            handlers' own tables, queues and topics. What it raises ends the start.
+        mail_to: send every notification of the tenants ``acme`` and ``system`` to this address; empty:
+            follow their preferences.
+        setup: called once before the app is deployed, when boto3 already reaches the local cloud. It
+            creates the handlers' own tables, queues and topics. An error in it ends the start.
 
     Raises:
         InvalidPreferences: `mail_to` is no mail address.
-        SettingsError: a role has a word that is no permission, or an identity none that can be a tenant.
+        SettingsError: a role has an unknown permission, or an identity an invalid tenant.
     """
 
     settings: Settings = field(default_factory=Settings)

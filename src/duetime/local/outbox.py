@@ -1,4 +1,4 @@
-"""The outbox: what the local cloud sends, kept instead of sent. Of each kind the latest are kept, numbered from 1."""
+"""The outbox: stores the latest events, mails and messages that the local cloud would send."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from duetime.notifications.deliver import masked
 log = logging.getLogger(__name__)
 
 KEPT: Final = 1_000
-"""Of each kind, how many."""
+"""The number of stored items of each kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """Something that was sent."""
+    """A sent item."""
 
     number: int
-    """Of its kind, counted since the cloud was started."""
+    """The number within its kind, from 1 since the start."""
     at: datetime
     type: str
-    """An event's detail-type; of a mail or a message, which notification it is."""
+    """An event's detail-type, or the kind of notification of a mail or message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class SentEvent(Sent):
     """A lifecycle event that was put on the bus."""
 
     id: str
-    """As the bus told it."""
+    """The id that the bus assigned."""
     detail: Mapping[str, Any]
 
 
@@ -64,36 +64,36 @@ S = TypeVar("S", bound=Sent)
 
 
 class OutboxFolder(Generic[S]):
-    """All that is kept of one kind."""
+    """The stored items of one kind."""
 
     def __init__(self, kind: type[S], clock: Clock) -> None:
         self._kind, self._clock = kind, clock
-        self._kept: deque[S] = deque(maxlen=KEPT)
+        self._items: deque[S] = deque(maxlen=KEPT)
         self._numbers = itertools.count(1)
         self._turn = threading.Lock()
 
-    def add(self, type: str, **told: Any) -> S:  # noqa: A002 - as the field
-        """Keep one; what is too old goes."""
+    def add(self, type: str, **values: Any) -> S:  # noqa: A002 - as the field
+        """Store an item and drop the oldest beyond the limit."""
         with self._turn:
-            made = self._kind(number=next(self._numbers), at=self._clock.now(), type=type, **told)
-            self._kept.append(made)
-        return made
+            item = self._kind(number=next(self._numbers), at=self._clock.now(), type=type, **values)
+            self._items.append(item)
+        return item
 
     def list(self, *, type: str | None = None, limit: int = KEPT) -> Sequence[S]:  # noqa: A002 - as the field
-        """The latest, newest first; with `type` only those of it."""
+        """Return the latest items, newest first, optionally of one type."""
         with self._turn:
-            kept = tuple(self._kept)
-        found = (each for each in reversed(kept) if type in {None, each.type})
+            items = tuple(self._items)
+        found = (item for item in reversed(items) if type in {None, item.type})
         return [*itertools.islice(found, limit)]
 
     def get(self, number: int) -> S | None:
-        """The one of that number; None if it is not kept."""
-        return next((each for each in self.list() if each.number == number), None)
+        """Return the item of that number; None if it is not stored."""
+        return next((item for item in self.list() if item.number == number), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Outbox:
-    """Events, mails and messages, each with a line in the terminal; events only where everything is told."""
+    """Stores events, mails and messages, and logs a line for each; events at debug level."""
 
     events: OutboxFolder[SentEvent] = field(default_factory=lambda: OutboxFolder(SentEvent, SystemClock()))
     mails: OutboxFolder[SentMail] = field(default_factory=lambda: OutboxFolder(SentMail, SystemClock()))
@@ -101,17 +101,17 @@ class Outbox:
         default_factory=lambda: OutboxFolder(SentMessage, SystemClock())
     )
 
-    def put_event(self, type: str, **told: Any) -> None:  # noqa: A002 - as the field
-        """Keep an event: the fields of `SentEvent`."""
-        sent = self.events.add(type, **told)
+    def put_event(self, type: str, **values: Any) -> None:  # noqa: A002 - as the field
+        """Store an event with the fields of `SentEvent`."""
+        sent = self.events.add(type, **values)
         log.debug("%s of %s", sent.type, sent.detail.get("tenant_id"), extra={"word": "event"})
 
-    def put_mail(self, type: str, **told: Any) -> None:  # noqa: A002 - as the field
-        """Keep a mail: the fields of `SentMail`."""
-        sent = self.mails.add(type, **told)
+    def put_mail(self, type: str, **values: Any) -> None:  # noqa: A002 - as the field
+        """Store a mail with the fields of `SentMail`."""
+        sent = self.mails.add(type, **values)
         log.info("to %s: %s", masked(sent.address), sent.subject, extra={"word": "mail"})
 
-    def put_message(self, type: str, **told: Any) -> None:  # noqa: A002 - as the field
-        """Keep a message of the topic: the fields of `SentMessage`."""
-        sent = self.messages.add(type, **told)
+    def put_message(self, type: str, **values: Any) -> None:  # noqa: A002 - as the field
+        """Store a message of the topic with the fields of `SentMessage`."""
+        sent = self.messages.add(type, **values)
         log.info("to the topic: %s", sent.subject, extra={"word": "message"})

@@ -1,4 +1,4 @@
-"""The outbox over HTTP: ``/outbox`` and what is below it, for this machine alone, without a sign-in."""
+"""Serves the outbox over HTTP below ``/outbox``, to this machine only, without a sign-in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HARMLESS = {
     " base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
     "X-Content-Type-Options": "nosniff",
 }
-"""A mail's words come from outside: nothing in it may run, or be asked for."""
+"""A mail contains foreign text: it must run no script and load nothing."""
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -42,7 +42,8 @@ _PAGE = """<!doctype html>
 </head>
 <body>
 <h1>The outbox</h1>
-<p>What the <a href="/">local cloud</a> has sent, to nobody outside. Of each kind the latest {kept:,} are kept.</p>
+<p>What the <a href="/">local cloud</a> has sent; nothing leaves this machine.
+The latest {limit:,} of each kind are stored.</p>
 <ul>
 {links}
 </ul>
@@ -68,7 +69,7 @@ _LINKS = {
 
 
 class OutboxPages:
-    """Answers what is asked below `PATH`."""
+    """Answers requests below `PATH`."""
 
     def __init__(self, outbox: Outbox, metrics: Metrics) -> None:
         self._outbox = outbox
@@ -82,8 +83,8 @@ class OutboxPages:
         """Answer a request.
 
         Raises:
-            NotFound: there is nothing at its path.
-            BadRequest: its limit is none.
+            NotFound: the path is unknown.
+            BadRequest: the limit is invalid.
         """
         path = request.path.removeprefix(PATH)
         if path in {"", "/"}:
@@ -100,23 +101,25 @@ class OutboxPages:
         return Response(mail.html, content_type="text/html; charset=utf-8", headers=_HARMLESS)
 
     def _page(self) -> str:
-        links = (f'<li><a href="{PATH}/{name}">{name}</a>: {told}</li>' for name, told in _LINKS.items())
+        links = (f'<li><a href="{PATH}/{name}">{name}</a>: {text}</li>' for name, text in _LINKS.items())
         rows = "\n".join(map(_row, self._outbox.mails.list(limit=_SHOWN)))
-        return _PAGE.format(kept=KEPT, links="\n".join(links), mails=_MAILS.format(rows=rows) if rows else "")
+        return _PAGE.format(
+            limit=KEPT, links="\n".join(links), mails=_MAILS.format(rows=rows) if rows else ""
+        )
 
 
 def _listing(box: Any) -> Callable[[str | None, int], Sequence[Mapping[str, Any]]]:
-    return lambda wanted, limit: [_told(each) for each in box.list(type=wanted, limit=limit)]
+    return lambda type_, limit: [_as_json(item) for item in box.list(type=type_, limit=limit)]
 
 
 def _metering(metrics: Metrics) -> Callable[[str | None, int], Sequence[Mapping[str, Any]]]:
-    """By name, as they stand; the type that is wanted is a metric's name."""
-    return lambda wanted, limit: [asdict(each) for each in metrics.list() if wanted in {None, each.name}][
+    """Return a function that lists metrics by name; its type is a metric's name."""
+    return lambda name, limit: [asdict(series) for series in metrics.list() if name in {None, series.name}][
         :limit
     ]
 
 
-def _told(sent: Sent) -> Mapping[str, Any]:
+def _as_json(sent: Sent) -> Mapping[str, Any]:
     return {**asdict(sent), "at": instant.text(sent.at)}
 
 

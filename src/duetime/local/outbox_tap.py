@@ -1,6 +1,7 @@
 """Copies to the outbox the events, mails and topic messages that duetime sends through moto.
 
-A request that moto rejects is not copied. Mails are copied as recipients see them, if they use duetime's templates.
+A request that moto rejects is not copied. Mails are copied as recipients see them, if they use duetime's
+templates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The page at ``/``: what runs here, and what to try. It needs nothing from any other address."""
+"""Renders the start page: handlers, jobs and commands to try. It loads nothing from other addresses."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _LINKS = {
 def page(
     app: App, settings: Settings, url: str, environment: dict[str, str], jobs: Sequence[UpcomingRun] = ()
 ) -> str:
-    """The page's HTML."""
+    """Return the page's HTML."""
     state = "The global switch is on." if settings.enabled else "The global switch is off: nothing fires."
     return _PAGE.format(
         state=escape(state),
@@ -85,8 +85,10 @@ def page(
 
 
 def _row(type_name: str, handler: Handler) -> str:
-    told = (handler.function.__doc__ or "").strip().partition("\n")[0]
-    return _cells(f"<code>{escape(type_name)}</code>", f"<code>{escape(handler.where)}</code>", escape(told))
+    summary = (handler.function.__doc__ or "").strip().partition("\n")[0]
+    return _cells(
+        f"<code>{escape(type_name)}</code>", f"<code>{escape(handler.where)}</code>", escape(summary)
+    )
 
 
 def _job_row(job: UpcomingRun) -> str:

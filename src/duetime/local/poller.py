@@ -1,4 +1,4 @@
-"""A pump: a thread that plays one of AWS' event sources, turn by turn, until it is stopped."""
+"""A poller: a thread that simulates one of AWS' event sources until it is stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AFTER_A_FAILURE = timedelta(seconds=1)
 
 
 class Poller(ABC):
-    """Takes turns: it does what there is to do, then sleeps until its alarm, or for as long as the turn said."""
+    """Repeats `turn`, and sleeps between until its alarm or for the returned time."""
 
     def __init__(self, name: str, clock: Clock) -> None:
         self.clock = clock
@@ -26,25 +26,25 @@ class Poller(ABC):
 
     @abstractmethod
     def turn(self) -> timedelta:
-        """Do what there is to do; returns how long nothing need be looked at, unless the alarm goes."""
+        """Do the pending work; return how long to sleep unless the alarm rings."""
 
     def start(self) -> None:
         """Begin."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Begin no more turns; `join` waits for the last."""
+        """Start no more turns; `join` waits for the last."""
         self.stopping.set()
         self.alarm.ring()
 
     def join(self, timeout: timedelta) -> bool:
-        """Wait for the last turn's end; returns whether it has ended."""
+        """Wait for the end of the last turn; return whether it has ended."""
         if self._thread.is_alive():
             self._thread.join(timeout.total_seconds())
         return not self._thread.is_alive()
 
     def pause(self, span: timedelta) -> None:
-        """Sleep inside a turn; a stop ends it."""
+        """Sleep within a turn; a stop ends the sleep."""
         self.stopping.wait(span.total_seconds())
 
     def _take_turns(self) -> None:
@@ -52,9 +52,7 @@ class Poller(ABC):
             try:
                 rest = self.turn()
             except Exception:
-                log.exception(
-                    "a turn failed, the next one begins soon"
-                )  # a pump outlives whatever a turn meets
+                log.exception("a turn failed, the next one begins soon")  # no error ends a poller
                 rest = _AFTER_A_FAILURE
             if rest > timedelta(0):
                 self.alarm.wait(rest)

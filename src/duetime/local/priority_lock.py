@@ -1,7 +1,7 @@
-"""A lock that lets its waiters through in turn: those in a hurry two to one before the others, each kind as it came.
+"""A lock that serves its waiters in order; hurried ones get two turns for one of the others.
 
-Python's own lock goes to whoever asks first after it was freed, and a thread that makes one call after the other is
-mostly first. A claim whose time has come would wait for a whole sweep, where on AWS neither waits for the other.
+Python's own lock has no order, and a thread that makes one call after another mostly wins. A due claim
+would wait for a complete sweep, although on AWS neither waits for the other.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class _Waiter(NamedTuple):
 
 
 class PriorityLock:
-    """One thread at a time. A thread inside may enter again."""
+    """A reentrant lock with priorities."""
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
@@ -35,7 +35,7 @@ class PriorityLock:
 
     @contextmanager
     def hurried(self) -> Iterator[None]:
-        """What this thread enters for within the block is due now."""
+        """Prefer this thread within the block."""
         self._this_thread.hurries = True
         try:
             yield
@@ -52,7 +52,7 @@ class PriorityLock:
             waiter.turn.acquire()
             waiting = self._hurried if getattr(self._this_thread, "hurries", False) else self._others
             waiting.append(waiter)
-        waiter.turn.acquire()  # freed by whoever leaves: by then I am inside
+        waiter.turn.acquire()  # the thread that leaves releases it and makes this one the owner
 
     def __exit__(
         self,

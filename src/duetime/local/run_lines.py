@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: one line for each run, what handlers log, and warnings. The rest is noise.
+"""Formats logs for the terminal: a line for each run, the handlers' logs, and warnings.
 
 ::
 
@@ -24,13 +24,13 @@ _FAINT = 2
 _SECOND = 1_000
 _NOISY = ("boto3", "botocore", "moto", "responses", "urllib3", "werkzeug", "asyncio")
 _NEWS, _OUTBOX = "duetime.local.news", "duetime.local.outbox"
-_TELLING = {"duetime.handlers", _NEWS, _OUTBOX}
+_SHOWN_LOGGERS = {"duetime.handlers", _NEWS, _OUTBOX}
 _STANDARD = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
 @contextmanager
 def run_lines(stream: TextIO, *, verbose: bool) -> Iterator[None]:
-    """Have all logs of this process written to `stream` in this form, until the block ends."""
+    """Write all logs of this process to `stream` in this form within the block."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(RunLines(in_colour=wants_colour(stream)))
     if not verbose:
@@ -53,14 +53,14 @@ def _set(levels: Mapping[str, int]) -> None:
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
-    """A run, a warning, or what is not duetime's own: the user's handlers and libraries speak for themselves."""
+    """Return whether a record is a run, a warning, or from the user's handlers or libraries."""
     if record.levelno >= logging.WARNING or hasattr(record, "late_ms"):
         return True
-    return record.name in _TELLING or record.name.partition(".")[0] != "duetime"
+    return record.name in _SHOWN_LOGGERS or record.name.partition(".")[0] != "duetime"
 
 
 class RunLines(logging.Formatter):
-    """A record as one line, with the stack of an error below it."""
+    """Formats a record as one line, with the stack of an error below."""
 
     def __init__(self, *, in_colour: bool) -> None:
         super().__init__()
@@ -76,13 +76,14 @@ class RunLines(logging.Formatter):
         return line
 
     def _run(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = vars(record)
+        fields: dict[str, Any] = vars(record)
         status = record.getMessage()
         line = (
-            f"{self._painted(f'{status:14}', _COLOURS.get(status))}  {told['type']:20}  …{told['action'][-8:]}"
-            f"  {told['tenant']:10}  {_span(told['late_ms'])} late, ran {_span(told['ran_ms'])}"
+            f"{self._painted(f'{status:14}', _COLOURS.get(status))}  {fields['type']:20}"
+            f"  …{fields['action'][-8:]}"
+            f"  {fields['tenant']:10}  {_span(fields['late_ms'])} late, ran {_span(fields['ran_ms'])}"
         )
-        return f"{line}: {_one_line(told['reason'])}" if told.get("reason") else line
+        return f"{line}: {_one_line(fields['reason'])}" if fields.get("reason") else line
 
     def _other(self, record: logging.LogRecord) -> str:
         if record.name == "duetime.handlers":
@@ -91,10 +92,10 @@ class RunLines(logging.Formatter):
         if record.name in {_NEWS, _OUTBOX}:
             return f"{vars(record).get('word', 'deployed'):14}  {_one_line(record.getMessage())}"
         extras = {name: var for name, var in vars(record).items() if name not in _STANDARD}
-        told = "".join(f"  {name}={_one_line(extra)}" for name, extra in extras.items())
+        extra_text = "".join(f"  {name}={_one_line(extra)}" for name, extra in extras.items())
         where = record.name.removeprefix("duetime.")
         return self._painted(
-            f"{record.levelname.lower():14}  {where}: {_one_line(record.getMessage())}{told}",
+            f"{record.levelname.lower():14}  {where}: {_one_line(record.getMessage())}{extra_text}",
             _BY_LEVEL.get(record.levelno, _FAINT),
         )
 

@@ -1,7 +1,6 @@
-"""Invocations under way: each in a thread of its own, so many at once and no more.
+"""Runs invocations in threads, up to a limit.
 
-The threads are daemons: a handler that will not end holds up neither a stop for longer than it was given, nor the
-interpreter's exit.
+The threads are daemons: an endless handler delays neither a stop beyond its limit nor the interpreter's exit.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ class Runs:
 
     @property
     def under_way(self) -> int:
-        """How many run now."""
+        """The number of running invocations."""
         return self._under_way
 
     @property
     def room(self) -> int:
-        """How many more may start now."""
+        """The number of invocations that may start now."""
         return max(0, self._limit - self._under_way)
 
     def start(self, work: Callable[[], None], ended: Callable[[], None]) -> None:
-        """Run `work` in a thread, then call `ended` there, when its place is free again; neither may raise."""
+        """Run `work` in a thread, then free its place and call `ended`; neither may raise."""
         thread = threading.Thread(
             target=self._run, args=(work, ended), name=f"duetime-{self._name}", daemon=True
         )
@@ -43,7 +42,7 @@ class Runs:
         thread.start()
 
     def wait(self, longest: timedelta) -> int:
-        """Wait until all have ended, at most `longest`; returns how many have not."""
+        """Wait until all have ended, at most `longest`; return how many have not."""
         end = self._clock.now() + longest
         with self._changing:
             threads = tuple(self._threads)

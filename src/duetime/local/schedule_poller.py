@@ -1,7 +1,7 @@
-"""Plays EventBridge Scheduler: fires the schedules that stand in moto, which itself fires none.
+"""Simulates EventBridge Scheduler: fires the schedules that moto stores.
 
-It learns of a schedule when the call that made it passes the gate, so it need not list thousands each second. As AWS
-may, it fires late by up to a minute, or twice, if it was told to.
+It reads a schedule when the call that created it passes the gate, so it need not list thousands each
+second. Options make it fire late by up to a minute, or twice, as AWS may.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _DEFAULT_GROUP = "default"
 
 @dataclass(frozen=True, slots=True)
 class SchedulerQuirks:
-    """What EventBridge Scheduler may do and seldom does.
+    """Rare behaviour of EventBridge Scheduler.
 
     Attributes:
-        lateness: it fires up to this long after the time; AWS allows itself a minute.
-        doubles: the chance that it fires twice.
+        lateness: the longest delay of a firing; on AWS, a minute.
+        doubles: the probability of a second firing.
     """
 
     lateness: timedelta = timedelta(0)
@@ -47,25 +47,25 @@ class SchedulerQuirks:
 
 
 class SchedulePoller(Poller):
-    """Fires schedules by handing their input to an asynchronous invocation of their target."""
+    """Fires schedules: invokes their target asynchronously with their input."""
 
     def __init__(
         self,
         client: EventBridgeSchedulerClient,
         invocations: InvocationPoller,
         clock: Clock,
-        whims: SchedulerQuirks,
+        quirks: SchedulerQuirks,
     ) -> None:
         super().__init__("schedules", clock)
-        self._client, self._invocations, self._whims = client, invocations, whims
+        self._client, self._invocations, self._quirks = client, invocations, quirks
         self._timetable = Timetable()
         self._changed: queue.SimpleQueue[AwsCall] = queue.SimpleQueue()
         for page in client.get_paginator("list_schedules").paginate():
-            for each in page["Schedules"]:
-                self._learn(ScheduleKey(each["GroupName"], each["Name"]))
+            for schedule in page["Schedules"]:
+                self._read(ScheduleKey(schedule["GroupName"], schedule["Name"]))
 
     def listen(self, call: AwsCall) -> None:
-        """Learn which schedules and groups are made, changed and deleted."""
+        """Note calls that create, change or delete schedules and groups."""
         if call.method in {"POST", "PUT", "DELETE"} and call.path.startswith(
             ("/schedules/", "/schedule-groups/")
         ):
@@ -73,7 +73,7 @@ class SchedulePoller(Poller):
             self.alarm.ring()
 
     def turn(self) -> timedelta:
-        """Take note of what changed, then fire what is due."""
+        """Read changed schedules, then fire those that are due."""
         while not self._changed.empty():
             self._note(self._changed.get())
         for schedule in self._timetable.take_due(self.clock.now()):
@@ -81,41 +81,41 @@ class SchedulePoller(Poller):
         return _LOOK_ANYWAY
 
     def _note(self, call: AwsCall) -> None:
-        where = urlsplit(call.path)
-        kind, _, name = unquote(where.path).strip("/").partition("/")
+        url = urlsplit(call.path)
+        kind, _, name = unquote(url.path).strip("/").partition("/")
         if kind == "schedule-groups":
             if call.method == "DELETE":
                 self._timetable.forget_group(name)
         elif call.method == "DELETE":
-            group = parse_qs(where.query).get("groupName", [_DEFAULT_GROUP])[0]
+            group = parse_qs(url.query).get("groupName", [_DEFAULT_GROUP])[0]
             self._timetable.forget(ScheduleKey(group, name))
         else:
-            self._learn(ScheduleKey(_group_in(call.body), name))
+            self._read(ScheduleKey(_group_in(call.body), name))
 
-    def _learn(self, key: ScheduleKey) -> None:
+    def _read(self, key: ScheduleKey) -> None:
         try:
-            told = self._client.get_schedule(Name=key.name, GroupName=key.group)
-        except self._client.exceptions.ResourceNotFoundException:  # refused, or gone again meanwhile
+            description = self._client.get_schedule(Name=key.name, GroupName=key.group)
+        except self._client.exceptions.ResourceNotFoundException:  # rejected, or deleted meanwhile
             self._timetable.forget(key)
             return
-        if fire_at := self._timetable.learn(told, self._lateness()):
+        if fire_at := self._timetable.add(description, self._lateness()):
             self.alarm.set_for(fire_at)
 
     def _fire(self, schedule: Schedule) -> None:
-        for _ in range(2 if random.random() < self._whims.doubles else 1):  # noqa: S311 - plays chance
-            self._hand_over(schedule)
+        for _ in range(2 if random.random() < self._quirks.doubles else 1):  # noqa: S311 - simulated fault
+            self._invoke(schedule)
         following = schedule.after(schedule.next_at)
         if following is not None:
             self.alarm.set_for(self._timetable.put(following, self._lateness()))
         elif schedule.is_deleted_after:
             self._delete(schedule.key)
 
-    def _hand_over(self, schedule: Schedule) -> None:
+    def _invoke(self, schedule: Schedule) -> None:
         log.debug("schedule %s fires", schedule.key.name)
         try:
             event = json.loads(_with_context(schedule))
         except ValueError as error:
-            log.error("schedule %s: its input is no JSON: %s", schedule.key.name, error)  # noqa: TRY400 - told whole
+            log.error("schedule %s: its input is no JSON: %s", schedule.key.name, error)  # noqa: TRY400 - needs no stack
         else:
             self._invocations.invoke(schedule.target["Arn"], event)
 
@@ -123,24 +123,21 @@ class SchedulePoller(Poller):
         try:
             self._client.delete_schedule(Name=key.name, GroupName=key.group)
         except self._client.exceptions.ResourceNotFoundException:
-            log.debug("schedule %s is gone already", key.name)
+            log.debug("schedule %s is already deleted", key.name)
 
     def _lateness(self) -> timedelta:
-        return self._whims.lateness * random.random()  # noqa: S311 - as above
+        return self._quirks.lateness * random.random()  # noqa: S311 - as above
 
 
 def _group_in(body: bytes) -> str:
     try:
         return json.loads(body).get("GroupName") or _DEFAULT_GROUP
-    except (
-        ValueError,
-        AttributeError,
-    ):  # another service's path looks the same; then there is no such schedule
+    except (ValueError, AttributeError):  # a call of another service with the same path
         return _DEFAULT_GROUP
 
 
 def _with_context(schedule: Schedule) -> str:
-    """The target's input, with the words that EventBridge Scheduler puts its own facts in place of."""
+    """Return the target's input with EventBridge Scheduler's context attributes filled in."""
     facts: Mapping[str, Any] = {
         "<aws.scheduler.scheduled-time>": instant.text(schedule.next_at)[:19] + "Z",
         "<aws.scheduler.execution-id>": uuid4(),

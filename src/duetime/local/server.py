@@ -1,4 +1,4 @@
-"""The server: the front on one port of this machine, a thread for each request."""
+"""The HTTP server of the WSGI application, with a thread for each request."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from duetime.local.wsgi_app import WsgiApp
 log = logging.getLogger(__name__)
 
 _POLL = 0.1
-"""Seconds within which a stop is seen."""
+"""Seconds between two checks for a stop."""
 
 
 class PortUnavailable(DuetimeError, OSError):
-    """The port cannot be listened on: something else does, or it is reserved."""
+    """The port is in use or reserved."""
 
     code = "port-unavailable"
 
@@ -32,23 +32,23 @@ class PortUnavailable(DuetimeError, OSError):
 
 
 class Server:
-    """Listens from the moment it is made; answers from `start` to `stop`.
+    """Listens from its creation; answers from `start` to `stop`.
 
     Raises:
-        PortUnavailable: something else listens there.
+        PortUnavailable: the port is in use or reserved.
     """
 
     def __init__(self, port: int) -> None:
-        self._socket = _listening(port)
+        self._socket = _listen(port)
         self.url = f"http://{HOST}:{self._socket.getsockname()[1]}"
         self._server: BaseWSGIServer | None = None
         self._thread: threading.Thread | None = None
 
-    def start(self, front: WsgiApp) -> None:
+    def start(self, application: WsgiApp) -> None:
         """Answer requests."""
         port = self._socket.getsockname()[1]
         server = make_server(
-            HOST, port, front, threaded=True, request_handler=_Handler, fd=self._socket.fileno()
+            HOST, port, application, threaded=True, request_handler=_Handler, fd=self._socket.fileno()
         )
         self._server = server
         self._thread = threading.Thread(
@@ -57,7 +57,7 @@ class Server:
         self._thread.start()
 
     def stop(self) -> None:
-        """Answer no more, and free the port; a second time does nothing."""
+        """Stop answering and free the port; a second call does nothing."""
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._thread.join()
@@ -66,18 +66,18 @@ class Server:
 
 class _Handler(WSGIRequestHandler):
     def log(self, type: str, message: str, *args: Any) -> None:  # noqa: A002 - werkzeug's own name
-        """Write requests as noise and errors as errors, as the rest of the local cloud does."""
+        """Log requests at debug level and errors as errors."""
         level = logging.ERROR if type == "error" else logging.DEBUG
         log.log(level, message.rstrip(), *args)
 
 
-def _listening(port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
-        listening.listen(128)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(128)
     except OSError as error:
-        listening.close()
+        listener.close()
         raise PortUnavailable(port, error) from error
-    return listening
+    return listener

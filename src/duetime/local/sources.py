@@ -1,4 +1,4 @@
-"""Event sources: which queue or stream is read for which function."""
+"""Event sources: queues and streams with their functions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class QueueSource:
     """A queue that feeds a function one message at a time.
 
     Attributes:
-        url: the queue's.
-        arn: the queue's.
+        url: the queue's URL.
+        arn: the queue's ARN.
         function: the function's ARN.
     """
 
@@ -28,9 +28,9 @@ class StreamSource:
     """A stream that feeds a function batches of records.
 
     Attributes:
-        arn: the stream's.
+        arn: the stream's ARN.
         function: the function's ARN.
-        filters: a record is let through when one of these patterns matches it.
+        filters: patterns; one must match a record.
     """
 
     arn: str

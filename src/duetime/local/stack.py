@@ -1,6 +1,6 @@
-"""What a deploy makes, made in moto: tables, queues, groups, the bus, the passes' schedules, the workers and their jobs.
+"""Deploys to moto: tables, queues, groups, the bus, the passes' schedules, the workers and their jobs.
 
-Each step leaves alone what is there already, so deploying again with other settings keeps all data, as it does on AWS.
+Existing resources stay, so a deploy with other settings keeps all data, as on AWS.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from duetime.wakeups import system_jobs
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
 PASSES = {"sweep": "rate(1 minute)", "catch-up": "rate(6 hours)"}
-"""The functions that the clock invokes, and how often."""
+"""The functions that schedules invoke, with their rates."""
 _BEYOND_TIMEOUT = timedelta(seconds=5)
 
 
 class Stack:
-    """Deploys one worker's app, and the system's own worker beside it."""
+    """Deploys one worker's app and the system's own worker."""
 
     def __init__(self, names: ResourceNames, clock: Clock, *, max_receives: int) -> None:
         self._names, self._clock, self._max_receives = names, clock, max_receives
@@ -40,7 +40,11 @@ class Stack:
         self._events = clients.events()
 
     def deploy(self, app: App, settings: Settings) -> tuple[Settings, Reconciled]:
-        """Make what is missing; returns the settings with the names of everything made, and what became of the app's jobs."""
+        """Create what is missing.
+
+        Returns:
+            The settings with the names of all resources, and the changes of the app's jobs.
+        """
         deployed = self._make(settings)
         rollout = Rollout(deployed, self._clock)
         rollout.publish(system_jobs.manifest())
@@ -57,9 +61,9 @@ class Stack:
         self._make_bus(settings.event_bus)
         for name, expression in PASSES.items():
             self._make_pass(name, expression)
-        told = self._make_notifications(settings)
+        notified = self._make_notifications(settings)
         return replace(
-            told,
+            notified,
             queues={DEFAULT_WORKER: url, self._names.worker: url, SYSTEM_WORKER: system},
             failure_queue=failures,
             dispatch_arn=self._names.function("dispatch"),
@@ -68,7 +72,7 @@ class Stack:
         )
 
     def _queue_url(self, name: str) -> str:
-        """A queue's URL; the queue is made if it is missing."""
+        """Return a queue's URL; create the queue if it is missing."""
         with suppress(self._sqs.exceptions.QueueDoesNotExist):
             return self._sqs.get_queue_url(QueueName=name)["QueueUrl"]
         return self._sqs.create_queue(QueueName=name)["QueueUrl"]
@@ -85,15 +89,15 @@ class Stack:
         )
 
     def _add_indexes(self, shape: tables.TableShape, name: str) -> None:
-        """What became a setting later; one that is a setting no more is left, as nobody asks for it."""
-        there = self._dynamodb.describe_table(TableName=name)["Table"].get("GlobalSecondaryIndexes", [])
-        names = {each["IndexName"] for each in there}
+        """Add the indexes that a changed setting needs; surplus ones stay unused."""
+        existing = self._dynamodb.describe_table(TableName=name)["Table"].get("GlobalSecondaryIndexes", [])
+        names = {index["IndexName"] for index in existing}
         for index in shape.indexes:
             if index.name not in names:
                 self._dynamodb.update_table(**tables.add_index_request(shape, index, name))
 
     def _make_notifications(self, settings: Settings) -> Settings:
-        """The settings with what people are told by; as they are, where nothing is published."""
+        """Return the settings with the notification resources; unchanged if no events are published."""
         if settings.events == "off":
             return settings
         url = self._make_retried(self._names.notifications, NOTIFY_TIMEOUT + _BEYOND_TIMEOUT)
@@ -103,7 +107,7 @@ class Stack:
         return self._make_retried(self._names.due_queue(worker), settings.queue_visibility)
 
     def _make_retried(self, name: str, visibility: timedelta) -> str:
-        """A queue with its dead letters, which feed salvage."""
+        """Create a queue with its dead-letter queue, which feeds `salvage`; return its URL."""
         dead = dead_queue_of(name)
         self._make_salvaged(dead)
         url = self._queue_url(name)
@@ -118,7 +122,7 @@ class Stack:
         return url
 
     def _make_salvaged(self, name: str) -> str:
-        """A queue that feeds salvage: its messages stay hidden for as long as that may take."""
+        """Create a queue that feeds `salvage`; its visibility is that function's timeout."""
         url = self._queue_url(name)
         hidden = str(math.ceil(SALVAGE_TIMEOUT.total_seconds()))
         self._sqs.set_queue_attributes(QueueUrl=url, Attributes={"VisibilityTimeout": hidden})
@@ -131,7 +135,7 @@ class Stack:
             self._scheduler.create_schedule_group(Name=name)
 
     def _make_bus(self, name: str) -> None:
-        if name != "default":  # which every region has
+        if name != "default":  # every region has that one
             with suppress(self._events.exceptions.ResourceAlreadyExistsException):
                 self._events.create_event_bus(Name=name)
 

@@ -1,8 +1,8 @@
-"""How Lambda's event source hands a batch of stream records to its function, and what it does when that fails.
+"""Delivers batches of stream records to a function as Lambda's event source does.
 
-In a stream the order counts, so a failed record holds up those behind it: the batch is tried again from the first record
-that the function names; when it names none, the batch is halved, until one record alone is left. That one is tried a
-few times with growing pauses, and then given up, so that it holds up the others no longer.
+The order of a stream matters, so a failed record blocks its successors. The batch is retried from the first
+record that the function names. If it names none, the batch is halved until one record is left. That record
+is retried a few times with growing pauses, and then goes to the dead letters.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from duetime.local.functions import InvocationOutcome
 Record = Mapping[str, Any]
 
 TRIES = 6
-"""Of one record alone, before it is given up."""
+"""Tries of a single record, before it goes to the dead letters."""
 FIRST_PAUSE = timedelta(milliseconds=100)
 LONGEST_PAUSE = timedelta(seconds=10)
 
 
 class StreamDelivery:
-    """Delivers batches, in order, until each record was taken or given up.
+    """Delivers batches in order, until the function or `give_up` has taken each record.
 
     Args:
         invoke: calls the function with an event.
-        give_up: takes a record that the function never took, and why.
-        pause: waits; returns at once when all is being stopped.
-        is_stopping: then nothing more is tried.
+        give_up: receives a record that the function rejects, and the reason.
+        pause: sleeps; returns at once during a stop.
+        is_stopping: returns whether to stop trying.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class StreamDelivery:
                 self._pause(min(LONGEST_PAUSE, FIRST_PAUSE * 2**tries))
 
     def _try(self, batch: Sequence[Record]) -> tuple[int, str | None]:
-        """Returns how many records at its beginning were taken, and why the next was not, if it was not."""
+        """Invoke the function; return how many records it took, and why it rejected the next one, if any."""
         outcome = self._invoke({"Records": list(batch)})
         if outcome.error is not None:
             return 0, repr(outcome.error)
@@ -70,6 +70,6 @@ class StreamDelivery:
             return len(batch), None
         numbers = [record["dynamodb"]["SequenceNumber"] for record in batch]
         named = [failure.get("itemIdentifier") for failure in failures]
-        if not all(each in numbers for each in named):
+        if not all(number in numbers for number in named):
             return 0, f"the function names records that are not in the batch: {named}"
-        return min(numbers.index(each) for each in named), "the function reports it as failed"
+        return min(numbers.index(number) for number in named), "the function reports it as failed"

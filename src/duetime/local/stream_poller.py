@@ -1,4 +1,4 @@
-"""Plays DynamoDB Streams' event source: what changes in the actions table reaches `arm`, filtered and in batches."""
+"""Simulates DynamoDB Streams' event source: delivers filtered batches of a table's changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 BATCH = 100
 _PAGE = 1_000
 _BETWEEN_READS = timedelta(milliseconds=50)
-"""Under load, writes are gathered for so long; after a rest, a write is read at once."""
+"""Under load, writes are batched for this time; after a rest, a write is read at once."""
 _LOOK_ANYWAY = timedelta(seconds=30)
 _READS = {"GetItem", "BatchGetItem", "TransactGetItems", "Query", "Scan", "DescribeTable", "ListTables"}
 
@@ -51,30 +51,30 @@ class StreamPoller(Poller):
         self._read_at = clock.now() - _BETWEEN_READS
 
     def listen(self, call: AwsCall) -> None:
-        """Look at the stream soon after anything was written."""
+        """Read the stream soon after a write."""
         service, _, operation = call.target.partition(".")
         if service == "DynamoDB_20120810" and operation not in _READS:
             self.alarm.ring()
 
     def turn(self) -> timedelta:
-        """Read what is new, and deliver it."""
+        """Read and deliver new records."""
         self.pause(max(timedelta(0), self._read_at + _BETWEEN_READS - self.clock.now()))
         self._read_at = self.clock.now()
         records = self._shard.read(_PAGE)
-        wanted = [
-            as_lambda_has_it(record, self._source.arn)
+        matching = [
+            in_lambda_form(record, self._source.arn)
             for record in records
             if any(matches(pattern, record) for pattern in self._source.filters)
         ]
-        for first in range(0, len(wanted), BATCH):
-            self._deliver(wanted[first : first + BATCH])
+        for first in range(0, len(matching), BATCH):
+            self._deliver(matching[first : first + BATCH])
         return timedelta(0) if records else _LOOK_ANYWAY
 
 
-def as_lambda_has_it(record: Mapping[str, Any], stream: str) -> dict[str, Any]:
-    """A stream record in the form in which Lambda's event has it: JSON, times in seconds since 1970."""
-    told: dict[str, Any] = json.loads(json.dumps(record, default=_plain))
-    return {**told, "eventVersion": "1.1", "awsRegion": REGION, "eventSourceARN": stream}
+def in_lambda_form(record: Mapping[str, Any], stream: str) -> dict[str, Any]:
+    """Convert a stream record to the form of Lambda's event: JSON, times in seconds since 1970."""
+    plain: dict[str, Any] = json.loads(json.dumps(record, default=_plain))
+    return {**plain, "eventVersion": "1.1", "awsRegion": REGION, "eventSourceARN": stream}
 
 
 def _plain(value: object) -> object:

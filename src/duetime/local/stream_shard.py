@@ -1,11 +1,11 @@
-"""A reader of a DynamoDB stream as moto keeps it.
+"""Reads a DynamoDB stream of moto.
 
-It takes the records from moto's own shard instead of asking for them by ``GetRecords``: they are the same, in the form
-in which AWS sends them, but each costs microseconds instead of the 3 ms that moto needs to write an answer of
-them, and most of them are filtered out. With that, a drain would spend a quarter of its time in reading its own writes.
+It reads moto's own shard instead of ``GetRecords``. The records have the same form, but each costs
+microseconds instead of 3 ms, and most are filtered out. With ``GetRecords`` a drain would spend a quarter
+of its time on reading its writes.
 
-In one thing they are not the same: moto makes an ``UpdateItem`` of an item that was not there in two steps, and its stream has
-both, first the new item with its keys alone, then all of it. DynamoDB's has one record, of the whole item; so has this.
+moto creates a missing item by ``UpdateItem`` in two steps: its stream has a record with the keys, then one
+with the item. DynamoDB's stream has the second record only, and so has this reader.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from duetime.local.gate import Gate
 
 
 class StreamShard:
-    """Reads one table's only shard from its beginning, each record once."""
+    """Reads the single shard of a table from its beginning, and returns each record once."""
 
     def __init__(self, gate: Gate, table: str) -> None:
         self._gate = gate
@@ -31,21 +31,21 @@ class StreamShard:
         self._next: int = shard.starting_sequence_number
 
     def read(self, most: int) -> Sequence[Mapping[str, Any]]:
-        """The next records, at most so many; empty when there are none yet."""
+        """Return the next records, at most `most`; empty if there are none yet."""
         with self._gate.held():
             ahead: list[dict[str, Any]] = self._shard.get(self._next, most + 1)
         ends_within = len(ahead) > most and _is_a_first_step(ahead[most - 1], ahead[most])
         taken = ahead if ends_within else ahead[:most]
         self._next += len(taken)
         return [
-            each
-            for each, later in zip_longest(taken, taken[1:])
-            if not (later and _is_a_first_step(each, later))
+            record
+            for record, later in zip_longest(taken, taken[1:])
+            if not (later and _is_a_first_step(record, later))
         ]
 
 
 def _is_a_first_step(record: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
-    """Whether both are of one write: nothing is inserted twice in a row."""
+    """Return whether both records are of one write: no item is inserted twice in a row."""
     both = (record, later)
-    keys, keys_later = (each["dynamodb"]["Keys"] for each in both)
-    return keys == keys_later and all(each["eventName"] == "INSERT" for each in both)
+    keys, keys_later = (step["dynamodb"]["Keys"] for step in both)
+    return keys == keys_later and all(step["eventName"] == "INSERT" for step in both)

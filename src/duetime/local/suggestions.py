@@ -1,4 +1,4 @@
-"""What to try: commands that are valid for the app at hand, shown where the local cloud says where it listens."""
+"""Suggests commands that are valid for the app, for the welcome text and the start page."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from duetime.declare.handler import Handler
 from duetime.local.example_payload import example_of
 
 DEFAULT_PORT = 8080
-"""The command line talks to this one unless it is told otherwise."""
+"""The port that the command line uses by default."""
 
 
 def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
-    """A few commands: schedule something, list what there is, trigger a job, and ask the API itself.
+    """Return commands that schedule, list, trigger a job, and call the API.
 
-    `program` is how the command line is called from where the reader is.
+    Args:
+        app: the app.
+        url: the local cloud's URL.
+        program: the command that starts the command line.
     """
     return (
         *(
@@ -27,23 +30,23 @@ def commands(app: App, url: str, program: str = "duetime") -> tuple[str, ...]:
 
 
 def elsewhere(url: str) -> str:
-    """What the command line must be told of where the local cloud is: nothing, at its usual port."""
+    """Return the command line's option for the URL; nothing for the default port."""
     return "" if url.endswith(f":{DEFAULT_PORT}") else f" --url {url}"
 
 
 def _for_jobs(app: App) -> tuple[str, ...]:
-    """List the jobs, and trigger the first that needs no payload of the reader's own."""
+    """Return commands that list the jobs and trigger the first one that needs no payload."""
     ready = [name for name, handler in app.handlers.items() if handler.job and not _is_bare(handler)]
     return ("jobs list", *(f"jobs trigger {name}" for name in ready[:1])) if app.jobs else ()
 
 
 def _is_bare(handler: Handler) -> bool:
-    """Whether its runs take a payload, and nothing says one."""
+    """Return whether its runs need a payload that no job declares."""
     return handler.payload is not None and (handler.job is None or handler.job.payload is None)
 
 
 def _for_types(app: App) -> tuple[str, ...]:
-    """Schedule the first type for which an example can be made; else the very first, with a payload to fill in."""
+    """Return a command that schedules a type with an example payload; else one with a payload to fill in."""
     types = {
         name: handler.payload
         for name, handler in app.handlers.items()

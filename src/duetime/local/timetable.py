@@ -1,6 +1,6 @@
-"""The timetable: when each schedule in EventBridge Scheduler fires next, strictly by its expression and zone.
+"""The timetable: when each schedule of EventBridge Scheduler fires next, by its expression and zone.
 
-moto takes any text for an expression. What AWS would refuse never fires here: it is told of once, and the rest go on.
+moto accepts any text as an expression. A schedule that AWS would reject never fires here; it is logged once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SECOND = timedelta(seconds=1)
 
 
 class ScheduleKey(NamedTuple):
-    """What names a schedule."""
+    """The name of a schedule in its group."""
 
     group: str
     name: str
@@ -30,7 +30,7 @@ class ScheduleKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A valid schedule, and the next instant that it fires at."""
+    """A valid schedule with its next firing."""
 
     key: ScheduleKey
     arn: str
@@ -42,34 +42,34 @@ class Schedule:
     next_at: datetime
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Self | None:
-        """The schedule that ``GetSchedule`` tells of; None when it will never fire.
+    def from_json(cls, description: Mapping[str, Any]) -> Self | None:
+        """Return the schedule of an answer of ``GetSchedule``; None if it will never fire.
 
         Raises:
-            InvalidExpression: AWS would have refused it.
+            InvalidExpression: AWS would reject its expression.
         """
         expression = parse_expression(
-            told["ScheduleExpression"], told.get("ScheduleExpressionTimezone") or "UTC"
+            description["ScheduleExpression"], description.get("ScheduleExpressionTimezone") or "UTC"
         )
-        changed_at = max(told["CreationDate"], told["LastModificationDate"])
-        starts_at = max(told.get("StartDate") or changed_at, changed_at)
+        changed_at = max(description["CreationDate"], description["LastModificationDate"])
+        starts_at = max(description.get("StartDate") or changed_at, changed_at)
         next_at = expression.next_after(starts_at - _SECOND, start=starts_at)
-        ends_at = told.get("EndDate")
-        if told.get("State") == "DISABLED" or next_at is None or (ends_at and next_at > ends_at):
+        ends_at = description.get("EndDate")
+        if description.get("State") == "DISABLED" or next_at is None or (ends_at and next_at > ends_at):
             return None
         return cls(
-            ScheduleKey(told["GroupName"], told["Name"]),
-            told["Arn"],
+            ScheduleKey(description["GroupName"], description["Name"]),
+            description["Arn"],
             expression,
             starts_at,
             ends_at,
-            told["Target"],
-            told.get("ActionAfterCompletion") == "DELETE",
+            description["Target"],
+            description.get("ActionAfterCompletion") == "DELETE",
             next_at,
         )
 
     def after(self, instant: datetime) -> Self | None:
-        """This schedule with its first firing after `instant`; None when there is none: it is completed."""
+        """Return this schedule with its first firing after `instant`; None if it is completed."""
         next_at = self.expression.next_after(instant, start=self.starts_at)
         if next_at is None or (self.ends_at and next_at > self.ends_at):
             return None
@@ -77,22 +77,22 @@ class Schedule:
 
 
 class Timetable:
-    """Known schedules by when they are to be fired."""
+    """Schedules in the order of their firing."""
 
     def __init__(self) -> None:
         self._known: dict[ScheduleKey, tuple[int, Schedule]] = {}
         self._by_time: list[tuple[datetime, int, ScheduleKey]] = []
         self._numbers = itertools.count()
 
-    def learn(self, told: Mapping[str, Any], late: timedelta) -> datetime | None:
-        """Take in what ``GetSchedule`` tells; returns when it is to be fired, which is `late` after its time."""
-        key = ScheduleKey(told["GroupName"], told["Name"])
+    def add(self, description: Mapping[str, Any], late: timedelta) -> datetime | None:
+        """Add a schedule by an answer of ``GetSchedule``; return when it fires, `late` after its time."""
+        key = ScheduleKey(description["GroupName"], description["Name"])
         self.forget(key)
         try:
-            schedule = Schedule.of(told)
+            schedule = Schedule.from_json(description)
         except InvalidExpression as error:
-            log.error(  # noqa: TRY400 - told whole, and no fault of ours
-                "schedule %s never fires, EventBridge would have refused it: %s; %s",
+            log.error(  # noqa: TRY400 - needs no stack
+                "schedule %s never fires, EventBridge would reject it: %s; %s",
                 key.name,
                 error.problem,
                 error.remedy,
@@ -101,27 +101,27 @@ class Timetable:
         return None if schedule is None else self.put(schedule, late)
 
     def put(self, schedule: Schedule, late: timedelta) -> datetime:
-        """Have a schedule fired `late` after its next time; returns when."""
+        """Add a schedule that fires `late` after its next time; return when."""
         number, fire_at = next(self._numbers), schedule.next_at + late
         self._known[schedule.key] = (number, schedule)
         heapq.heappush(self._by_time, (fire_at, number, schedule.key))
         return fire_at
 
     def forget(self, key: ScheduleKey) -> None:
-        """Fire it no more."""
+        """Remove a schedule."""
         self._known.pop(key, None)
 
     def forget_group(self, group: str) -> None:
-        """Fire none of the group any more."""
-        for key in [each for each in self._known if each.group == group]:
+        """Remove a group's schedules."""
+        for key in [key for key in self._known if key.group == group]:
             self.forget(key)
 
     def take_due(self, now: datetime) -> list[Schedule]:
-        """Take out the schedules that are to be fired by `now`."""
+        """Remove and return the schedules that fire by `now`."""
         due = []
         while self._by_time and self._by_time[0][0] <= now:
             _, number, key = heapq.heappop(self._by_time)
-            standing = self._known.get(key)
-            if standing and standing[0] == number:
+            entry = self._known.get(key)
+            if entry and entry[0] == number:
                 due.append(self._known.pop(key)[1])
         return due

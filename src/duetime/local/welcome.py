@@ -1,4 +1,4 @@
-"""What `duetime local` says when it is ready, and when it stops."""
+"""The welcome text of `duetime local`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def welcome(
     jobs: Sequence[UpcomingRun] = (),
     has_console: bool = False,
 ) -> str:
-    """Where it listens, what it runs and when, where to look, and a few commands to try."""
+    """Return the URL, the handlers and jobs, where to look, and a few commands to try."""
     handlers = [name for name, handler in app.handlers.items() if handler.job is None]
     parts = _counted(len(handlers), "handler"), _counted(len(app.jobs), "job")
     listed = f": {', '.join(handlers)}" if handlers else ""
@@ -33,7 +33,7 @@ def welcome(
         *(f"    {command}" for command in commands(app, url, program)),
         "",
         f"  The API takes you for one of acme's admins; the headers {USER}, {TENANT}, {GROUPS}",
-        f"  or {ARN} say who else calls.",
+        f"  or {ARN} choose another caller.",
         *_outbox(settings, url, program),
         "",
         "  Ctrl-C stops it. Everything is in memory, and gone then.",
@@ -46,14 +46,17 @@ def welcome(
 def _look(url: str, *, has_console: bool) -> Sequence[str]:
     if has_console:
         return (f"  In a browser, {url}/ is the console: what ran, what will run, and what went wrong.", "")
-    return (f"  In a browser, {url}/ tells what to try; the console is not built (`make console` does).", "")
+    return (
+        f"  In a browser, {url}/ shows what to try; the console is not built (`make console` builds it).",
+        "",
+    )
 
 
 def _outbox(settings: Settings, url: str, program: str) -> Sequence[str]:
     if settings.events == "off":
         return ()
     command = f"{program} outbox mails{elsewhere(url)}"
-    return ("", f"  Mails go to nobody outside: {url}/outbox has them, and `{command}`.")
+    return ("", f"  Mails never leave this machine: see {url}/outbox, or `{command}`.")
 
 
 def _counted(count: int, what: str) -> str:

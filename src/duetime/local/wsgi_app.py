@@ -1,4 +1,4 @@
-"""The front: the one port's requests go to the API, to moto, to the outbox, to the console, or to the page of this cloud."""
+"""The WSGI application: routes requests to the API, moto, the outbox, the console or the start page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 START = "/local"
-"""What runs here, and what to try; at ``/`` as well, where the console is not built."""
+"""The start page; also at ``/`` if the console is not built."""
 
 _LOOPBACK = {"127.0.0.1", "localhost"}
 
@@ -64,7 +64,7 @@ class WsgiApp:
         return shown
 
     def _shown(self, request: Request) -> Response | None:
-        """What a browser is shown; None where nothing is."""
+        """Return the page of a path for a browser; None if there is none."""
         path = request.path
         if path == OUTBOX or path.startswith(f"{OUTBOX}/"):
             return self._outbox(request)
@@ -76,7 +76,7 @@ class WsgiApp:
 
 
 def _is_for_aws(request: Request) -> bool:
-    """Whether an SDK signed it for an AWS service; signed for the API itself it is the API's."""
+    """Return whether an SDK signed the request for an AWS service, other than the API itself."""
     if "X-Amz-Target" in request.headers:
         return True
     signature = request.headers.get("Authorization", "")
@@ -84,21 +84,21 @@ def _is_for_aws(request: Request) -> bool:
 
 
 def _is_from_elsewhere(request: Request) -> bool:
-    """Whether a web page of another site has a browser ask: this port runs code, and asks for no password."""
-    asked = {urlsplit(f"//{request.host}").hostname}
+    """Return whether a page of another site sent the request: this port runs code without a password."""
+    hosts = {urlsplit(f"//{request.host}").hostname}
     if origin := request.headers.get("Origin"):
-        asked.add(urlsplit(origin).hostname)
-    return not asked <= _LOOPBACK
+        hosts.add(urlsplit(origin).hostname)
+    return not hosts <= _LOOPBACK
 
 
-_ELSEWHERE = "only this machine's own pages and programs may ask here"
+_ELSEWHERE = "only pages and programs of this machine may send requests here"
 
 
 def _refusal(request: Request, error: HTTPException) -> Response:
     status = HTTPStatus(error.code or HTTPStatus.INTERNAL_SERVER_ERROR)
     match error:
         case NotFound():
-            detail = f"there is nothing at {request.path}; the API is at {PREFIX}, and / tells what runs here"
+            detail = f"there is nothing at {request.path}; the API is at {PREFIX}, and / shows what runs here"
         case RequestEntityTooLarge():
             detail = f"the body has more than {LARGEST_BODY:,} bytes"
         case _:
@@ -110,5 +110,5 @@ def _refusal(request: Request, error: HTTPException) -> Response:
 
 
 def _problem(status: HTTPStatus, detail: str) -> Response:
-    told = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
-    return Response(json.dumps(told), status.value, content_type="application/problem+json")
+    problem = {"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail}
+    return Response(json.dumps(problem), status.value, content_type="application/problem+json")

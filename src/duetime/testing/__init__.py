@@ -1,6 +1,6 @@
-"""What users need to test handlers and schedules: a fake run for a plain unit test, and a simulated cloud.
+"""Tools to test handlers and schedules: a fake run for unit tests, and a simulated cloud.
 
-The names are loaded when they are first used: `plugin` is imported in every run of pytest, also where none is needed.
+Names are imported at their first use, since every run of pytest imports `plugin`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from duetime.testing.tables import create_tables as create_tables
     from duetime.testing.turned_clock import TurnedClock as TurnedClock
 
-_HOMES = {
+_MODULES = {
     "DeadLetter": "calls",
     "Faults": "faults",
     "InvariantBroken": "invariants",
@@ -29,17 +29,17 @@ _HOMES = {
     "fake_run": "fakes",
 }
 
-__all__ = [*_HOMES]  # noqa: PLE0604 - the names are texts
+__all__ = [*_MODULES]  # noqa: PLE0604 - the names are texts
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
+    module = _MODULES.get(name)
+    if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{home}"), name)
+    value = getattr(import_module(f"{__name__}.{module}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *_MODULES})

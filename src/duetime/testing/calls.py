@@ -1,4 +1,4 @@
-"""Calls of functions in a simulated cloud, as EventBridge and Lambda make them: late, twice, or never; and again if they fail."""
+"""Invokes functions of a simulated cloud as EventBridge and Lambda do: late, twice or never, with retries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duetime.testing.journey import Journal
 from duetime.testing.processes import Judge, Process, Processes
 
 RETRIES = {"dispatch": 2, "event": 2, "sweep": 0, "catch-up": 1}
-"""How often a failed call of a function is repeated, as the CDK constructs say."""
+"""The retries of a failed invocation, by function, as the CDK constructs set them."""
 
 LATEST = timedelta(minutes=5)
 _RETRY_AFTER = timedelta(minutes=1)
@@ -22,27 +22,27 @@ _RETRY_AFTER = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """What was given up: a message that came too often, or a call of a function that failed too often."""
+    """A message that was received too often, or an invocation that failed too often."""
 
     at: datetime
     function: str
     about: str = ""
-    """The action's id, where it is a message."""
+    """The action's id, for a message."""
 
 
 @dataclass(eq=False, slots=True)
 class FunctionCall:
-    """An asynchronous call of a function."""
+    """An asynchronous invocation of a function."""
 
     function: str
     do: Callable[[], object]
     done: Callable[[datetime], None]
-    """Told when the call that succeeded had begun."""
+    """Receives the start time of the successful call."""
     retries_left: int
 
 
 class FunctionCalls:
-    """Makes calls, each in a process of its own."""
+    """Makes calls in processes of their own."""
 
     def __init__(self, dice: Dice, processes: Processes, story: Journal, judge: Judge) -> None:
         self._dice, self._processes, self._story, self._judge = dice, processes, story, judge
@@ -51,35 +51,35 @@ class FunctionCalls:
         self.dead_letters: list[DeadLetter] = []
 
     def next_at(self) -> datetime | None:
-        """When the next is to be made."""
+        """Return the time of the next call."""
         return self._waiting[0][0] if self._waiting else None
 
     def invoke(
         self, function: str, do: Callable[[], object], done: Callable[[datetime], None] = lambda _: None
     ) -> None:
-        """Call a function, if its wake is not lost; no event is ever lost."""
+        """Call a function, unless a fault loses its wake; events are never lost."""
         if function != "event" and self._dice.hits(self._dice.faults.drop):
-            self._tell(f"✗ a wake of {function} is lost")
+            self._record(f"✗ a wake of {function} is lost")
             return
         self._come(FunctionCall(function, do, done, RETRIES[function]))
         if self._dice.hits(self._dice.faults.double):
-            self._tell(f"✗ a wake of {function} is doubled")
+            self._record(f"✗ a wake of {function} is doubled")
             self._come(FunctionCall(function, do, done, RETRIES[function]))
 
     def make_due(self) -> None:
-        """Make those whose time has come."""
+        """Make the calls that are due."""
         while self._waiting and self._waiting[0][0] <= self._processes.clock.now():
             self._make(heappop(self._waiting)[2])
 
     def give_up(self, function: str, about: str = "") -> None:
-        """Keep a dead letter."""
-        self._story.tell(function, about, "is given up: a dead letter")
+        """Store a dead letter."""
+        self._story.record(function, about, "is given up: a dead letter")
         self.dead_letters.append(DeadLetter(self._processes.clock.now(), function, about))
 
     def _come(self, call: FunctionCall) -> None:
         if self._dice.hits(self._dice.faults.delay):
             late = self._dice.span(LATEST)
-            self._tell(f"✗ a wake of {call.function} is {late.total_seconds():.3f} s late")
+            self._record(f"✗ a wake of {call.function} is {late.total_seconds():.3f} s late")
             self._add(late, call)
         else:
             self._make(call)
@@ -100,5 +100,5 @@ class FunctionCalls:
         else:
             self.give_up(call.function)
 
-    def _tell(self, what: str) -> None:
-        self._story.tell("wake", "", what)
+    def _record(self, what: str) -> None:
+        self._story.record("wake", "", what)

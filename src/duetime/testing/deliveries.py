@@ -1,4 +1,4 @@
-"""Messages and stream records in a simulated cloud: late, twice, overtaken, or lost."""
+"""Delivers messages and stream records of a simulated cloud: late, twice, out of order, or never."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OVERTAKEN_BY = timedelta(seconds=10)
 _SHARDS = 4
 _BATCH = 10
 _RETRIES = 10
-"""Of a batch of stream records: then it is given up, and the sweep finds what it said."""
+"""The retries of a batch of stream records; then the sweep finds its rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaultyQueues:
-    """Due queues whose messages are lost, doubled, late, or overtaken."""
+    """Due queues whose messages are lost, doubled, late or out of order."""
 
     queues: DueQueues
     dice: Dice
@@ -35,7 +35,7 @@ class FaultyQueues:
 
     def send(self, sends: Sequence[Send]) -> None:
         """See `duetime.ports.wakeups.DueQueues`, here and below."""
-        self.queues.send([each for said in sends for each in self._sent(said)])
+        self.queues.send([delivered for send in sends for delivered in self._sent(send)])
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:  # noqa: D102
         self.queues.extend(queue, receipt, seconds)
@@ -43,11 +43,11 @@ class FaultyQueues:
     def _sent(self, send: Send) -> Iterator[Send]:
         faults, about = self.dice.faults, send.message.ref.id
         if self.dice.hits(faults.drop_message):
-            self.story.tell("queue", about, "✗ its message is lost")
+            self.story.record("queue", about, "✗ its message is lost")
             return
         yield self._late(send)
         if self.dice.hits(faults.double):
-            self.story.tell("queue", about, "✗ its message is doubled")
+            self.story.record("queue", about, "✗ its message is doubled")
             yield self._late(send)
 
     def _late(self, send: Send) -> Send:
@@ -58,13 +58,13 @@ class FaultyQueues:
             by = self.dice.span(LATEST_MESSAGE)
         seconds = round(by.total_seconds())
         if seconds:
-            self.story.tell("queue", send.message.ref.id, f"✗ its message is {seconds} s late")
+            self.story.record("queue", send.message.ref.id, f"✗ its message is {seconds} s late")
         return replace(send, delay=send.delay + seconds)
 
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Records of one shard that are given to arm together, again and again until it takes them."""
+    """Records of one shard that `arm` receives together, until it succeeds."""
 
     shard: int
     changes: Sequence[Change]
@@ -73,7 +73,7 @@ class Batch:
 
 @dataclass(eq=False, slots=True)
 class FaultyStream:
-    """The table's stream: the changes of each row in order, at least once; a shard waits for the batch before."""
+    """The table's stream: each row's changes in order, at least once; a batch blocks its shard."""
 
     clock: Clock
     dice: Dice
@@ -85,7 +85,7 @@ class FaultyStream:
     _busy: set[int] = field(default_factory=set)
 
     def add(self, change: Change) -> None:
-        """Take in a change."""
+        """Add a change."""
         row = change.new or change.old
         if row is None:
             return
@@ -96,11 +96,11 @@ class FaultyStream:
         waiting.append((max(at, waiting[-1][0]) if waiting else at, change))
 
     def next_at(self) -> datetime | None:
-        """When the next batch can be read."""
+        """Return when the next batch can be read."""
         return min((at for shard in range(_SHARDS) if (at := self._next_of(shard))), default=None)
 
     def read(self) -> Batch | None:
-        """The next batch, which keeps its shard busy until it is `done` or `failed`."""
+        """Return the next batch, which blocks its shard until it is `done` or `failed`."""
         now = self.clock.now()
         for shard in range(_SHARDS):
             at = self._next_of(shard)
@@ -110,19 +110,19 @@ class FaultyStream:
         return None
 
     def done(self, batch: Batch) -> None:
-        """Go on behind a batch; now and then it comes once more."""
+        """Finish a batch; a fault may repeat it."""
         self._busy.discard(batch.shard)
         if batch.tries < _RETRIES and self.dice.hits(self.dice.faults.double):
-            self._tell(batch, "✗ the batch with it comes again")
+            self._record(batch, "✗ the batch with it comes again")
             self._repeat(batch)
 
     def failed(self, batch: Batch) -> None:
-        """Have a batch come again, if it has not come too often."""
+        """Retry a batch, up to a limit."""
         self._busy.discard(batch.shard)
         if batch.tries < _RETRIES:
             self._repeat(batch)
         else:
-            self._tell(batch, "the batch with it is given up")
+            self._record(batch, "the batch with it is given up")
 
     def _repeat(self, batch: Batch) -> None:
         batch.tries += 1
@@ -141,11 +141,11 @@ class FaultyStream:
             changes.append(waiting.popleft()[1])
         batch = Batch(shard, changes)
         if self.dice.hits(self.dice.faults.drop):
-            self._tell(batch, "✗ the stream loses the batch with it")
+            self._record(batch, "✗ the stream loses the batch with it")
             return Batch(shard, ())
         return batch
 
-    def _tell(self, batch: Batch, what: str) -> None:
+    def _record(self, batch: Batch, what: str) -> None:
         for change in batch.changes:
             row = change.new or change.old
-            self.story.tell("stream", row.id if row else "", what)
+            self.story.record("stream", row.id if row else "", what)

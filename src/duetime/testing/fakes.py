@@ -1,4 +1,4 @@
-"""A run without a scheduler: call a handler as the plain function that it is."""
+"""A fake run, to call a handler as a plain function."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def fake_run(
 ) -> Run:
     """Make a run without a scheduler.
 
-    ``apply_plan_change(payload, fake_run(now=…))`` calls a handler as the plain function that it is. With `job` it is a
-    run of that job, made due by its `cadence`, or else triggered by somebody, unless `trigger` says otherwise.
-    What it commits is afterwards in `Run.committed`; `on_commit` is called with it first, and may raise `CommitRejected`.
+    ``apply_plan_change(payload, fake_run(now=…))`` calls a handler as a plain function. With `job` the run
+    is that job's: due by its `cadence`, or triggered manually, unless `trigger` is set. `Run.committed`
+    holds what it commits; `on_commit` receives it first, and may raise `CommitRejected`.
     """
     usual = Trigger.SCHEDULED if job is None else Trigger.CADENCE if cadence else Trigger.MANUAL
     run_id = _id(job, trigger or usual, now)
@@ -64,7 +64,7 @@ def fake_run(
 
 
 class _Recorder:
-    """Commits to nothing but a test's memory."""
+    """Commits to memory."""
 
     def __init__(self, action_id: ActionId, on_commit: OnCommit | None) -> None:
         self._action_id, self._on_commit = action_id, on_commit

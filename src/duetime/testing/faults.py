@@ -1,18 +1,18 @@
-"""Faults: what goes wrong in a simulated cloud, and how often. One seed decides all of it, so a failure can be replayed.
+"""Faults of a simulated cloud and their rates. A seed determines them, so a failure can be replayed.
 
 ==================  =============================================================================
-what                befalls
+fault               effect
 ==================  =============================================================================
-crash               a process, before or after a call of a back end: nothing of it runs any more
-throttle            a call: nothing of it is done, or of a batch only some
-lose_answer         a write: it is done, and whoever made it is told that it may not be
-pause               a process: it stands still before or after a call, now and then beyond its lease
-drop                a wake of a timer, a job or a pass; the table's stream drops a batch as rarely
-drop_message        a message of a due queue: SQS loses none, so never unless it is said
-double              a wake, a message, a batch of stream records: it comes again
-delay               the same: it comes late, a message up to a minute, the others up to five
-reorder             messages: one overtakes another by some seconds
-skew                clocks: those of two processes differ by at most this
+crash               a process ends before or after a call of a back end
+throttle            a call has no effect; a batch has a partial one
+lose_answer         a write succeeds, but its caller gets an error
+pause               a process pauses before or after a call, sometimes beyond its lease
+drop                a wake of a timer, job or pass is lost, or a batch of the stream
+drop_message        a message of a due queue is lost; off by default, since SQS loses none
+double              a wake, a message or a batch of stream records comes twice
+delay               the same come late: a message up to one minute, the others up to five
+reorder             messages overtake each other by some seconds
+skew                the clocks of two processes differ by at most this
 ==================  =============================================================================
 """
 
@@ -28,7 +28,7 @@ SECOND = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How often something goes wrong, from 0 to 1; each rate is one in so many calls, wakes, messages or records.
+    """The rates of faults, from 0 to 1, for each call, wake, message or record.
 
     Raises:
         ValueError: a rate is not from 0 to 1, or the skew is negative.
@@ -48,7 +48,7 @@ class Faults:
 
     @classmethod
     def only(cls, seed: int, *, skew: timedelta = timedelta(0), **rates: float) -> Self:
-        """Faults of the kinds that are named, and no others: ``Faults.only(17, double=0.5)``."""
+        """Return faults of the named kinds only: ``Faults.only(17, double=0.5)``."""
         none = {field.name: 0.0 for field in fields(cls) if field.name not in {"seed", "skew"}}
         return cls(seed, skew=skew, **none | rates)
 
@@ -56,34 +56,34 @@ class Faults:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, float) and not 0 <= value <= 1:
-                raise ValueError(f"{field.name} is {value}; a rate is from 0 to 1")
+                raise ValueError(f"{field.name} is {value}; a rate must be from 0 to 1")
         if self.skew < timedelta(0):
-            raise ValueError(f"skew is {self.skew}; say how far two clocks may differ")
+            raise ValueError(f"skew is {self.skew}; it must not be negative")
 
 
 class Dice:
-    """Everything that a simulation leaves to chance, drawn from one seed in the order in which it happens."""
+    """Draws every random decision of a simulation from one seed, in order."""
 
     def __init__(self, faults: Faults) -> None:
         self.faults, self.are_fair = faults, False
-        self.random = Random(faults.seed)  # noqa: S311 - it plays faults, it guards nothing
+        self.random = Random(faults.seed)  # noqa: S311 - simulated faults
 
     def hits(self, rate: float) -> bool:
-        """Whether what happens at this rate happens now; never once the faults are over."""
+        """Return whether a fault of this rate happens now; never after the faults have ended."""
         return not self.are_fair and rate > 0 and self.random.random() < rate
 
     def is_heads(self) -> bool:
-        """One or the other, each as often."""
+        """Return True or False with equal probability."""
         return self.random.getrandbits(1) == 1
 
     def span(self, longest: timedelta) -> timedelta:
-        """How long something lasts: mostly a small part of `longest`."""
+        """Return a duration up to `longest`; mostly a small part of it."""
         return longest * self.random.random() ** 3
 
     def skew(self) -> timedelta:
-        """How far a process' clock is off."""
+        """Return the offset of a process' clock."""
         return timedelta(0) if self.are_fair else self.faults.skew * round(self.random.random() - 0.5, 3)
 
     def random_bytes(self, size: int) -> bytes:
-        """Bytes for ids, in place of the machine's own."""
+        """Return random bytes for ids."""
         return self.random.randbytes(size)

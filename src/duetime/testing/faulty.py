@@ -1,4 +1,4 @@
-"""Faulty back ends: what may go wrong at a call of one, as the process sees it that makes the call."""
+"""Faulty back ends: injects faults into the calls that processes make."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ READS = frozenset(
     | {"list", "to_attend", "versions", "spans", "known", "read", "queue_for", "version_of", "types"}
     | {"holders", "in_due_order"}
 )
-"""Methods that change nothing: a crash around them differs little from one around the write before."""
+"""Methods that change nothing; faults there are rarer."""
 
 _SHARE_OF_READS = 0.03
 
 BATCHES = frozenset({"send", "put_many"})
-"""Methods of which a part may be done."""
+"""Methods with a partial effect."""
 
 REPEATED = frozenset(
     {"put", "put_many", "claim", "renew", "settle", "cancel", "ask_to_cancel", "skip", "record"}
     | {"remove_payload", "send", "extend", "set", "clear", "write"}
 )
-"""Methods that AWS' own SDK repeats after a lost answer. A transaction has a token, so its repeats are none."""
+"""Methods that AWS' SDK repeats after a lost answer; transactions have a token instead."""
 
 LONGEST_PAUSE = {"work": timedelta(minutes=12)}
-"""How long a process of a function may stand still: a worker beyond its lease, the others within their time-out."""
+"""The longest pause by function: a worker's exceeds its lease, others' stay within their timeout."""
 
 _SHORT = 20 * SECOND
 
 
 class FaultInjector:
-    """What befalls calls of back ends."""
+    """Injects faults into calls of back ends."""
 
     def __init__(self, dice: Dice, processes: Processes, story: Journal) -> None:
         self._dice, self._processes, self._story = dice, processes, story
@@ -51,12 +51,12 @@ class FaultInjector:
         self._weights = (faults.crash, faults.throttle, faults.lose_answer, faults.pause)
 
     def between(self, port: P, name: str, caller: Process | None = None) -> P:
-        """A port whose calls may go wrong: those of the process that is running, or those of a caller."""
+        """Return a port with faulty calls, for the running process or for a caller."""
         call = self.call if caller is None else partial(self.call_as, caller)
         return cast("P", _Faulty(port, name, call))
 
     def call(self, what: str, method: Method, *args: Any, **more: Any) -> Any:
-        """Call a method of a back end in the process that is running, or fail to."""
+        """Call a method of a back end in the running process, or inject a fault."""
         process = self._processes.current
         if process.is_dead:
             raise Crashed
@@ -67,7 +67,7 @@ class FaultInjector:
         return kind(what, process, partial(method, **more), args)
 
     def call_as(self, caller: Process, what: str, method: Method, *args: Any, **more: Any) -> Any:
-        """Call one for a caller from outside, who neither dies nor stands still."""
+        """Call a method for an external caller, which neither crashes nor pauses."""
         rate = self._dice.faults.throttle + self._dice.faults.lose_answer
         self._processes.acting = caller
         try:
@@ -80,21 +80,23 @@ class FaultInjector:
 
     def _crash(self, what: str, process: Process, method: Method, args: Args) -> Any:
         is_after = self._dice.is_heads()
-        self._story.tell(process.name, _about(args), f"✗ crashes {'after' if is_after else 'before'} {what}")
+        self._story.record(
+            process.name, _about(args), f"✗ crashes {'after' if is_after else 'before'} {what}"
+        )
         if is_after:
             method(*args)
         process.is_dead = True
         raise Crashed
 
     def _throttle(self, what: str, process: Process, method: Method, args: Args) -> Any:
-        self._story.tell(process.name, _about(args), f"✗ {what} is throttled")
+        self._story.record(process.name, _about(args), f"✗ {what} is throttled")
         if _name(what) in BATCHES and len(args[0]) > 1:
             method(args[0][: self._dice.random.randrange(len(args[0]))], *args[1:])
         raise BackendUnavailable(what, "throttled by the simulation")
 
     def _lose_answer(self, what: str, process: Process, method: Method, args: Args) -> Any:
         repeats = _name(what) in REPEATED and self._dice.is_heads()
-        self._story.tell(
+        self._story.record(
             process.name,
             _about(args),
             f"✗ the answer of {what} is lost{', it is called again' if repeats else ''}",
@@ -110,8 +112,8 @@ class FaultInjector:
         span = self._dice.span(LONGEST_PAUSE.get(process.name.partition("-")[0], _SHORT))
         is_after = self._dice.is_heads()
         when = "after" if is_after else "before"
-        self._story.tell(
-            process.name, _about(args), f"✗ stands still for {span.total_seconds():.3f} s {when} {what}"
+        self._story.record(
+            process.name, _about(args), f"✗ pauses for {span.total_seconds():.3f} s {when} {what}"
         )
         done = method(*args) if is_after else None
         self._processes.pause(span)
@@ -119,7 +121,7 @@ class FaultInjector:
 
 
 class _Faulty:
-    """Stands between a process and a port."""
+    """Wraps a port."""
 
     def __init__(self, port: Any, name: str, call: Callable[..., Any]) -> None:
         self._port, self._name, self._call = port, name, call
@@ -138,10 +140,10 @@ def _name(what: str) -> str:
 
 
 def _about(args: Args) -> str:
-    """Which action or job a call is about, if one."""
+    """Return the id or name of the action or job that a call concerns, if any."""
     first = args[0] if args else None
-    for each in (first, getattr(first, "row", None), getattr(first, "ref", None)):
-        found = getattr(each, "id", None) or getattr(each, "name", None)
+    for subject in (first, getattr(first, "row", None), getattr(first, "ref", None)):
+        found = getattr(subject, "id", None) or getattr(subject, "name", None)
         if isinstance(found, str):
             return found
     return ""

@@ -1,4 +1,4 @@
-"""The memory cloud with faults: each function runs in processes of its own, and whatever fails is repeated as AWS does."""
+"""The memory cloud with faults: functions run in processes, and AWS' retries are simulated."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from duetime.worker.heartbeat import Heartbeat
 from duetime.worker.worker import Worker
 
 MAX_RECEIVES = 5
-"""How often a message is received before it is a dead letter."""
+"""Receives of a message before it becomes a dead letter."""
 
 
 class FaultyCloud(JournaledCloud):
-    """Drives itself: `turn` does all that is due, and runs the handlers, too."""
+    """A memory cloud whose `turn` also runs the handlers."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class FaultyCloud(JournaledCloud):
             *((TURN - settings.near_limit,) if settings.timers == "wheel" else ()),
         )
         self._works: dict[tuple[str, int], Worker] = {}
-        self.dice.are_fair = True  # the first deploy is not the subject
+        self.dice.are_fair = True  # the first deploy has no faults
         super().__init__(app, clock=clock, settings=settings, story=story, meter=meter)
         self.dice.are_fair = False
 
@@ -82,7 +82,7 @@ class FaultyCloud(JournaledCloud):
         return self.dice.random_bytes(size)
 
     def seen_by(self, caller: Process | None) -> MemoryBackends:
-        """The back ends as the process sees them that is running, or as a caller from outside."""
+        """Return the faulty back ends of the running process, or of an external caller."""
         queues = FaultyQueues(self._real.queues, self.dice, self._story)
         real, between = self._real, partial(self.trouble.between, caller=caller)
         return MemoryBackends(
@@ -97,7 +97,7 @@ class FaultyCloud(JournaledCloud):
         )
 
     def deploy(self, app: App) -> Reconciled:
-        """Deploy, again and again until it succeeds; meanwhile others may go on, so that time may pass."""
+        """Deploy until it succeeds; other processes go on meanwhile, and time may pass."""
         done: list[Reconciled] = []
         while not done:
             over: list[BaseException | None] = []
@@ -110,19 +110,19 @@ class FaultyCloud(JournaledCloud):
         return done[0]
 
     def _deploy(self, app: App, done: list[Reconciled]) -> None:
-        self._works.clear()  # who is at work goes on as the former version
+        self._works.clear()  # running workers keep the previous version
         done.append(super().deploy(app))
 
     def _changed(self, change: Change) -> None:
         process = self.processes.current
-        self._story.tell_change(process.name, change)
-        self.watch.saw(process, change)
+        self._story.record_change(process.name, change)
+        self.watch.check(process, change)
         self._tell(change)
         if self._lets_through(change):
             self.stream.add(change)
 
     def turn(self) -> None:
-        """Do what is due now; of what that makes due, `next_at` tells."""
+        """Do what is due now; `next_at` returns the time of what becomes due by that."""
         while True:
             self.processes.resume_due()
             self._hearts.beat(self.clock)
@@ -133,15 +133,15 @@ class FaultyCloud(JournaledCloud):
             self.run(delivery)
 
     def next_at(self) -> datetime:
-        """When there is something to do again."""
-        others = [each.next_at() for each in (self.processes, self.stream, self.calls, self._hearts)]
+        """Return when the next work is due."""
+        others = [source.next_at() for source in (self.processes, self.stream, self.calls, self._hearts)]
         return min([super().next_at(), *(other for other in others if other is not None)])
 
     def _sweeps(self, now: datetime) -> bool:
         return super()._sweeps(now) and self._would_find(now)
 
     def _would_find(self, now: datetime) -> bool:
-        """Sweeps that would find nothing are left out: they are most, and cost more than all else."""
+        """Return whether a sweep would find a row; empty sweeps are skipped, since most are empty."""
         maintain_at = self.job_store.earliest_attend_at()
         if maintain_at is not None and maintain_at - LEAD <= now:
             return True
@@ -176,7 +176,7 @@ class FaultyCloud(JournaledCloud):
         self._swept_at = began_at
 
     def run(self, delivery: Delivery) -> None:
-        """Have a process of the worker work on a delivery; it comes again if that fails."""
+        """Run a delivery in a process of the worker; a failed one comes again."""
         queue, receipt = self._queue_of.pop(delivery.receipt), delivery.receipt
         about = delivery.message.ref.id
         if self._workers.receives(receipt) > MAX_RECEIVES:
@@ -215,21 +215,21 @@ class FaultyCloud(JournaledCloud):
         return Process(function, self.dice.skew())
 
     def _judge(self, who: str, about: str, error: BaseException | None) -> bool:
-        """Whether a process did what it had to; what is neither a fault nor expected is a mistake, and is raised."""
+        """Return whether a process succeeded; unexpected errors are raised."""
         if error is None:
             return True
         if not isinstance(error, Crashed | DuetimeError | SystemExit):
             raise error
         if not isinstance(error, Crashed):
-            self._story.tell(who, about, f"fails: {type(error).__name__}: {error}")
+            self._story.record(who, about, f"fails: {type(error).__name__}: {error}")
         return False
 
 
 class _Waker(DueScanner):
-    """Passes by the shards and windows that are empty, since it would find nothing there: they are most, by far."""
+    """Skips empty shards and windows, which are most."""
 
-    def __init__(self, real: MemoryStore, *ports: Any, **said: Any) -> None:
-        super().__init__(*ports, **said)
+    def __init__(self, real: MemoryStore, *ports: Any, **options: Any) -> None:
+        super().__init__(*ports, **options)
         self._real = real
 
     @property
@@ -239,8 +239,10 @@ class _Waker(DueScanner):
     def wake(self, windows: Iterable[DueWindow], *, stop_at: datetime) -> tuple[ScanResult, dict[str, str]]:
         due = self._real.unsettled()
         found = [(window, _is_empty(window, due.get(window.shard, ()))) for window in windows]
-        passed, marks = super().wake([each for each, is_empty in found if not is_empty], stop_at=stop_at)
-        return passed, {each.name: instant.text(each.until) for each, is_empty in found if is_empty} | marks
+        passed, marks = super().wake([window for window, is_empty in found if not is_empty], stop_at=stop_at)
+        return passed, {
+            window.name: instant.text(window.until) for window, is_empty in found if is_empty
+        } | marks
 
 
 def _is_empty(window: DueWindow, due: Sequence[datetime]) -> bool:

@@ -1,7 +1,7 @@
-"""The invariants: what must hold of a simulated cloud, whatever has befallen it. Read off rows and jobs, not off what it did.
+"""The invariants of a simulated cloud, checked on its rows and jobs.
 
-A fault is healed within minutes by the sweep, at the latest by the next catch-up; so they hold once the faults have been over for
-that long.
+The sweep repairs a fault within minutes, at the latest the next catch-up does. The invariants hold after
+that time.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ _MOST = 100_000
 _A_SWEEP = timedelta(minutes=3)
 _SECOND = timedelta(seconds=1)
 _A_LOOK = timedelta(minutes=3)
-"""Longer than a run that waits for a slot lets pass between two looks."""
+"""More than the time between two tries of a run that waits for a slot."""
 
 
 class InvariantBroken(AssertionError):
-    """What must hold of a cloud does not."""
+    """An invariant of a cloud does not hold."""
 
     def __init__(self, broken: Sequence[str], *, seed: int | None, story: str) -> None:
         self.broken, self.seed = tuple(broken), seed
-        replayed = "" if seed is None else f"\n\nThe same faults with seed={seed} do it again."
+        replayed = "" if seed is None else f"\n\nReplay it with the same faults and seed={seed}."
         super().__init__("\n".join([*broken, "", "The story:", story]) + replayed)
 
 
 def broken_in(cloud: MemoryCloud) -> Iterator[str]:
-    """What does not hold, in a line each."""
+    """Yield a line for each broken invariant."""
     now, rows = cloud.clock.now(), cloud.store.rows()
     yield from _lost(cloud, rows, now)
     yield from _run_twice(rows)
@@ -48,7 +48,7 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
 
 
 def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator[str]:
-    """2: nothing that is due has not come to its end, but what waits for another run of its job or its key."""
+    """2: each due row is settled, unless it waits for a run of its job or concurrency key."""
     for row in rows:
         since = row.lease_until or row.due_at
         if not row.status.is_final and _looked_at(row, since, cloud) < now and not _waits(cloud, row):
@@ -56,7 +56,7 @@ def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator
 
 
 def _looked_at(row: Action, since: datetime, cloud: MemoryCloud) -> datetime:
-    """By when a sweep must have looked at it since then: it looks when a row is so and so late."""
+    """Return by when a sweep must have seen the row."""
     looks = (look for look in bands(cloud.settings.grace) if row.due_at + look >= since)
     return row.due_at + next(looks, DEEPEST + CATCH_UP_EVERY) + _A_SWEEP
 
@@ -71,19 +71,19 @@ def _waits(cloud: MemoryCloud, row: Action) -> bool:
 
 
 def _waits_for_slot(cloud: MemoryCloud, row: Action) -> bool:
-    """Whether others hold the slots of its concurrency key, or did just now: it looks again within a minute or so."""
+    """Return whether other runs hold the slots of the concurrency key, or did minutes ago."""
     if row.concurrency_key is None:
         return False
     others = cloud.store.holders(row.tenant_id, row.concurrency_key) - {row.id}
     if len(others) >= row.concurrency_limit:
         return True
     lately = cloud.clock.now() - _A_LOOK
-    beside = (each for each in cloud.store.rows() if _key_of(each) == _key_of(row) and each is not row)
-    return any(each.attempts and (each.attempts[-1].finished_at or lately) > lately for each in beside)
+    beside = (other for other in cloud.store.rows() if _key_of(other) == _key_of(row) and other is not row)
+    return any(other.attempts and (other.attempts[-1].finished_at or lately) > lately for other in beside)
 
 
 def _too_many(rows: Sequence[Action], now: datetime) -> Iterator[str]:
-    """1: no more runs with one concurrency key hold live leases than the one that began last allows."""
+    """1: live leases under a concurrency key stay within the limit of the latest run."""
     live: dict[tuple[str, str | None], list[Action]] = {}
     for row in rows:
         is_live = row.status is Status.PROCESSING and row.lease_until is not None and row.lease_until > now
@@ -100,7 +100,7 @@ def _key_of(row: Action) -> tuple[str, str | None]:
 
 
 def _run_twice(rows: Sequence[Action]) -> Iterator[str]:
-    """3: one nominal time is run under one version."""
+    """3: each nominal time runs under one version only."""
     begun: dict[tuple[str, str, datetime], Action] = {}
     for row in rows:
         if row.attempt and row.job is not None and row.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}:
@@ -115,7 +115,7 @@ def _jobs(store: JobStore) -> Sequence[JobRef]:
 
 
 class _Times:
-    """The nominal times of one job, and what became of them."""
+    """The nominal times of one job with their results."""
 
     def __init__(self, cloud: MemoryCloud, ref: JobRef) -> None:
         self._cloud, self._ref, self._now = cloud, ref, cloud.clock.now()
@@ -132,20 +132,19 @@ class _Times:
         yield from self._off_the_cadence()
 
     def _unexplained(self) -> Iterator[str]:
-        """4: each nominal time up to now has an account, and each account a nominal time."""
+        """4: each past nominal time has one explanation, and each explanation a nominal time."""
         times, found = list(self._nominal()), self._explained()
         name = self._ref.name
-        counted = sum(each.count or 0 for each in found)
+        counted = sum(occurrence.count or 0 for occurrence in found)
         if counted != len(times):
             yield f"{name} has {len(times)} nominal times, and {counted} are explained (invariant 4)"
         settled_by = self._now - self._cloud.settings.job_grace
         open_ones = {OccurrenceStatus.FORGOTTEN, OccurrenceStatus.UPCOMING}
-        for each in found:
-            is_open = (
-                each.account is OccurrenceStatus.PENDING and each.action_id is None and each.at < settled_by
-            )
-            if each.account in open_ones or is_open:
-                yield f"{name} at {each.at:%m-%d %H:%M:%S} is {each.account.value}: {each.note} (invariant 4)"
+        for occurrence in found:
+            status, at = occurrence.account, occurrence.at
+            is_open = status is OccurrenceStatus.PENDING and occurrence.action_id is None and at < settled_by
+            if status in open_ones or is_open:
+                yield f"{name} at {at:%m-%d %H:%M:%S} is {status.value}: {occurrence.note} (invariant 4)"
 
     def _explained(self) -> Explanation:
         explain = Explain(
@@ -165,7 +164,7 @@ class _Times:
             yield from (due.at for due in stacked.between(version.since, end))
 
     def _off_the_cadence(self) -> Iterator[str]:
-        """5: each occurrence's nominal time is one of its version's cadences."""
+        """5: each occurrence's nominal time is a time of its version's cadences."""
         cadences = {version.number: version.definition.cadences for version in self._versions}
         for row in self._cloud.store.rows():
             is_mine = (row.tenant_id, row.job) == (self._ref.tenant_id, self._ref.name)
@@ -178,7 +177,8 @@ class _Times:
 
 
 def unexpected(rows: Sequence[Action], known: frozenset[str]) -> Iterator[str]:
-    """8: what names no handler has failed, and says so."""
+    """8: an action of an unknown type has failed."""
     for row in rows:
         if row.type not in known and row.status is not Status.FAILED:
-            yield f"{short(row.id)} is {row.status.value}, though no handler is named {row.type} (invariant 8)"
+            state = row.status.value
+            yield f"{short(row.id)} is {state}, though no handler is named {row.type} (invariant 8)"

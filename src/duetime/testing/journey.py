@@ -1,4 +1,4 @@
-"""The story of a simulation: what happened when, and who did it, as lines to read from top to bottom."""
+"""The journal of a simulation: who did what when, in lines."""
 
 from __future__ import annotations
 
@@ -17,31 +17,37 @@ from duetime.model.change import Change
 from duetime.ports.meter import UNMETERED, Meter
 from duetime.settings import Settings
 
-KEPT = 20_000
-"""Lines at the most; of a longer story the end is kept."""
+LONGEST = 20_000
+"""Lines of a journal; older ones are dropped."""
 
 _Line = tuple[datetime, str, str, str | Callable[[], str]]
 
 
 class Journal:
-    """Takes down what happens. A line is worded when it is read, so that a story nobody reads costs little."""
+    """Records what happens. Lines are formatted when they are read, so an unread journal is cheap."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._lines: deque[_Line] = deque(maxlen=KEPT)
+        self._lines: deque[_Line] = deque(maxlen=LONGEST)
 
-    def tell(self, who: str, about: str, what: str | Callable[[], str]) -> None:
-        """Take down a line: who did it, which action or job it is about, and what happened."""
+    def record(self, who: str, about: str, what: str | Callable[[], str]) -> None:
+        """Record a line.
+
+        Args:
+            who: the process.
+            about: the action's id or the job's name.
+            what: what happened.
+        """
         self._lines.append((self._clock.now(), who, about, what))
 
-    def tell_change(self, who: str, change: Change) -> None:
-        """Take down what became of a row."""
+    def record_change(self, who: str, change: Change) -> None:
+        """Record the change of a row."""
         row = change.new or change.old
         if row is not None:
-            self.tell(who, row.id, lambda: told(change))
+            self.record(who, row.id, lambda: description_of(change))
 
     def lines(self, about: str | None = None) -> Iterator[str]:
-        """The lines, or those about one action or job alone."""
+        """Yield the lines, optionally of one action or job."""
         for at, who, subject, what in self._lines:
             if about is None or subject == about:
                 words = what if isinstance(what, str) else what()
@@ -53,7 +59,7 @@ class Journal:
 
 
 class JournaledCloud(MemoryCloud):
-    """A memory cloud whose story is taken down."""
+    """A memory cloud with a journal."""
 
     def __init__(
         self, app: App, *, clock: Clock, settings: Settings, story: Journal, meter: Meter = UNMETERED
@@ -62,21 +68,21 @@ class JournaledCloud(MemoryCloud):
         super().__init__(app, clock=clock, settings=settings, instance="simulated", meter=meter)
 
     def _changed(self, change: Change) -> None:
-        self._story.tell_change("", change)
+        self._story.record_change("", change)
         super()._changed(change)
 
     def seen_by_caller(self, name: str | None) -> MemoryBackends:
-        """The back ends as somebody of that name sees them who calls from outside; without a name, as they are."""
+        """Return the back ends of an external caller; with faults if it has a name."""
         del name
         return self._seen
 
     def random_bytes(self, size: int) -> bytes:
-        """Random bytes for ids."""
+        """Return random bytes for ids."""
         return os.urandom(size)
 
 
 def short(subject: str) -> str:
-    """An id as people tell ids apart: the end of a one-shot's, job, version and time of an occurrence's."""
+    """Return a short form of an id: the end of a one-shot's, or an occurrence's job, version and time."""
     if not ids.is_action_id(subject):
         return subject
     if ids.is_one_shot(subject):
@@ -87,22 +93,22 @@ def short(subject: str) -> str:
     return f"{ids.job_of(subject)} {'event' if version is None else f'v{version}'} {at:%H:%M:%S}{kind}"
 
 
-def told(change: Change) -> str:
-    """What became of a row, in words."""
+def description_of(change: Change) -> str:
+    """Describe the change of a row."""
     old, new = change.old, change.new
     if new is None:
         return "is removed"
     if old is None:
         return f"{new.status.value}, due {_time(new.due_at)}, {new.type} for {new.tenant_id}"
     if new.status is Status.PROCESSING:
-        return _told_of_a_run(old, new)
+        return _description_of_run(old, new)
     if new.status is Status.PENDING:
         return f"{old.status.value} → pending, due {_time(new.due_at)}, gen {new.generation}" + _ending(new)
     why = f", {new.skip_reason.value}: {new.note or ''}" if new.skip_reason else ""
     return f"{old.status.value} → {new.status.value}{why}" + _ending(new)
 
 
-def _told_of_a_run(old: Action, new: Action) -> str:
+def _description_of_run(old: Action, new: Action) -> str:
     until = "" if new.lease_until is None else f", lease until {_time(new.lease_until)}"
     if len(new.attempts) > len(old.attempts):
         word = "taken over" if old.status is Status.PROCESSING else "claimed"

@@ -1,7 +1,7 @@
-"""The pytest fixture `duetime_cloud`: simulated clouds that end with the test; where it fails, the report tells their stories.
+"""The pytest fixture `duetime_cloud`: simulated clouds with their stories in the test's report.
 
-pytest finds this module by itself wherever duetime is installed, and loads it in each of its runs. So it imports
-nothing of duetime until the fixture is used.
+pytest loads this module in every run where duetime is installed. Therefore it imports nothing of duetime
+before the fixture is used.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
 
 class Clouds:
-    """Makes the clouds of one test."""
+    """Creates the clouds of one test."""
 
     def __init__(self) -> None:
-        self._made: list[tuple[SimulatedCloud, Faults | None]] = []
+        self._clouds: list[tuple[SimulatedCloud, Faults | None]] = []
 
-    def __call__(self, app: App, *, faults: Faults | None = None, **said: Any) -> SimulatedCloud:
-        """Make one; it takes what `SimulatedCloud` takes.
+    def __call__(self, app: App, *, faults: Faults | None = None, **options: Any) -> SimulatedCloud:
+        """Create a cloud with the arguments of `SimulatedCloud`.
 
         Raises:
             DeclarationError: as `SimulatedCloud`.
         """
-        from duetime.testing.simulated import SimulatedCloud  # noqa: PLC0415 - only who uses it pays for it
+        from duetime.testing.simulated import SimulatedCloud  # noqa: PLC0415 - loaded only if used
 
-        cloud = SimulatedCloud(app, faults=faults, **said)
-        self._made.append((cloud, faults))
+        cloud = SimulatedCloud(app, faults=faults, **options)
+        self._clouds.append((cloud, faults))
         return cloud
 
     def close(self) -> None:
-        """Close them all, the last one first."""
-        for cloud, _ in reversed(self._made):
+        """Close all clouds, the last one first."""
+        for cloud, _ in reversed(self._clouds):
             cloud.close()
 
     def stories(self) -> Iterator[tuple[str, str]]:
-        """A heading and the story of each cloud that had faults."""
-        for cloud, faults in self._made:
+        """Yield a heading and the story of each cloud with faults."""
+        for cloud, faults in self._clouds:
             if faults is not None:
                 yield f"the story of the cloud with faults of seed {faults.seed}", cloud.story()
 
@@ -52,7 +52,7 @@ _CLOUDS = pytest.StashKey[Clouds]()
 
 @pytest.fixture
 def duetime_cloud(request: pytest.FixtureRequest) -> Iterator[Clouds]:
-    """Makes simulated clouds: ``duetime_cloud(app, start=…, faults=…)``; all are closed when the test ends."""
+    """Create simulated clouds: ``duetime_cloud(app, start=…, faults=…)``; the test's end closes them."""
     clouds = request.node.stash[_CLOUDS] = Clouds()
     yield clouds
     clouds.close()
@@ -62,7 +62,7 @@ def duetime_cloud(request: pytest.FixtureRequest) -> Iterator[Clouds]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Attach the stories to a failed test's report, unless its own message tells them (see `InvariantBroken`)."""
+    """Attach the stories to a failed test's report, unless its message has them (see `InvariantBroken`)."""
     report = yield
     clouds = item.stash.get(_CLOUDS, None)
     if clouds is not None and report.failed and call.excinfo is not None:

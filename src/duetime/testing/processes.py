@@ -1,4 +1,4 @@
-"""The processes of a simulated cloud: each has a clock of its own, may stand still, and may die at any call."""
+"""The processes of a simulated cloud: each has a clock, may pause, and may crash at any call."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from duetime.testing.strands import SteppedThread
 _NONE = timedelta(0)
 
 Over = Callable[[BaseException | None], None]
-"""Told when a process has done its work: with what it raised, or with None."""
+"""Receives the error of a finished process, or None."""
 
 
 Judge = Callable[[str, str, BaseException | None], bool]
-"""Says whether a process did what it had to: given who it was, which action it was about, and what it raised."""
+"""Returns whether a process succeeded; receives its name, the action, and its error."""
 
 
 class Crashed(BaseException):
-    """The process has died: no code of it may notice, so it is no ``Exception``."""
+    """The process has crashed; handlers must not catch it, so it is no ``Exception``."""
 
 
 @dataclass(eq=False, slots=True)
 class Process:
-    """One process of a function, or a caller's."""
+    """One process of a function or caller."""
 
     name: str
     offset: timedelta = _NONE
-    """How far its clock is ahead."""
+    """The offset of its clock."""
     meets_faults: bool = True
     is_dead: bool = False
-    stands_until: datetime | None = None
-    """It was paused: nothing of it goes on before."""
+    paused_until: datetime | None = None
+    """The end of its pause."""
 
 
 @dataclass(eq=False, slots=True)
@@ -48,34 +48,34 @@ class _Running:
 
 @dataclass(eq=False, slots=True)
 class Processes:
-    """Runs processes, one at any moment, by the clock that everybody's clock goes by."""
+    """Runs processes one at a time, by a common clock."""
 
     clock: Clock
     outside: Process = field(default_factory=lambda: Process("caller", meets_faults=False))
-    """Whoever drives the simulation: a test's own code."""
+    """The test that drives the simulation."""
     _now: _Running | None = None
     _parked: list[tuple[datetime, int, _Running]] = field(default_factory=list)
     _numbers: count[int] = field(default_factory=count)
 
     acting: Process | None = None
-    """A caller whose call of a back end is under way."""
+    """The caller whose call of a back end is running."""
 
     @property
     def current(self) -> Process:
-        """Whose code is running."""
+        """The running process."""
         if self.acting is not None:
             return self.acting
         return self._now.process if self._now else self.outside
 
     def start(self, process: Process, do: Callable[[], object], over: Over) -> None:
-        """Have a process do something, up to where it first waits."""
+        """Start work in a process, up to its first wait."""
         self._resume(_Running(process, SteppedThread(do), over, self.clock.now()))
 
     def wait_until(self, at: datetime) -> None:
-        """Let the process that is running stand still until `at`, while others go on; at once when that has passed.
+        """Suspend the running process until `at`, while others go on.
 
         Raises:
-            Crashed: it has died meanwhile.
+            Crashed: it crashed meanwhile.
         """
         running = self._now
         if running is None:
@@ -87,27 +87,27 @@ class Processes:
             raise Crashed
 
     def pause(self, span: timedelta) -> None:
-        """Let the process that is running, with all that it does, stand still for a while."""
+        """Pause the running process with all its threads."""
         until = self.clock.now() + span
-        self.current.stands_until = until
+        self.current.paused_until = until
         self.wait_until(until)
 
     def next_at(self) -> datetime | None:
-        """When the next process goes on."""
+        """Return when the next process resumes."""
         return self._parked[0][0] if self._parked else None
 
     def resume_due(self) -> None:
-        """Have all go on whose time has come."""
+        """Resume the processes that are due."""
         while self._parked and self._parked[0][0] <= self.clock.now():
             running = heappop(self._parked)[2]
-            stands_until = running.process.stands_until
-            if stands_until is not None and stands_until > self.clock.now():
-                self._park(running, stands_until)
+            paused_until = running.process.paused_until
+            if paused_until is not None and paused_until > self.clock.now():
+                self._park(running, paused_until)
             else:
                 self._resume(running)
 
     def end(self) -> None:
-        """Let everything die that has not ended."""
+        """Crash all processes that have not ended."""
         while self._parked:
             running = heappop(self._parked)[2]
             running.process.is_dead, running.over = True, lambda _: None
@@ -130,7 +130,7 @@ class Processes:
 
 @dataclass(frozen=True, slots=True)
 class ProcessClock:
-    """The clock of a process: of the one that is running, unless one is named."""
+    """The clock of the running process, or of a named one."""
 
     processes: Processes
     named: Process | None = None

@@ -1,4 +1,4 @@
-"""A meter that keeps all it is told, for tests to look at."""
+"""A meter that records all metrics, for tests."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from duetime.model.metric import Metric
 from duetime.ports.meter import Subject
 
 
-class _Told(NamedTuple):
+class _Value(NamedTuple):
     value: float
     type: str | None
     tenant_id: str | None
 
 
 class RecordedMetrics:
-    """What was counted and measured, in the order in which it was told."""
+    """Recorded metrics in order."""
 
     def __init__(self) -> None:
-        self._told: dict[Metric, list[_Told]] = defaultdict(list)
+        self._values: dict[Metric, list[_Value]] = defaultdict(list)
         self._turn = threading.Lock()
 
     def add(self, metric: Metric, value: float = 1, *, of: Action | Subject | None = None) -> None:
         """See `duetime.ports.meter.Meter`."""
         whose = (None, None) if of is None else (of.type, of.tenant_id)
         with self._turn:
-            self._told[metric].append(_Told(value, *whose))
+            self._values[metric].append(_Value(value, *whose))
 
     def values(
         self,
@@ -37,11 +37,11 @@ class RecordedMetrics:
         type: str | None = None,  # noqa: A002 - the metrics' own word
         tenant_id: str | None = None,
     ) -> tuple[float, ...]:
-        """What was told of a metric; of one type or tenant alone, if it is given."""
+        """Return the values of a metric, optionally of one type or tenant."""
         return tuple(
-            each.value
-            for each in self._told.get(Metric(metric), ())
-            if type in {None, each.type} and tenant_id in {None, each.tenant_id}
+            entry.value
+            for entry in self._values.get(Metric(metric), ())
+            if type in {None, entry.type} and tenant_id in {None, entry.tenant_id}
         )
 
     def total(
@@ -51,5 +51,5 @@ class RecordedMetrics:
         type: str | None = None,  # noqa: A002 - as above
         tenant_id: str | None = None,
     ) -> float:
-        """What a counter stands at."""
+        """Return a counter's sum."""
         return sum(self.values(metric, type=type, tenant_id=tenant_id))

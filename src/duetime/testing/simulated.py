@@ -1,4 +1,4 @@
-"""The simulated cloud: the real steps over memory back ends and a clock that the test turns."""
+"""The simulated cloud: the real steps over memory back ends and a manual clock."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ from duetime.testing.recorded_metrics import RecordedMetrics
 from duetime.testing.turned_clock import TurnedClock
 
 _FRACTION = timedelta(seconds=1)
-"""A worker waits out the last fraction of a second; here its delivery waits until the clock is turned that far."""
+"""A worker sleeps for the last fraction of a second; here its delivery waits for the clock."""
 
 
 class SimulatedCloud:
-    """Runs an app in simulated time: ``cloud.advance(hours=3)`` does all that would happen in three hours.
+    """Runs an app in simulated time: ``cloud.advance(hours=3)`` does all that happens in three hours.
 
-    Handlers run where `advance` is called, one after the other, so a test may look at what they did. With `faults`
-    they may overlap in simulated time, one at any moment still: a handler takes time by ``run.clock.wait_until(…)``.
-    What its functions count and measure is in ``cloud.metrics``.
+    `advance` runs the handlers one after another. With `faults` they may overlap in simulated time; a
+    handler takes time by ``run.clock.wait_until(…)``. ``cloud.metrics`` holds the metrics.
     """
 
     def __init__(
@@ -49,21 +48,20 @@ class SimulatedCloud:
         resources: Mapping[Any, object] | None = None,
         on_commit: OnCommit | None = None,
     ) -> None:
-        """Make a cloud.
+        """Create a cloud.
 
         Args:
-            app: what it runs.
-            start: where the clock stands at first.
+            app: the app that it runs.
+            start: the initial time.
             tenant_id: the tenant of its `scheduler`.
-            actor: who schedules there.
-            settings: as a deployment chooses them.
-            faults: what goes wrong from now on; the same seed does the same again.
-            resources: what handlers are given in place of the app's own, by the type that they ask for.
-            on_commit: plays the tables that handlers commit to: it is called with the entries of each commit, and may
-                raise `CommitRejected`.
+            actor: the actor of its `scheduler`.
+            settings: the deployment's settings.
+            faults: the faults to inject; the same seed repeats them.
+            resources: replacements of the app's resources, by type.
+            on_commit: receives the entries of each commit, and may raise `CommitRejected`.
 
         Raises:
-            DeclarationError: the app is not complete, or has no such resource.
+            DeclarationError: the app is incomplete, or lacks such a resource.
         """
         self.clock = TurnedClock(start)
         self._settings, self._given = settings or Settings(), resources or {}
@@ -90,13 +88,13 @@ class SimulatedCloud:
     def scheduler_for(
         self, tenant_id: str, actor: str = "simulation", *, meets_faults: bool = False
     ) -> Scheduler:
-        """A scheduler for another tenant of the same cloud.
+        """Return a scheduler for another tenant of the same cloud.
 
         Args:
-            tenant_id: whose.
-            actor: who schedules.
-            meets_faults: whether its calls may be throttled, and their answers lost, as those of the cloud's own
-                functions; they then raise `BackendUnavailable`, and its clock is off.
+            tenant_id: the tenant.
+            actor: the actor.
+            meets_faults: whether its calls may be throttled and their answers lost, so that they raise
+                `BackendUnavailable`, and its clock is off.
         """
         backends = self._cloud.seen_by_caller(actor if meets_faults else None)
         return Scheduler(
@@ -116,11 +114,11 @@ class SimulatedCloud:
         return self.scheduler.jobs
 
     def deploy(self, app: App) -> tuple[str, ...]:
-        """Deploy another version of the app: its handlers, and what its jobs have become, in a line each.
+        """Deploy another version of the app; return a line for each changed job.
 
-        Resources that were given to the cloud stay in place of this app's, too.
+        The cloud's resources replace this app's, too.
         """
-        given = {each: made for each, made in self._given.items() if each in app.resources}
+        given = {kind: value for kind, value in self._given.items() if kind in app.resources}
         app = app.with_resources(given)
         app.complete()  # before anything changes
         return self._cloud.deploy(app).changes
@@ -133,7 +131,7 @@ class SimulatedCloud:
         *,
         id: str | None = None,  # noqa: A002 - as above
     ) -> None:
-        """Put an event on the bus; the same `id` again is the same event again."""
+        """Put an event on the bus; the same `id` means the same event."""
         at = self.now.replace(microsecond=0)
         event_id = str(UUID(bytes=self._cloud.random_bytes(16))) if id is None else id
         self._cloud.event(
@@ -149,18 +147,18 @@ class SimulatedCloud:
 
     @property
     def now(self) -> datetime:
-        """Where the clock stands."""
+        """The simulated time."""
         return self.clock.now()
 
     def actions(self, status: Status | str | None = None) -> tuple[Action, ...]:
-        """Every tenant's actions, by id, but the system's own passes; only those of a status if one is given."""
+        """Return all tenants' actions by id, without the system's passes, optionally of one status."""
         rows = self._cloud.store.rows()
         return tuple(row for row in rows if status in {None, row.status} and not _is_pass(row))
 
     def events(self, type: str | None = None) -> tuple[Mapping[str, Any], ...]:  # noqa: A002 - EventBridge's word
-        """The lifecycle events published so far, as a subscriber gets them; only those of a detail-type if one is given."""
+        """Return the published lifecycle events as subscribers get them, optionally of one type."""
         published = self._cloud.bus.published
-        return tuple(each for each in published if type in {None, each["detail-type"]})
+        return tuple(event for event in published if type in {None, event["detail-type"]})
 
     def advance(self, span: timedelta | None = None, /, **units: float) -> None:
         """Let time pass: ``advance(minutes=5)`` or ``advance(timedelta(minutes=5))``."""
@@ -172,27 +170,27 @@ class SimulatedCloud:
         self.clock.wait_until(until)
 
     def end_faults(self) -> None:
-        """From now on nothing more goes wrong; what is late or stands still comes when it was to come."""
+        """Inject no more faults; delayed and paused work continues at its time."""
         if self._faulty is not None:
             self._faulty.dice.are_fair = True
-            self._story.tell("simulation", "", "the faults are over")
+            self._story.record("simulation", "", "the faults are over")
 
     @property
     def dead_letters(self) -> Sequence[DeadLetter]:
-        """What was given up: messages that came too often, and functions that failed too often."""
+        """Messages that were received too often, and functions that failed too often."""
         return () if self._faulty is None else tuple(self._faulty.calls.dead_letters)
 
     def story(self, about: str | None = None) -> str:
-        """What happened, a line each; of one action or job alone if its id or name is given."""
+        """Return the journal, optionally of one action's id or job's name."""
         return "\n".join(self._story.lines(about))
 
     def check(self) -> None:
-        """Check the scheduler's invariants, over all that has happened.
+        """Check the scheduler's invariants.
 
-        A fault is healed within minutes, at the latest by the next catch-up: end them, let time pass, and check then.
+        Faults are repaired within minutes, at the latest by the next catch-up: end them, advance, then check.
 
         Raises:
-            InvariantBroken: one does not hold; it tells which, the seed, and the story.
+            InvariantBroken: an invariant does not hold; the message has the seed and the story.
         """
         broken = [*(self._faulty.watch.broken if self._faulty else ()), *broken_in(self._cloud)]
         if broken:
@@ -200,18 +198,18 @@ class SimulatedCloud:
             raise InvariantBroken(broken, seed=seed, story=self.story())
 
     def close(self) -> None:
-        """Let what still runs die. A cloud with faults keeps a thread for each handler that has not ended."""
+        """End all processes. A cloud with faults has a thread for each unfinished handler."""
         if self._faulty is not None:
             self._faulty.processes.end()
 
     def _next_at(self) -> datetime:
-        return min([self._cloud.next_at(), *(each.message.due_at for each in self._waiting_out)])
+        return min([self._cloud.next_at(), *(delivery.message.due_at for delivery in self._waiting_out)])
 
     def _do_what_is_due(self) -> None:
-        ready = [each for each in self._waiting_out if each.message.due_at <= self.now]
-        self._waiting_out = [each for each in self._waiting_out if each not in ready]
-        for each in ready:
-            self._cloud.run(each)
+        ready = [delivery for delivery in self._waiting_out if delivery.message.due_at <= self.now]
+        self._waiting_out = [delivery for delivery in self._waiting_out if delivery not in ready]
+        for waiting in ready:
+            self._cloud.run(waiting)
         while (delivery := self._cloud.turn()) is not None:
             if self.now < delivery.message.due_at <= self.now + _FRACTION:
                 self._waiting_out.append(delivery)

@@ -1,4 +1,4 @@
-"""The hearts of simulated processes: each run's lease is renewed by the simulation's clock, while its process goes on."""
+"""The heartbeat of simulated processes: renews leases by the simulation's clock."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from duetime.worker.heartbeat import Heartbeat, WatchedRun
 
 
 class SimulatedHeartbeat(Heartbeat):
-    """Beats when it is told to, in the process whose run it is for. It starts no thread."""
+    """A heartbeat without a thread; `beat` runs in the process of the run."""
 
     def __init__(self, seen: MemoryBackends, processes: Processes, judge: Judge, settings: Settings) -> None:
         super().__init__(seen.store, seen.queues, clock=seen.clock, settings=settings)
@@ -31,18 +31,18 @@ class SimulatedHeartbeat(Heartbeat):
         self._watched.discard(watched)
 
     def next_at(self) -> datetime | None:
-        """When the next beat is due."""
+        """Return when the next beat is due."""
         while self._beats and self._has_ended(*self._beats[0][2:]):
             heappop(self._beats)
         return self._beats[0][0] if self._beats else None
 
     def beat(self, clock: Clock) -> None:
-        """Do the beats that are due; a process that stands still beats when it goes on."""
+        """Do the due beats; a paused process beats when it resumes."""
         while self._beats and self._beats[0][0] <= clock.now():
             _, _, process, watched = heappop(self._beats)
             if self._has_ended(process, watched):
                 continue
-            if process.stands_until is None or process.stands_until <= clock.now():
+            if process.paused_until is None or process.paused_until <= clock.now():
                 over = partial(self._over, process, watched)
                 self._processes.start(process, partial(self.look_after, watched), over)
             self._beat_again(process, watched)
@@ -51,7 +51,7 @@ class SimulatedHeartbeat(Heartbeat):
         now = self._processes.clock.now()
         heappush(
             self._beats,
-            (max(now + self._poll, process.stands_until or now), next(self._numbers), process, watched),
+            (max(now + self._poll, process.paused_until or now), next(self._numbers), process, watched),
         )
 
     def _has_ended(self, process: Process, watched: WatchedRun) -> bool:

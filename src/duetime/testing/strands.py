@@ -1,7 +1,7 @@
-"""A strand: a thread that runs only while somebody waits for it, so that of many no two ever run at once.
+"""Stepped threads: a thread runs only while its caller waits for it, so no two run at once.
 
-What happens in which order is then decided by whoever resumes them, and by nothing else: a simulation may stop the
-work of one process in the middle, let another go on, and do exactly the same again.
+The caller alone decides the order. A simulation can suspend one process, resume another, and repeat both
+exactly.
 """
 
 from __future__ import annotations
@@ -11,39 +11,39 @@ from collections.abc import Callable
 
 
 class SteppedThread:
-    """Runs `do` in steps: each `resume` goes on to the next `park`, or to the end."""
+    """Runs `do` in steps: `resume` continues to the next `park` or to the end."""
 
     def __init__(self, do: Callable[[], object]) -> None:
         self._do = do
-        self._hand: _Hand | None = None
+        self._thread_in_use: _PooledThread | None = None
         self.is_over = False
         self.error: BaseException | None = None
 
     def resume(self) -> None:
-        """Go on, and return when it has parked or ended. Called from outside."""
-        if self._hand is None:
-            self._hand = _a_hand()
-            self._hand.take(self)
-        self._hand.go_on()
+        """Continue, and return when it has parked or ended. The caller calls it."""
+        if self._thread_in_use is None:
+            self._thread_in_use = _pooled_thread()
+            self._thread_in_use.take(self)
+        self._thread_in_use.go_on()
         if self.is_over:
-            _idle.append(self._hand)
+            _idle.append(self._thread_in_use)
 
     def park(self) -> None:
-        """Stand still until somebody resumes it. Called from inside."""
-        if self._hand is not None:
-            self._hand.stand_still()
+        """Wait for the next `resume`. The thread itself calls it."""
+        if self._thread_in_use is not None:
+            self._thread_in_use.stand_still()
 
     def live(self) -> None:
-        """Be the work of a thread."""
+        """Run `do` and store its error."""
         try:
             self._do()
-        except BaseException as error:  # noqa: BLE001 - whoever resumed it judges
+        except BaseException as error:  # noqa: BLE001 - the caller handles it
             self.error = error
         self.is_over = True
 
 
-class _Hand(threading.Thread):
-    """A thread that serves one strand after the other."""
+class _PooledThread(threading.Thread):
+    """A thread that runs one stepped thread after another."""
 
     def __init__(self) -> None:
         super().__init__(name="duetime-strand", daemon=True)
@@ -55,12 +55,12 @@ class _Hand(threading.Thread):
         self._strand = strand
 
     def go_on(self) -> None:
-        """Let it work until it stands still. Called from outside."""
+        """Let it work until it parks. The caller calls it."""
         self._go.release()
         self._stopped.acquire()
 
     def stand_still(self) -> None:
-        """Wait until it may go on. Called from inside."""
+        """Wait until it may continue. The thread itself calls it."""
         self._stopped.release()
         self._go.acquire()
 
@@ -70,18 +70,18 @@ class _Hand(threading.Thread):
             strand, self._strand = self._strand, None
             if strand is not None:
                 strand.live()
-            del strand  # nor keep what it held while there is nothing to do
+            del strand  # release its objects while idle
             self.stand_still()
 
 
-_idle: list[_Hand] = []
+_idle: list[_PooledThread] = []
 
 
-def _a_hand() -> _Hand:
+def _pooled_thread() -> _PooledThread:
     try:
         return _idle.pop()
     except IndexError:
-        return _Hand()
+        return _PooledThread()
 
 
 def _closed() -> threading.Lock:

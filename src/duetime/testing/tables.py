@@ -1,4 +1,4 @@
-"""The tables of a deployment, made over moto or another emulator, for tests of code that schedules."""
+"""Creates the tables of a deployment in moto or another emulator, for tests of code that schedules."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 
 def create_tables(client: DynamoDBClient) -> None:
-    """Make the tables that `duetime.Scheduler.from_env` looks for, by the names that the environment says.
+    """Create the tables of `duetime.Scheduler.from_env`, with the names of the environment.
 
-    ``with mock_aws(): create_tables(boto3.client("dynamodb"))``. What is scheduled there stays pending: nothing runs it.
+    ``with mock_aws(): create_tables(boto3.client("dynamodb"))``. Nothing runs the actions there; they stay
+    pending.
 
     Raises:
         SettingsError: the environment contradicts itself.

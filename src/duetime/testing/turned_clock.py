@@ -1,4 +1,4 @@
-"""The turned clock: the time of a simulation."""
+"""The manual clock of a simulation."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 
 
 class TurnedClock:
-    """A clock that stands still until it is turned."""
+    """A clock that moves only when it is set."""
 
     def __init__(self, now: datetime) -> None:
         if now.tzinfo is None:
-            raise ValueError(f"{now!r} is naive; say datetime(…, tzinfo=UTC)")
+            raise ValueError(f"{now!r} is naive; use datetime(…, tzinfo=UTC)")
         self._now = now.astimezone(UTC)
 
     def now(self) -> datetime:
-        """Where the clock stands, in UTC."""
+        """Return the time in UTC."""
         return self._now
 
     def wait_until(self, instant: datetime) -> None:
-        """Turn the clock to `instant`, never back."""
+        """Move the clock to `instant`, never back."""
         self._now = max(self._now, instant)

@@ -1,6 +1,6 @@
-"""The watch: looks at every write of a row, and notes each that the protocol forbids.
+"""The watch: checks every write of a row and records those that the protocol forbids.
 
-It goes by what really is, not by what a process may think: who holds a lease, and whether it has ended by the holder's clock.
+It uses the real state, not a process' view: the holder of a lease, and the lease's end by the holder's clock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from duetime.model.action import TRANSITIONS, Action, ActionRef, Status, Trigger
 from duetime.model.change import Change
 from duetime.model.job import WHOLE_JOB, Job, JobRef, Overlap
 from duetime.ports.jobs import JobStore
-from duetime.testing.journey import short, told
+from duetime.testing.journey import description_of, short
 from duetime.testing.processes import Process, Processes
 from duetime.worker.claim_job_run import job_ref_of
 
@@ -27,7 +27,7 @@ class _Holder:
 
 @dataclass(eq=False, slots=True)
 class InvariantWatch:
-    """Sees each change as it is written; `broken` tells what must not have happened."""
+    """Checks changes as they are written; `broken` lists the forbidden ones."""
 
     processes: Processes
     jobs: JobStore
@@ -37,103 +37,103 @@ class InvariantWatch:
     _live: dict[JobRef, dict[ActionRef, Action]] = field(default_factory=dict)
     _in_turn: dict[tuple[TenantId, str], dict[ActionRef, Action]] = field(default_factory=dict)
 
-    def saw(self, process: Process, change: Change) -> None:
-        """Judge a write that a process makes."""
+    def check(self, process: Process, change: Change) -> None:
+        """Check the write of a process."""
         old, new = change.old, change.new
         if new is None or new.job in _PASSES:
             return
         if new.idempotency_key is not None:
-            self._saw_key(new, new.idempotency_key)
+            self._check_key(new, new.idempotency_key)
         if old is None:
             return
         if new.status is not old.status and new.status not in TRANSITIONS[old.status]:
-            self._tell(new, f"an illegal change: {told(change)}")
+            self._report(new, f"an illegal change: {description_of(change)}")
         if len(new.attempts) > len(old.attempts):
-            self._saw_claim(process, old, new)
+            self._check_claim(process, old, new)
         elif old.status is Status.PROCESSING and _is_the_runs(old, new):
-            self._saw_run(process, old, new)
-        self._keep(new)
+            self._check_run(process, old, new)
+        self._remember(new)
 
-    def _saw_key(self, row: Action, key: str) -> None:
-        """Of a tenant's actions under one idempotency key, one alone is not settled."""
+    def _check_key(self, row: Action, key: str) -> None:
+        """Check that one unsettled action exists for a tenant's idempotency key."""
         others = self._keyed.setdefault((row.tenant_id, key), set())
         if row.status.is_final:
             others.discard(row.ref)
             return
         if row.ref not in others:
             for other in others:
-                self._tell(
+                self._report(
                     row, f"it is {row.status.value} under the key of {short(other.id)}, which is not settled"
                 )
         others.add(row.ref)
 
-    def _saw_claim(self, process: Process, old: Action, new: Action) -> None:
+    def _check_claim(self, process: Process, old: Action, new: Action) -> None:
         now = self.processes.clock.now()
         if old.status is Status.PENDING and now + process.offset < old.due_at:
-            self._tell(new, f"{process.name} claims it before it is due")
+            self._report(new, f"{process.name} claims it before it is due")
         if old.status is Status.PROCESSING and self._is_live(old):
-            self._tell(new, f"{process.name} takes it over from a live lease (invariant 1)")
+            self._report(new, f"{process.name} takes it over from a live lease (invariant 1)")
         self._holders[new.ref] = _Holder(process, new.fence)
         if new.concurrency_key is not None:
-            self._saw_slot_taken(new, new.concurrency_key)
+            self._check_slot_taken(new, new.concurrency_key)
         owner = job_ref_of(new)
         job = None if owner is None else self.jobs.get(owner)
         if job is not None:
-            self._saw_run_begin(old, new, job)
+            self._check_run_begin(old, new, job)
 
-    def _saw_slot_taken(self, row: Action, key: str) -> None:
-        """Of a tenant's actions under one concurrency key, fewer others than its limit hold live leases."""
+    def _check_slot_taken(self, row: Action, key: str) -> None:
+        """Check that fewer other live leases than the limit exist for a concurrency key."""
         runs = self._in_turn.setdefault((row.tenant_id, key), {})
         others = [run for ref, run in runs.items() if ref != row.ref and self._is_live(run)]
         if len(others) >= row.concurrency_limit:
-            told = ", ".join(short(other.id) for other in others)
-            self._tell(row, f"it begins while {told} run under its concurrency key (invariant 1)")
+            running = ", ".join(short(other.id) for other in others)
+            self._report(row, f"it begins while {running} run under its concurrency key (invariant 1)")
 
-    def _saw_run_begin(self, old: Action, new: Action, job: Job) -> None:
-        self._saw_beside(new, job, "begins")
+    def _check_run_begin(self, old: Action, new: Action, job: Job) -> None:
+        self._check_beside(new, job, "begins")
         is_planned = new.trigger in {Trigger.CADENCE, Trigger.CATCH_UP}
         if old.status is Status.PENDING and old.attempt == 0 and is_planned:
-            self._saw_occurrence_begin(new, job)
+            self._check_occurrence_begin(new, job)
 
-    def _saw_beside(self, row: Action, job: Job, what: str) -> None:
-        """No two runs of a job hold live leases, unless it lets them overlap."""
+    def _check_beside(self, row: Action, job: Job, what: str) -> None:
+        """Check that no two runs of a job hold live leases, unless they may overlap."""
         if job.definition.overlap is Overlap.ALLOW:
             return
-        for ref, each in self._live.get(job.ref, {}).items():
-            if ref != row.ref and self._is_live(each):
-                self._tell(row, f"it {what} while {short(each.id)} runs (invariant 1)")
+        for ref, run in self._live.get(job.ref, {}).items():
+            if ref != row.ref and self._is_live(run):
+                self._report(row, f"it {what} while {short(run.id)} runs (invariant 1)")
 
-    def _saw_occurrence_begin(self, row: Action, job: Job) -> None:
+    def _check_occurrence_begin(self, row: Action, job: Job) -> None:
         nominal, version = ids.nominal_at(row.id), ids.version_of(row.id)
         end = None if version is None else job.end_of(version)
         if end is not None and nominal > end:
-            self._tell(row, f"it begins, though its version ended at {end:%H:%M:%S} (invariant 9)")
+            self._report(row, f"it begins, though its version ended at {end:%H:%M:%S} (invariant 9)")
         pause = job.pauses.get(WHOLE_JOB)
         if pause and nominal > pause.since and not pause.is_over(self._latest_now()):
-            self._tell(row, "it begins, though its job is paused")
+            self._report(row, "it begins, though its job is paused")
         if job.removed_at is not None and nominal > job.removed_at:
-            self._tell(row, "it begins, though its job is dropped")
+            self._report(row, "it begins, though its job is dropped")
 
-    def _saw_run(self, process: Process, old: Action, new: Action) -> None:
+    def _check_run(self, process: Process, old: Action, new: Action) -> None:
         holder = self._holders.get(old.ref)
         if holder is None or holder.process is not process or holder.fence != old.fence:
-            who = "nobody" if holder is None else f"{holder.process.name} under fence {holder.fence}"
-            self._tell(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
+            who = "no process" if holder is None else f"{holder.process.name} under fence {holder.fence}"
+            self._report(new, f"{process.name} writes it, though {who} holds it (invariant 1)")
         if new.status is Status.PENDING and old.cancel_requested_at is not None:
-            self._tell(new, f"it is to run again, though {old.cancel_requested_by} asked to cancel it")
+            self._report(new, f"it is to run again, though {old.cancel_requested_by} asked to cancel it")
         owner = job_ref_of(new)
         job = None if owner is None else self.jobs.get(owner)
         if job is not None and new.status is Status.PROCESSING:
-            self._saw_beside(new, job, "goes on")
+            self._check_beside(new, job, "goes on")
 
     def _is_live(self, row: Action) -> bool:
-        """Whether a run's lease has not ended by its holder's own clock."""
+        """Return whether a run's lease is live by its holder's clock."""
         holder = self._holders.get(row.ref)
         if holder is None or row.lease_until is None or holder.fence != row.fence:
             return False
         return self.processes.clock.now() + holder.process.offset <= row.lease_until
 
-    def _keep(self, row: Action) -> None:
+    def _remember(self, row: Action) -> None:
         if row.concurrency_key is not None:
             runs = self._in_turn.setdefault((row.tenant_id, row.concurrency_key), {})
             runs.pop(row.ref, None)
@@ -149,7 +149,7 @@ class InvariantWatch:
     def _latest_now(self) -> datetime:
         return self.processes.clock.now() + _MOST_SKEW
 
-    def _tell(self, row: Action, what: str) -> None:
+    def _report(self, row: Action, what: str) -> None:
         self.broken.append(f"{self.processes.clock.now():%H:%M:%S} {short(row.id)}: {what}")
 
 
@@ -158,5 +158,5 @@ _PASSES = frozenset({"duetime-sweep", "duetime-catch-up"})
 
 
 def _is_the_runs(old: Action, new: Action) -> bool:
-    """Whether only the run itself may write this: its end, or a longer lease."""
+    """Return whether only the run itself may write this: its end, or a longer lease."""
     return new.status is not old.status or new.lease_until != old.lease_until

@@ -1,4 +1,4 @@
-"""The workers of a simulated cloud: one process for each delivery that is worked on, and as many as it takes."""
+"""The workers of a simulated cloud: one process for each running delivery."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORK = "work"
 
 
 class Workers:
-    """Hands out numbers of workers; each number has a clock of its own."""
+    """Assigns worker numbers; each number has a clock of its own."""
 
     def __init__(self, dice: Dice) -> None:
         self._dice = dice
@@ -22,22 +22,22 @@ class Workers:
         self._receives: Counter[str] = Counter()
 
     def receives(self, receipt: str) -> int:
-        """How often a message has been received, with this time."""
+        """Count a receive of a message; return the total."""
         self._receives[receipt] += 1
         return self._receives[receipt]
 
     def hire(self, queue: str) -> int:
-        """The lowest number that has nothing to do."""
+        """Return the lowest idle number."""
         free = self._free.setdefault(queue, [])
         if not free:
-            heappush(free, 1 + sum(each == queue for each, _ in self._skews))
+            heappush(free, 1 + sum(name == queue for name, _ in self._skews))
             self._skews[queue, free[0]] = self._dice.skew()
         return heappop(free)
 
     def process(self, queue: str, number: int, *, is_system: bool) -> Process:
-        """A fresh process of that worker."""
+        """Return a new process of that worker."""
         return Process(f"{queue if is_system else WORK}-{number}", self._skews[queue, number])
 
     def let_go(self, queue: str, number: int) -> None:
-        """It has nothing more to do."""
+        """Make a worker idle."""
         heappush(self._free[queue], number)
