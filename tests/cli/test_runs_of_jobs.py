@@ -3,8 +3,8 @@
 import shlex
 
 import pytest
-
 from duetime.cli.command_tree import commands_of
+
 from duetime.cli.main import parser
 
 
