@@ -21,7 +21,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script of one shell."""
-    import argcomplete  # noqa: PLC0415 - `duetime --help` needs no argcomplete
+    from argcomplete.shell_integration import shellcode  # noqa: PLC0415 - `duetime --help` needs no argcomplete
 
-    print(argcomplete.shellcode(["duetime"], shell=arguments.shell))
+    print(shellcode(["duetime"], shell=arguments.shell))
     return 0

@@ -1,4 +1,4 @@
-"""Reads the command line, runs one command, and prints a failure in one line, or with carets below a cadence."""
+"""Reads the command line, runs one command, and prints a failure in one line, or with a caret."""
 
 from __future__ import annotations
 
