@@ -135,7 +135,7 @@ class TestPreferences:
         assert status == 0
         shown = lines(printed)
         assert (shown["language"].strip(), shown["changed by"].strip()) == ("en", "no user")
-        assert (shown["mails to"].strip(), shown["admins' to"].strip()) == ("nobody", "nobody")
+        assert (shown["mails to"].strip(), shown["admins' to"].strip()) == ("none", "none")
         assert "scheduling.dead_lettered   in_app  (default)" in printed
         assert "jobs.recurring_failing     nowhere  (default)" in printed
 
