@@ -1,80 +1,80 @@
-"""Shells complete commands by scripts that are made from the parser itself."""
+"""Shells complete commands with argcomplete, from the parser of the real console script."""
 
+import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 from duetime.cli import main
-from duetime.cli.command_tree import commands_of
-from duetime.cli.main import parser
 
+SCRIPT = Path(sys.executable).parent / "duetime"
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not there")
 
 
-@pytest.fixture
-def script(capsys):
-    def of(shell):
-        assert main(["completion", shell]) == 0
-        return capsys.readouterr().out
-
-    return of
-
-
-@pytest.fixture
-def completed(script):
-    """What bash offers for the last of some words."""
-
-    def offered(*words):
-        line = " ".join(f"'{word}'" for word in ("duetime", *words))
-        tail = f'COMP_WORDS=({line}); COMP_CWORD={len(words)}; _duetime; printf "%s\\n" "${{COMPREPLY[@]}}"'
-        done = subprocess.run(  # noqa: S603 - our own script
-            [shutil.which("bash"), "-uc", f"{script('bash')}\n{tail}"],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stderr == ""
-        return done.stdout.split()
-
-    return offered
+def complete(line, point=None):
+    """Run the console script with argcomplete's protocol, and return the completions."""
+    environment = {
+        **os.environ,  # noqa: TID251 - a real process gets it
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_SHELL": "bash",
+        "_ARGCOMPLETE_SUPPRESS_SPACE": "1",
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line) if point is None else point),
+        "COMP_TYPE": "9",
+    }
+    done = subprocess.run(  # noqa: S603 - our own script
+        [shutil.which("bash"), "-c", 'exec 8>&1 9>&2 1>/dev/null; exec "$0"', SCRIPT],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    return sorted(word.strip() for word in done.stdout.split("\v") if word)
 
 
 @needs_bash
 @pytest.mark.parametrize(
-    ("words", "offers"),
+    ("line", "completions"),
     [
-        (("act",), ["actions"]),
-        (("actions", "re"), ["reschedule", "redrive"]),
-        (("actions", "list", "--cre"), ["--created-after", "--created-until"]),
-        (("actions", "list", "--status", ""), []),
-        (("undelivered", "redrive", "--kind", "me"), ["message"]),
-        (("notifications", "list", "--kind", "jobs.recurring_s"), ["jobs.recurring_succeeding"]),
-        (("notifications", "preferences", "se"), ["set"]),
-        (("jobs", "trigger", "billing-nightly", "--wa"), ["--watch"]),
-        (("actions", "show", "list", "--wa"), ["--watch"]),
-        (("--json", "jobs", "sk"), ["skip-next"]),
-        (("completion", ""), ["bash", "zsh", "fish", "-h", "--help"]),
-        (("nonsense", "x"), []),
+        ("duetime act", ["actions"]),
+        ("duetime actions re", ["redrive", "reschedule"]),
+        ("duetime actions list --cre", ["--created-after", "--created-until"]),
+        ("duetime undelivered redrive --kind me", ["message"]),
+        ("duetime notifications list --kind jobs.recurring_s", ["jobs.recurring_succeeding"]),
+        ("duetime notifications preferences se", ["set"]),
+        ("duetime jobs trigger billing-nightly --wa", ["--watch"]),
+        ("duetime completion ", ["--help", "-h", "bash", "fish", "zsh"]),
+        ("duetime nonsense x", []),
     ],
-    ids=" ".join,
 )
-def test_bash_is_offered_what_may_follow(completed, words, offers):
-    assert completed(*words) == offers
+def test_the_console_script_completes_a_command_line(line, completions):
+    assert complete(line) == completions
+
+
+@needs_bash
+def test_bash_completes_once_the_script_is_evaluated():
+    line = "duetime actions re"
+    commands = (
+        f'PATH="{SCRIPT.parent}:$PATH"; eval "$(duetime completion bash)"; '
+        f'COMP_LINE="{line}"; COMP_POINT={len(line)}; COMP_TYPE=9; COMP_WORDS=({line}); COMP_CWORD=2;'
+        ' _python_argcomplete duetime re actions; printf "%s\\n" "${COMPREPLY[@]}"; complete -p duetime'
+    )
+    done = subprocess.run(  # noqa: S603 - our own script
+        [shutil.which("bash"), "-c", commands], capture_output=True, text=True, check=True, timeout=30
+    )
+    *offered, registered = done.stdout.splitlines()
+    assert {word.strip() for word in offered} == {"redrive", "reschedule"}
+    assert "_python_argcomplete" in registered
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_command_and_option_is_in_each_script(script, shell):
-    written = script(shell)
-    for command in commands_of(parser()):
-        assert command.path in written
-        for option in command.options:
-            for name in option.names:
-                assert (name.lstrip("-") if shell == "fish" else name) in written
-
-
-def test_quotes_in_what_a_command_is_for_stay_text(script):
-    assert "the tenant\\'s own" in script("fish")
+def test_each_shell_gets_argcompletes_script(capsys, shell):
+    assert main(["completion", shell]) == 0
+    assert "_ARGCOMPLETE" in capsys.readouterr().out
 
 
 def test_another_shell_is_bad_usage(capsys):

@@ -143,13 +143,13 @@ def test_a_token_follows_no_redirect(ask, serve, seen, served):
 
 def test_a_token_and_a_signature_exclude_each_other(ask, served):
     status, _, told = ask("--url", served, "--sign", "--token", TOKEN)
-    assert (status, told) == (2, "duetime: say --token or --sign, not both\n")
+    assert (status, told) == (2, "duetime: use --token or --sign, not both\n")
 
 
 @pytest.mark.parametrize(
     ("status", "words", "fix"),
     [
-        (401, ("--token", TOKEN), "sign in again, and say the new ID token"),
+        (401, ("--token", TOKEN), "sign in again, and set the new ID token"),
         (401, ("--sign", "--region", "eu-west-1"), "sign in to AWS again"),
         (429, (), "wait a second, and repeat it"),
     ],
@@ -203,7 +203,7 @@ def test_a_profile_comes_before_the_url_of_the_environment(ask, served, config, 
         ),
         ("", "it has: none"),
         ("[profiles", "is no TOML"),
-        ('[profiles.dev]\nurl = "x"\ntoken = "t"', "may say url, sign, region, tenant, user, prefix"),
+        ('[profiles.dev]\nurl = "x"\ntoken = "t"', "may have url, sign, region, tenant, user, prefix"),
         ('[profiles.dev]\nurl = "x"\nsign = "yes"', "sign is true or false"),
         ("[profiles.dev]\nsign = true", "needs a url"),
     ],

@@ -74,14 +74,14 @@ def job(name, failures=0, paused=None):
 def test_jobs_that_fail_again_and_again_are_named_and_so_are_those_that_are_paused():
     jobs = [job("a-well"), job("a-once", 1), job("b-bad", 3), job("c-rests", 9, {"until": None})]
     failing, paused = diagnose_jobs(jobs, NOON)
-    assert (failing.state, failing.told) == ("look", "failing: b-bad (3 in a row)")
-    assert (paused.state, paused.told) == ("look", "paused: c-rests")
+    assert (failing.state, failing.message) == ("look", "failing: b-bad (3 in a row)")
+    assert (paused.state, paused.message) == ("look", "paused: c-rests")
     assert {failing.section, paused.section} <= set(SECTIONS)
 
 
 def test_of_many_such_jobs_the_first_are_named():
     [failing] = diagnose_jobs([job(f"a-{number}", 2) for number in range(7)], NOON)
-    assert failing.told.endswith("a-4 (2 in a row), and 2 more")
+    assert failing.message.endswith("a-4 (2 in a row), and 2 more")
 
 
 def test_jobs_that_are_well_are_one_line():
@@ -108,7 +108,7 @@ def test_a_scheduler_is_looked_over(duetime):
     assert first == f"{duetime.url}, as developer of acme"
     assert head.split() == ["LOOKED", "AT", "STATE", "FOUND", "WHAT", "TO", "DO"]
     assert any(row.startswith("handlers ") for row in rows)
-    assert "the runbook tells more, under:" in printed
+    assert "see the runbook, under:" in printed
 
 
 def test_something_ill_ends_with_1_and_names_the_section(duetime, serve):
@@ -136,12 +136,12 @@ def test_what_it_tells_to_run_asks_the_same_scheduler_as_the_same_caller(duetime
 
 def test_what_is_no_command_is_told_as_it_is():
     [switch] = unwell(enabled=False)
-    assert switch.asking("--profile test") == switch
+    assert switch.with_connection("--profile test") == switch
 
 
 def test_without_a_word_on_the_command_line_its_commands_have_none_either():
     [waiting] = unwell(undelivered={"count": 3, "more": False})
-    assert waiting.asking("").remedy == "duetime undelivered list"
+    assert waiting.with_connection("").remedy == "duetime undelivered list"
 
 
 def test_where_the_deployment_knows_its_runbook_the_sections_are_told_by_their_address(duetime, serve):
@@ -154,7 +154,7 @@ def test_where_the_deployment_knows_its_runbook_the_sections_are_told_by_their_a
 
     _, printed, _ = duetime("doctor", url=serve(answer))
     assert printed.splitlines()[-3:] == [
-        "the runbook tells more:",
+        "see the runbook:",
         f"  {there}#the-sweep-or-the-catch-up-lags",
         f"  {there}#dead-letters",
     ]

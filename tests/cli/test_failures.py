@@ -82,7 +82,7 @@ def test_bad_usage_ends_with_2(duetime, words, told):
 def test_a_url_that_is_none_is_bad_usage(duetime, url):
     status, _, line = duetime("actions", "list", url=url)
     assert status == 2
-    assert line == f"duetime: {url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080\n"
+    assert line == f"duetime: {url!r} is no URL of a scheduler; use one such as http://127.0.0.1:8080\n"
 
 
 def test_nobody_serving_there_is_told_with_the_way_to_start_one(duetime):
@@ -93,7 +93,7 @@ def test_nobody_serving_there_is_told_with_the_way_to_start_one(duetime):
     assert (status, printed) == (1, "")
     assert line == (
         f"duetime: no scheduler answers at {url} (Connection refused):"
-        " start one with `duetime local --app module:name`, or say --url\n"
+        " start one with `duetime local --app module:name`, or set --url\n"
     )
 
 

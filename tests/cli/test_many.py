@@ -179,7 +179,7 @@ class TestCancel:
     @pytest.mark.parametrize(
         ("words", "told"),
         [
-            ((), "say which to cancel: ids, or filters such as --correlation-id"),
+            ((), "choose which to cancel: ids, or filters such as --correlation-id"),
             ((NOBODYS, "--type", "remark"), "cancel takes ids or filters, not both"),
             ((NOBODYS, "--dry-run"), "--dry-run goes with filters"),
             (("--type", "remark"), "there is no terminal to ask at: look with --dry-run, then say --yes"),
@@ -295,7 +295,7 @@ class TestDeadLetters:
         fail()
         status, _, line = duetime("dead-letters", "redrive", "--yes")
         assert status == 2
-        assert "say which to redrive: ids, or filters" in line
+        assert "choose which to redrive: ids, or filters" in line
 
     def test_are_what_actions_redrive_takes_too(self, duetime, fail):
         failed = [fail(), fail()]

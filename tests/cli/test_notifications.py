@@ -75,7 +75,7 @@ class TestNotifications:
         _, printed, _ = duetime("notifications", "show", one)
         assert printed.startswith(f"{one}  ")
         assert "  kind            scheduling.action_failed\n" in printed
-        assert "  read by         nobody yet\n" in printed
+        assert "  read by         no user\n" in printed
         assert "\n  duetime actions show " in printed
         assert "\x1b" not in printed
         duetime("notifications", "read", one, "--user", "ada")
@@ -134,8 +134,8 @@ class TestPreferences:
         status, printed, _ = duetime("notifications", "preferences", "show")
         assert status == 0
         shown = lines(printed)
-        assert (shown["language"].strip(), shown["changed by"].strip()) == ("en", "nobody yet")
-        assert (shown["mails to"].strip(), shown["admins' to"].strip()) == ("nobody", "nobody")
+        assert (shown["language"].strip(), shown["changed by"].strip()) == ("en", "no user")
+        assert (shown["mails to"].strip(), shown["admins' to"].strip()) == ("none", "none")
         assert "scheduling.dead_lettered   in_app  (default)" in printed
         assert "jobs.recurring_failing     nowhere  (default)" in printed
 
@@ -183,9 +183,9 @@ class TestPreferences:
     @pytest.mark.parametrize(
         ("words", "told"),
         [
-            ((), "nothing to set; say --language"),
-            (("--channel", "strange=email"), "say one of scheduling.action_failed"),
-            (("--channel", f"{FAILING}=pigeon"), "'pigeon' is no channel; say some of email, sns, in_app"),
+            ((), "nothing to set; give --language"),
+            (("--channel", "strange=email"), "use one of scheduling.action_failed"),
+            (("--channel", f"{FAILING}=pigeon"), "'pigeon' is no channel; use some of email, sns, in_app"),
             (("--channel", f"{FAILING}="), "is no channel"),
             (("--channel", FAILING), "is no channel"),
             (("--email", "none", "--email", "a@acme.example"), "leave it out"),

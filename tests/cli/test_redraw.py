@@ -1,10 +1,12 @@
-"""What is watched is drawn again until it is interrupted; colours and fitted tables are for terminals alone."""
+"""``--watch`` redraws until interrupted. Only terminals get colours and folded tables."""
 
+import re
 import sys
 from datetime import UTC, datetime
 
 import pytest
 
+from duetime.cli import main
 from duetime.cli.failures import CommandFailed
 from duetime.cli.screen import keep_drawing
 from duetime.cli.tables import coloured, table
@@ -14,53 +16,75 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class ShortWatch(TurnedClock):
-    """Time is turned, until somebody interrupts."""
+    """A clock that interrupts the watch after some drawings."""
 
-    def __init__(self, looks):
+    def __init__(self, drawings):
         super().__init__(NOON)
-        self.looks = looks
+        self.drawings = drawings
 
     def wait_until(self, instant):
         super().wait_until(instant)
-        self.looks -= 1
-        if not self.looks:
+        self.drawings -= 1
+        if not self.drawings:
             raise KeyboardInterrupt
+
+
+@pytest.fixture(autouse=True)
+def size(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("LINES", "10")
 
 
 @pytest.fixture
 def terminal(monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setenv("LINES", "10")
 
 
-def test_it_is_drawn_again_until_interrupted_which_is_no_failure(capsys):
+def lines(printed):
+    """Return the printed lines without control sequences, empty ones left out."""
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed).replace("\r", "\n")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def test_output_is_drawn_in_place_until_interrupted_which_is_no_failure(capsys):
     drawings = iter(["one\n", "two\n"])
     assert keep_drawing(lambda: print(next(drawings), end=""), ShortWatch(2)) == 0  # noqa: T201 - as commands do
-    assert capsys.readouterr().out.split("\033[H")[1:] == ["one\033[K\n\033[J", "two\033[K\n\033[J"]
-
-
-def test_no_more_is_drawn_than_fits(capsys, monkeypatch):
-    monkeypatch.setenv("LINES", "4")
-    monkeypatch.setenv("COLUMNS", "80")
-    keep_drawing(lambda: print("1\n2\n3\n4\n5"), ShortWatch(1))  # noqa: T201
     printed = capsys.readouterr().out
-    assert "3\033[K" in printed
-    assert "4\033[K" not in printed
+    assert list(dict.fromkeys(lines(printed))) == ["one", "two"]
+    assert "\x1b[2K" in printed.partition("one")[2].partition("two")[0]
 
 
-def test_a_failure_while_it_is_watched_is_drawn_and_may_pass(capsys):
-    looks = iter([None, CommandFailed("no answer"), None])
+def test_a_drawing_is_cropped_to_the_height_of_the_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("LINES", "4")
+    clock = ShortWatch(2)
+    drawn = []
+
+    def wait_until(instant):
+        drawn.append(lines(capsys.readouterr().out))
+        type(clock).wait_until(clock, instant)
+
+    monkeypatch.setattr(clock, "wait_until", wait_until)
+    keep_drawing(lambda: print("\n".join("abcdef")), clock)  # noqa: T201
+    assert [set(drawing) for drawing in drawn] == [set("abcd"), set("abcd")]
+
+
+def test_a_failure_during_the_watch_is_drawn_and_may_pass(capsys):
+    results = iter([None, CommandFailed("no answer"), None])
 
     def draw():
-        if (failure := next(looks)) is not None:
+        if (failure := next(results)) is not None:
             raise failure
         print("well")  # noqa: T201
 
     keep_drawing(draw, ShortWatch(3))
-    _, *drawn = capsys.readouterr().out.split("\033[H")
-    assert [each.split("\033")[0] for each in drawn] == ["well", "duetime: no answer", "well"]
+    drawn = lines(capsys.readouterr().out)
+    assert [line for number, line in enumerate(drawn) if line != drawn[number - 1]] == [
+        "duetime: no answer",
+        "well",
+    ]
+    assert drawn[0] == "well"
 
 
 def test_a_failure_at_first_ends_it():
@@ -103,14 +127,14 @@ def test_a_triggered_run_that_fails_is_a_failure(duetime):
     assert (status, '"status": "executed"' in printed) == (0, True)
 
 
-def test_in_a_terminal_a_table_fits_its_width_and_loses_nothing(terminal):
+def test_in_a_terminal_a_table_is_folded_to_its_width(terminal):
     drawn = table(["ID", "STATUS", "REASON"], [["a-1", "failed", "x" * 100]])
     assert "\033[31mfailed\033[0m" in drawn
     assert drawn.count("x") == 100
     assert len(drawn.splitlines()) > 2
 
 
-def test_what_a_terminal_would_obey_is_not_drawn(terminal):
+def test_a_table_contains_no_control_characters_or_markup(terminal):
     assert "[bold]" in table(["A", "B"], [["[bold]x", "\033[1mb"]])
     assert "\033[1mb" not in table(["A", "B"], [["[bold]x", "\033[1mb"]])
 
@@ -121,6 +145,22 @@ def test_no_color_means_plain_aligned_text(terminal, monkeypatch):
     assert table(["A", "B"], [["long", "x"]]) == "A     B\nlong  x"
 
 
-def test_without_rich_a_terminal_gets_the_plain_table_in_colours(terminal, monkeypatch):
-    monkeypatch.setitem(sys.modules, "duetime.cli.rich_tables", None)
-    assert table(["A"], [["failed"]]) == "A\n\033[31mfailed\033[0m"
+def test_a_pipe_gets_long_cells_on_one_line():
+    assert table(["A", "B"], [["x" * 300, "\u65e5\u672c"]]).splitlines()[1] == f"{'x' * 300}  \u65e5\u672c"
+
+
+def test_without_rich_a_command_names_the_extra(monkeypatch, capsys):
+    monkeypatch.setattr(sys.modules["duetime.cli.main"], "find_spec", lambda _name: None)
+    assert main(["preview", "daily 02:30"]) == 1
+    printed, message = capsys.readouterr()
+    assert printed == ""
+    assert 'pip install "duetime[cli]"' in message
+    assert len(message.splitlines()) == 1
+
+
+def test_without_rich_the_help_is_printed(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "usage: duetime" in capsys.readouterr().out

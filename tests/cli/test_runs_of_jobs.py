@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
+from tests.cli.command_tree import commands_of
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_to_means_until_and_no_help_tells_it(duetime, failed, verb):
     assert said == [duetime.json("jobs", verb, *span, "--until", each) for each in (before, after)]
     assert said[0] != said[1]
     (command,) = (each for each in commands_of(parser()) if each.path == f"jobs {verb}")
-    options = command.words()
+    options = {name for option in command.options for name in option.names}
     assert "--until" in options
     assert "--to" not in options
 

@@ -7,7 +7,7 @@ import pytest
 
 from duetime.cli.arguments import instant
 from duetime.cli.duration import duration
-from duetime.cli.tables import coloured, drawn, table
+from duetime.cli.tables import coloured, plain_lines, table
 from duetime.cli.times import both, local, relative
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -83,8 +83,8 @@ def test_a_time_without_an_offset_is_read_on_this_machines_clock(in_paris):
 
 
 def test_a_message_keeps_the_lines_that_are_indented_and_no_others():
-    assert drawn("bad\n    61 *\n    ^^") == "bad\n    61 *\n    ^^"
-    assert drawn("one\ntwo\x1b[31m") == "one two [31m"
+    assert plain_lines("bad\n    61 *\n    ^^") == "bad\n    61 *\n    ^^"
+    assert plain_lines("one\ntwo\x1b[31m") == "one two [31m"
 
 
 def test_columns_are_as_wide_as_their_widest_cell_and_end_without_blanks():

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
+from tests.cli.command_tree import commands_of
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text()
 COMMANDS = [command for command in commands_of(parser()) if not command.commands]
@@ -43,5 +43,5 @@ def test_a_default_is_told_as_the_help_tells_it(command):
         for name in named(row)
     }
     for option in command.options:
-        if (default := _DEFAULT.search(option.told)) and (row := rows.get(option.names[-1])):
+        if (default := _DEFAULT.search(option.help)) and (row := rows.get(option.names[-1])):
             assert default[0] in row.replace("\\|", "|")

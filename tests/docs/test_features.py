@@ -11,12 +11,12 @@ from pathlib import Path
 
 from duetime.cadence.modifiers import CadenceOptions
 from duetime.cdk import Deployment
-from duetime.cli.command_tree import commands_of
 from duetime.cli.main import parser
 from duetime.declare.job_options import JobOptions
 from duetime.jobs.jobs import Jobs
 from duetime.model.selection import Filters
 from duetime.settings import Settings
+from tests.cli.command_tree import commands_of
 from tests.docs.features_page import features
 
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""The command line. A command is a module with ``add_parser``; what it needs beyond that is imported when it runs."""
+"""The command line. A command is a module with ``add_parser``; it imports heavy modules when it runs."""
 
 from duetime.cli.main import main
 

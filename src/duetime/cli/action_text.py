@@ -1,4 +1,4 @@
-"""An action, as the API's JSON tells it, in words for a person."""
+"""Formats actions from the API's JSON as text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from duetime.cli.times import both, span
 Json = Mapping[str, Any]
 
 LONGEST_PAYLOAD = 500
-"""Characters; the whole is in the JSON."""
+"""Characters; the JSON has the complete payload."""
 
 
 def listed(actions: Sequence[Json], now: datetime) -> str:
-    """One line an action."""
+    """Return a table with one row an action."""
     rows = [
         [
             action["id"],
@@ -32,7 +32,7 @@ def listed(actions: Sequence[Json], now: datetime) -> str:
 
 
 def in_full(action: Json, now: datetime) -> str:
-    """Everything that is known of it."""
+    """Return all facts of an action."""
     lines = [f"{action['id']}  {plain(action['type'])}  {coloured(action['status'])}"]
     lines += [f"  {name:<14}  {plain(value)}" for name, value in _facts(action, now)]
     if action["attempts"]:
@@ -55,9 +55,9 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield from _keys(action)
     if action["cancel_requested_at"]:
         yield "asked to stop", both(action["cancel_requested_at"], now)
-    for name, told in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
-        if action[told]:
-            yield name, action[told]
+    for name, key in (("cancelled by", "cancelled_by"), ("failed", "failure_reason")):
+        if action[key]:
+            yield name, action[key]
     if action["recoveries"]:
         yield "recoveries", f"{action['recoveries']}, after its worker died, or its run outlasted its time"
     if "payload" in action:
@@ -65,7 +65,7 @@ def _facts(action: Json, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def _keys(action: Json) -> Iterator[tuple[str, str]]:
-    """What it was scheduled under, if anything."""
+    """Yield the keys that it was scheduled under."""
     if action["idempotency_key"]:
         yield "idempotency", action["idempotency_key"]
     if action["concurrency_key"]:
@@ -73,7 +73,7 @@ def _keys(action: Json) -> Iterator[tuple[str, str]]:
 
 
 def _of_job(action: Json) -> Iterator[tuple[str, str]]:
-    """What a job's run has beside: what made it due, and why it was not run."""
+    """Yield the facts of a job's run: its trigger, its cadence, and why it was skipped."""
     yield "job", action["job"]
     yield "trigger", action["trigger"]
     if action["cadence"]:
@@ -87,15 +87,15 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_PAYLOAD else f"{text[:LONGEST_PAYLOAD]}… (--json shows all)"
 
 
-def payload(told: Json) -> str:
-    """The payload of an action or a job, as far as it is told."""
-    if told["redacted"] == ["*"]:
+def payload(item: Json) -> str:
+    """Return the payload of an action or a job as JSON, or ``[redacted]``."""
+    if item["redacted"] == ["*"]:
         return "[redacted]"
-    return json.dumps(told["payload"], ensure_ascii=False)
+    return json.dumps(item["payload"], ensure_ascii=False)
 
 
 def attempts(runs: Sequence[Json], now: datetime) -> str:
-    """One line a run."""
+    """Return a table with one row an attempt."""
     rows = [
         [
             str(run["number"]),
@@ -111,9 +111,9 @@ def attempts(runs: Sequence[Json], now: datetime) -> str:
 
 
 def progress(action: Json, now: datetime) -> str:
-    """Where it stands, in one line."""
-    told = _of_run(action, action["attempts"][-1], now) if action["attempts"] else _of_none(action, now)
-    return f"{coloured(action['status'], action['status'].ljust(10))}  {plain(told)}"
+    """Return the progress of an action in one line."""
+    stage = _of_run(action, action["attempts"][-1], now) if action["attempts"] else _of_none(action, now)
+    return f"{coloured(action['status'], action['status'].ljust(10))}  {plain(stage)}"
 
 
 def _of_none(action: Json, now: datetime) -> str:
@@ -136,7 +136,7 @@ def _of_run(action: Json, last: Json, now: datetime) -> str:
 
 
 def why(action: Json) -> str:
-    """Why it failed, was cancelled or was skipped, in a line."""
+    """Return why it failed, was cancelled or was skipped, in one line."""
     if action["skip_reason"]:
         return ": ".join(filter(None, (action["skip_reason"], action["note"])))
     by = f"by {action['cancelled_by']}" if action["cancelled_by"] else "-"
@@ -144,7 +144,7 @@ def why(action: Json) -> str:
 
 
 def took(run: Json) -> str:
-    """How long a run took."""
+    """Return the duration of an attempt."""
     return "-" if run["finished_at"] is None else _between(run["started_at"], run["finished_at"])
 
 

@@ -34,8 +34,8 @@ def add_parser(commands: Commands) -> None:
     )
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_list(verbs)
-    add_watch(_add_one(verbs, "show", show, "show everything that is known of one"), show)
-    _add_many(verbs, "cancel", cancel, "cancel pending ones, and ask running ones to stop")
+    add_watch(_add_one(verbs, "show", show, "show all facts of one"), show)
+    _add_many(verbs, "cancel", cancel, "cancel pending ones, and request running ones to stop")
     add_due_time(
         _add_one(verbs, "reschedule", reschedule, "give a pending one another due time"), required=True
     )
@@ -51,9 +51,9 @@ def _add_list(verbs: Commands) -> None:
     add_watch(parser, list_all)
 
 
-def _add_many(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
+def _add_many(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
     parser = verbs.add_parser(
-        name, help=told, description=f"{told.capitalize()}: by id, or all that filters mean."
+        name, help=help_text, description=f"{help_text.capitalize()}: by id, or all that filters mean."
     )
     add_ids(parser)
     add_filters(parser)
@@ -64,19 +64,19 @@ def _add_many(verbs: Commands, name: str, run: Run, told: str) -> argparse.Argum
 
 
 def add_page(parser: argparse.ArgumentParser) -> None:
-    """``--limit``, ``--cursor``, and the connection's."""
+    """Add ``--limit``, ``--cursor``, and the connection's."""
     parser.add_argument("--limit", type=int, default=20, metavar="N", help="how many, 1 to 100 (default: 20)")
     parser.add_argument("--cursor", help="where the page before this one ended")
     add_connection(parser)
 
 
 def add_ids(parser: argparse.ArgumentParser) -> None:
-    """``ID…``, of actions."""
+    """Add ``ID…``, of actions."""
     parser.add_argument("ids", metavar="ID", nargs="*", type=_id, help="an action's id")
 
 
-def _add_one(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=told)
+def _add_one(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=help_text)
     parser.add_argument("id", metavar="ID", type=_id, help="the action's id")
     add_connection(parser)
     parser.set_defaults(run=run)
@@ -109,7 +109,7 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def cancel(arguments: argparse.Namespace) -> int:
-    """Cancel actions, or ask them to stop."""
+    """Cancel actions, or request them to stop."""
     return change(arguments, CANCEL, filters_of(arguments))
 
 

@@ -1,4 +1,4 @@
-"""The arguments that several commands take, and how they become a client, a time and a payload."""
+"""The arguments that several commands share, and their conversion to a client, a time and a payload."""
 
 from __future__ import annotations
 
@@ -19,21 +19,23 @@ JOBS = "background-jobs"
 """The API's path of jobs."""
 
 _CONNECTION = ("profile", "url", "region", "tenant", "user")
-"""What is pasted of a connection."""
+"""The options of a connection that a printed command repeats."""
 
 
 class Commands(Protocol):
-    """Where a command's module adds its parser: what argparse gives for subcommands."""
+    """The subcommands of argparse, to which a command's module adds its parser."""
 
     def add_parser(self, name: str, **options: Any) -> argparse.ArgumentParser:
-        """A parser for the command of that name."""
+        """Return a parser for the command of that name."""
         ...
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
-    """Which scheduler is asked, and as whom; and ``--json``: every command that asks one has them."""
-    group = parser.add_argument_group("the scheduler that is asked")
-    group.add_argument("--profile", metavar="NAME", help="as a profile says (default: DUETIME_PROFILE)")
+    """Add the options that choose the scheduler and the caller, and ``--json``."""
+    group = parser.add_argument_group("the scheduler")
+    group.add_argument(
+        "--profile", metavar="NAME", help="a profile of the configuration file (default: DUETIME_PROFILE)"
+    )
     group.add_argument("--url", help="where its API is (default: DUETIME_URL, or the local cloud)")
     group.add_argument(
         "--token", type=_name, help="the ID token of a sign-in (safer in DUETIME_TOKEN: others see options)"
@@ -48,7 +50,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 
 def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
-    """``--at`` or ``--in``, and ``--tz``."""
+    """Add ``--at`` or ``--in``, and ``--tz``."""
     choice = parser.add_mutually_exclusive_group(required=required)
     choice.add_argument(
         "--at", metavar="TIME", help="ISO 8601: 2027-06-01T09:00:00Z, or a local time and --tz"
@@ -60,26 +62,26 @@ def add_due_time(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 
 def client_of(arguments: argparse.Namespace) -> Client:
-    """The client that the connection's arguments say, then a profile, then the environment."""
+    """Return the client that the arguments choose, then a profile, then the environment."""
     from duetime.cli.connection import connect  # noqa: PLC0415 - `duetime --help` needs no settings
 
     return connect(arguments)
 
 
 def due_time_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The due time as the API takes it: at once, if none was said."""
+    """Return the due time as the API expects it: now, if none was given."""
     if arguments.at is None:
         return {"in": arguments.after or 0} | ({"tz": arguments.tz} if arguments.tz else {})
     return {"at": arguments.at} | ({"tz": arguments.tz} if arguments.tz else {})
 
 
 def print_json(content: object) -> None:
-    """The API's JSON, as it came."""
+    """Print the API's JSON unchanged."""
     print(json.dumps(content, indent=2, ensure_ascii=False))
 
 
 def add_job(parser: argparse.ArgumentParser) -> None:
-    """``NAME``, of a job."""
+    """Add ``NAME``, of a job."""
     parser.add_argument("name", metavar="NAME", type=_job_name, help="the job, such as billing-nightly")
 
 
@@ -94,23 +96,23 @@ def _job_name(written: str) -> str:
 
 
 def pasted(arguments: argparse.Namespace, given: Mapping[str, object]) -> str:
-    """Options with their values, and the connection's, ready to be pasted into a shell; a token is not shown."""
+    """Return the options and those of the connection, quoted for a shell, without the token."""
     connection = {f"--{name}": getattr(arguments, name) for name in _CONNECTION}
-    said = {**given, **connection}.items()
-    words = [f"{name} {shlex.quote(str(value))}" for name, value in said if value is not None]
+    options = {**given, **connection}.items()
+    words = [f"{name} {shlex.quote(str(value))}" for name, value in options if value is not None]
     return " ".join([*words, "--sign"] if arguments.sign else words)
 
 
 def print_next(arguments: argparse.Namespace, *command: str) -> None:
-    """Where to look at what was made: a command that asks the same scheduler."""
-    print("look at it:", " ".join(each for each in ("duetime", *command, pasted(arguments, {})) if each))
+    """Print a command that shows the created item on the same scheduler."""
+    print("look at it:", " ".join(word for word in ("duetime", *command, pasted(arguments, {})) if word))
 
 
 def json_object(written: str) -> dict[str, Any]:
-    """A payload as ``--payload`` says it; ``-`` reads it from standard input.
+    """Parse ``--payload``; ``-`` reads it from standard input.
 
     Raises:
-        BadUsage: it is no JSON object.
+        BadUsage: it is not a JSON object.
     """
     text = sys.stdin.read() if written == "-" else written
     try:
@@ -128,7 +130,7 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def instant(written: str) -> str:
-    """A time as people type it, in UTC; without an offset it is on this machine's clock. For argparse."""
+    """Parse a time to UTC; without an offset it is in this machine's zone. For argparse."""
     try:
         at = datetime.fromisoformat(written).astimezone(UTC)
     except (ValueError, OverflowError, OSError):
@@ -139,7 +141,7 @@ def instant(written: str) -> str:
 
 
 def seconds(written: str) -> float:
-    """A span in seconds. For argparse."""
+    """Parse a duration to seconds. For argparse."""
     try:
         return duration(written).total_seconds()
     except ValueError as error:

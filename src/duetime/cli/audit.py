@@ -1,4 +1,4 @@
-"""``duetime audit``: who asked for which change, and what came of it."""
+"""``duetime audit``: which caller requested which change, and the result."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from duetime.clock import SystemClock
 from duetime.errors import truncate
 
 LONGEST = 60
-"""Characters of what was asked; the whole is in the JSON."""
+"""Characters of the request; the JSON has all of it."""
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser("audit", help="who asked for which change, the latest first")
+    parser = commands.add_parser("audit", help="which caller requested which change, the latest first")
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--action", metavar="ID", help="only changes of this action")
     choice.add_argument("--job", metavar="NAME", help="only changes of this job")
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     print(_listed(page["items"], SystemClock().now()) if page["items"] else "no changes")
     if page["next_cursor"]:
-        given = {f"--{name}": said for name, said in about.items()}
+        given = {f"--{name}": value for name, value in about.items()}
         given |= {"--limit": arguments.limit, "--cursor": page["next_cursor"]}
         print(f"more: duetime audit {pasted(arguments, given)}")
     return 0

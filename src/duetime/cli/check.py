@@ -1,4 +1,4 @@
-"""``duetime check``: an app's jobs and types, when each is next due, and what is wrong with them."""
+"""``duetime check``: lists an app's jobs and types, the next due times, and problems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report; 1 where there is a problem."""
+    """Print the report; return 1 if there is a problem."""
     from duetime.check import report  # noqa: PLC0415 - `duetime --help` needs no pydantic
 
     found = report(app_at(arguments.app))
@@ -53,9 +53,9 @@ def _as_text(report: Report) -> str:
             for resource in report.resources
         ]
         parts.append(table(("RESOURCE", "MADE BY", "NEEDED BY"), rows))
-    for kind, told in (("note", report.notes), ("problem", report.problems)):
-        if told:
-            parts.append("\n".join(f"{kind}: {plain(each)}" for each in told))
+    for kind, messages in (("note", report.notes), ("problem", report.problems)):
+        if messages:
+            parts.append("\n".join(f"{kind}: {plain(message)}" for message in messages))
     found = _counted(len(report.problems), "problem") if report.problems else "no problems"
     jobs, types = _counted(len(report.jobs), "job"), _counted(len(report.types), "action")
     return "\n\n".join([*parts, f"{jobs}, {types}, {found}"])

@@ -1,4 +1,4 @@
-"""Asks the admin API, as one caller, and turns its refusals into failures of the command."""
+"""Calls the admin API as one caller, and raises its rejections as failures of the command."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected, Stran
 
 _URL = re.compile(r"https?://[!-~]+", re.ASCII)
 _OURS = {"actor", "changed", "id", "items", "name", "parts", "read", "revision", "role"}
-"""One of these is in whatever the API answers to a call that went well."""
+"""Each successful response of the API has one of these fields."""
 _NO_CONTENT, _ERROR, _UNAUTHENTICATED, _TOO_MANY = 204, 400, 401, 429
 
 
 class Client(NamedTuple):
     """One scheduler's API, as one caller.
 
-    `url` may be the one that the stack tells, which ends in the prefix, or the same without it.
-    `tenant` and `user` play a signed-in caller on the local cloud; a deployment ignores them. It goes by the ID token, or
-    by the signature of a service.
+    `url` is the stack's output, with or without the prefix at its end. `tenant` and `user` name the caller
+    on the local cloud; a deployment ignores them and reads the ID token or the signature.
     """
 
     url: str
@@ -40,7 +39,7 @@ class Client(NamedTuple):
         query: Mapping[str, str | None] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Make one call, and read what is answered; `path` is given in segments.
+        """Make one call, and return the response's body; `path` is given in segments.
 
         Raises:
             CommandFailed: as `answer`.
@@ -54,25 +53,25 @@ class Client(NamedTuple):
         query: Mapping[str, str | None] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> tuple[int, dict[str, Any]]:
-        """Make one call; its HTTP status, and what is answered.
+        """Make one call, and return its HTTP status and body.
 
         Raises:
-            BadUsage: the URL is none.
-            NoAnswer: nobody serves there.
-            Refused: the API refuses.
-            StrangeAnswer: what serves there is something else.
+            BadUsage: the URL is malformed.
+            NoAnswer: no server responds.
+            RequestRejected: the API rejects the request.
+            StrangeAnswer: the server is not duetime's API.
         """
         status, received = self._exchange(method, path, query, body)
         return status, self._read(status, received)
 
-    def tell(
+    def send(
         self,
         method: str,
         *path: str,
         query: Mapping[str, str | None] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> None:
-        """Make one call that is answered with nothing.
+        """Make one call whose response has no body.
 
         Raises:
             CommandFailed: as `ask`.
@@ -93,7 +92,7 @@ class Client(NamedTuple):
         from duetime.cli.exchange import address, exchange  # noqa: PLC0415 - `duetime --help` needs no HTTP
 
         if not _URL.fullmatch(self.url):
-            raise BadUsage(f"{self.url!r} is no URL of a scheduler; say one such as http://127.0.0.1:8080")
+            raise BadUsage(f"{self.url!r} is no URL of a scheduler; use one such as http://127.0.0.1:8080")
         url = address(self.url.rstrip("/").removesuffix(self.prefix) + self.prefix, path, query or {})
         sent = None if body is None else json.dumps(body).encode()
         headers = self._headers(sent)
@@ -102,7 +101,7 @@ class Client(NamedTuple):
         return exchange(method, url, headers, sent, base=self.url)
 
     def _signed(self, method: str, url: str, headers: dict[str, str], sent: bytes | None) -> dict[str, str]:
-        from duetime.aws.signing import NotSigned, signed  # noqa: PLC0415 - whoever has a token needs no botocore
+        from duetime.aws.signing import NotSigned, signed  # noqa: PLC0415 - a token needs no botocore
 
         try:
             return signed(method, url, headers, sent, region=self.region)
@@ -130,15 +129,15 @@ class Client(NamedTuple):
             return answer
         if status >= _ERROR and {"title", "detail"} <= answer.keys():
             raise RequestRejected(status, str(answer["title"]), str(answer["detail"]), self._fix(status))
-        message = answer.get("message")  # in API Gateway's own refusals
+        message = answer.get("message")  # of API Gateway itself
         raise StrangeAnswer(self.url, status, message)
 
     def _fix(self, status: int) -> str:
-        """What helps against refusals that say nothing of it: API Gateway's own."""
+        """Return the remedy for rejections of API Gateway, whose messages name none."""
         if status == _TOO_MANY:
             return "wait a second, and repeat it"
         if status != _UNAUTHENTICATED:
             return ""
         if self.signs:
             return "sign in to AWS again, or check --region; people need a token instead: DUETIME_TOKEN"
-        return "sign in again, and say the new ID token: DUETIME_TOKEN or --token; services need --sign"
+        return "sign in again, and set the new ID token: DUETIME_TOKEN or --token; services need --sign"

@@ -1,4 +1,4 @@
-"""``duetime cost``: what a workload costs a month, line by line, and what else one could take. It asks nobody."""
+"""``duetime cost``: estimates a workload's monthly costs and its alternatives. It makes no request."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ def add_parser(commands: Commands) -> None:
 
     parser = commands.add_parser(
         "cost",
-        help="what a deployment costs a month, and what one could take instead",
+        help="what a deployment costs a month, and the alternatives",
         description=(
             "Dollars a month of 30 days for a workload, by a dated list of AWS' prices, without free tiers."
             " Actions are spread evenly; a share is 0 to 1."
         ),
     )
     for field in fields(Workload):
-        told = f"{field.metadata['about']} (default: {_shown(field.default)})"
+        help_text = f"{field.metadata['about']} (default: {_shown(field.default)})"
         name = f"--{field.name.replace('_', '-')}"
         if choices := field.metadata.get("choices"):
-            parser.add_argument(name, choices=choices, default=field.default, help=told)
+            parser.add_argument(name, choices=choices, default=field.default, help=help_text)
         else:
-            parser.add_argument(name, type=float, default=field.default, metavar="N", help=told)
+            parser.add_argument(name, type=float, default=field.default, metavar="N", help=help_text)
     parser.add_argument(
         "--prices", metavar="FILE", type=Path, help="a price list of your own, with the names of prices.toml"
     )
@@ -68,7 +68,7 @@ def _workload(arguments: argparse.Namespace) -> Workload:
 
 
 def _as_option(problem: str) -> str:
-    """The problem of a field, told of its option."""
+    """Return the problem of a field with the name of its option."""
     name, _, rest = problem.partition(" ")
     return f"--{name.replace('_', '-')} {rest}"
 
@@ -111,27 +111,29 @@ def _rows(made: Estimate) -> Iterator[tuple[str, ...]]:
             amounts = (line.growing_dollars, line.fixed_dollars, line.dollars)
             yield line.name, _count(line.quantity), *map(_dollars, amounts), f"{line.unit}: {line.note}"
     sums = map(_dollars, (made.growing_dollars, made.fixed_dollars, made.dollars))
-    each = "" if made.per_million is None else f"{_dollars(made.per_million)} per million actions and runs"
-    yield "total", "", *sums, each
+    per_million = (
+        "" if made.per_million is None else f"{_dollars(made.per_million)} per million actions and runs"
+    )
+    yield "total", "", *sums, per_million
 
 
 def _aligned(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, numbers: int) -> str:
-    """A table whose columns after the first, so many, are flush right."""
-    whole = [heads, *rows]
-    widths = [max(len(row[column]) for row in whole) for column in range(numbers + 1)]
+    """Return a table whose `numbers` columns after the first are flush right."""
+    lines = [heads, *rows]
+    widths = [max(len(row[column]) for row in lines) for column in range(numbers + 1)]
     flush = [
         [row[0], *(row[index].rjust(widths[index]) for index in range(1, numbers + 1)), *row[numbers + 1 :]]
-        for row in whole
+        for row in lines
     ]
     return table(flush[0], flush[1:])
 
 
 def _count(quantity: float) -> str:
-    return f"{quantity:,.0f}" if quantity >= _WHOLE else f"{quantity:,.2f}"
+    return f"{quantity:,.0f}" if quantity >= _NO_FRACTIONS else f"{quantity:,.2f}"
 
 
-_WHOLE = 100
-"""From so many on, fractions say nothing."""
+_NO_FRACTIONS = 100
+"""Quantities from this one on are printed without fractions."""
 
 
 def _dollars(amount: float) -> str:

@@ -19,7 +19,7 @@ from duetime.clock import SystemClock
 from duetime.errors import truncate
 
 LONGEST_REASON = 100
-"""Characters; `duetime actions show` tells all."""
+"""Characters; `duetime actions show` prints all."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -41,7 +41,7 @@ def _add_redrive(verbs: Commands) -> None:
     parser = verbs.add_parser("redrive", help="run failed ones again, at once")
     add_ids(parser)
     add_filters(parser, has_status=False)
-    parser.add_argument("--all", action="store_true", help="every one, where no filter is said")
+    parser.add_argument("--all", action="store_true", help="all of them, if no filter is given")
     add_many(parser)
     add_follow(parser)
     add_connection(parser)

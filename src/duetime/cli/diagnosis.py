@@ -1,4 +1,4 @@
-"""What ails a deployment, judged by its health in detail and its jobs: each finding with what to do, and where the runbook tells more. Pure."""
+"""Judges a deployment by its health and jobs. A finding names a remedy and a section of the runbook. Pure."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ SECTIONS = (_ANSWERS, _LATE, _SWEEP, _SWITCH, _DEAD, _UNDELIVERED, _FAILURES, _T
 """The headings in docs/runbook.md that findings name."""
 
 _NAMED = 5
-"""So many jobs are told by name."""
+"""The number of jobs that a finding names."""
 
 
 class Finding(NamedTuple):
-    """One thing that was looked at: ``ok``; ``look``, where a person should; or ``ill``."""
+    """The result of one check: ``ok``; ``look``, if a person should look; or ``ill``."""
 
     about: str
     state: Literal["ok", "look", "ill"]
-    told: str
+    message: str
     remedy: str = ""
     section: str = ""
 
-    def asking(self, connection: str) -> Finding:
-        """The same; if it tells to run a command, that asks by `connection`, the options of who is asked and as whom."""
+    def with_connection(self, connection: str) -> Finding:
+        """Return the finding; if its remedy is a command, add the options of the connection to it."""
         is_command = self.remedy.startswith("duetime ")
         return self._replace(remedy=f"{self.remedy} {connection}") if connection and is_command else self
 
 
 def diagnose(health: Json, now: datetime) -> Sequence[Finding]:
-    """Everything that was looked at, in the order of how much hangs on it."""
+    """Return the findings of all checks, the most important first."""
     return [
         *_parts(health),
         _switch(health),
@@ -64,7 +64,7 @@ def _parts(health: Json) -> Iterator[Finding]:
         if state == "ok":
             yield Finding(name, "ok", "answers")
         else:
-            yield Finding(name, "ill", state, "the API's log tells why", _ANSWERS)
+            yield Finding(name, "ill", state, "read the API's log", _ANSWERS)
 
 
 def _switch(health: Json) -> Finding:
@@ -79,39 +79,39 @@ def _sweep(health: Json, now: datetime) -> Finding:
         return Finding(
             "sweep", "look", "has not passed yet", "it is woken each minute: repeat in two", _SWEEP
         )
-    told = f"all shards swept {both(until, now)}"
+    message = f"all shards swept {both(until, now)}"
     if "sweep" in health["ill"]:
         why = f"; its last pass {last['status']}: {last['message'] or '-'}" if last else ""
-        return Finding("sweep", "ill", told + why, "read the log of duetime-sweep", _SWEEP)
-    return Finding("sweep", "ok", told)
+        return Finding("sweep", "ill", message + why, "read the log of duetime-sweep", _SWEEP)
+    return Finding("sweep", "ok", message)
 
 
 def _catch_up(health: Json, now: datetime) -> Finding:
     last = health["last_catch_up"]
     if last is None:
         return Finding("catch-up", "ok", "has not passed yet: it is woken every six hours")
-    told = f"{last['status']} {both(last['began_at'], now)}"
+    message = f"{last['status']} {both(last['began_at'], now)}"
     if "catch-up" in health["ill"]:
-        return Finding("catch-up", "ill", told, "read the log of duetime-catch-up", _SWEEP)
+        return Finding("catch-up", "ill", message, "read the log of duetime-catch-up", _SWEEP)
     if last["status"] == "failed":
         return Finding(
             "catch-up",
             "look",
-            f"{told}: {last['message'] or '-'}",
+            f"{message}: {last['message'] or '-'}",
             "duetime jobs trigger duetime-catch-up",
             _SWEEP,
         )
-    return Finding("catch-up", "ok", told)
+    return Finding("catch-up", "ok", message)
 
 
 def _overdue(health: Json, now: datetime) -> Finding:
     oldest = health["oldest_overdue"]
     if oldest is None:
         return Finding("overdue", "ok", "nothing")
-    told = f"{oldest['type']} {oldest['id']} of {oldest['tenant_id']}, due {both(oldest['due_at'], now)}"
+    message = f"{oldest['type']} {oldest['id']} of {oldest['tenant_id']}, due {both(oldest['due_at'], now)}"
     if "overdue" in health["ill"]:
-        return Finding("overdue", "ill", told, "raise worker_concurrency, or see the sweep", _LATE)
-    return Finding("overdue", "ok", told)
+        return Finding("overdue", "ill", message, "raise worker_concurrency, or see the sweep", _LATE)
+    return Finding("overdue", "ok", message)
 
 
 def _failure_queue(health: Json) -> Iterator[Finding]:
@@ -123,12 +123,12 @@ def _failure_queue(health: Json) -> Iterator[Finding]:
 
 
 def _counted(health: Json, name: str, about: str, command: str, section: str) -> Iterator[Finding]:
-    told = health[name]
-    if told is None:
+    counted = health[name]
+    if counted is None:
         return
-    many = f"{told['count']}{' or more' if told['more'] else ''}"
+    many = f"{counted['count']}{' or more' if counted['more'] else ''}"
     when = " in the last day" if name == "failed_last_day" else ""
-    if told["count"]:
+    if counted["count"]:
         yield Finding(about, "look", many + when, command, section)
     else:
         yield Finding(about, "ok", f"nothing{when}")
@@ -145,7 +145,7 @@ def _types(health: Json) -> Iterator[Finding]:
 
 
 def diagnose_jobs(jobs: Sequence[Json], now: datetime) -> Sequence[Finding]:
-    """What is to be said of jobs, as a list tells them: which keep failing, and which somebody has paused."""
+    """Return the findings of jobs: those that keep failing, and those that are paused."""
     failing = [
         f"{job['name']} ({job['consecutive_failures']} in a row)"
         for job in jobs
@@ -166,6 +166,6 @@ def diagnose_jobs(jobs: Sequence[Json], now: datetime) -> Sequence[Finding]:
     return found or [Finding("jobs", "ok", "none fails again and again, none is paused")]
 
 
-def _named(said: Sequence[str]) -> str:
-    more = len(said) - _NAMED
-    return ", ".join(said[:_NAMED]) + (f", and {more} more" if more > 0 else "")
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f", and {more} more" if more > 0 else "")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.cli.diagnosis import Finding, Json
 
 _MOST_PAGES = 10
-"""Of a hundred jobs each."""
+"""A page has 100 jobs."""
 
 
 def add_parser(commands: Commands) -> None:
@@ -24,14 +24,15 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "doctor",
         help="look the deployment over: what lags, what is wrong, what to do",
-        description="Look the deployment over. It needs the permission `system`. Exit status 1: something is ill.",
+        description="Look the deployment over. It needs the permission `system`."
+        " Exit status 1: something is ill.",
     )
     add_connection(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tell what was found; 1 if something is ill."""
+    """Print the findings; return 1 if a part is ill."""
     from duetime.cli.diagnosis import diagnose, diagnose_jobs  # noqa: PLC0415 - as above
 
     client = client_of(arguments)
@@ -41,11 +42,16 @@ def run(arguments: argparse.Namespace) -> int:
     found = [*diagnose(health, now)]
     if "jobs:read" in me["permissions"]:
         found += diagnose_jobs(_jobs(client), now)
-    found = [each.asking(pasted(arguments, {})) for each in found]
-    is_ill = any(each.state == "ill" for each in found)
+    found = [finding.with_connection(pasted(arguments, {})) for finding in found]
+    is_ill = any(finding.state == "ill" for finding in found)
     if arguments.json:
-        told = {"url": client.url, "me": me, "health": health, "findings": [each._asdict() for each in found]}
-        print_json({**told, "status": "ill" if is_ill else "ok"})
+        document = {
+            "url": client.url,
+            "me": me,
+            "health": health,
+            "findings": [_as_json(finding) for finding in found],
+        }
+        print_json({**document, "status": "ill" if is_ill else "ok"})
     else:
         print(f"{client.url}, as {plain(me['actor'])} of {plain(me['tenant_id'])}\n")
         print(_drawn(found, health.get("runbook")))
@@ -53,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _jobs(client: Client) -> Sequence[Json]:
-    """The jobs that the caller sees: code's, and those of its tenant."""
+    """Return the jobs that the caller may see: those of the code, and those of its tenant."""
     jobs: list[Json] = []
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
@@ -64,13 +70,18 @@ def _jobs(client: Client) -> Sequence[Json]:
     return jobs
 
 
+def _as_json(finding: Finding) -> Json:
+    """Return the finding with the published key of its message."""
+    return {"told" if name == "message" else name: value for name, value in finding._asdict().items()}
+
+
 def _drawn(found: Sequence[Finding], runbook: str | None) -> str:
-    """The findings, and where to read on: an installed package has no pages, so sections are named where nobody said where."""
-    rows = [[each.about, each.state, each.told, each.remedy or "-"] for each in found]
+    """Return the findings, and the runbook's sections: by address if its URL is set, else by name."""
+    rows = [[finding.about, finding.state, finding.message, finding.remedy or "-"] for finding in found]
     lines = [table(["LOOKED AT", "STATE", "FOUND", "WHAT TO DO"], rows)]
-    if sections := list(dict.fromkeys(each.section for each in found if each.section)):
+    if sections := list(dict.fromkeys(finding.section for finding in found if finding.section)):
         places = [f"{plain(runbook)}#{_anchor(section)}" if runbook else section for section in sections]
-        lines += ["", "the runbook tells more:" if runbook else "the runbook tells more, under:"]
+        lines += ["", "see the runbook:" if runbook else "see the runbook, under:"]
         lines += [f"  {place}" for place in places]
     return "\n".join(lines)
 

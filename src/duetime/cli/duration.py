@@ -14,7 +14,7 @@ def duration(written: str) -> timedelta:
     """Read days, hours, minutes and seconds, in this order; each may be left out, not all.
 
     Raises:
-        ValueError: it is written otherwise.
+        ValueError: it has another form.
     """
     found = _WRITTEN.fullmatch(written)
     if found is None or not written:

@@ -1,4 +1,4 @@
-"""One HTTP exchange, with nothing but the standard library. Imported only when a command asks a scheduler."""
+"""Makes one HTTP request with the standard library. Imported only when a command calls a scheduler."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ _LOOPBACK = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]+)?(/|$)"
 
 
 def address(base: str, path: tuple[str, ...], query: Mapping[str, str | None]) -> str:
-    """The URL of a path, given in segments, with those parameters that have a value."""
-    segments = "/".join(quote(each, safe="", errors="replace") for each in path)
+    """Return the URL of a path, given in segments, with the parameters that have a value."""
+    segments = "/".join(quote(segment, safe="", errors="replace") for segment in path)
     given = {name: value for name, value in query.items() if value is not None}
     return f"{base}/{segments}" + ("?" + urlencode(given, errors="replace", quote_via=quote) if given else "")
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL leads to this machine, unencrypted."""
+    """Return whether a URL is unencrypted and on this machine."""
     return _LOOPBACK.match(url) is not None
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """An API that answers moves nowhere, and a token must not follow a redirect to somebody else."""
+    """Follows no redirects: a token must not be sent to another server."""
 
-    def redirect_request(self, *_told: object, **_more: object) -> None:
-        """No other request: the answer is the redirect itself."""
+    def redirect_request(self, *_args: object, **_options: object) -> None:
+        """Make no other request: the redirect is the response."""
 
 
 def exchange(
     method: str, url: str, headers: Mapping[str, str], body: bytes | None, *, base: str
 ) -> tuple[int, bytes]:
-    """Send a request; the status and the body of whatever answers.
+    """Send a request, and return the status and the body of the response.
 
     Raises:
-        NoAnswer: nobody does, at `base`.
+        NoAnswer: no server responds at `base`.
     """
     opener = build_opener(_NoRedirects, *([ProxyHandler({})] if is_loopback(url) else []))
     try:

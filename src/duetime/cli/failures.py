@@ -1,4 +1,4 @@
-"""How a command fails: each in one line that names the fix."""
+"""The failures of commands. A message is one line that names the fix."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ class BadUsage(DuetimeError, ValueError):
 
 
 class CommandFailed(DuetimeError, RuntimeError):
-    """What was asked could not be done: exit status 1."""
+    """The command could not do its work: exit status 1."""
 
     code = "command-failed"
 
 
 class NoAnswer(CommandFailed):
-    """Nobody serves the API there."""
+    """No server responds at the URL."""
 
     def __init__(self, url: str, reason: str) -> None:
         self.url, self.reason = url, reason
         super().__init__(
             f"no scheduler answers at {url} ({reason}): start one with `duetime local --app module:name`,"
-            " or say --url"
+            " or set --url"
         )
 
 
 class StrangeAnswer(CommandFailed):
-    """Something serves there, but not duetime's API."""
+    """The server at the URL is not duetime's API."""
 
-    def __init__(self, url: str, status: int, told: str | None) -> None:
+    def __init__(self, url: str, status: int, message: str | None) -> None:
         self.url, self.status = url, status
         super().__init__(
             f"{url} answers {status}"
-            + (f" {told!r}" if told else "")
+            + (f" {message!r}" if message else "")
             + ", not as duetime does: is --url right?"
         )
 
 
 class RequestRejected(CommandFailed):
-    """The API refuses, and says why."""
+    """The API rejects the request with a reason."""
 
     def __init__(self, status: int, title: str, detail: str, fix: str = "") -> None:
         self.status = status
-        told = detail if status < _SERVER_ERROR else f"{title}: {detail}"
-        super().__init__(f"{told}: {fix}" if fix else told)
+        message = detail if status < _SERVER_ERROR else f"{title}: {detail}"
+        super().__init__(f"{message}: {fix}" if fix else message)
 
 
 _SERVER_ERROR = 500

@@ -1,4 +1,4 @@
-"""The arguments that say which actions are meant, by what is true of them, and how the API takes them."""
+"""The arguments that filter actions, and their conversion to the API's filters."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _FILTERS = ("status", "type", "correlation_id", "job", *_TIMES)
 
 
 def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> None:
-    """``--status``, ``--type``, ``--correlation-id``, ``--job``, and the ends of two spans of time."""
+    """Add ``--status``, ``--type``, ``--correlation-id``, ``--job``, and the ends of two periods."""
     group = parser.add_argument_group(
-        "which are meant",
-        "Those that meet all that is said. A TIME is 2027-06-01T09:00, or a span from now: -2h.",
+        "filters",
+        "Actions that match all of them. A TIME is 2027-06-01T09:00, or a span from now: -2h.",
     )
     if has_status:
         group.add_argument(
@@ -31,23 +31,23 @@ def add_filters(parser: argparse.ArgumentParser, *, has_status: bool = True) -> 
     group.add_argument("--type", help="of this payload type")
     group.add_argument("--correlation-id", metavar="ID", help="scheduled with it")
     group.add_argument("--job", metavar="NAME", help="runs of this job")
-    for name, told in _TIMES.items():
-        group.add_argument(_option(name), metavar="TIME", type=moment, help=told)
+    for name, help_text in _TIMES.items():
+        group.add_argument(_option(name), metavar="TIME", type=moment, help=help_text)
 
 
 def filters_of(arguments: argparse.Namespace) -> dict[str, str]:
-    """The filters that are said, by the API's names for them."""
+    """Return the given filters by the API's names."""
     given = {name: getattr(arguments, name, None) for name in _FILTERS}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def as_options(filters: dict[str, str]) -> dict[str, str]:
-    """The same as they are typed, to be pasted."""
+    """Return the filters as options of the command line."""
     return {_option(name): value for name, value in filters.items()}
 
 
 def moment(written: str) -> str:
-    """A time as people type it, or a span from now, such as ``2h`` or ``-30m``; in UTC. For argparse."""
+    """Parse a time, or a duration from now such as ``2h`` or ``-30m``, to UTC. For argparse."""
     sign, length = (-1, written[1:]) if written.startswith("-") else (1, written)
     try:
         at = SystemClock().now() + sign * duration(length)

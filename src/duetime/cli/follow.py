@@ -1,4 +1,4 @@
-"""Follows many actions until nothing more happens to any: how one sees that a redrive has worked."""
+"""Follows many actions until all are settled: this shows whether a redrive has worked."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from duetime.clock import Clock
 Json = Mapping[str, Any]
 
 PAUSE = timedelta(seconds=1)
-"""Between two looks at those that are not done."""
+"""The time between two requests."""
 FIRST = 10
-"""So many that were not executed are told one by one."""
+"""The number of actions not executed that are listed."""
 
 
 def add_follow(parser: argparse.ArgumentParser) -> None:
-    """``--watch``."""
+    """Add ``--watch``."""
     parser.add_argument(
         "--watch", action="store_true", help="wait until each is done; exit with 0 if all were executed"
     )
 
 
 def follow(client: Client, actions: Sequence[Json], clock: Clock) -> Sequence[Json]:
-    """The actions as they ended, in the same order; meanwhile standard error is told how many are not done."""
+    """Return the settled actions in the same order; print the number of open ones to standard error."""
     latest = {action["id"]: action for action in actions}
-    told = 0
-    while waiting := [each for each in latest.values() if each["status"] in GOES_ON]:
-        if len(waiting) != told:
-            told = len(waiting)
-            print(f"{told} not done yet", file=sys.stderr, flush=True)
+    reported = 0
+    while waiting := [action for action in latest.values() if action["status"] in GOES_ON]:
+        if len(waiting) != reported:
+            reported = len(waiting)
+            print(f"{reported} not done yet", file=sys.stderr, flush=True)
         clock.wait_until(clock.now() + PAUSE)
-        for each in waiting:
-            latest[each["id"]] = client.ask("GET", "scheduling", each["id"])
+        for action in waiting:
+            latest[action["id"]] = client.ask("GET", "scheduling", action["id"])
     return list(latest.values())
 
 
 def ends(actions: Sequence[Json]) -> Iterator[str]:
-    """How they ended, counted; of those that were not executed the first, with the reason."""
+    """Yield the number of actions by status, and the first that were not executed with the reason."""
     counted = Counter(action["status"] for action in actions)
     yield ", ".join(f"{count} {status}" for status, count in sorted(counted.items())) or "nothing to wait for"
     others = [action for action in actions if action["status"] != "executed"]
@@ -55,5 +55,5 @@ def ends(actions: Sequence[Json]) -> Iterator[str]:
 
 
 def all_executed(actions: Sequence[Json]) -> bool:
-    """Whether each has run to its end."""
+    """Return whether all were executed."""
     return all(action["status"] == "executed" for action in actions)

@@ -1,4 +1,4 @@
-"""``duetime grants``: what roles of a tenant may do beside what the deployment's settings give them."""
+"""``duetime grants``: the permissions of a tenant's roles beside those of the deployment's settings."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def add_parser(commands: Commands) -> None:
     _add_role(_add(verbs, "revoke", revoke, "take back all that was granted to a role"))
 
 
-def _add(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=told)
+def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=help_text)
     add_connection(parser)
     parser.set_defaults(run=run)
     return parser
@@ -48,14 +48,14 @@ def _role(written: str) -> str:
 
 def list_all(arguments: argparse.Namespace) -> int:
     """List the grants of the tenant."""
-    held = client_of(arguments).ask("GET", PATH)
+    granted = client_of(arguments).ask("GET", PATH)
     if arguments.json:
-        print_json(held)
+        print_json(granted)
         return 0
     now = SystemClock().now()
     rows = [
-        [each["role"], ", ".join(each["permissions"]), each["granted_by"], both(each["granted_at"], now)]
-        for each in held["items"]
+        [item["role"], ", ".join(item["permissions"]), item["granted_by"], both(item["granted_at"], now)]
+        for item in granted["items"]
     ]
     print(table(["ROLE", "PERMISSIONS", "BY", "GRANTED"], rows) if rows else "no grants")
     return 0
@@ -64,17 +64,20 @@ def list_all(arguments: argparse.Namespace) -> int:
 def grant(arguments: argparse.Namespace) -> int:
     """Grant one role permissions."""
     body = {"permissions": arguments.permissions}
-    held = client_of(arguments).ask("PUT", PATH, arguments.role, body=body)
+    granted = client_of(arguments).ask("PUT", PATH, arguments.role, body=body)
     if arguments.json:
-        print_json(held)
+        print_json(granted)
     else:
-        print(f"granted {plain(held['role'])}: {', '.join(held['permissions'])}; it holds within ten seconds")
+        print(
+            f"granted {plain(granted['role'])}: {', '.join(granted['permissions'])};"
+            " it holds within ten seconds"
+        )
     return 0
 
 
 def revoke(arguments: argparse.Namespace) -> int:
     """Take back what was granted to one role."""
-    client_of(arguments).tell("DELETE", PATH, arguments.role)
+    client_of(arguments).send("DELETE", PATH, arguments.role)
     if arguments.json:
         print_json({"role": arguments.role})
     else:

@@ -32,17 +32,17 @@ def add_parsers(verbs: Commands) -> None:
     _add_pause(verbs)
     _add_cadence(_add_one(verbs, "resume", resume, "end a pause"))
     trigger_parser = _add_one(verbs, "trigger", trigger, "run it now, paused or not")
-    add_payload(trigger_parser, "what the run is given instead of the job's own payload")
+    add_payload(trigger_parser, "the payload of the run instead of the job's own payload")
     trigger_parser.add_argument(
         "--watch", action="store_true", help="wait until the run is done; exit with 0 if it was executed"
     )
     _add_cadence(_add_one(verbs, "skip-next", skip_next, "skip its next run; the one after it runs"))
     _add_set(verbs)
-    _add_one(verbs, "unregister", unregister, "take back one that was registered; its history is kept")
+    _add_one(verbs, "unregister", unregister, "take back one that was registered; its history stays")
 
 
-def _add_one(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=told)
+def _add_one(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=help_text)
     add_job(parser)
     add_connection(parser)
     parser.set_defaults(run=run)
@@ -53,13 +53,15 @@ def _add_cadence(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cadence",
         metavar="C",
-        help="only this one of its cadences, by the name that `duetime jobs show` tells",
+        help="only this one of its cadences, by the name that `duetime jobs show` lists",
     )
 
 
-def add_payload(parser: argparse.ArgumentParser, told: str) -> None:
-    """``--payload``."""
-    parser.add_argument("--payload", metavar="JSON", help=f"{told}: a JSON object, or - for standard input")
+def add_payload(parser: argparse.ArgumentParser, help_text: str) -> None:
+    """Add ``--payload``."""
+    parser.add_argument(
+        "--payload", metavar="JSON", help=f"{help_text}: a JSON object, or - for standard input"
+    )
 
 
 def _add_pause(verbs: Commands) -> None:
@@ -78,7 +80,7 @@ def _add_set(verbs: Commands) -> None:
         verbs,
         "set",
         set_retries,
-        "set how its runs are retried; what is left out goes by the declared policy",
+        "set how its runs are retried; what is left out follows the declared policy",
     )
     parser.add_argument("--attempts", type=int, metavar="N", help="runs in all: 3 is one and two more")
     parser.add_argument("--backoff", type=spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h")
@@ -91,7 +93,7 @@ def _add_set(verbs: Commands) -> None:
 def pause(arguments: argparse.Namespace) -> int:
     """Pause one job, or a cadence of it."""
     body = {"reason": arguments.reason, "until": _until(arguments), "cadence": arguments.cadence}
-    client_of(arguments).tell("POST", JOBS, arguments.name, "pause", body=_said(body))
+    client_of(arguments).send("POST", JOBS, arguments.name, "pause", body=_without_none(body))
     until = f" until {local(body['until'], SystemClock().now())}" if body["until"] else ""
     return _changed(arguments, f"paused {_named(arguments)}{until}")
 
@@ -111,8 +113,8 @@ def _text(at: datetime) -> str:
 
 def resume(arguments: argparse.Namespace) -> int:
     """End a pause of one job, or of a cadence of it."""
-    body = _said({"cadence": arguments.cadence})
-    client_of(arguments).tell("POST", JOBS, arguments.name, "resume", body=body)
+    body = _without_none({"cadence": arguments.cadence})
+    client_of(arguments).send("POST", JOBS, arguments.name, "resume", body=body)
     return _changed(arguments, f"resumed {_named(arguments)}")
 
 
@@ -134,7 +136,7 @@ def trigger(arguments: argparse.Namespace) -> int:
 
 def skip_next(arguments: argparse.Namespace) -> int:
     """Skip the next run of one job."""
-    body = _said({"cadence": arguments.cadence})
+    body = _without_none({"cadence": arguments.cadence})
     run = client_of(arguments).ask("POST", JOBS, arguments.name, "skip-next", body=body)
     if arguments.json:
         print_json(run)
@@ -145,20 +147,20 @@ def skip_next(arguments: argparse.Namespace) -> int:
 
 def set_retries(arguments: argparse.Namespace) -> int:
     """Set how runs of one job are retried."""
-    said = {name: getattr(arguments, name) for name in ("attempts", "backoff", "jitter", "cadence")}
-    job = client_of(arguments).ask("PUT", JOBS, arguments.name, "settings", body=_said(said))
+    options = {name: getattr(arguments, name) for name in ("attempts", "backoff", "jitter", "cadence")}
+    job = client_of(arguments).ask("PUT", JOBS, arguments.name, "settings", body=_without_none(options))
     if arguments.json:
         print_json(job)
         return 0
-    standing = [each for each in job["tuning"] if each["cadence"] == arguments.cadence]
-    told = f"set: {policy(standing[0])}" if standing else "nothing set; the declared policy applies"
-    print(f"{_named(arguments)}: {told}")
+    tunings = [tuning for tuning in job["tuning"] if tuning["cadence"] == arguments.cadence]
+    message = f"set: {policy(tunings[0])}" if tunings else "nothing set; the declared policy applies"
+    print(f"{_named(arguments)}: {message}")
     return 0
 
 
 def unregister(arguments: argparse.Namespace) -> int:
     """Take back one job."""
-    client_of(arguments).tell("DELETE", JOBS, arguments.name)
+    client_of(arguments).send("DELETE", JOBS, arguments.name)
     if arguments.json:
         print_json({"name": arguments.name})
     else:
@@ -166,12 +168,12 @@ def unregister(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _changed(arguments: argparse.Namespace, told: str) -> int:
-    """Tell what was done; as JSON, the job as it is now."""
+def _changed(arguments: argparse.Namespace, message: str) -> int:
+    """Print the message, or with ``--json`` the job in its current state."""
     if arguments.json:
         print_json(client_of(arguments).ask("GET", JOBS, arguments.name))
     else:
-        print(told)
+        print(message)
     return 0
 
 
@@ -179,10 +181,10 @@ def _named(arguments: argparse.Namespace) -> str:
     return f"{arguments.cadence} of {arguments.name}" if arguments.cadence else str(arguments.name)
 
 
-def _said(body: dict[str, Any]) -> dict[str, Any]:
+def _without_none(body: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value is not None}
 
 
 def spans(written: str) -> list[float]:
-    """``30s,5m`` in seconds. For argparse."""
+    """Parse ``30s,5m`` to seconds. For argparse."""
     return [seconds(part) for part in written.split(",")]

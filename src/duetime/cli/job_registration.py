@@ -1,4 +1,4 @@
-"""``duetime jobs register``: declare a job of a tenant's own, for a handler that code registered."""
+"""``duetime jobs register``: registers a job of a tenant for a handler of the app."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from duetime.cli.times import local
 from duetime.clock import SystemClock
 
 _RETRY = ("attempts", "backoff", "jitter", "give_up_after")
-_SAID = (
+_FIELDS = (
     "cadences",
     "overlap",
     "catch_up",
@@ -41,20 +41,21 @@ def add_parsers(verbs: Commands) -> None:
     parser = verbs.add_parser(
         "register",
         help="register a job of your own",
-        description='A cadence is a cron expression or words: "0 9 * * *", "daily 09:00 tz=Europe/Paris", "every 10m".'
+        description='A cadence is a cron expression or words: "0 9 * * *", "daily 09:00 tz=Europe/Paris",'
+        ' "every 10m".'
         " Without one the job runs when it is triggered.",
     )
     add_job(parser)
     parser.add_argument(
         "--type", required=True, metavar="T", help="a payload type of the app: its handler runs"
     )
-    add_payload(parser, "what each run is given")
+    add_payload(parser, "the payload of each run")
     parser.add_argument(
         "--cadence",
         dest="cadences",
         action="append",
         metavar="TEXT",
-        help="when it runs; may be said several times",
+        help="when it runs; may be repeated",
     )
     _add_rules(parser)
     _add_retry(parser)
@@ -78,7 +79,8 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overlap",
         metavar="POLICY",
-        help="what becomes of a run that is due while another runs: skip (default), queue_one, allow, cancel_running",
+        help="the policy for a run that is due while another runs:"
+        " skip (default), queue_one, allow, cancel_running",
     )
     parser.add_argument("--catch-up", type=int, metavar="N", help="make up for the latest N missed runs")
     parser.add_argument("--precision", metavar="P", help="second (default), or minute if it may be that late")
@@ -88,7 +90,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_retry(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("retries, by default as the handler says")
+    group = parser.add_argument_group("retries, by default as the handler declares")
     group.add_argument("--attempts", type=int, metavar="N", help="runs in all: 3 is one and two more")
     group.add_argument("--backoff", type=spans, metavar="SPAN[,SPAN…]", help="waits between them: 30s,5m,1h")
     group.add_argument(
@@ -100,7 +102,7 @@ def _add_retry(parser: argparse.ArgumentParser) -> None:
 
 
 def register(arguments: argparse.Namespace) -> int:
-    """Register the job and tell when it runs."""
+    """Register the job and print its next run."""
     client, body = client_of(arguments), _body(arguments)
     if arguments.replace:
         job = client.ask("PUT", JOBS, arguments.name, body=body)
@@ -119,7 +121,7 @@ def register(arguments: argparse.Namespace) -> int:
 
 
 def _body(arguments: argparse.Namespace) -> dict[str, Any]:
-    body: dict[str, Any] = {"type": arguments.type, **_given(arguments, _SAID)}
+    body: dict[str, Any] = {"type": arguments.type, **_given(arguments, _FIELDS)}
     if retry := _given(arguments, _RETRY):
         body["retry"] = retry
     if arguments.payload is not None:

@@ -1,4 +1,4 @@
-"""A job, as the API's JSON tells it, in words for a person."""
+"""Formats jobs from the API's JSON as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Json = Mapping[str, Any]
 
 
 def listed(jobs: Sequence[Json], now: datetime) -> str:
-    """One line a job."""
+    """Return a table with one row a job."""
     rows = [
         [job["name"], words(job), local(job["next_due_at"], now), _latest(job, now), state(job, now)]
         for job in jobs
@@ -23,12 +23,12 @@ def listed(jobs: Sequence[Json], now: datetime) -> str:
 
 
 def words(job: Json) -> str:
-    """Its cadences in words."""
-    return "; ".join(each["words"] for each in job["cadences"])
+    """Return its cadences in words."""
+    return "; ".join(entry["words"] for entry in job["cadences"])
 
 
 def _latest(job: Json, now: datetime) -> str:
-    """Its last run; of a job that keeps no tally, the latest of its runs that are told beside it."""
+    """Return its last run; for a job without statistics, the first of its recent runs."""
     recent = None if job["last_run"] else next(iter(job["recent_runs"] or ()), None)
     if recent is None:
         return _last_run(job, now)
@@ -45,7 +45,7 @@ def _ago(written: str, now: datetime) -> str:
 
 
 def state(job: Json, now: datetime) -> str:
-    """Where it stands, in a few words."""
+    """Return its state in a few words."""
     if not job["enabled"]:
         return "disabled"
     if job["paused"]:
@@ -56,7 +56,7 @@ def state(job: Json, now: datetime) -> str:
         )
     if job["running"]:
         return "running"
-    paused = sum(each["paused"] is not None for each in job["cadences"])
+    paused = sum(entry["paused"] is not None for entry in job["cadences"])
     if paused:
         return f"{paused} of {len(job['cadences'])} cadences paused"
     failures = job["consecutive_failures"]
@@ -64,13 +64,13 @@ def state(job: Json, now: datetime) -> str:
 
 
 def in_full(job: Json, now: datetime) -> str:
-    """Everything that is known of it."""
+    """Return all facts of a job."""
     title = f"  {plain(job['title'])}" if job["title"] else ""
     lines = [f"{job['name']}{title}  {coloured(state(job, now))}"]
     lines += [f"  {name:<14}  {plain(value)}" for name, value in _facts(job, now)]
     lines += ["", _cadences(job["cadences"], now)]
     if job["next_runs"]:
-        rows = [[local(each["at"], now), ", ".join(each["cadences"])] for each in job["next_runs"]]
+        rows = [[local(entry["at"], now), ", ".join(entry["cadences"])] for entry in job["next_runs"]]
         lines += ["", table(["NEXT RUNS", "CADENCES"], rows)]
     return "\n".join(lines)
 
@@ -89,9 +89,9 @@ def _facts(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "paused", pause(job["paused"], now)
     yield "handler", job["type"]
     yield "payload", "-" if payload(job) == "null" else payload(job)
-    yield "retry", "as its handler says" if job["retry"] is None else policy(job["retry"])
-    for each in job["tuning"]:
-        yield "set", f"{each['cadence'] or 'all cadences'}: {policy(each)}"
+    yield "retry", "as its handler declares" if job["retry"] is None else policy(job["retry"])
+    for entry in job["tuning"]:
+        yield "set", f"{entry['cadence'] or 'all cadences'}: {policy(entry)}"
     yield "overlap", job["overlap"]
     yield "catch-up", f"of the latest {job['catch_up']} missed runs" if job["catch_up"] else "none"
     yield "precision", job["precision"]
@@ -112,25 +112,25 @@ def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
         yield "last error", tally["last_error"]
 
 
-def pause(told: Json, now: datetime) -> str:
-    """A pause: since when, by whom, why, and until when."""
-    reason = f": {told['reason']}" if told["reason"] else ""
-    until = f"; until {both(told['until'], now)}" if told["until"] else ""
-    return f"since {both(told['since'], now)} by {told['by']}{reason}{until}"
+def pause(item: Json, now: datetime) -> str:
+    """Return since when, by whom, why and until when it is paused."""
+    reason = f": {item['reason']}" if item["reason"] else ""
+    until = f"; until {both(item['until'], now)}" if item["until"] else ""
+    return f"since {both(item['since'], now)} by {item['by']}{reason}{until}"
 
 
-def policy(told: Json) -> str:
-    """What is said of retries: a whole policy, or what is set on top of one."""
-    said = []
-    if told["attempts"] is not None:
-        said.append(f"{told['attempts']} attempts")
-    if told["backoff"] is not None:
-        said.append("back-off " + ", ".join(span(timedelta(seconds=each)) for each in told["backoff"]))
-    if told["jitter"] is not None:
-        said.append(f"jitter {told['jitter']:g}")
-    if told.get("give_up_after") is not None:
-        said.append(f"given up after {span(timedelta(seconds=told['give_up_after']))}")
-    return "; ".join(said)
+def policy(item: Json) -> str:
+    """Return a retry policy, or the settings that override one, in words."""
+    parts = []
+    if item["attempts"] is not None:
+        parts.append(f"{item['attempts']} attempts")
+    if item["backoff"] is not None:
+        parts.append("back-off " + ", ".join(span(timedelta(seconds=wait)) for wait in item["backoff"]))
+    if item["jitter"] is not None:
+        parts.append(f"jitter {item['jitter']:g}")
+    if item.get("give_up_after") is not None:
+        parts.append(f"given up after {span(timedelta(seconds=item['give_up_after']))}")
+    return "; ".join(parts)
 
 
 def _cadences(cadences: Sequence[Json], now: datetime) -> str:
@@ -147,7 +147,7 @@ def _cadences(cadences: Sequence[Json], now: datetime) -> str:
 
 
 def accounts(occurrences: Sequence[Json]) -> str:
-    """One line a nominal time, or a fold of several, and what became of it."""
+    """Return a table with one row an occurrence, or a group of occurrences, with its status."""
     rows = [
         [
             _second(occurrence["at"]),
@@ -161,10 +161,12 @@ def accounts(occurrences: Sequence[Json]) -> str:
     return table(["NOMINAL TIME", "LOCAL", "ACCOUNT", "RUN", "WHY"], rows)
 
 
-def _account(each: Json) -> str:
-    many = f"{each['count'] or 'many'} times, until {_second(each['until'])}" if each["until"] else ""
-    said = each["note"] if each["note"].startswith(each["reason"]) else f"{each['reason']}: {each['note']}"
-    return "; ".join(filter(None, (many, said.removesuffix(": "))))
+def _account(entry: Json) -> str:
+    many = f"{entry['count'] or 'many'} times, until {_second(entry['until'])}" if entry["until"] else ""
+    reason = (
+        entry["note"] if entry["note"].startswith(entry["reason"]) else f"{entry['reason']}: {entry['note']}"
+    )
+    return "; ".join(filter(None, (many, reason.removesuffix(": "))))
 
 
 def _second(written: str) -> str:
@@ -172,7 +174,7 @@ def _second(written: str) -> str:
 
 
 def history(runs: Sequence[Json], now: datetime) -> str:
-    """One line a run."""
+    """Return a table with one row a run."""
     rows = [
         [
             both(run["nominal_at"], now),

@@ -1,4 +1,4 @@
-"""``duetime jobs``: the jobs that code declares and those that a tenant registers; here, how they are looked at."""
+"""``duetime jobs``: lists and shows jobs of the code and of the tenant."""
 
 from __future__ import annotations
 
@@ -25,9 +25,12 @@ from duetime.clock import SystemClock
 Run = Callable[[argparse.Namespace], int]
 
 _MOST_PAGES = 20
-"""A filtered page may be short, or empty; so many are read for one list."""
+"""The number of pages read for one list: a filtered page may be short or empty."""
 
-_TIME = "A TIME is 2027-06-01T09:00 on this machine's clock, or 2027-06-01T07:00Z, or a span from now, such as -2h."
+_TIME = (
+    "A TIME is 2027-06-01T09:00 on this machine's clock, or 2027-06-01T07:00Z,"
+    " or a span from now, such as -2h."
+)
 _TO = "and not later than this (default, without --status: now, which leaves out what is to come)"
 
 
@@ -52,7 +55,7 @@ def _add_list(verbs: Commands) -> None:
 def _add_show(verbs: Commands) -> None:
     parser = verbs.add_parser(
         "show",
-        help="show everything that is known of one; with --from or --until, what became of each of its times",
+        help="show all facts of one; with --from or --until, the status of each occurrence",
         description=_TIME,
     )
     add_job(parser)
@@ -78,7 +81,7 @@ def _add_history(verbs: Commands) -> None:
 def _add_window(parser: argparse.ArgumentParser, start: str, end: str) -> None:
     parser.add_argument("--from", dest="start", metavar="TIME", type=moment, help=start)
     parser.add_argument("--until", metavar="TIME", type=moment, help=end)
-    parser.add_argument("--to", dest="until", type=moment, help=argparse.SUPPRESS)  # read, and told nowhere
+    parser.add_argument("--to", dest="until", type=moment, help=argparse.SUPPRESS)  # an old name, not listed
 
 
 def _add_page(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +104,7 @@ def list_all(arguments: argparse.Namespace) -> int:
 
 
 def show(arguments: argparse.Namespace) -> int:
-    """Show one job in full, and the account of its times if that was asked for."""
+    """Show one job in full, and the status of its occurrences if requested."""
     client, now = client_of(arguments), SystemClock().now()
     job, found = client.ask("GET", JOBS, arguments.name), None
     if arguments.start or arguments.until:
@@ -142,7 +145,7 @@ def list_runs(arguments: argparse.Namespace) -> int:
 
 
 def _runs(client: Client, arguments: argparse.Namespace) -> dict[str, Any]:
-    """As many runs as were asked for, from several pages where a filter makes them short."""
+    """Return the requested number of runs, from several pages if a filter makes them short."""
     items: list[Any] = []
     cursor = arguments.cursor
     until = arguments.until or (None if arguments.status else moment("0s"))

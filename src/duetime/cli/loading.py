@@ -1,4 +1,4 @@
-"""Importing an app, or its setup, for a command, and telling why it could not be."""
+"""Imports an app, or its setup function, for a command, and reports why an import fails."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:  # imported when a command runs: `duetime --help` must be quic
 
 
 def app_at(where: str) -> App:
-    """The app that ``module:name`` leads to; modules are looked for in the working directory first, as `python -m` does.
+    """Return the app at ``module:name``; the working directory is searched first, as by `python -m`.
 
     Raises:
         BadUsage: `where` has another form.
-        DuetimeError: it leads to no app, or declares what cannot work.
+        DuetimeError: it is no app, or its declarations are invalid.
         CommandFailed: importing it fails.
     """
     from duetime.lambdas.loading import load_app  # noqa: PLC0415 - as above
@@ -33,12 +33,12 @@ def app_at(where: str) -> App:
 
 
 def setup_at(where: str) -> Callable[[], None]:
-    """The function that ``module:name`` leads to, for the local cloud to call.
+    """Return the function at ``module:name``, for the local cloud to call.
 
     Raises:
         BadUsage: `where` has another form.
-        DeclarationError: it leads to nothing that can be called and be done.
-        CommandFailed: importing it fails; when it is called, that it raised something.
+        DeclarationError: it is not a synchronous function.
+        CommandFailed: the import fails, or later the call.
     """
     setup = _imported("setup", where, _load_function)
 
@@ -70,7 +70,7 @@ def _imported(what: str, where: str, load: Callable[[str], Loaded]) -> Loaded:
             f"cannot import the {what} {where!r} ({error}): run this in the directory it is imported from,"
             " or name that in PYTHONPATH, such as PYTHONPATH=src"
         ) from error
-    except Exception as error:  # what the user's module does when it is imported
+    except Exception as error:  # of the user's module
         raise _failed(f"importing the {what} {where!r} failed", error) from error
 
 
@@ -92,8 +92,8 @@ def _failed(what: str, error: Exception) -> CommandFailed:
 
 
 def _place(error: BaseException) -> str:
-    """The last line that is neither duetime's nor Python's own, nor a library's if it can be; empty where there is none."""
-    frames = [(each.f_code.co_filename, line) for each, line in walk_tb(error.__traceback__)]
+    """Return the last line of the user's code, or else of a library, in the traceback."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__)]
     theirs = [
         frame
         for frame in frames

@@ -1,4 +1,4 @@
-"""``duetime local``: an app on a cloud of its own, on one port of this machine."""
+"""``duetime local``: runs an app on a local cloud, on one port of this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # imported when it runs: `duetime --help` must be quick
     from duetime.settings import Settings
 
 _DOUBLES = 0.3
-"""The chance of a second delivery where doubles are asked for: often enough to be seen."""
+"""The probability of a second delivery with ``--at-least-once``."""
 _A_MINUTE = timedelta(minutes=1)
 _LARGEST_PORT, _MOST_AT_ONCE = 65_535, 1_000
 
@@ -35,7 +35,8 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         "local",
         help="run an app on a local cloud, with the API on one port",
-        description="Run an app on a cloud of its own: moto and the very Lambda handlers, in one process, on 127.0.0.1.",
+        description="Run an app on a cloud of its own: moto and the Lambda handlers,"
+        " in one process, on 127.0.0.1.",
     )
     add = parser.add_argument
     add("--app", required=True, metavar="MODULE:NAME", help="where the app is, such as examples.billing:app")
@@ -52,14 +53,14 @@ def add_parser(commands: Commands) -> None:
     add("--wheel", action="store_true", help="far actions by the minute's sweep instead of a timer each")
     add("--timers-late", action="store_true", help="timers fire up to 60 s late, as EventBridge may")
     add("--at-least-once", action="store_true", help="some wakes and messages come twice, as they may on AWS")
-    add("--mail-to", type=_address, metavar="ADDRESS", help="who gets all that can be notified of")
-    add("--verbose", action="store_true", help="show everything that is logged")
+    add("--mail-to", type=_address, metavar="ADDRESS", help="send every notification to this address")
+    add("--verbose", action="store_true", help="show all log lines")
     add_access(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the local cloud until it is told to stop."""
+    """Run the local cloud until a signal stops it."""
     if util.find_spec("moto") is None:
         raise CommandFailed("the local cloud needs moto: pip install 'duetime[local]'")
     options = _options(arguments)
@@ -78,14 +79,14 @@ def _serve(app: App, options: LocalOptions, stop: threading.Event, *, verbose: b
 
     with run_lines(sys.stdout, verbose=verbose), LocalCloud(app, options) as cloud:
         jobs = upcoming_runs(cloud.jobs, SystemClock().now())
-        told = welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs, has_console=cloud.has_console)
-        print(told, end="\n\n", flush=True)
+        text = welcome(app, cloud.settings, cloud.url, _program(), jobs=jobs, has_console=cloud.has_console)
+        print(text, end="\n\n", flush=True)
         stop.wait()
         print("stopping: running handlers may finish", flush=True)
 
 
 def _program() -> str:
-    """How the reader may call the command line: by its name where the shell finds it, else by its path from here."""
+    """Return how to call the command line: by its name if the shell finds it, else by its path."""
     import shutil  # noqa: PLC0415 - `duetime --help` needs none
 
     called = Path(sys.argv[0])
@@ -117,7 +118,7 @@ def _options(arguments: argparse.Namespace) -> LocalOptions:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
-    """The settings, with whatever hangs on a shorter limit or lease shortened with it."""
+    """Return the settings; a shorter limit or lease also shortens the settings that depend on it."""
     from duetime.settings import Settings  # noqa: PLC0415 - as above
 
     usual, changes = Settings(), dict[str, Any](enabled=not arguments.off)
@@ -134,15 +135,15 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 
 class _Signals:
-    """Turns Ctrl-C and SIGTERM into an event; the second one ends the process as it always would."""
+    """Turns Ctrl-C and SIGTERM into an event; the second one ends the process."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> threading.Event:
-        for each in (signal.SIGINT, signal.SIGTERM):
-            self._before[each] = signal.signal(each, self._stop)
+        for signal_ in (signal.SIGINT, signal.SIGTERM):
+            self._before[signal_] = signal.signal(signal_, self._stop)
         return self._event
 
     def __exit__(
@@ -151,13 +152,13 @@ class _Signals:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for each, handler in self._before.items():
-            signal.signal(each, handler)
+        for signal_, handler in self._before.items():
+            signal.signal(signal_, handler)
 
     def _stop(self, _number: int, _frame: FrameType | None) -> None:
         self._event.set()
-        for each in self._before:
-            signal.signal(each, signal.SIG_DFL)
+        for signal_ in self._before:
+            signal.signal(signal_, signal.SIG_DFL)
 
 
 def _span(written: str) -> timedelta:

@@ -1,4 +1,4 @@
-"""Reads the command line, runs one command, and tells every failure in one line; a refused cadence is drawn with its caret."""
+"""Reads the command line, runs one command, and prints a failure in one line, or with a caret."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any, NoReturn
 
 from duetime.cli import (
@@ -29,8 +30,8 @@ from duetime.cli import (
     undelivered,
     whoami,
 )
-from duetime.cli.failures import BadUsage, RequestRejected
-from duetime.cli.tables import drawn, is_pointing, plain
+from duetime.cli.failures import BadUsage, CommandFailed, RequestRejected
+from duetime.cli.tables import has_caret, plain, plain_lines
 from duetime.errors import DuetimeError
 
 FAILED, BAD_USAGE, INTERRUPTED = 1, 2, 130
@@ -56,7 +57,7 @@ _COMMANDS = (
 )
 
 _EPILOG = (
-    "exit status: 0 done, 1 failed, 2 bad usage. Commands that ask a scheduler talk to the local one"
+    "exit status: 0 done, 1 failed, 2 bad usage. Commands that call a scheduler use the local one"
     " (duetime local) unless --url or DUETIME_URL names another."
 )
 
@@ -70,30 +71,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 done, 1 failed, 2 bad usage, 130 interrupted.
     """
-    arguments = parser().parse_args(argv)
-    _write_what_the_terminal_can()
+    command_line = parser()
+    _complete(command_line)
+    arguments = command_line.parse_args(argv)
+    _escape_what_the_terminal_lacks()
     try:
+        _require_rich()
         status = int(arguments.run(arguments))
         sys.stdout.flush()
     except DuetimeError as error:
-        told = drawn(error) if isinstance(error, RequestRejected) or is_pointing(error) else plain(error)
-        print(f"duetime: {told}", file=sys.stderr)
-        for place in getattr(error, "__notes__", ()):
-            print(f"    {plain(place)}", file=sys.stderr)
+        has_lines = isinstance(error, RequestRejected) or has_caret(error)
+        print(f"duetime: {plain_lines(error) if has_lines else plain(error)}", file=sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            print(f"    {plain(note)}", file=sys.stderr)
         return BAD_USAGE if isinstance(error, BadUsage) else FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # whoever reads our output has seen enough, as head does
+    except BrokenPipeError:  # the reader of the output has closed it, as head does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     return status
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells bad usage in one line, as every other failure is told; what begins like ``-2h`` is a value, not an option."""
+    """Prints bad usage in one line, as every other failure. Words such as ``-2h`` are values, not options."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self._negative_number_matcher = re.compile(r"-\d")
 
     def error(self, message: str) -> NoReturn:
@@ -101,16 +105,32 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
-    whole = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
-    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    """Return the parser of the command line."""
+    root = _Parser(prog="duetime", description="Run code when it is due.", epilog=_EPILOG)
+    commands = root.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in _COMMANDS:
         command.add_parser(commands)
-    return whole
+    return root
 
 
-def _write_what_the_terminal_can() -> None:
-    """A character that the terminal's encoding lacks is escaped; it must not end the command."""
+def _complete(command_line: argparse.ArgumentParser) -> None:
+    """Offer completions and exit, if a shell runs this process to complete a command."""
+    if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 - argcomplete's protocol, no setting of duetime
+        import argcomplete  # noqa: PLC0415 - only a completion needs it
+
+        argcomplete.autocomplete(command_line)
+
+
+def _require_rich() -> None:
+    if find_spec("rich") is None:
+        raise CommandFailed(
+            'the command line needs the package rich: pip install "duetime[cli]";'
+            ' `duetime local` needs "duetime[local]"'
+        )
+
+
+def _escape_what_the_terminal_lacks() -> None:
+    """Escape characters that the terminal's encoding lacks: they must not end the command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""One change of many actions: of those whose ids are given, or of all that filters mean, after a look and a question."""
+"""Changes many actions: those of the given ids, or after a confirmation all that match filters."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from duetime.clock import SystemClock
 Json = Mapping[str, Any]
 
 FIRST = 10
-"""So many are shown before they are changed."""
+"""The number of actions that are shown before the change."""
 
 _STEP = 100
-"""What the API changes at once."""
+"""The number of actions that one API call changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulkVerb:
-    """A change: its name, which the API has for many, what it has done, and how it is asked for, and told, of one."""
+    """A change: its name in the API, its past tense, the call for one action, and a line for the result."""
 
     name: str
     done: str
-    of_one: Callable[[Client, str], Json]
-    told: Callable[[Json], str]
+    change_one: Callable[[Client, str], Json]
+    describe: Callable[[Json], str]
 
 
 @dataclass(slots=True)
 class _Sum:
-    """What the steps together have done."""
+    """The results of all steps."""
 
     changed: list[Json] = field(default_factory=list)
     left: list[Json] = field(default_factory=list)
@@ -47,17 +47,17 @@ class _Sum:
 
 
 def add_many(parser: argparse.ArgumentParser) -> None:
-    """``--dry-run`` and ``--yes``."""
+    """Add ``--dry-run`` and ``--yes``."""
     parser.add_argument("--dry-run", action="store_true", help="change nothing; show how many and the first")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("--yes", action="store_true", help="change without confirmation")
 
 
 def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, str]) -> int:
-    """Change the actions that are named, or all that the filters mean.
+    """Change the actions of the given ids, or all that match the filters.
 
     Raises:
-        BadUsage: ids and filters are said, or neither; or nobody is there to be asked.
-        CommandFailed: the API did not do it; some may be changed, and saying it again is safe.
+        BadUsage: ids and filters are given, or neither; or there is no terminal for the confirmation.
+        CommandFailed: the API failed; some may be changed, and a repeat is safe.
     """
     if arguments.dry_run and getattr(arguments, "watch", False):
         raise BadUsage("--dry-run changes nothing, so there is nothing to --watch")
@@ -66,7 +66,7 @@ def change(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[str, 
     if arguments.ids:
         return _change_each(arguments, verb)
     if not filters:
-        raise BadUsage(f"say which to {verb.name}: ids, or filters such as --correlation-id")
+        raise BadUsage(f"choose which to {verb.name}: ids, or filters such as --correlation-id")
     if arguments.dry_run:
         return _look(arguments, verb, filters)
     return _change_all(arguments, verb, filters)
@@ -76,7 +76,7 @@ def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
     client, done = client_of(arguments), _Sum()
     for action_id in arguments.ids:
         try:
-            done.changed.append(verb.of_one(client, action_id))
+            done.changed.append(verb.change_one(client, action_id))
         except RequestRejected as refused:
             if len(arguments.ids) == 1:
                 raise
@@ -84,7 +84,7 @@ def _change_each(arguments: argparse.Namespace, verb: BulkVerb) -> int:
             print(f"duetime: {plain(refused)}", file=sys.stderr)
             continue
         if not arguments.json:
-            print(verb.told(done.changed[-1]))
+            print(verb.describe(done.changed[-1]))
     is_well = _is_well(arguments, client, done)
     if arguments.json:
         print_json(done.changed[0] if len(arguments.ids) == 1 else done.document(dry_run=False))
@@ -117,7 +117,7 @@ def _change_all(arguments: argparse.Namespace, verb: BulkVerb, filters: Mapping[
 
 
 def _is_well(arguments: argparse.Namespace, client: Client, done: _Sum) -> bool:
-    """Whether none was left; where they are to be watched, also whether all were executed."""
+    """Return whether all were changed and, with ``--watch``, executed."""
     if not getattr(arguments, "watch", False):
         return not done.left
     done.changed = list(follow(client, done.changed, SystemClock()))
@@ -127,10 +127,10 @@ def _is_well(arguments: argparse.Namespace, client: Client, done: _Sum) -> bool:
 
 
 def _is_agreed(client: Client, verb: BulkVerb, filters: Mapping[str, str]) -> bool:
-    """Whether whoever sits at the terminal, and has been shown them, wants it; nobody is asked about nothing.
+    """Show the actions, and return whether the operator confirms; without actions return False.
 
     Raises:
-        BadUsage: nobody sits there.
+        BadUsage: there is no terminal.
     """
     if not sys.stdin.isatty():
         raise BadUsage("there is no terminal to ask at: look with --dry-run, then say --yes")
@@ -153,7 +153,7 @@ def _steps(client: Client, verb: BulkVerb, filters: Mapping[str, str], *, dry_ru
 
 
 def _all(steps: Iterator[Json]) -> _Sum:
-    return _Sum([each for step in steps for each in step["changed"]])
+    return _Sum([action for step in steps for action in step["changed"]])
 
 
 def _shown(verb: BulkVerb, found: _Sum) -> str:
@@ -165,12 +165,12 @@ def _shown(verb: BulkVerb, found: _Sum) -> str:
 
 
 def _summary(verb: BulkVerb, done: _Sum) -> Iterator[str]:
-    stopping = sum(each["status"] == "processing" for each in done.changed)
+    stopping = sum(action["status"] == "processing" for action in done.changed)
     yield f"{verb.done} {_counted(len(done.changed) - stopping)}"
     if stopping:
         yield f"asked {_counted(stopping)} to stop: running ones end when their handlers look"
-    for each in done.left:
-        yield f"left {each['id']}: {plain(each['reason'])}"
+    for action in done.left:
+        yield f"left {action['id']}: {plain(action['reason'])}"
 
 
 def _counted(many: int) -> str:

@@ -1,4 +1,4 @@
-"""``duetime notifications``: list, show and read what people should know; and who is told of it how."""
+"""``duetime notifications``: lists, shows and marks notifications, and sets their recipients."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Run = Callable[[argparse.Namespace], int]
 def add_parser(commands: Commands) -> None:
     """Add the command and its own commands."""
     parser = commands.add_parser(
-        "notifications", help="look at what people should know, and choose who is told of it how"
+        "notifications", help="look at notifications, and choose recipients and channels"
     )
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_list(verbs)
@@ -45,9 +45,9 @@ def add_parser(commands: Commands) -> None:
 
 def _add_list(verbs: Commands) -> None:
     parser = verbs.add_parser("list", help="list them, newest first")
-    parser.add_argument("--unread", action="store_true", help="only what nobody has marked as read")
+    parser.add_argument("--unread", action="store_true", help="only unread ones")
     _add_kind(parser, "only those of this kind")
-    preferences.add_language(parser, "in which language to tell them (default: as the preferences say)")
+    preferences.add_language(parser, "the language of the texts (default: that of the preferences)")
     preferences.add_system(parser)
     add_page(parser)
     add_watch(parser, list_all)
@@ -56,7 +56,7 @@ def _add_list(verbs: Commands) -> None:
 def _add_show(verbs: Commands) -> None:
     parser = verbs.add_parser("show", help="show one in full")
     parser.add_argument("id", metavar="ID", help="its id")
-    preferences.add_language(parser, "in which language to tell it (default: as the preferences say)")
+    preferences.add_language(parser, "the language of the text (default: that of the preferences)")
     preferences.add_system(parser)
     add_connection(parser)
     parser.set_defaults(run=show)
@@ -72,15 +72,15 @@ def _add_read(verbs: Commands) -> None:
     parser.set_defaults(run=read)
 
 
-def _add_kind(parser: argparse.ArgumentParser, told: str) -> None:
-    parser.add_argument("--kind", choices=KINDS, metavar="KIND", help=f"{told}, such as {KINDS[3]}")
+def _add_kind(parser: argparse.ArgumentParser, help_text: str) -> None:
+    parser.add_argument("--kind", choices=KINDS, metavar="KIND", help=f"{help_text}, such as {KINDS[3]}")
 
 
 def list_all(arguments: argparse.Namespace) -> int:
     """List a page of notifications."""
-    asked = {"kind": arguments.kind, "language": arguments.language}
+    filters = {"kind": arguments.kind, "language": arguments.language}
     query = {
-        **asked,
+        **filters,
         **preferences.scope_of(arguments),
         "unread": "true" if arguments.unread else None,
         "limit": str(arguments.limit),
@@ -92,7 +92,7 @@ def list_all(arguments: argparse.Namespace) -> int:
         return 0
     print(_listed(page["items"]) if page["items"] else "no notifications")
     if page["next_cursor"]:
-        given = {f"--{name}": said for name, said in asked.items()}
+        given = {f"--{name}": value for name, value in filters.items()}
         given |= {"--limit": arguments.limit, "--cursor": page["next_cursor"]}
         flags = "".join(f" --{name}" for name in ("unread", "system") if getattr(arguments, name))
         print(f"more: duetime notifications list{flags} {pasted(arguments, given)}")
@@ -102,18 +102,18 @@ def list_all(arguments: argparse.Namespace) -> int:
 def show(arguments: argparse.Namespace) -> int:
     """Show one in full."""
     query = {"language": arguments.language, **preferences.scope_of(arguments)}
-    one = client_of(arguments).ask("GET", PATH, arguments.id, query=query)
+    item = client_of(arguments).ask("GET", PATH, arguments.id, query=query)
     if arguments.json:
-        print_json(one)
+        print_json(item)
     else:
-        print(_in_full(one))
+        print(_in_full(item))
     return 0
 
 
 def read(arguments: argparse.Namespace) -> int:
     """Mark some as read, or all."""
     if arguments.all == bool(arguments.ids):
-        raise BadUsage("say either the ids of those that were read, or --all")
+        raise BadUsage("give either the ids of those that were read, or --all")
     if arguments.ids and arguments.kind:
         raise BadUsage("--kind goes with --all")
     client, scope = client_of(arguments), preferences.scope_of(arguments)
@@ -130,23 +130,23 @@ def read(arguments: argparse.Namespace) -> int:
 
 
 def _read_some(client: Client, ids: list[str], scope: Mapping[str, str | None]) -> int:
-    """All are looked up before the first is marked: one that is mistyped stops it all."""
+    """Mark some as read. All are looked up first: one wrong id changes nothing."""
     for id_ in ids:
         client.ask("GET", PATH, id_, query=scope)
-    for each in ids:
-        client.tell("POST", PATH, each, "read", query=scope)
+    for id_ in ids:
+        client.send("POST", PATH, id_, "read", query=scope)
     return len(ids)
 
 
 def _read_all(client: Client, kind: str | None, scope: Mapping[str, str | None]) -> int:
     count = 0
-    said = {"kind": kind} if kind else {}
+    body = {"kind": kind} if kind else {}
     while True:
-        step = client.ask("POST", PATH, "read", query=scope, body=said)
+        step = client.ask("POST", PATH, "read", query=scope, body=body)
         count += int(step["read"])
         if step["next_cursor"] is None:
             return count
-        said = {**said, "cursor": step["next_cursor"]}
+        body = {**body, "cursor": step["next_cursor"]}
 
 
 def _listed(found: list[dict[str, Any]]) -> str:
@@ -154,28 +154,28 @@ def _listed(found: list[dict[str, Any]]) -> str:
     heads = ("ID", "SEVERITY", "KIND", "AT", "READ BY", "SUBJECT")
     rows = [
         (
-            each["id"],
-            each["severity"],
-            each["kind"] + (" (digest)" if each["is_digest"] else ""),
-            both(each["at"], now),
-            "-" if each["read_at"] is None else each["read_by"] or "?",
-            each["subject"],
+            item["id"],
+            item["severity"],
+            item["kind"] + (" (digest)" if item["is_digest"] else ""),
+            both(item["at"], now),
+            "-" if item["read_at"] is None else item["read_by"] or "?",
+            item["subject"],
         )
-        for each in found
+        for item in found
     ]
     return table(heads, rows)
 
 
-def _in_full(one: Mapping[str, Any]) -> str:
+def _in_full(item: Mapping[str, Any]) -> str:
     now = SystemClock().now()
-    seen = "nobody yet" if one["read_at"] is None else f"{one['read_by']}, {both(one['read_at'], now)}"
+    seen = "no user" if item["read_at"] is None else f"{item['read_by']}, {both(item['read_at'], now)}"
     lines = {
-        "kind": one["kind"] + (", a digest" if one["is_digest"] else ""),
-        "severity": one["severity"],
-        "at": both(one["at"], now),
+        "kind": item["kind"] + (", a digest" if item["is_digest"] else ""),
+        "severity": item["severity"],
+        "at": both(item["at"], now),
         "read by": seen,
     }
-    head = f"{one['id']}  {plain(one['subject'])}"
+    head = f"{item['id']}  {plain(item['subject'])}"
     facts = [f"  {name:<14}  {plain(line)}" for name, line in lines.items()]
-    words = [plain(line) for line in one["text"].rstrip().split("\n")]
+    words = [plain(line) for line in item["text"].rstrip().split("\n")]
     return "\n".join([head, *facts, "", *words])

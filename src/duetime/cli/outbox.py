@@ -1,4 +1,4 @@
-"""``duetime outbox``: what a local cloud has sent, to nobody outside: events, mails, topic messages; and its metrics."""
+"""``duetime outbox``: the events, mails, topic messages and metrics that a local cloud has recorded."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from duetime.clock import SystemClock
 from duetime.errors import truncate
 
 PATH = "outbox"
-"""The local cloud's own path of it, beside the API."""
+"""The path of the outbox on the local cloud, beside the API."""
 
-KEPT = 1_000
-"""Of each kind, how many a local cloud keeps."""
+CAPACITY = 1_000
+"""The number of items of each kind that a local cloud stores."""
 
 _USUAL, _REASON = 20, 60
 _NOT_FOUND = 404
@@ -29,19 +29,19 @@ Row = tuple[str, ...]
 
 
 class NoOutbox(CommandFailed):
-    """What is asked is no local cloud."""
+    """The URL is not a local cloud's."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         super().__init__(
-            f"{url} is no local cloud, and nothing else keeps what it sends: start one with"
-            " `duetime local --app module:name`, or say its --url"
+            f"{url} is no local cloud, and only a local cloud has an outbox: start one with"
+            " `duetime local --app module:name`, or set its --url"
         )
 
 
 class _OutboxKind(NamedTuple):
     name: str
-    told: str
+    help_text: str
     of_type: str
     heads: Row
     row: Callable[[Item], Row]
@@ -52,7 +52,7 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser("outbox", help="look at what a local cloud has sent")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for kind in _KINDS:
-        verb = verbs.add_parser(kind.name, help=kind.told)
+        verb = verbs.add_parser(kind.name, help=kind.help_text)
         if kind.name == "mails":
             verb.add_argument(
                 "number", metavar="N", type=int, nargs="?", help="show the mail of this number, as text"
@@ -71,12 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
         return _show(arguments)
     kind, limit = arguments.kind, arguments.limit
     if limit is None:
-        limit = KEPT if kind.name == "metrics" else _USUAL
+        limit = CAPACITY if kind.name == "metrics" else _USUAL
     sent = _ask(client_of(arguments), kind.name, limit=str(limit), type=arguments.type)
     if arguments.json:
         print_json(sent)
     elif sent["items"]:
-        print(table(kind.heads, [kind.row(each) for each in sent["items"]]))
+        print(table(kind.heads, [kind.row(item) for item in sent["items"]]))
     else:
         print(f"no {kind.name}")
     return 0
@@ -85,24 +85,24 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace) -> int:
     if arguments.limit is not None or arguments.type is not None:
         raise BadUsage("--limit and --type are for the list; leave out the number, or them")
-    mails = _ask(client_of(arguments), "mails", limit=str(KEPT))["items"]
+    mails = _ask(client_of(arguments), "mails", limit=str(CAPACITY))["items"]
     mail = next((mail for mail in mails if mail["number"] == arguments.number), None)
     if mail is None:
         raise CommandFailed(f"no mail has the number {arguments.number}: `duetime outbox mails` lists them")
     if arguments.json:
         print_json(mail)
         return 0
-    told = {"to": mail["address"], "subject": mail["subject"], "language": mail["language"]}
-    print("\n".join(f"{name + ':':10}{plain(each)}" for name, each in told.items()), end="\n\n")
+    headers = {"to": mail["address"], "subject": mail["subject"], "language": mail["language"]}
+    print("\n".join(f"{name + ':':10}{plain(value)}" for name, value in headers.items()), end="\n\n")
     print("\n".join(map(plain, mail["text"].splitlines())))
     return 0
 
 
 def _ask(client: Client, name: str, **query: str | None) -> dict[str, Any]:
-    """Ask the local cloud itself, beside its API; nobody signs in there.
+    """Call the local cloud itself, beside its API and without a sign-in.
 
     Raises:
-        NoOutbox: it is none.
+        NoOutbox: the URL is not a local cloud's.
     """
     from duetime.cli.exchange import is_loopback  # noqa: PLC0415 - `duetime --help` needs no HTTP
 
@@ -136,13 +136,19 @@ def _mail(sent: Item) -> Row:
 
 
 def _message(sent: Item) -> Row:
-    said = sent["attributes"]
-    return (_at(sent), sent["type"], said.get("severity", ""), said.get("tenant", ""), sent["subject"])
+    attributes = sent["attributes"]
+    return (
+        _at(sent),
+        sent["type"],
+        attributes.get("severity", ""),
+        attributes.get("tenant", ""),
+        sent["subject"],
+    )
 
 
-def _metric(standing: Item) -> Row:
-    of = " ".join(f"{name}={each}" for name, each in standing["dimensions"].items())
-    return (standing["name"], f"{standing['value']:g}", standing["unit"], str(standing["count"]), of)
+def _metric(metric: Item) -> Row:
+    of = " ".join(f"{name}={value}" for name, value in metric["dimensions"].items())
+    return (metric["name"], f"{metric['value']:g}", metric["unit"], str(metric["count"]), of)
 
 
 _KINDS = (
@@ -169,7 +175,7 @@ _KINDS = (
     ),
     _OutboxKind(
         "metrics",
-        "where each metric stands",
+        "the current value of each metric",
         "only the metric of this name, such as failed",
         ("METRIC", "VALUE", "UNIT", "TOLD", "OF"),
         _metric,

@@ -1,4 +1,4 @@
-"""``duetime notifications preferences``: who is told of what, in which channels and which language."""
+"""``duetime notifications preferences``: the recipients, channels and language of notifications."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _PATH = ("notifications", "preferences")
 CHANNELS = ("email", "sns", "in_app")
 """Those of `duetime.model.notification.Channel`, which `duetime --help` need not load."""
 
-NOBODY, DEFAULT = "none", "default"
-"""In place of addresses or of channels."""
+NONE, DEFAULT = "none", "default"
+"""Accepted instead of addresses or channels."""
 
 Run = Callable[[argparse.Namespace], int]
 
 
 def add_parser(commands: Commands, kinds: Sequence[str]) -> None:
     """Add the command and its own commands; `kinds` are those whose channels may be chosen."""
-    parser = commands.add_parser("preferences", help="look at who is told of what, and choose")
+    parser = commands.add_parser("preferences", help="look at recipients and channels, and choose")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add(verbs, "show", show, "show what was chosen, and where each kind goes")
     _add_set(verbs, kinds)
 
 
-def _add(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=told)
+def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=help_text)
     add_system(parser)
     add_connection(parser)
     parser.set_defaults(run=run)
@@ -39,11 +39,11 @@ def _add(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentPa
 
 
 def _add_set(verbs: Commands, kinds: Sequence[str]) -> None:
-    parser = _add(verbs, "set", choose, "choose anew; what is not said stays as it is")
-    add_language(parser, "in which language people are told")
+    parser = _add(verbs, "set", choose, "change some; the others stay as they are")
+    add_language(parser, "the language of notifications")
     for name, whom in (("email", "who gets mails"), ("admin-email", "who gets those that are for admins")):
-        told = f"{whom}, in place of those before; may be said again, and `none` is nobody"
-        parser.add_argument(f"--{name}", metavar="ADDRESS", action="append", help=told)
+        help_text = f"{whom}, in place of those before; may be repeated; `none` removes all"
+        parser.add_argument(f"--{name}", metavar="ADDRESS", action="append", help=help_text)
     parser.add_argument(
         "--channel",
         metavar="KIND=CHANNEL[,CHANNEL…]",
@@ -53,82 +53,84 @@ def _add_set(verbs: Commands, kinds: Sequence[str]) -> None:
     )
 
 
-def add_language(parser: argparse.ArgumentParser, told: str) -> None:
+def add_language(parser: argparse.ArgumentParser, help_text: str) -> None:
     """``--language``."""
-    parser.add_argument("--language", metavar="TAG", help=f"{told}: en, fr, …")
+    parser.add_argument("--language", metavar="TAG", help=f"{help_text}: en, fr, …")
 
 
 def add_system(parser: argparse.ArgumentParser) -> None:
-    """``--system``."""
+    """Add ``--system``."""
     parser.add_argument(
         "--system", action="store_true", help="for operators: the deployment's own, not the tenant's"
     )
 
 
 def scope_of(arguments: argparse.Namespace) -> Mapping[str, str | None]:
-    """Whose are meant, as the API is asked for it."""
+    """Return the scope as a parameter of the API."""
     return {"scope": "system" if arguments.system else None}
 
 
 def _channel(written: str, kinds: Sequence[str]) -> tuple[str, list[str] | None]:
-    """A kind, and its channels; None for where it goes by default. For argparse."""
-    kind, _, said = written.partition("=")
+    """Parse a kind and its channels; None means the default. For argparse."""
+    kind, _, chosen = written.partition("=")
     if kind not in kinds:
         raise argparse.ArgumentTypeError(
-            f"{kind!r} is no kind; say one of {', '.join(kinds)}, as in {kinds[3]}=email"
+            f"{kind!r} is no kind; use one of {', '.join(kinds)}, as in {kinds[3]}=email"
         )
-    if said in {NOBODY, DEFAULT}:
-        return kind, [] if said == NOBODY else None
-    channels = said.split(",")
+    if chosen in {NONE, DEFAULT}:
+        return kind, [] if chosen == NONE else None
+    channels = chosen.split(",")
     if unknown := [channel for channel in channels if channel not in CHANNELS]:
         allowed = ", ".join(CHANNELS)
         raise argparse.ArgumentTypeError(
-            f"{', '.join(map(repr, unknown))} is no channel; say some of {allowed}, or {NOBODY}, or {DEFAULT}"
+            f"{', '.join(map(repr, unknown))} is no channel; use some of {allowed}, or {NONE}, or {DEFAULT}"
         )
     return kind, channels
 
 
 def show(arguments: argparse.Namespace) -> int:
     """Show what was chosen."""
-    return _tell(arguments, client_of(arguments).ask("GET", *_PATH, query=scope_of(arguments)))
+    return _print(arguments, client_of(arguments).ask("GET", *_PATH, query=scope_of(arguments)))
 
 
 def choose(arguments: argparse.Namespace) -> int:
     """Choose anew."""
-    said = {
+    values = {
         "language": arguments.language,
         "addresses": _addresses(arguments.email),
         "admin_addresses": _addresses(arguments.admin_email),
         "channels": dict(arguments.channel) if arguments.channel else None,
     }
-    body = {name: each for name, each in said.items() if each is not None}
+    body = {name: value for name, value in values.items() if value is not None}
     if not body:
-        raise BadUsage("nothing to set; say --language, --email, --admin-email or --channel")
-    return _tell(arguments, client_of(arguments).ask("PUT", *_PATH, query=scope_of(arguments), body=body))
+        raise BadUsage("nothing to set; give --language, --email, --admin-email or --channel")
+    return _print(arguments, client_of(arguments).ask("PUT", *_PATH, query=scope_of(arguments), body=body))
 
 
-def _addresses(said: list[str] | None) -> list[str] | None:
-    if said is None or NOBODY not in said:
-        return said
-    if len(said) > 1:
-        raise BadUsage(f"{NOBODY!r} is nobody; leave it out, or the addresses beside it")
+def _addresses(values: list[str] | None) -> list[str] | None:
+    if values is None or NONE not in values:
+        return values
+    if len(values) > 1:
+        raise BadUsage(f"{NONE!r} removes all; leave it out, or the addresses beside it")
     return []
 
 
-def _tell(arguments: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
+def _print(arguments: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
     if arguments.json:
         print_json(chosen)
         return 0
-    told, admins = chosen["mails_in"], chosen["admin_addresses"]
+    language, admins = chosen["mails_in"], chosen["admin_addresses"]
     fallback = (
-        "" if chosen["language"].partition("-")[0] == told else f", which there are no words in: {told}"
+        ""
+        if chosen["language"].partition("-")[0] == language
+        else f", which there are no words in: {language}"
     )
     changed = f"{chosen['changed_by']}, {both(chosen['changed_at'], SystemClock().now())}"
     lines = {
         "language": chosen["language"] + fallback,
         "mails to": _named(chosen["addresses"]),
         "admins' to": "only admins see that" if admins is None else _named(admins),
-        "changed by": changed if chosen["revision"] else "nobody yet",
+        "changed by": changed if chosen["revision"] else "no user",
     }
     print("\n".join(f"{name:<10}  {plain(line)}" for name, line in lines.items()))
     for kind, channels in chosen["channels_in_force"].items():
@@ -137,7 +139,7 @@ def _tell(arguments: argparse.Namespace, chosen: Mapping[str, Any]) -> int:
 
 
 def _named(addresses: Sequence[str]) -> str:
-    return ", ".join(addresses) or "nobody"
+    return ", ".join(addresses) or "none"
 
 
 def _channels(kind: str, channels: Sequence[str], chosen: Mapping[str, Any]) -> str:

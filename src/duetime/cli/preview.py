@@ -1,4 +1,4 @@
-"""``duetime preview``: when a cadence is due, in local time and UTC, and what changes of the clocks do to it."""
+"""``duetime preview``: shows when a cadence is due, and the effects of changes of the clocks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser = subparsers.add_parser(
         "preview",
         help="show when a cadence is due, and what changes of the clocks do to it",
-        description='A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00", "every 10m window=09:00-17:00".',
+        description='A cron expression, or another cadence in words: "30 2 * * *", "daily 09:00",'
+        ' "every 10m window=09:00-17:00".',
     )
     parser.add_argument("cadence", metavar="EXPR", help="a cron expression, or a cadence in words")
     parser.add_argument(
@@ -54,9 +55,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the preview; 2 where the cadence or a time is mistyped."""
+    """Print the preview; return 2 if the cadence or a time is invalid."""
     try:
-        preview = _asked(args)
+        preview = _preview_of(args)
     except cadences.InvalidCadence as refused:
         print(refused, file=sys.stderr)
         return BAD_USAGE
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-def _asked(args: argparse.Namespace) -> Preview:
+def _preview_of(args: argparse.Namespace) -> Preview:
     text = args.cadence
     text += "".join(
         f" {key}={value}" for key, value in (("day_rule", args.day_rule), ("dst", args.dst)) if value
@@ -86,7 +87,7 @@ def _asked(args: argparse.Namespace) -> Preview:
 
 
 def _shown_rows(cadence: Cadence, start: datetime, until: datetime | None, count: int) -> Iterator[Explained]:
-    """At most so many occurrences, and the gaps that swallowed some."""
+    """Yield at most `count` occurrences, and the DST gaps between them."""
     for row in cadences.explained(cadence, start, until):
         if count == 0 and row.at is not None:
             return
@@ -95,7 +96,7 @@ def _shown_rows(cadence: Cadence, start: datetime, until: datetime | None, count
 
 
 def _instant(text: str, option: str, tz: str) -> datetime:
-    """An instant as people type it; without an offset it is local to the cadence's zone."""
+    """Parse an instant; without an offset it is local to the cadence's zone."""
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
@@ -142,12 +143,12 @@ def _as_table(preview: Preview) -> str:
         lines += [f"{local:{width}}  {utc:20}  {words}".rstrip() for local, utc, words in rows]
     else:
         lines.append(_nothing(preview))
-    lines += _told_below(preview)
+    lines += _notes_of(preview)
     return "\n".join(lines)
 
 
-def _told_below(preview: Preview) -> Iterator[str]:
-    """What the clocks do later, what may surprise, and what croniter thinks."""
+def _notes_of(preview: Preview) -> Iterator[str]:
+    """Yield later changes of the clocks, notes, and disagreements with croniter."""
     if preview.changes:
         yield ""
         yield "changes of the clocks ahead:"

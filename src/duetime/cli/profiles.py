@@ -1,4 +1,4 @@
-"""Profiles: several deployments by name, in one file. What is secret is not kept there."""
+"""Profiles: several deployments by name, in one file without secrets."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from duetime.cli.failures import BadUsage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One deployment: ``[profiles.NAME]`` of the file. None where it says nothing."""
+    """One deployment: ``[profiles.NAME]`` of the file. None where a key is missing."""
 
     url: str | None = None
     sign: bool | None = None
@@ -28,32 +28,33 @@ def profile_named(name: str, file: str) -> Profile:
     """Read one profile.
 
     Raises:
-        BadUsage: the file cannot be read, or has no such profile; or it says what no profile may.
+        BadUsage: the file cannot be read, has no such profile, or the profile has an invalid key.
     """
-    held = _profiles(Path(file).expanduser())
-    if name not in held:
-        known = ", ".join(sorted(held)) or "none"
+    profiles = _profiles(Path(file).expanduser())
+    if name not in profiles:
+        known = ", ".join(sorted(profiles)) or "none"
         raise BadUsage(f"{file} has no profile {name!r}; it has: {known}")
-    said = held[name]
-    if not isinstance(said, dict) or not all(map(_is_right, said, said.values())):
+    profile = profiles[name]
+    if not isinstance(profile, dict) or not all(map(_is_right, profile, profile.values())):
         raise BadUsage(
-            f"the profile {name!r} in {file} may say {', '.join(_KEYS)}: sign is true or false, the others text"
+            f"the profile {name!r} in {file} may have {', '.join(_KEYS)}:"
+            " sign is true or false, the others text"
         )
-    if "url" not in said:
+    if "url" not in profile:
         raise BadUsage(f'the profile {name!r} in {file} needs a url: url = "https://…"')
-    return Profile(**said)
+    return Profile(**profile)
 
 
 def _profiles(file: Path) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415 - who has no profiles reads none
+    import tomllib  # noqa: PLC0415 - without a profile it is not needed
 
     try:
-        held = tomllib.loads(file.read_text(encoding="utf-8")).get("profiles", {})
+        profiles = tomllib.loads(file.read_text(encoding="utf-8")).get("profiles", {})
     except OSError as error:
-        raise BadUsage(f"profiles are kept in {file}, which cannot be read: {error.strerror}") from None
+        raise BadUsage(f"the profiles are in {file}, which cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise BadUsage(f"{file} is no TOML: {error}") from None
-    return held if isinstance(held, dict) else {}
+    return profiles if isinstance(profiles, dict) else {}
 
 
 def _is_right(key: str, value: object) -> bool:

@@ -1,4 +1,4 @@
-"""``duetime schedule TYPE``: schedule an action, and watch it if asked to."""
+"""``duetime schedule TYPE``: schedules an action, and optionally watches it."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from duetime.cli.watch import watch
 from duetime.clock import SystemClock
 
 _OPTIONS = ("correlation_id", "idempotency_key", "idempotency_ttl", "concurrency_key", "concurrency_limit")
-"""Sent if they are said."""
+"""Sent if they are given."""
 
 _CREATED = 201
-"""The answer to an order that was new; another is told of the first action under its idempotency key."""
+"""The status for a new action; a repeat returns the first action of its idempotency key."""
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
-        "schedule", help="schedule an action", description="Schedule an action: at once, if no time is said."
+        "schedule", help="schedule an action", description="Schedule an action: now, if no time is given."
     )
     parser.add_argument("type", metavar="TYPE", help="a payload type of the app, such as apply-plan-change")
     parser.add_argument(
@@ -52,7 +52,7 @@ def add_parser(commands: Commands) -> None:
         "--concurrency-limit",
         metavar="N",
         type=int,
-        help="how many, this one included: 1 (if not said) to 100",
+        help="how many, this one included: 1 (default) to 100",
     )
     parser.add_argument(
         "--watch", action="store_true", help="wait until it is done; exit with 0 if it was executed"
@@ -62,7 +62,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Schedule the action and tell its id."""
+    """Schedule the action and print its id."""
     order = {"type": arguments.type, "payload": json_object(arguments.payload), **due_time_of(arguments)}
     for name in _OPTIONS:
         if (given := getattr(arguments, name)) is not None:

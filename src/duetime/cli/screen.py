@@ -1,4 +1,4 @@
-"""Draws what a command prints again and again, in a terminal, until it is interrupted."""
+"""``--watch`` in a terminal: runs a command every two seconds and redraws its output in place."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from datetime import timedelta
 from functools import partial, wraps
 
 from duetime.cli.failures import BadUsage, CommandFailed
-from duetime.cli.tables import plain
+from duetime.cli.tables import has_colours, plain
 from duetime.clock import Clock, SystemClock
 
-EVERY = timedelta(seconds=2)
-"""How long a drawing stands."""
-
-_HOME, _REST_OF_LINE, _REST_OF_SCREEN, _CLEAR = "\033[H", "\033[K", "\033[J", "\033[2J"
+INTERVAL = timedelta(seconds=2)
+"""The time between two drawings."""
 
 Run = Callable[[argparse.Namespace], int]
 
 
 def add_watch(parser: argparse.ArgumentParser, run: Run) -> None:
-    """``--watch``; and what runs, once or again and again."""
+    """Add ``--watch``, and set the function that runs once or repeatedly."""
     parser.add_argument(
         "--watch", action="store_true", help="in a terminal, draw it again every 2 s until interrupted"
     )
@@ -31,10 +29,10 @@ def add_watch(parser: argparse.ArgumentParser, run: Run) -> None:
 
 
 def watchable(run: Run) -> Run:
-    """The same command, which goes on where ``--watch`` is said."""
+    """Return the command with support for ``--watch``."""
 
     @wraps(run)
-    def either(arguments: argparse.Namespace) -> int:
+    def run_once_or_watch(arguments: argparse.Namespace) -> int:
         if not arguments.watch:
             return run(arguments)
         if arguments.json:
@@ -43,47 +41,49 @@ def watchable(run: Run) -> Run:
             raise BadUsage("--watch draws in a terminal, and there is none; leave it out")
         return keep_drawing(partial(run, arguments), SystemClock())
 
-    return either
+    return run_once_or_watch
 
 
 def keep_drawing(run: Callable[[], object], clock: Clock) -> int:
-    """Draw until interrupted, which is its good end; what fails later than at first may pass, and is drawn.
+    """Draw the output until interrupted, and return 0. A failure after the first drawing is drawn too.
 
     Raises:
-        CommandFailed: it failed at first.
+        CommandFailed: the first run failed.
     """
-    drawn, out = _drawn(run), sys.stdout
-    out.write(_CLEAR)
+    from rich.console import Console  # noqa: PLC0415 - `duetime --help` needs no rich
+    from rich.live import Live  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
+
+    output = _output_of(run)
+    console = Console(force_terminal=True, color_system="standard" if has_colours() else None)
     try:
-        while True:
-            out.write(_screen(drawn))
-            out.flush()
-            clock.wait_until(clock.now() + EVERY)
-            try:
-                drawn = _drawn(run)
-            except CommandFailed as error:
-                drawn = f"duetime: {plain(error)}"
+        with Live(
+            Text.from_ansi(output),
+            console=console,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            vertical_overflow="crop",
+        ) as live:
+            while True:
+                clock.wait_until(clock.now() + INTERVAL)
+                try:
+                    output = _output_of(run)
+                except CommandFailed as error:
+                    output = f"duetime: {plain(error)}"
+                live.update(Text.from_ansi(output), refresh=True)
     except KeyboardInterrupt:
         return 0
 
 
-def _screen(drawn: str) -> str:
-    """As much as fits, over what was there before."""
-    from shutil import get_terminal_size  # noqa: PLC0415 - `duetime --help` draws nothing
-
-    height = get_terminal_size().lines - 1
-    lines = drawn.splitlines()[:height]
-    return _HOME + "".join(f"{line}{_REST_OF_LINE}\n" for line in lines) + _REST_OF_SCREEN
-
-
 class _Terminal(io.StringIO):
-    """Takes what is printed as the terminal would, colours included."""
+    """Collects printed text; commands colour it as for a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
-def _drawn(run: Callable[[], object]) -> str:
-    with redirect_stdout(_Terminal()) as taken:
+def _output_of(run: Callable[[], object]) -> str:
+    with redirect_stdout(_Terminal()) as terminal:
         run()
-    return taken.getvalue()
+    return terminal.getvalue().rstrip("\n")

@@ -1,4 +1,4 @@
-"""``duetime simulate``: which runs an app's jobs would have in a span, what the clocks do to them, and how many meet."""
+"""``duetime simulate``: the runs that an app's jobs would have in a period, without running them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def add_parser(commands: Commands) -> None:
     """Add the command."""
     parser = commands.add_parser(
         "simulate",
-        help="tell which runs an app's jobs would have, and run none",
+        help="show which runs an app's jobs would have, and run none",
         description="Import an app and walk through its jobs' cadences, as if it were deployed at --from."
         " Nothing is run. CLOCKS counts the changes of the clocks that do something to a job.",
     )
@@ -39,7 +39,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what would be."""
+    """Print the runs that would happen."""
     from duetime.simulate import simulate  # noqa: PLC0415 - `duetime --help` needs no pydantic
 
     start = SystemClock().now() if arguments.start is None else datetime.fromisoformat(arguments.start)
@@ -84,7 +84,7 @@ def _row(job: JobRuns) -> tuple[str, ...]:
 
 def _as_json(found: Simulated, *, with_runs: bool) -> dict[str, Any]:
     met = found.most_at_once()
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "from": _zulu(found.start),
         "until": _zulu(found.until),
         "jobs": [
@@ -108,7 +108,7 @@ def _as_json(found: Simulated, *, with_runs: bool) -> dict[str, Any]:
         ],
         "most_at_once": met and {"at": _zulu(met[0]), "jobs": [*met[1]]},
     }
-    return told | (
+    return document | (
         {"runs": [{"at": _zulu(at), "job": name} for at, name in found.runs()]} if with_runs else {}
     )
 

@@ -1,57 +1,64 @@
-"""Plain text in columns, coloured only where a person looks."""
+"""Tables, and words in their colours. rich draws both; it is imported when the first one is drawn."""
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
-_COLOURS: Mapping[str, str] = {
-    "pending": "36",
-    "processing": "33",
-    "running": "33",
-    "executed": "32",
-    "failed": "31",
-    "lost": "31",
-    "retry": "35",
-    "cancelled": "2",
-    "skipped": "2",
-    "missed": "31",
-    "upcoming": "36",
-    "enabled": "32",
-    "paused": "33",
-    "disabled": "2",
-    "ok": "32",
-    "look": "33",
-    "ill": "31",
+_STYLES: Mapping[str, str] = {
+    "pending": "cyan",
+    "processing": "yellow",
+    "running": "yellow",
+    "executed": "green",
+    "failed": "red",
+    "lost": "red",
+    "retry": "magenta",
+    "cancelled": "dim",
+    "skipped": "dim",
+    "missed": "red",
+    "upcoming": "cyan",
+    "enabled": "green",
+    "paused": "yellow",
+    "disabled": "dim",
+    "ok": "green",
+    "look": "yellow",
+    "ill": "red",
 }
+_UNLIMITED = 1_000_000
+"""The width, in characters, of a table that a file or another program reads: no cell is folded."""
 
 
 def plain(text: object) -> str:
-    """The text on one line, without what a terminal would obey: it may come from a handler's exception."""
-    return "".join(each if each.isprintable() else " " for each in str(text))
+    """Return the text on one line, without control characters: an exception of a handler may contain some."""
+    return "".join(character if character.isprintable() else " " for character in str(text))
 
 
-def drawn(text: object) -> str:
-    """As `plain`, but lines that are indented, as those with a caret are, stay lines."""
+def plain_lines(text: object) -> str:
+    """Return the text like `plain`, but start a new line before each indented line, as a caret needs."""
     first, *others = str(text).split("\n    ")
     return "\n    ".join([plain(first), *map(plain, others)])
 
 
-def is_pointing(text: object) -> bool:
-    """Whether it ends with what was refused and carets under it."""
+def has_caret(text: object) -> bool:
+    """Return whether the text ends with the rejected input and carets below it."""
     lines = str(text).split("\n    ")
-    return len(lines) > 2 and not lines[-1].strip(" ^")  # noqa: PLR2004 - the refusal, the text, the carets
+    return len(lines) > 2 and not lines[-1].strip(" ^")  # noqa: PLR2004 - the message, the input, the carets
 
 
 def coloured(word: str, padded: str | None = None) -> str:
-    """A status or an outcome in its colour, on a terminal."""
+    """Return a status or an outcome, in its colour if the output is a terminal with colours."""
     text = padded or word
-    colour = _COLOURS.get(word)
-    return f"\033[{colour}m{text}\033[0m" if colour and has_colours() else text
+    if word not in _STYLES or not has_colours():
+        return text
+    from rich.color import ColorSystem  # noqa: PLC0415 - `duetime --help` needs no rich
+    from rich.style import Style  # noqa: PLC0415 - as above
+
+    return Style.parse(_STYLES[word]).render(text, color_system=ColorSystem.STANDARD)
 
 
 def has_colours() -> bool:
-    """Whether a person looks who wants colours: at a terminal, without ``NO_COLOR``."""
+    """Return whether standard output is a terminal and ``NO_COLOR`` is not set."""
     if not sys.stdout.isatty():
         return False
     from duetime.environment import CommandLine  # noqa: PLC0415 - `duetime --help` needs no settings
@@ -60,24 +67,22 @@ def has_colours() -> bool:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as their widest cell, two spaces apart; in a terminal, if rich is there, fitted to its width."""
-    cells = [[plain(each) for each in row] for row in rows]
-    if has_colours() and (drawn := _rich(heads, cells)) is not None:
-        return drawn
-    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
-    lines = [_line(heads, widths), *(_line(row, widths) for row in cells)]
-    return "\n".join(lines)
+    """Return rows in columns, two spaces apart. In a terminal, cells are folded to fit its width."""
+    from rich.console import Console  # noqa: PLC0415 - `duetime --help` needs no rich
+    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.text import Text  # noqa: PLC0415 - as above
 
-
-def _rich(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str | None:
-    try:
-        from duetime.cli.rich_tables import rich_table  # noqa: PLC0415 - who pipes needs none
-    except ImportError:
-        return None
-    return rich_table(heads, rows, _COLOURS)
-
-
-def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    *first, last = zip(row, widths, strict=True)
-    padded = [coloured(cell, cell.ljust(width)) for cell, width in first]
-    return "  ".join([*padded, coloured(last[0])]).rstrip()
+    grid = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    for number, head in enumerate(heads):
+        grid.add_column(Text(head), overflow="fold", no_wrap=number == 0)
+    for row in rows:
+        cells = [plain(cell) for cell in row]
+        grid.add_row(*(Text(cell, _STYLES.get(cell, "")) for cell in cells))
+    console = Console(
+        color_system="standard" if has_colours() else None,
+        force_terminal=has_colours(),
+        width=shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED,
+    )
+    with console.capture() as capture:
+        console.print(grid)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())

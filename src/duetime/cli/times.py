@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60))
 _UNTIL = 2
-"""A unit is used from this many of it on: 90 minutes says more than 1 hour."""
+"""A unit is used from this number on: 90 minutes is more precise than 1 hour."""
 
 
 def span(length: timedelta) -> str:
-    """``200 ms``, ``1.3 s``, ``3 s``, ``5 min``, ``2 h``, ``3 d``."""
+    """Return a duration as ``200 ms``, ``1.3 s``, ``3 s``, ``5 min``, ``2 h`` or ``3 d``."""
     seconds = abs(length).total_seconds()
     for name, size in _UNITS:
         if seconds >= _UNTIL * size:
@@ -21,7 +21,7 @@ def span(length: timedelta) -> str:
 
 
 def relative(instant: datetime, now: datetime) -> str:
-    """``in 3 s``, ``2 min ago``, ``now``."""
+    """Return ``in 3 s``, ``2 min ago`` or ``now``."""
     ahead = instant - now
     if abs(ahead) < timedelta(seconds=0.5):
         return "now"
@@ -29,7 +29,7 @@ def relative(instant: datetime, now: datetime) -> str:
 
 
 def both(written: str | None, now: datetime) -> str:
-    """``2027-06-01T07:00:00Z (in 3 s)``; a dash where there is no instant."""
+    """Return ``2027-06-01T07:00:00Z (in 3 s)``, or a dash without an instant."""
     if written is None:
         return "-"
     instant = datetime.fromisoformat(written)
@@ -37,7 +37,7 @@ def both(written: str | None, now: datetime) -> str:
 
 
 def local(written: str | None, now: datetime) -> str:
-    """``Mon 2027-06-07 09:00:00 +02:00 (in 3 s)`` on this machine's clock; a dash where there is no instant."""
+    """Return ``Mon 2027-06-07 09:00:00 +02:00 (in 3 s)`` in this machine's zone, or a dash."""
     if written is None:
         return "-"
     instant = datetime.fromisoformat(written).astimezone()

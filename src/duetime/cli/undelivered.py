@@ -30,13 +30,13 @@ def add_parser(commands: Commands) -> None:
     )
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_list(verbs)
-    show_one = _add(verbs, "show", show, "show everything that is known of one")
+    show_one = _add(verbs, "show", show, "show all facts of one")
     show_one.add_argument("id", metavar="ID", help="its id")
     _add_redrive(verbs)
 
 
-def _add(verbs: Commands, name: str, run: Run, told: str) -> argparse.ArgumentParser:
-    parser = verbs.add_parser(name, help=told)
+def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.ArgumentParser:
+    parser = verbs.add_parser(name, help=help_text)
     add_connection(parser)
     parser.set_defaults(run=run)
     return parser
@@ -49,14 +49,14 @@ def _add_list(verbs: Commands) -> None:
 
 
 def _add_redrive(verbs: Commands) -> None:
-    parser = _add(verbs, "redrive", redrive, "have some done again, or all")
+    parser = _add(verbs, "redrive", redrive, "process some again, or all")
     parser.add_argument("ids", metavar="ID", nargs="*", help="their ids")
     parser.add_argument("--all", action="store_true", help="all of them, the newest first")
     parser.add_argument("--kind", choices=KINDS, help="with --all: only those of this kind")
     parser.add_argument(
         "--limit", type=int, metavar="N", help="with --all: how many, 1 to 1,000 (default: 100)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say which")
+    parser.add_argument("--dry-run", action="store_true", help="only print which")
 
 
 def list_all(arguments: argparse.Namespace) -> int:
@@ -84,9 +84,9 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 def redrive(arguments: argparse.Namespace) -> int:
-    """Have some done again, or all."""
+    """Process some again, or all."""
     if arguments.all == bool(arguments.ids):
-        raise BadUsage("say either the ids to redrive, or --all")
+        raise BadUsage("give either the ids to redrive, or --all")
     if arguments.ids and (arguments.kind or arguments.limit):
         raise BadUsage("--kind and --limit go with --all")
     done = _redrive_all(arguments) if arguments.all else _redrive_some(arguments)
@@ -94,21 +94,21 @@ def redrive(arguments: argparse.Namespace) -> int:
         print_json(done)
         return 0
     verb = "would redrive" if arguments.dry_run else "asked to redrive"
-    for each in done["items"]:
-        print(f"{verb} {each['id']}: {_about(each)}")
+    for item in done["items"]:
+        print(f"{verb} {item['id']}: {_about(item)}")
     if not done["items"]:
         print("nothing to redrive")
     return 0
 
 
 def _redrive_all(arguments: argparse.Namespace) -> dict[str, Any]:
-    said = {"kind": arguments.kind, "limit": arguments.limit}
-    body = {name: each for name, each in said.items() if each is not None}
+    options = {"kind": arguments.kind, "limit": arguments.limit}
+    body = {name: value for name, value in options.items() if value is not None}
     return client_of(arguments).ask("POST", PATH, "redrive", body={**body, "dry_run": arguments.dry_run})
 
 
 def _redrive_some(arguments: argparse.Namespace) -> dict[str, Any]:
-    """All are looked up before the first is redriven: one that is mistyped stops it all."""
+    """Redrive some. All are looked up first: one wrong id changes nothing."""
     client = client_of(arguments)
     things = [client.ask("GET", PATH, id_) for id_ in arguments.ids]
     if not arguments.dry_run:

@@ -1,4 +1,4 @@
-"""Watches an action until nothing more happens to it."""
+"""Watches an action until it is settled."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from duetime.cli.failures import CommandFailed
 from duetime.clock import Clock
 
 OFTEN, SELDOM = timedelta(seconds=0.5), timedelta(seconds=10)
-"""How long it waits between two looks: seldom while the action is far from due."""
+"""The time between two requests: `SELDOM` while the action is far from due."""
 
 GOES_ON = {"pending", "processing"}
-"""The statuses of what is not done."""
+"""The statuses of open actions."""
 
 
 def watch(client: Client, action: Mapping[str, Any], clock: Clock, *, as_json: bool) -> int:
-    """Tell each change until the action is settled.
+    """Print each change until the action is settled.
 
     Raises:
-        CommandFailed: it was settled otherwise than executed.
+        CommandFailed: it was not executed.
     """
-    told = None
+    printed = None
     while True:
         stage = (action["status"], action["due_at"], len(action["attempts"]))
-        if stage != told and not as_json:
+        if stage != printed and not as_json:
             print(progress(action, clock.now()), flush=True)
-        told = stage
+        printed = stage
         if action["status"] not in GOES_ON:
             break
         clock.wait_until(_next_look(action, clock.now()))

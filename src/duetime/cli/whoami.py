@@ -16,7 +16,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Tell who asks."""
+    """Print the caller."""
     client = client_of(arguments)
     me = client.ask("GET", "me")
     if arguments.json:
@@ -28,5 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
         "permissions": ", ".join(me["permissions"]) or "none",
         "scheduler": client.url,
     }
-    print("\n".join([plain(me["actor"]), *(f"  {name:<14}  {plain(told)}" for name, told in facts.items())]))
+    print(
+        "\n".join([plain(me["actor"]), *(f"  {name:<14}  {plain(value)}" for name, value in facts.items())])
+    )
     return 0
