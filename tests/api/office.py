@@ -1,6 +1,6 @@
 """An API over one cloud, under settings that a test says, and the directory of its routes."""
 
-from duetime.api import app
+from duetime.api import all_routes
 from duetime.api.access import Access
 from duetime.api.app import make_door
 from duetime.api.context import ApiContext
@@ -36,7 +36,7 @@ class Office:
             self.notified,
         )
         self.access = Access(self.grants, self.trail, clock)
-        self.routes = list(app.routes_of(api, Health({}), self.access))
+        self.routes = list(all_routes.routes_of(api, Health({}), self.access))
         self.send = Client(make_door(api, Health({}), self.access)).send
 
     def ask(self, method, path, *groups, **changes):

@@ -8,7 +8,7 @@ import pytest
 from openapi_spec_validator import validate
 
 from duetime.api import PREFIX
-from duetime.api.openapi import FILE as SERVED
+from duetime.api.document_route import FILE as SERVED
 from duetime.api.openapi.document import VERSION, every_route, generate
 from duetime.model.permissions import Permission
 from duetime.settings import Settings

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any
@@ -19,26 +19,18 @@ from aws_lambda_powertools.event_handler.openapi.exceptions import RequestValida
 
 from duetime.api import PREFIX
 from duetime.api.access import Access
+from duetime.api.all_routes import routes_of
 from duetime.api.audit_middleware import AuditMiddleware
 from duetime.api.authenticator import Authenticator, require
-from duetime.api.background_jobs import BackgroundJobs
 from duetime.api.body import RequestContent
 from duetime.api.caller import Caller
-from duetime.api.coming_runs import ComingRuns
 from duetime.api.context import ApiContext
 from duetime.api.errors import RouteNotFound
 from duetime.api.health import Health
-from duetime.api.job_operations import JobOperationRoutes
-from duetime.api.many import BulkRoutes
 from duetime.api.normalise_event import normalise
-from duetime.api.notifications import NotificationRoutes
-from duetime.api.openapi.route import DocumentRoute
-from duetime.api.preferences import NotificationPreferences
 from duetime.api.problems import problem_of
 from duetime.api.requests import invalid_request
-from duetime.api.routes import Route, RouteTable, add
-from duetime.api.scheduling import Scheduling
-from duetime.api.undelivered import UndeliveredRoutes
+from duetime.api.routes import RouteTable, add
 from duetime.errors import DuetimeError, truncate
 
 log = logging.getLogger(__name__)
@@ -88,24 +80,6 @@ def make_door(api: ApiContext, health: Health, access: Access, *, prefix: str = 
         return response
 
     return handler
-
-
-def routes_of(api: ApiContext, health: Health, access: Access) -> Sequence[Route]:
-    """Return all routes, under the prefix."""
-    groups = (
-        Scheduling(api),
-        BulkRoutes(api),
-        BackgroundJobs(api),
-        ComingRuns(api),
-        JobOperationRoutes(api),
-        UndeliveredRoutes(api),
-        NotificationRoutes(api),
-        NotificationPreferences(api),
-        access,
-        health,
-    )
-    routes = [route for group in groups for route in group.routes()]
-    return [*routes, *DocumentRoute(api.settings.api_tag).routes()]
 
 
 def _base(event: Event, prefix: str) -> str:

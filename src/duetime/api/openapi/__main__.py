@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from duetime.api.openapi import FILE
+from duetime.api.document_route import FILE
 from duetime.api.openapi.document import generate
 
 

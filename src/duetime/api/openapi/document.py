@@ -8,7 +8,7 @@ from http import HTTPStatus
 
 from duetime.api import PREFIX
 from duetime.api.access import Access
-from duetime.api.app import routes_of
+from duetime.api.all_routes import routes_of
 from duetime.api.context import ApiContext
 from duetime.api.health import Health
 from duetime.api.health_details import Details

@@ -7,13 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from aws_lambda_powertools.event_handler import Response
 from aws_lambda_powertools.event_handler.request import Request
 
-from duetime.api.openapi import FILE
 from duetime.api.routes import Route
+
+FILE: Final = Path(__file__).parent / "openapi/served.json"
+"""The document as the API serves it, without line breaks; `python -m duetime.api.openapi` writes it."""
 
 PATH = "/openapi.json"
 ONE_TAG = "Actions at their time, jobs, and their notifications."
