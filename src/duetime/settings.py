@@ -47,7 +47,7 @@ ROLES = {
 }
 """The roles of a deployment that says nothing else."""
 
-_SWEEP_EVERY = timedelta(minutes=1)
+_MINUTE = timedelta(minutes=1)
 _LEAST_WITH_WHEEL = timedelta(minutes=3)
 _KINDS = {timedelta: "a timedelta", int: "a whole number", bool: "True or False", str: "text"}
 _WRITTEN = {timedelta: "a number of seconds", int: "a whole number", bool: "true or false", str: "text"}
@@ -110,6 +110,15 @@ class Settings:
         "How late a pending action must be before the sweep or the catch-up sends it again.",
         low=1,
         high=3_600,
+    )
+    sweep_rate: timedelta = _seconds(
+        60, "The interval of the sweep, which finds overdue rows; whole minutes.", low=60, high=3_600
+    )
+    catch_up_rate: timedelta = _seconds(
+        21_600,
+        "The interval of the catch-up, the deep sweep through all overdue rows; whole minutes.",
+        low=1_800,
+        high=_DAY,
     )
     job_grace: timedelta = _seconds(
         600,
@@ -252,7 +261,7 @@ class Settings:
         ):
             if not getattr(self, name):
                 object.__setattr__(self, name, self.prefix + made)
-        if problems := [*self._out_of_range(), *self._contradictions()]:
+        if problems := [*self._out_of_range(), *self._contradictions(), *self._contradicting_rates()]:
             raise SettingsError(problems)
 
     @property
@@ -295,11 +304,6 @@ class Settings:
                 f"near_limit ({_shown(self.near_limit)}) must be at least {_shown(_LEAST_WITH_WHEEL)} with"
                 " timers='wheel': it turns once a minute, and looks a minute less than that ahead"
             )
-        if self.job_grace < self.grace + _SWEEP_EVERY:
-            yield (
-                f"job_grace ({_shown(self.job_grace)}) must be at least a minute more than grace ({_shown(self.grace)}):"
-                " the sweep sends an occurrence whose wake was lost again only then, and it would be missed"
-            )
         if self.idempotency_ttl > self.retention:
             yield (
                 f"idempotency_ttl ({_shown(self.idempotency_ttl)}) must not exceed retention"
@@ -307,6 +311,27 @@ class Settings:
             )
         if self.clock_skew >= self.lease:
             yield f"clock_skew ({_shown(self.clock_skew)}) must be below the lease ({_shown(self.lease)})"
+
+    def _contradicting_rates(self) -> Iterator[str]:
+        for name in ("sweep_rate", "catch_up_rate"):
+            if getattr(self, name) % _MINUTE:
+                yield f"{name} is {_shown(getattr(self, name))}; allowed are whole multiples of 60 s"
+        if self.sweep_rate > self.catch_up_rate:
+            yield (
+                f"sweep_rate ({_shown(self.sweep_rate)}) must not exceed catch_up_rate"
+                f" ({_shown(self.catch_up_rate)}): the catch-up is the rarer pass"
+            )
+        if self.timers == "wheel" and self.sweep_rate * 2 > self.near_limit:
+            yield (
+                f"sweep_rate ({_shown(self.sweep_rate)}) must be at most half of near_limit"
+                f" ({_shown(self.near_limit)}) with timers='wheel', where the sweep wakes actions"
+            )
+        if self.job_grace < self.grace + self.sweep_rate:
+            yield (
+                f"job_grace ({_shown(self.job_grace)}) must be at least grace ({_shown(self.grace)}) and"
+                f" sweep_rate ({_shown(self.sweep_rate)}) together: the sweep resends a lost wake only then,"
+                " and its occurrence would be missed"
+            )
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:

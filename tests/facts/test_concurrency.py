@@ -11,6 +11,7 @@ from duetime.errors import InvalidIdentifier
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
 from duetime.model.concurrency import MOST_SLOTS, Concurrency, concurrency_of
+from duetime.settings import Settings
 from duetime.testing.contract.job_specimens import occurrence
 from duetime.testing.contract.slots import ACME, KEY, holding, keyed
 from duetime.testing.contract.specimens import (
@@ -25,7 +26,7 @@ from duetime.testing.contract.specimens import (
     terms,
 )
 from duetime.wakeups.due_messages import message_of
-from duetime.wakeups.sweep import DEEPEST, bands
+from duetime.wakeups.sweep import bands
 from duetime.worker.claim_job_run import ClaimWon, Waiting
 from duetime.worker.claim_with_slot import ClaimWithSlot, next_look
 
@@ -144,7 +145,9 @@ def test_a_key_that_keeps_changing_is_looked_at_later_and_fails_no_message(store
 
 
 GRACE = 5 * MINUTE
-LOOKS = (timedelta(0), *bands(GRACE))
+SETTINGS = Settings(grace=GRACE)
+DEEPEST = SETTINGS.catch_up_rate
+LOOKS = (timedelta(0), *bands(SETTINGS))
 
 
 @pytest.mark.parametrize(
@@ -153,15 +156,15 @@ LOOKS = (timedelta(0), *bands(GRACE))
 def test_a_message_is_replaced_until_the_sweep_has_sent_another_and_not_for_long_after(
     store, late, sent_again
 ):
-    first = next_look(message_of(keyed(store)), NOON + late, grace=GRACE)
+    first = next_look(message_of(keyed(store)), NOON + late, SETTINGS)
     assert first.is_keyed
     sweep = NOON + sent_again + 5 * MINUTE
-    assert next_look(first, sweep, grace=GRACE) == first
-    assert next_look(first, sweep + 5 * MINUTE + timedelta(seconds=1), grace=GRACE) is None
+    assert next_look(first, sweep, SETTINGS) == first
+    assert next_look(first, sweep + 5 * MINUTE + timedelta(seconds=1), SETTINGS) is None
 
 
 def test_a_message_of_what_was_due_long_ago_is_replaced_until_the_next_catch_up(store):
-    first = next_look(message_of(keyed(store)), NOON + 100 * HOUR, grace=GRACE)
+    first = next_look(message_of(keyed(store)), NOON + 100 * HOUR, SETTINGS)
     assert first.looks_until > NOON + 106 * HOUR
 
 
@@ -190,4 +193,4 @@ def test_a_message_that_does_not_quite_say_that_it_is_keyed_is_taken_for_one_tha
 
 def test_a_jobs_run_looks_on_under_the_same_message(store):
     message = message_of(occurrence(store))
-    assert next_look(message, NOON + 100 * HOUR, grace=GRACE) is message
+    assert next_look(message, NOON + 100 * HOUR, SETTINGS) is message

@@ -163,7 +163,7 @@ def test_the_units_are_those_of_the_code():
     chosen = Settings()
     assert units.IN_ROW_LIMIT == IN_ROW_LIMIT
     assert units.DUE_SHARDS == DUE_SHARDS
-    assert len(bands(chosen.grace)) == units.BANDS
+    assert len(bands(chosen)) == units.BANDS
     assert chosen.heartbeat.total_seconds() * 1_000 == tables._RENEWED_MS
     assert chosen.cancel_poll.total_seconds() * 1_000 == tables._LOOKED_MS
     assert Workload().retention_days == chosen.retention.days

@@ -150,3 +150,26 @@ def test_the_consoles_place_is_read_as_it_is_written_and_all_of_it_is_needed():
     with pytest.raises(SettingsError) as refused:
         ConsoleEnvironment.from_env({})
     assert len(refused.value.problems) == 4
+
+
+@pytest.mark.parametrize(
+    ("chosen", "problem"),
+    [
+        (
+            {"sweep_rate": timedelta(hours=1), "catch_up_rate": timedelta(days=1)},
+            r"job_grace \(600 s\) must be at least grace \(300 s\) and sweep_rate \(3600 s\) together",
+        ),
+        ({"sweep_rate": timedelta(seconds=90)}, r"sweep_rate is 90 s; allowed are whole multiples of 60 s"),
+        (
+            {"sweep_rate": timedelta(hours=1), "catch_up_rate": timedelta(minutes=30)},
+            r"sweep_rate \(3600 s\) must not exceed catch_up_rate \(1800 s\)",
+        ),
+        (
+            {"sweep_rate": timedelta(minutes=8), "timers": "wheel"},
+            r"sweep_rate \(480 s\) must be at most half of near_limit \(900 s\)",
+        ),
+    ],
+)
+def test_rates_that_contradict_other_settings_are_rejected(chosen, problem):
+    with pytest.raises(SettingsError, match=problem):
+        Settings(**chosen)

@@ -10,6 +10,7 @@ from duetime.errors import JobNotFound
 from duetime.lambdas.job_manifest import PLAIN_LIMIT, packed, unpacked
 from duetime.model.job import Definition
 from duetime.model.manifest import Manifest
+from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from examples.billing import app
 from tests.functions.conftest import sample
@@ -79,7 +80,7 @@ def test_strays_on_eventbridge_go_with_a_deploy(deploy, with_jobs):
 
 def test_a_worker_that_goes_takes_its_jobs_along_and_no_others(deploy, jobs, with_jobs):
     deploy()
-    deploy("Create", **manifest_of(*system_jobs.definitions(), worker=system_jobs.SYSTEM_WORKER))
+    deploy("Create", **manifest_of(*system_jobs.definitions(Settings()), worker=system_jobs.SYSTEM_WORKER))
     assert deploy("Delete")["Status"] == "SUCCESS"
     assert {each.name for each in jobs.list() if each.removed_at is None} == {
         "duetime-sweep",

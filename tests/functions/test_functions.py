@@ -158,7 +158,7 @@ def test_the_passes_send_again_what_is_overdue(function, deployed, queued, name)
     action = scheduler.schedule(SendReceipt(order="o-1"), at=-late)
     scheduler.schedule(SendReceipt(order="o-2"), at=-later)
     passed = function(name)(sample(name), Context())
-    assert (passed["sent"], passed["failed_shards"], passed["is_whole"]) == (1, (), True)
+    assert (passed["sent"], passed["failed_shards"], passed["is_complete"]) == (1, (), True)
     assert [each["id"] for each in queued()] == [action.id]
 
 
@@ -244,7 +244,7 @@ def test_a_wheel_that_takes_all_its_time_leaves_the_sweep_some(function, deploye
     clock = TurnedClock(SystemClock().now())
     monkeypatch.setenv("DUETIME_TIMERS", "wheel")
     monkeypatch.setattr("duetime.lambdas.passes.SystemClock", lambda: clock)
-    monkeypatch.setattr("duetime.lambdas.pass_steps.Wheel", Greedy)
+    monkeypatch.setattr("duetime.wakeups.wheel.Wheel", Greedy)
     scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
     scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(minutes=-7))
     assert function("sweep")(sample("sweep"), Context())["sent"] == 1

@@ -11,6 +11,7 @@ from duetime import Scheduler
 from duetime.aws.messages import UnreadableMessage
 from duetime.lambdas.job_manifest import packed
 from duetime.model.action import Status
+from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from tests.functions.conftest import Context, sample
 
@@ -19,7 +20,7 @@ EVENT_RUN = "billing-book-payment.e20260301T120500Z."
 
 @pytest.fixture
 def with_system_jobs(deploy):
-    manifest = system_jobs.manifest()
+    manifest = system_jobs.manifest(Settings())
     jobs = packed(manifest.jobs_json())
     deploy("Create", Worker=manifest.worker, Manifest=manifest.to_json(), Jobs=jobs)
 
@@ -144,7 +145,7 @@ def test_a_part_of_a_pass_that_fails_stops_no_other(function, deploy, jobs, with
         def __call__(self, *, stop_at):
             raise ConnectionError(f"no answer until {stop_at}")
 
-    monkeypatch.setattr("duetime.lambdas.pass_steps.Sweep", Broken)
+    monkeypatch.setattr("duetime.wakeups.sweep.Sweep", Broken)
     with pytest.raises(ConnectionError):
         function("sweep")(sample("sweep"), Context())
     assert state_of("billing-clean-up", with_jobs) == "DISABLED"

@@ -49,10 +49,15 @@ def alarms(synthesised):
 def another():
     """A deployment in which all is named and chosen otherwise."""
     return made_with(
-        Settings(prefix="billing-", actions_table="restored", events="off"),
+        Settings(
+            prefix="billing-",
+            actions_table="restored",
+            events="off",
+            sweep_rate=timedelta(minutes=10),
+            catch_up_rate=timedelta(days=1),
+            job_grace=timedelta(minutes=20),
+        ),
         handlers=[BILLING, REPORTS],
-        sweep_rate=timedelta(minutes=10),
-        catch_up_rate=timedelta(days=1),
         lateness_alarm=timedelta(seconds=30),
         failed_alarm=20,
         worker_timeout=timedelta(minutes=15),

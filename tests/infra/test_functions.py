@@ -172,7 +172,7 @@ def test_the_sweep_comes_each_minute_and_the_catch_up_every_six_hours(synthesise
 
 
 def test_the_rates_of_the_passes_are_settings():
-    made, _ = stack(deployment=Deployment(sweep_rate=timedelta(minutes=2), catch_up_rate=timedelta(days=1)))
+    made, _ = stack(settings=Settings(sweep_rate=timedelta(minutes=2), catch_up_rate=timedelta(days=1)))
     expressions = {
         schedule["ScheduleExpression"]
         for schedule in Synthesised.from_stack(made).of_type("AWS::Scheduler::Schedule")

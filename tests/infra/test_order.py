@@ -121,4 +121,4 @@ def test_the_manifests_are_what_the_apps_register(bundled):
         name: Manifest.from_json(manifest["Manifest"], unpacked(manifest["Jobs"])).hash
         for name, manifest in published.items()
     }
-    assert read == {"default": app.hash, "system": system_jobs.manifest().hash}
+    assert read == {"default": app.hash, "system": system_jobs.manifest(Settings()).hash}

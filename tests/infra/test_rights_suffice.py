@@ -21,6 +21,7 @@ from duetime.model.notification import Channel, NotificationKind
 from duetime.model.preferences import Preferences
 from duetime.model.transition import started
 from duetime.model.undelivered import UndeliveredKind, request_for
+from duetime.settings import Settings
 from duetime.testing import TurnedClock
 from duetime.testing.contract.undelivered import given_up
 from duetime.wakeups import system_jobs
@@ -85,7 +86,7 @@ def message_for(action, entry="work"):
 
 def deploy_all(deploy):
     deploy("Create")
-    system = system_jobs.manifest()
+    system = system_jobs.manifest(Settings())
     deploy("Create", Worker="system", Manifest=system.to_json(), Jobs=packed(system.jobs_json()))
 
 

@@ -27,9 +27,13 @@ def test_settings_are_read_as_cdk_json_and_as_a_command_line_give_them():
     settings, deployment = as_json
     assert as_json == as_text
     assert settings == Settings(
-        lease=timedelta(minutes=1), heartbeat=timedelta(seconds=20), enabled=False, due_shards=32
+        lease=timedelta(minutes=1),
+        heartbeat=timedelta(seconds=20),
+        enabled=False,
+        due_shards=32,
+        sweep_rate=timedelta(minutes=2),
     )
-    assert deployment == Deployment(architecture="x86_64", sweep_rate=timedelta(minutes=2))
+    assert deployment == Deployment(architecture="x86_64")
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,15 @@ def _each_minute(run, clock, minutes):
 
 
 def test_the_bands_double_up_to_six_hours():
-    assert [band // MINUTE for band in bands(timedelta(minutes=5))] == [5, 10, 20, 40, 80, 160, 320]
+    assert [band // MINUTE for band in bands(Settings(grace=timedelta(minutes=5)))] == [
+        5,
+        10,
+        20,
+        40,
+        80,
+        160,
+        320,
+    ]
 
 
 def test_a_stuck_row_is_sent_in_each_band_once_not_every_minute(sweep, queue, overdue, clock):

@@ -23,14 +23,14 @@ from duetime.model.permissions import Permission
 from duetime.ports.wakeups import Bookmarks
 from duetime.wakeups.due_scanner import is_cursor
 from duetime.wakeups.sweep import BOOKMARK
-from duetime.wakeups.system_jobs import CATCH_UP, EVERY, SWEEP
+from duetime.wakeups.system_jobs import CATCH_UP, SWEEP
 
 _route = partial(Route, "service")
 
 log = logging.getLogger(__name__)
 
 PATH = "/health/details"
-STALE = timedelta(minutes=3)
+_MISSED_SWEEPS = 3
 """A sweep is woken each minute: one that has not passed for so long is ill."""
 
 FIRST_PAGE = 100
@@ -181,7 +181,9 @@ class Details:
 
     def _late(self, found: Mapping[str, datetime | None], now: datetime) -> Iterator[str]:
         """Return the names of late passes and overdue actions; a pass that never ran is not late."""
-        most = {"sweep": STALE, "catch-up": 2 * EVERY[CATCH_UP], "overdue": self.api.settings.grace + STALE}
+        settings = self.api.settings
+        stale = _MISSED_SWEEPS * settings.sweep_rate
+        most = {"sweep": stale, "catch-up": 2 * settings.catch_up_rate, "overdue": settings.grace + stale}
         for name, at in found.items():
             if at is not None and now - at > most[name]:
                 yield name

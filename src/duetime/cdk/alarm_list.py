@@ -57,7 +57,7 @@ class Alarm:
 def alarms_of(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
     """Yield all alarms, those of actions first."""
     yield from _of_actions(monitored, deployment)
-    yield from _of_passes(monitored, deployment)
+    yield from _of_passes(monitored)
     for queue, hidden in monitored.queues.items():
         yield _of_queue(monitored, queue, hidden)
     for queue in monitored.last_queues:
@@ -103,7 +103,7 @@ def _of_actions(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]
     )
 
 
-def _of_passes(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
+def _of_passes(monitored: Monitored) -> Iterator[Alarm]:
     yield Alarm(
         name="overdue",
         means="a row is overdue, and does not run although the sweep has resent it",
@@ -123,7 +123,7 @@ def _of_passes(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
         means="the sweep did not run: lost wakes are not replaced; with the wheel, far actions do not wake",
         page="the-sweep-or-the-catch-up-lags",
         watches=series.of_function(monitored.function("sweep"), "Invocations"),
-        period=max(_FIVE_MINUTES, 2 * deployment.sweep_rate),
+        period=max(_FIVE_MINUTES, 2 * monitored.rates["sweep"]),
         is_silence=True,
     )
     yield Alarm(
@@ -131,7 +131,7 @@ def _of_passes(monitored: Monitored, deployment: Deployment) -> Iterator[Alarm]:
         means="the catch-up did not run: rows that both wake and sweep miss are not sent",
         page="the-sweep-or-the-catch-up-lags",
         watches=series.of_function(monitored.function("catch-up"), "Invocations"),
-        period=2 * deployment.catch_up_rate,
+        period=2 * monitored.rates["catch-up"],
         is_silence=True,
     )
 

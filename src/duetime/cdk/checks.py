@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from duetime import ids
-from duetime.cdk.deployment import Deployment, shown
+from duetime.cdk.deployment import Deployment
 from duetime.cdk.handlers import Handlers
 from duetime.cdk.wakes import DEFAULT_BUS
 from duetime.console.site import ASSETS, CONFIG
@@ -37,11 +37,6 @@ _RESERVED = ("aws", "amazon", "cognito")
 
 def contradictions(settings: Settings, deployment: Deployment) -> Iterator[str]:
     """Yield the contradictions between the two."""
-    if settings.timers == "wheel" and deployment.sweep_rate * 2 > settings.near_limit:
-        yield (
-            f"sweep_rate ({shown(deployment.sweep_rate)}) must be at most half of near_limit"
-            f" ({shown(settings.near_limit)}) with timers='wheel', where the sweep wakes actions"
-        )
     for role, permissions in settings.roles.items():
         if unknown := sorted(set(permissions.split()) - set(Permission)):
             yield (

@@ -92,19 +92,6 @@ class Deployment:
             high=1_000,
         ),
     )
-    sweep_rate: timedelta = field(
-        default=timedelta(minutes=1),
-        metadata=_about(
-            "The interval of the sweep, which finds overdue rows; whole minutes.", **_seconds(60, 3_600)
-        ),
-    )
-    catch_up_rate: timedelta = field(
-        default=timedelta(hours=6),
-        metadata=_about(
-            "The interval of the catch-up, the deep sweep through all overdue rows; whole minutes.",
-            **_seconds(1_800, 86_400),
-        ),
-    )
     own_bus: bool = field(
         default=False,
         metadata=_about("The stack creates the event bus that event_bus names. Off: the bus exists already."),
@@ -235,15 +222,8 @@ class Deployment:
                 yield f"{name} is {value!r}; allowed is " + ", ".join(map(repr, allowed["choices"]))
 
     def _contradictions(self) -> Iterator[str]:
-        for name in ("worker_timeout", "sweep_rate", "catch_up_rate"):
-            unit = timedelta(seconds=1) if name == "worker_timeout" else _MINUTE
-            if getattr(self, name) % unit:
-                yield f"{name} is {shown(getattr(self, name))}; allowed are whole multiples of {shown(unit)}"
-        if self.sweep_rate > self.catch_up_rate:
-            yield (
-                f"sweep_rate ({shown(self.sweep_rate)}) must not exceed catch_up_rate"
-                f" ({shown(self.catch_up_rate)}): the catch-up is the rarer pass"
-            )
+        if self.worker_timeout % timedelta(seconds=1):
+            yield f"worker_timeout is {shown(self.worker_timeout)}; allowed are whole multiples of 1 s"
         if self.alarm_email and not _MAIL.fullmatch(self.alarm_email):
             yield f"alarm_email is {self.alarm_email!r}; allowed is one address, such as ops@example.com"
         if not _PLACE.fullmatch(self.runbook):

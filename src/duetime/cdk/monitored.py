@@ -26,6 +26,8 @@ class Monitored:
     prefix: str
     deployment: str
     """The value of the metrics' dimension."""
+    rates: Mapping[str, timedelta]
+    """How often each pass runs."""
     functions: Sequence[str]
     queues: Mapping[str, timedelta]
     """The queues with dead letters that feed workers, each with its visibility time-out."""
@@ -44,6 +46,7 @@ class Monitored:
         return cls(
             prefix=settings.prefix,
             deployment=deployment_of(settings),
+            rates={"sweep": settings.sweep_rate, "catch-up": settings.catch_up_rate},
             functions=sorted(function for function in _functions(constructs) if function != deploy),
             queues={_name(queue.queue_name): _visibility(queue) for queue in queues if queue.redrive_policy},
             last_queues=[_name(queue.queue_name) for queue in queues if not queue.redrive_policy],

@@ -11,8 +11,7 @@ from constructs import Construct
 from duetime.cdk.functions import DuetimeFunction
 from duetime.cdk.timers import ScheduleGroup
 from duetime.cdk.wakes import WakeRole
-
-_UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
+from duetime.wakeups.system_jobs import rate_expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +48,7 @@ class PassFunctions(Construct):
                 name=spec.name,
                 group_name=group.name,
                 description=f"duetime: calls {spec.name}",
-                schedule_expression=rate(spec.rate),
+                schedule_expression=rate_expression(spec.rate),
                 flexible_time_window=scheduler.CfnSchedule.FlexibleTimeWindowProperty(mode="OFF"),
                 target=scheduler.CfnSchedule.TargetProperty(
                     arn=spec.function.function.function_arn,
@@ -68,10 +67,3 @@ class PassFunctions(Construct):
 
 
 _LONGEST_AGE = timedelta(hours=1)
-
-
-def rate(interval: timedelta) -> str:
-    """Return EventBridge's form, such as ``rate(6 hours)``, in the largest unit that divides the interval."""
-    unit, length = next((unit, length) for unit, length in _UNITS if not interval % length)
-    count = interval // length
-    return f"rate({count} {unit}{'' if count == 1 else 's'})"

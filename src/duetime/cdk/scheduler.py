@@ -88,7 +88,7 @@ class Duetime(Construct):
             self.notifications = NotificationResources(
                 self, "Notifications", resources, queue=notification_queue, bus=self.lifecycle.bus
             )
-        self._published = [self._publish(system_manifest())]
+        self._published = [self._publish(system_manifest(self.settings))]
         self.workers = {handler.worker: self._worker(handler) for handler in handlers}
         self.api = self._api(handlers) if deployment.api else None
         self._link_mails_to_console()
@@ -192,7 +192,7 @@ class Duetime(Construct):
         )
 
     def _passes(self) -> PassFunctions:
-        sweep_rate, catch_up_rate = self.deployment.sweep_rate, self.deployment.catch_up_rate
+        sweep_rate, catch_up_rate = self.settings.sweep_rate, self.settings.catch_up_rate
         return PassFunctions(
             self,
             "Passes",

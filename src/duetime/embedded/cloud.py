@@ -47,8 +47,6 @@ from duetime.worker.worker import Worker, WorkerPorts
 if TYPE_CHECKING:
     from duetime.app import App
 
-SWEEP_EVERY = timedelta(minutes=1)
-CATCH_UP_EVERY = timedelta(hours=6)
 _PASS_LIMIT = timedelta(seconds=50)
 
 
@@ -98,8 +96,8 @@ class MemoryCloud:
         seen = self._seen
         self.steps = Steps(seen, clock=seen.clock, settings=settings, meter=meter)
         self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=instance)
-        self._sweep_at = clock.now() + SWEEP_EVERY
-        self._catch_up_at = clock.now() + CATCH_UP_EVERY
+        self._sweep_at = clock.now() + settings.sweep_rate
+        self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
 
     @property
@@ -114,9 +112,9 @@ class MemoryCloud:
             DeclarationError: a function asks for a resource that nothing makes; the one before goes on.
         """
         app.complete()  # before anything changes
-        self._routes.publish([app.manifest, system_jobs.manifest()])
+        self._routes.publish([app.manifest, system_jobs.manifest(self.settings)])
         self._wire(app)
-        self.steps.reconcile(system_jobs.definitions(), worker=SYSTEM_WORKER)
+        self.steps.reconcile(system_jobs.definitions(self.settings), worker=SYSTEM_WORKER)
         reconciled = self.steps.reconcile(app.manifest.jobs, worker=app.worker)
         self.steps.repair(stop_at=self.clock.now() + _PASS_LIMIT)
         return reconciled
@@ -131,7 +129,7 @@ class MemoryCloud:
         do()
 
     def _wire(self, app: App) -> None:
-        passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up})
+        passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings)
         self._usual, self._heart = app.worker, self._heartbeat()
         self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
         self._work = {name: self._worker(one, self._instance) for name, one in self._handlers.items()}
@@ -211,7 +209,7 @@ class MemoryCloud:
         if self._sweeps(now):
             self._invoke("sweep", partial(self._pass, SWEEP, self._sweep))
         if now >= self._catch_up_at:
-            self._catch_up_at = now + CATCH_UP_EVERY
+            self._catch_up_at = now + self.settings.catch_up_rate
             self._invoke("catch-up", partial(self._pass, CATCH_UP, self._catch_up))
             self.store.remove_expired(now)
         self._publish_changes()
@@ -246,7 +244,7 @@ class MemoryCloud:
         """Whether a sweep is woken now."""
         if now < self._sweep_at:
             return False
-        self._sweep_at = now + SWEEP_EVERY
+        self._sweep_at = now + self.settings.sweep_rate
         return True
 
     def _next_sweep_at(self) -> datetime | None:
@@ -257,7 +255,7 @@ class MemoryCloud:
         if not finds:
             return None
         idle = max(min(finds) - self._sweep_at, timedelta(0))
-        return self._sweep_at + -(-idle // SWEEP_EVERY) * SWEEP_EVERY
+        return self._sweep_at + -(-idle // self.settings.sweep_rate) * self.settings.sweep_rate
 
     def _overdue_at(self) -> datetime | None:
         """When the sweep, or the wheel, would find the row that is due first."""

@@ -104,5 +104,5 @@ def _triggered(
     def told(run: Part) -> Callable[[datetime], str]:
         return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))
 
-    handlers = system_handlers({SWEEP: told(passes.sweep), CATCH_UP: told(passes.catch_up)})
+    handlers = system_handlers({SWEEP: told(passes.sweep), CATCH_UP: told(passes.catch_up)}, settings)
     return work.make_handler(settings, handlers, instance=instance, metrics=metrics)

@@ -14,7 +14,7 @@ from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
 from duetime.events.publish import EventSelection, Publish, Told
 from duetime.settings import Settings
-from duetime.wakeups.system_jobs import EVERY
+from duetime.wakeups.system_jobs import SYSTEM_JOBS
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ Filter = Mapping[str, Any]
 
 _WRITTEN = ["INSERT", "MODIFY"]
 _IS_THERE = [{"exists": True}]
-_NO_PASS = {"pk": {"S": [{"anything-but": [f"system#{name}" for name in EVERY]}]}}
+_NO_PASS = {"pk": {"S": [{"anything-but": [f"system#{name}" for name in SYSTEM_JOBS]}]}}
 """Sweeps record themselves each minute."""
 
 

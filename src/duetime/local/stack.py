@@ -24,7 +24,6 @@ from duetime.settings import Settings
 from duetime.wakeups import system_jobs
 from duetime.wakeups.system_jobs import SYSTEM_WORKER
 
-PASSES = {"sweep": "rate(1 minute)", "catch-up": "rate(6 hours)"}
 """The functions that schedules invoke, with their rates."""
 _BEYOND_TIMEOUT = timedelta(seconds=5)
 
@@ -47,7 +46,7 @@ class Stack:
         """
         deployed = self._make(settings)
         rollout = Rollout(deployed, self._clock)
-        rollout.publish(system_jobs.manifest())
+        rollout.publish(system_jobs.manifest(settings))
         return deployed, rollout.publish(app.manifest)
 
     def _make(self, settings: Settings) -> Settings:
@@ -59,8 +58,8 @@ class Stack:
         for group in (settings.schedule_group, settings.job_group, self._names.pass_group):
             self._make_group(group)
         self._make_bus(settings.event_bus)
-        for name, expression in PASSES.items():
-            self._make_pass(name, expression)
+        for name, rate in (("sweep", settings.sweep_rate), ("catch-up", settings.catch_up_rate)):
+            self._make_pass(name, system_jobs.rate_expression(rate))
         notified = self._make_notifications(settings)
         return replace(
             notified,

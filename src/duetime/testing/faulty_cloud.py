@@ -61,7 +61,7 @@ class FaultyCloud(JournaledCloud):
         self._workers = Workers(self.dice)
         self._swept_at = clock.now()
         self._looks = (
-            *bands(settings.grace),
+            *bands(settings),
             *((TURN - settings.near_limit,) if settings.timers == "wheel" else ()),
         )
         self._works: dict[tuple[str, int], Worker] = {}

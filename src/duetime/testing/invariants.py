@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 from duetime import ids, instant
-from duetime.embedded.cloud import CATCH_UP_EVERY, MemoryCloud
+from duetime.embedded.cloud import MemoryCloud
 from duetime.jobs.explain import Explain, Explanation
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Action, Status, Trigger
@@ -18,7 +18,7 @@ from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import Job, JobRef
 from duetime.ports.jobs import JobStore
 from duetime.testing.journey import short
-from duetime.wakeups.sweep import DEEPEST, bands
+from duetime.wakeups.sweep import bands
 from duetime.worker.claim_job_run import job_ref_of
 
 _MOST = 100_000
@@ -57,8 +57,8 @@ def _lost(cloud: MemoryCloud, rows: Sequence[Action], now: datetime) -> Iterator
 
 def _looked_at(row: Action, since: datetime, cloud: MemoryCloud) -> datetime:
     """Return by when a sweep must have seen the row."""
-    looks = (look for look in bands(cloud.settings.grace) if row.due_at + look >= since)
-    return row.due_at + next(looks, DEEPEST + CATCH_UP_EVERY) + _A_SWEEP
+    looks = (look for look in bands(cloud.settings) if row.due_at + look >= since)
+    return row.due_at + next(looks, 2 * cloud.settings.catch_up_rate) + _A_SWEEP
 
 
 def _waits(cloud: MemoryCloud, row: Action) -> bool:

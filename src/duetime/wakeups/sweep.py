@@ -19,14 +19,12 @@ from duetime.settings import Settings
 from duetime.wakeups.due_scanner import DueScanner, DueWindow, ScanResult
 
 BOOKMARK = "sweep"
-DEEPEST = timedelta(hours=6)
-"""Beyond this lateness the six-hourly catch-up sends again."""
 
 
-def bands(grace: timedelta) -> tuple[timedelta, ...]:
-    """How late a row is at each look: `grace`, and doubling up to six hours."""
-    late, found = grace, []
-    while late < DEEPEST:
+def bands(settings: Settings) -> tuple[timedelta, ...]:
+    """Return how late a row is at each look: `grace`, doubled up to the catch-up's rate, which sends the rest."""
+    late, found = settings.grace, []
+    while late < settings.catch_up_rate:
         found.append(late)
         late *= 2
     return tuple(found)
@@ -60,8 +58,8 @@ class Sweep:
         return passed
 
     def _windows(self, marks: Mapping[str, str], now: datetime) -> Iterator[DueWindow]:
-        looks = bands(self._settings.grace)
-        deeper = (*looks[1:], DEEPEST)
+        looks = bands(self._settings)
+        deeper = (*looks[1:], self._settings.catch_up_rate)
         for late, next_late in zip(looks, deeper, strict=True):
             at_first = instant.text(now - next_late)
             for shard in self._waker.shards:

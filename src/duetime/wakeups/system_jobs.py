@@ -32,9 +32,14 @@ log = logging.getLogger(__name__)
 
 SYSTEM_WORKER = "system"
 SWEEP, CATCH_UP = JobName("duetime-sweep"), JobName("duetime-catch-up")
+SYSTEM_JOBS = (SWEEP, CATCH_UP)
+_UNITS = (("day", timedelta(days=1)), ("hour", timedelta(hours=1)), ("minute", timedelta(minutes=1)))
 
-EVERY = {SWEEP: timedelta(minutes=1), CATCH_UP: timedelta(hours=6)}
-"""How often each is woken."""
+
+def rate_of(job: JobName, settings: Settings) -> timedelta:
+    """Return how often a system job runs."""
+    return {SWEEP: settings.sweep_rate, CATCH_UP: settings.catch_up_rate}[job]
+
 
 _KEPT = {SWEEP: timedelta(days=1)}
 """How long a pass' row is kept, where that is shorter than the retention: there are 1,440 sweeps a day."""
@@ -48,13 +53,20 @@ _ABOUT = {
 }
 
 
-def definitions() -> tuple[Definition, ...]:
+def rate_expression(interval: timedelta) -> str:
+    """Return EventBridge's form, such as ``rate(6 hours)``, in the largest unit that divides the interval."""
+    unit, length = next((unit, length) for unit, length in _UNITS if not interval % length)
+    count = interval // length
+    return f"rate({count} {unit}{'' if count == 1 else 's'})"
+
+
+def definitions(settings: Settings) -> tuple[Definition, ...]:
     """The jobs of the system."""
     return tuple(
         Definition(
             name=name,
             type=name,
-            cadences=(f"every {int(EVERY[name].total_seconds() // 60)}m",),
+            cadences=(f"every {int(rate_of(name, settings).total_seconds() // 60)}m",),
             retry=NEVER.text(),
             precision="minute",
             title=title,
@@ -67,17 +79,19 @@ def definitions() -> tuple[Definition, ...]:
     )
 
 
-def manifest() -> Manifest:
+def manifest(settings: Settings) -> Manifest:
     """What a deploy publishes for them."""
-    declared = definitions()
+    declared = definitions(settings)
     return Manifest(SYSTEM_WORKER, {each.name: 1 for each in declared}, declared)
 
 
-def system_handlers(passes: dict[JobName, Pass]) -> HandlerSet:
+def system_handlers(passes: dict[JobName, Pass], settings: Settings) -> HandlerSet:
     """Return the handlers that run triggered passes."""
     from duetime.declare.handler_set import HandlerSet  # noqa: PLC0415 - a pass by the clock needs no pydantic
 
-    return HandlerSet(SYSTEM_WORKER, {job.name: _handler(job, passes[job.name]) for job in definitions()})
+    return HandlerSet(
+        SYSTEM_WORKER, {job.name: _handler(job, passes[job.name]) for job in definitions(settings)}
+    )
 
 
 def _handler(definition: Definition, run_pass: Pass) -> Handler:
@@ -117,7 +131,7 @@ class PassHistory:
         self._record(job, started_at, Ending.EXECUTED, truncate("; ".join(told)) or None)
 
     def _record(self, job: JobName, started_at: datetime, ending: Ending, message: str | None) -> None:
-        nominal, now = _nominal(started_at, EVERY[job]), self._clock.now()
+        nominal, now = _nominal(started_at, rate_of(job, self._settings)), self._clock.now()
         action_id = ids.occurrence_id(job, 1, nominal)
         attempt = Attempt(
             queued_at=started_at,

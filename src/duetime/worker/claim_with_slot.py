@@ -24,6 +24,7 @@ from duetime.model.lease import Claimed, ClaimTerms, LeaseHeld, NeedsSlot
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import LockRequirement
 from duetime.ports.wakeups import DueMessage
+from duetime.settings import Settings
 from duetime.worker.claim_job_run import ClaimWon, Waiting
 
 log = logging.getLogger(__name__)
@@ -36,9 +37,6 @@ _SHARE = 0.25
 
 _GOES_ON = timedelta(minutes=10)
 """A message is replaced for so long after the sweep should have sent another."""
-
-_CATCH_UP = timedelta(hours=6)
-"""What is later than this is sent again every so long, by the catch-up."""
 
 _RACES = 10
 
@@ -126,17 +124,17 @@ class ClaimWithSlot:
         return Waiting(ceil(wait.total_seconds() * (0.75 + self._chance() / 2)))
 
 
-def next_look(message: DueMessage, now: datetime, *, grace: timedelta) -> DueMessage | None:
+def next_look(message: DueMessage, now: datetime, settings: Settings) -> DueMessage | None:
     """The message for another look; None where the sweep has sent one by now, which goes on in its place.
 
-    A job's run looks on under the same message. `grace` is how late an action is when the sweep first sends it again.
+    A job's run looks on under the same message.
     """
     if not ids.is_one_shot(message.ref.id):
         return message
     if message.looks_until is not None:
         return message if now < message.looks_until else None
-    late = max(now - message.due_at, grace)
-    until_sent_again = late if 2 * late < _CATCH_UP else _CATCH_UP
+    late, longest = max(now - message.due_at, settings.grace), settings.catch_up_rate
+    until_sent_again = late if 2 * late < longest else longest
     return replace(message, is_keyed=True, looks_until=now + until_sent_again + _GOES_ON)
 
 

@@ -164,7 +164,7 @@ class Worker:
         return DeliveryResult.PUT_OFF
 
     def _look_again(self, delivery: Delivery, waiting: Waiting) -> DeliveryResult:
-        again = next_look(delivery.message, self._clock.now(), grace=self._settings.grace)
+        again = next_look(delivery.message, self._clock.now(), self._settings)
         if again is None:
             return DeliveryResult.NOTHING_TO_DO
         return self._put_off(replace(delivery, message=again), waiting.seconds)
