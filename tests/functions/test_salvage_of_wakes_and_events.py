@@ -135,7 +135,7 @@ def test_passes_are_kept_one_an_hour(salvage, desk):
 
 def test_a_triggered_passes_dead_message_is_the_systems(salvage, desk, deployed):
     message = body_of(sample("salvage")) | {"tenant": "system", "id": "duetime-sweep.000001.20260301T120500Z"}
-    store = Scheduler.from_env(tenant_id="acme")._store
+    store = Scheduler.from_env(tenant_id="acme")._context.store
     action = Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0))
     run = replace(action, tenant_id="system", id=message["id"], planned_at=action.due_at)
     boto3.client("dynamodb").put_item(TableName=deployed.actions_table, Item=to_item(run))
