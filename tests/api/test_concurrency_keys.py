@@ -34,7 +34,7 @@ def test_an_idempotency_key_is_shown_again(call):
         ({"concurrency_key": KEY, "concurrency_limit": "2"}, "must be a whole number"),
         ({"concurrency_key": KEY, "concurrency_limit": True}, "must be a whole number"),
         ({"concurrency_key": KEY, "concurrency_limit": None}, "must be a whole number"),
-        ({"concurrency_limit": 2}, "say concurrency_key as well"),
+        ({"concurrency_limit": 2}, "pass concurrency_key as well"),
     ],
     ids=str,
 )

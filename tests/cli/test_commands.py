@@ -64,7 +64,7 @@ def test_keys_are_scheduled_and_shown(duetime):
 def test_a_limit_without_a_key_is_refused(duetime):
     status, _, told = duetime("schedule", "remark", *LATER, "--concurrency-limit", "2")
     assert status == 1
-    assert "say concurrency_key as well" in told
+    assert "pass concurrency_key as well" in told
 
 
 def test_a_payload_is_read_from_standard_input(duetime, monkeypatch):
