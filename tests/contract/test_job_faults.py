@@ -19,6 +19,7 @@ from duetime.model.action import Status
 from duetime.model.job import WHOLE_JOB, Pause
 from duetime.model.lease import SettleResult
 from duetime.model.transition import cancelled
+from duetime.model.wake_state import WakeState
 from duetime.ports.jobs import LockRequirement
 from duetime.settings import DUE_SHARDS, Settings
 from duetime.testing.contract.job_specimens import (
@@ -100,7 +101,7 @@ def test_a_change_whose_answer_was_lost_is_told_when_repeated(jobs, losing, oper
         caller.change(job, new)
     jobs.move_cursor(stored_job(jobs, job.ref), NOON, NOON + HOUR)
     assert caller.change(job, new)
-    assert not caller.change(job, replace(new, wakes="another's"))
+    assert not caller.change(job, replace(new, wakes=WakeState(1, 0, "other")))
 
 
 def test_a_retry_called_off_whose_answer_was_lost_is_told_when_repeated(table, jobs, losing):
@@ -206,7 +207,7 @@ def test_a_transaction_that_could_never_be_is_misconfigured():
 
 def test_a_state_is_written_in_one_unit_all_its_life(table, jobs):
     store = table.store()
-    job = added(jobs, wakes="2 1 0123456789ab", registered_by="customer-0042", ends={1: NOON, 2: NOON})
+    job = added(jobs, wakes=WakeState(2, 1, "0123456789ab"), registered_by="customer-0042", ends={1: NOON, 2: NOON})
     run = taken(store, jobs, job)
     jobs.wait(job, planned(store, NOON + HOUR).ref)
     jobs.count(job.ref, ended(run, Status.FAILED, "x" * 300))

@@ -13,6 +13,7 @@ from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origi
 from duetime.model.lease import ClaimTerms
 from duetime.model.run_stats import EndedRun
 from duetime.model.transition import started
+from duetime.model.wake_state import WakeState
 from duetime.ports.actions import ActionStore
 from duetime.ports.jobs import JobRunClaim, JobStore, LockRequirement
 from duetime.retry import Tuning
@@ -46,7 +47,7 @@ OPERATED: dict[str, Any] = {
         WHOLE_JOB: Tuning(attempts=5),
         "daily_12:00": Tuning(backoff=(0.5, 60.0, 3_600.0), jitter=0.25),
     },
-    "wakes": "2 schedules, 1 rule",
+    "wakes": WakeState(2, 1, "83591e"),
     "registered_by": "billing-service",
     "registered_at": NOON - 3 * DAY,
     "idempotency_key": "registration-1",
