@@ -20,7 +20,7 @@ from duetime.ids import SYSTEM_TENANT, job_name
 from duetime.jobs.plan import Plan
 from duetime.lambdas.work import make_handler
 from duetime.local import LocalCloud, LocalOptions
-from duetime.local.queue_poller import as_lambda_has_it
+from duetime.local.queue_poller import in_lambda_form
 from duetime.local.schedule_poller import SchedulerQuirks
 from duetime.model.job import JobRef
 from duetime.settings import Settings
@@ -122,7 +122,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
     line.end_with_the_bench()
     chosen = APPS[settings.get("app", "app")]
     deployed, clock, sqs = Settings.from_env(), SystemClock(), boto3.client("sqs")
-    handle = make_handler(deployed, chosen, instance="bench", metrics=lambda *_: None)
+    handle = make_handler(deployed, chosen.handler_set, instance="bench", metrics=lambda *_: None)
     backends = AwsBackends(deployed, clock)
     plan = Plan(backends.store, backends.jobs, clock=clock, settings=deployed)
     url = deployed.queues[chosen.worker]
@@ -137,7 +137,7 @@ def worker(line: Any, store: str, settings: Mapping[str, Any]) -> None:
             MessageAttributeNames=["All"],
         )
         for message in answer.get("Messages", []):
-            if not handle({"Records": [as_lambda_has_it(message, url)]}, None)["batchItemFailures"]:
+            if not handle({"Records": [in_lambda_form(message, url)]}, None)["batchItemFailures"]:
                 sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         time.sleep(LOOK_EVERY)
 

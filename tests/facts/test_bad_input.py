@@ -33,10 +33,10 @@ class Greet(Payload):
 
 
 POLICIES = [
-    ({"attempts": 0}, "attempts is 0; it counts runs in all, so 1 to 100 are allowed"),
-    ({"attempts": -3}, "attempts is -3; it counts runs in all, so 1 to 100 are allowed"),
-    ({"attempts": 10**9}, "attempts is 1000000000; it counts runs in all, so 1 to 100 are allowed"),
-    ({"attempts": 10**5_000}, "so 1 to 100 are allowed"),
+    ({"attempts": 0}, "attempts is 0; it counts all runs: 1 to 100 are allowed"),
+    ({"attempts": -3}, "attempts is -3; it counts all runs: 1 to 100 are allowed"),
+    ({"attempts": 10**9}, "attempts is 1000000000; it counts all runs: 1 to 100 are allowed"),
+    ({"attempts": 10**5_000}, "1 to 100 are allowed"),
     ({"attempts": "3"}, f"attempts is '3'; {IS_NO_COUNT}"),
     ({"attempts": 2.5}, f"attempts is 2.5; {IS_NO_COUNT}"),
     ({"attempts": NAN}, f"attempts is nan; {IS_NO_COUNT}"),
