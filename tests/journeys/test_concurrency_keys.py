@@ -1,4 +1,4 @@
-"""Concurrency keys, told in simulated time: not too many at once."""
+"""Concurrency keys in simulated time: not too many at once."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Of many failures the first few are told one by one, and the rest of each window in one digest."""
+"""Of many failures the first few are notified one by one, and the rest of each window in one digest."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""One kind of fault at a time, told in simulated time: what it does to an action, and what it does not."""
+"""One kind of fault at a time in simulated time: what it does to an action, and what it does not."""
 
 import sys
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What is told of actions on the event bus, and the form that every event has."""
+"""Events of actions on the event bus, and the form that every event has."""
 
 from __future__ import annotations
 

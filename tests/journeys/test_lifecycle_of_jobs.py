@@ -1,4 +1,4 @@
-"""What is told of jobs on the event bus, and the jobs that follow by such an event."""
+"""Events of jobs on the event bus, and the jobs that follow by such an event."""
 
 from __future__ import annotations
 

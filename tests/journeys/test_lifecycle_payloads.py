@@ -1,4 +1,4 @@
-"""What of a payload is told on the event bus: what its type asks for, and nothing that it keeps as sensitive."""
+"""Payloads in published events: only opted-in types, with sensitive fields redacted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the steps count and measure, each where it happens, told in simulated time."""
+"""What the steps count and measure, each where it happens in simulated time."""
 
 from datetime import timedelta
 

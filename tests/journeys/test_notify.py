@@ -1,4 +1,4 @@
-"""Whoever asked for it is told, once in each channel and at each address."""
+"""Notifications reach each chosen channel and each address once."""
 
 import pytest
 

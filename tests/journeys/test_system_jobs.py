@@ -1,4 +1,4 @@
-"""The sweep and the catch-up are jobs, too: seen, with a history, and to be triggered; told in simulated time."""
+"""The sweep and the catch-up are jobs, too: seen, with a history, and to be triggered in simulated time."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_pass_that_failed_is_recorded_with_the_reason(diary, monkeypatch):
     def unavailable(*, stop_at):
         raise BackendUnavailable("EventBridge", f"it is down until {stop_at:%H}")
 
-    monkeypatch.setattr(memory, "mend", unavailable)
+    monkeypatch.setattr(memory.steps, "repair", unavailable)
     with pytest.raises(BackendUnavailable):
         diary.cloud.advance(hours=6, minutes=1)
     (failed,) = diary.cloud.jobs.history("duetime-catch-up")

@@ -1,4 +1,4 @@
-"""What happens when something is lost, late, doubled or dead, told in simulated time."""
+"""What happens when something is lost, late, doubled or dead in simulated time."""
 
 import threading
 from datetime import timedelta
