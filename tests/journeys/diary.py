@@ -24,14 +24,14 @@ class Diary:
     """An app with one job, which writes down its runs; the first ones last as long as `lasts` says."""
 
     def __init__(
-        self, *cadences, name="press-print", lasts=(), fails=0, start=MIDNIGHT, settings=None, **said
+        self, *cadences, name="press-print", lasts=(), fails=0, start=MIDNIGHT, settings=None, **options
     ):
         self.name, self.lasts, self.fails = name, deque(lasts), fails
         self.begun, self.ended, self.runs = [], [], []
-        self.cadences, self.said = cadences, said
-        self.cloud = SimulatedCloud(self.app(*cadences, **said), start=start, settings=settings or PATIENT)
+        self.cadences, self.options = cadences, options
+        self.cloud = SimulatedCloud(self.app(*cadences, **options), start=start, settings=settings or PATIENT)
 
-    def app(self, *cadences, **said):
+    def app(self, *cadences, **options):
         """The app with other cadences or options."""
         app = App()
 
@@ -46,7 +46,7 @@ class Diary:
                 raise ConnectionError("out of paper")
             self.ended.append(run.nominal_at)
 
-        app.job(*cadences, name=self.name, **said)(press)
+        app.job(*cadences, name=self.name, **options)(press)
         return app
 
     def stop_if_asked(self, run):
@@ -55,9 +55,9 @@ class Diary:
             run.stop.set()
             run.raise_if_cancelled()
 
-    def deploy(self, *cadences, **said):
+    def deploy(self, *cadences, **options):
         """Deploy other cadences or options."""
-        return self.cloud.deploy(self.app(*cadences, **said))
+        return self.cloud.deploy(self.app(*cadences, **options))
 
     def lose(self, ref):
         """Whatever is on its way to wake a run is lost; the sweep sends it again."""
@@ -93,15 +93,15 @@ def accounts(cloud, name, start, end=None):
     end = end or cloud.now
     found = list(cloud.jobs.explain(name, start, end, limit=100_000))
     times = [nominal_time for nominal_time in nominal_times(cloud, name, end) if nominal_time > start]
-    assert sum(each.count for each in found) == len(times)
-    assert {each.at for each in found} | {each.ends_at for each in found} <= set(times)
+    assert sum(entry.count for entry in found) == len(times)
+    assert {entry.at for entry in found} | {entry.ends_at for entry in found} <= set(times)
     assert all(first.ends_at < then.at for first, then in pairwise(found))
-    assert OccurrenceStatus.FORGOTTEN not in {each.account for each in found}
+    assert OccurrenceStatus.FORGOTTEN not in {entry.account for entry in found}
     return Counter({word: sum(e.count for e in found if _word(e) == word) for word in map(_word, found)})
 
 
-def _word(each):
-    return each.reason or each.account.value
+def _word(entry):
+    return entry.reason or entry.account.value
 
 
 def nominal_times(cloud, name, end):

@@ -46,8 +46,8 @@ class Dock:
         return app
 
     def cancel(self, run=None):
-        asked = self.cloud.scheduler.cancel(self.action.id)
-        assert asked.status is Status.PROCESSING
+        requested = self.cloud.scheduler.cancel(self.action.id)
+        assert requested.status is Status.PROCESSING
         if run is not None:
             run.stop.set()  # what the heartbeat does by the real clock
 

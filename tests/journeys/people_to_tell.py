@@ -33,12 +33,12 @@ def action_failed(number=1, *, tenant="acme"):
     return event("action.failed", f"{tenant}/a-{number}/failed/1.1", tenant, action=about)
 
 
-def event(told, name, tenant, deployment="duetime-", **subject):
+def event(kind, name, tenant, deployment="duetime-", **subject):
     detail = {
-        "version": 1, "id": name, "type": told, "at": instant.text(NOON), "deployment": deployment,
+        "version": 1, "id": name, "type": kind, "at": instant.text(NOON), "deployment": deployment,
         "tenant_id": tenant, "by": None, **subject,
     }  # fmt: skip
-    return {"source": "duetime", "detail-type": told, "detail": detail}
+    return {"source": "duetime", "detail-type": kind, "detail": detail}
 
 
 class World:
@@ -58,17 +58,17 @@ class World:
         until = self.clock.now() + timedelta(**by)
         while (at := self.ports.timer.next_at) is not None and at <= until:
             self.clock.wait_until(at)
-            for told in self.ports.timer.take_due():
-                self.notify(json.loads(json.dumps(told)))
+            for message in self.ports.timer.take_due():
+                self.notify(json.loads(json.dumps(message)))
         self.clock.wait_until(until)
 
     @property
     def addresses(self):
-        return [each.address for each in self.ports.mailer.sent]
+        return [mail.address for mail in self.ports.mailer.sent]
 
     def entries(self, tenant="acme"):
         page = self.ports.inbox.list(tenant, kinds=frozenset(NotificationKind), limit=100, cursor=None)
-        return [each.notification for each in page]
+        return [entry.notification for entry in page]
 
 
 @pytest.fixture

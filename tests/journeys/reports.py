@@ -29,13 +29,13 @@ class Office:
         self.cloud = SimulatedCloud(self.app, start=MIDNIGHT)
         self.jobs = self.cloud.jobs
 
-    def register(self, *, name="acme-report", handler=None, cadences=("every 10m",), jobs=None, **said):
+    def register(self, *, name="acme-report", handler=None, cadences=("every 10m",), jobs=None, **options):
         handler = Report(size=3) if handler is None else handler
-        registration = Registration(name=name, handler=handler, cadences=cadences, **said)
+        registration = Registration(name=name, handler=handler, cadences=cadences, **options)
         return (jobs or self.jobs).register(registration)
 
     def begun(self):
-        return [each[-1] for each in self.made]
+        return [entry[-1] for entry in self.made]
 
     def rows(self, status):
         return [action for action in self.cloud.actions(status) if action.job == "acme-report"]

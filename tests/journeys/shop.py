@@ -1,4 +1,4 @@
-"""A shop of which events are told: an action for each payload, and a job."""
+"""A shop that publishes events: an action for each payload, and a job."""
 
 from __future__ import annotations
 

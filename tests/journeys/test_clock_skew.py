@@ -117,7 +117,9 @@ def office(request):
 APART = [(timedelta(0), SKEW), (SKEW, timedelta(0)), (-SKEW / 2, SKEW / 2), (SKEW / 2, -SKEW / 2)]
 
 
-@pytest.mark.parametrize(("first", "second"), APART, ids=lambda each: f"{each.total_seconds():+}s")
+@pytest.mark.parametrize(
+    ("first", "second"), APART, ids=lambda difference: f"{difference.total_seconds():+}s"
+)
 def test_of_two_workers_as_far_apart_as_allowed_neither_takes_over_a_live_lease(office, first, second):
     answers = []
     office.begun_at(first, LEASE, lambda: answers.append(office.worker("second", second)()))
@@ -126,7 +128,9 @@ def test_of_two_workers_as_far_apart_as_allowed_neither_takes_over_a_live_lease(
     assert (office.row.status, office.row.recoveries, office.row.fence) == (Status.EXECUTED, 0, 1)
 
 
-@pytest.mark.parametrize(("first", "second"), APART, ids=lambda each: f"{each.total_seconds():+}s")
+@pytest.mark.parametrize(
+    ("first", "second"), APART, ids=lambda difference: f"{difference.total_seconds():+}s"
+)
 def test_a_lease_that_has_ended_is_taken_over_at_most_twice_the_skew_later(office, first, second):
     taken_over = []
 

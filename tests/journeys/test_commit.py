@@ -98,7 +98,7 @@ def test_a_run_that_was_taken_over_is_stopped_by_its_commit_and_leaves_the_row_t
     office = Office(handle)
     done = office.after(minutes=1)
     assert (done.status, done.fence, done.recoveries) == (Status.EXECUTED, 2, 1)
-    assert [each["Put"]["TableName"] for each in office.table] == ["ledger-2"]
+    assert [entry["Put"]["TableName"] for entry in office.table] == ["ledger-2"]
 
 
 def test_a_commit_without_an_answer_leaves_the_action_to_be_taken_over_and_uses_up_no_attempt():
@@ -150,7 +150,7 @@ def test_what_is_no_list_of_entries_is_refused_before_anything_is_written(entrie
 def test_a_fake_run_keeps_what_was_committed_and_may_refuse_it():
     run = fake_run()
     assert run.committed is None
-    run.commit(each for each in [BOOKED])
+    run.commit(entry for entry in [BOOKED])
     assert run.committed == (BOOKED,)
     with pytest.raises(AlreadyCommitted):
         run.commit([])

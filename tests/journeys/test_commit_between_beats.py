@@ -71,11 +71,11 @@ class Beating:
 
     @property
     def rests(self):
-        return any(each.rests for each in self.cloud._work["default"]._ports.heartbeat._watched)
+        return any(watch.rests for watch in self.cloud._work["default"]._ports.heartbeat._watched)
 
     def end(self):
-        for each in (self.let_go, self.go, self.done):
-            each.set()
+        for signal in (self.let_go, self.go, self.done):
+            signal.set()
         self.thread.join(30)
 
 
@@ -88,8 +88,8 @@ def beating():
         return made[-1]
 
     yield make
-    for each in made:
-        each.end()
+    for watch in made:
+        watch.end()
 
 
 def test_no_beat_is_under_way_when_a_commit_is_sent(beating):

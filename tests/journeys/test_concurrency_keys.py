@@ -1,4 +1,4 @@
-"""Concurrency keys, told in simulated time: not too many at once."""
+"""Concurrency keys in simulated time: not too many at once."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -236,17 +236,17 @@ def test_a_message_of_an_older_arm_that_does_not_speak_of_the_key_is_handled_as_
 
 def test_many_are_scheduled_with_their_keys(desk):
     orders = [Order(payload=Sync(name=name), at=NOW, concurrency_key=KEY) for name in "abc"]
-    assert {each.concurrency_key for each in desk.cloud.scheduler.schedule_many(orders)} == {KEY}
+    assert {action.concurrency_key for action in desk.cloud.scheduler.schedule_many(orders)} == {KEY}
     desk.advance(HOUR)
     assert desk.most == 1
     assert len(desk.spans) == 3
 
 
 @pytest.mark.parametrize(
-    "said",
+    "arguments",
     [{"concurrency_key": ""}, {"concurrency_key": KEY, "concurrency_limit": 0}, {"concurrency_limit": 2}],
 )
-def test_what_can_be_no_key_or_no_limit_schedules_nothing(desk, said):
+def test_what_can_be_no_key_or_no_limit_schedules_nothing(desk, arguments):
     with pytest.raises(InvalidIdentifier):
-        desk.cloud.scheduler.schedule(Sync(name="a"), at=NOW, **said)
+        desk.cloud.scheduler.schedule(Sync(name="a"), at=NOW, **arguments)
     assert desk.cloud.actions() == ()

@@ -1,4 +1,4 @@
-"""Of many failures the first few are told one by one, and the rest of each window in one digest."""
+"""Of many failures the first few are notified one by one, and the rest of each window in one digest."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -85,7 +85,7 @@ def test_a_digest_that_could_not_be_sent_comes_again():
         world.notify(request)
     mailer.how = None
     world.notify(request)
-    totals = [(each.address, each.data["total"]) for each in world.ports.mailer.sent[-2:]]
+    totals = [(mail.address, mail.data["total"]) for mail in world.ports.mailer.sent[-2:]]
     assert totals == [("eve@example.com", "8"), ("ada@example.com", "8")]
 
 

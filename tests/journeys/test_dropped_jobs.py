@@ -1,4 +1,4 @@
-"""What becomes of a job that code declares no more; told in simulated time."""
+"""What becomes of a job that code declares no more in simulated time."""
 
 import pytest
 

@@ -41,11 +41,11 @@ def ran(setup):
     ids=["no logging", "logging of warnings", "logging of all"],
 )
 def test_what_a_handler_raises_is_on_the_standard_error_once(setup):
-    told = ran(setup).stderr
+    stderr = ran(setup).stderr
 
-    assert told.count("OSError: the disk is full") == 1
-    assert told.count("handler raised") == 1
-    assert "failed" in told
+    assert stderr.count("OSError: the disk is full") == 1
+    assert stderr.count("handler raised") == 1
+    assert "failed" in stderr
 
 
 def test_logging_is_left_as_it_was():

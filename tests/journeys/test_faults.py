@@ -1,4 +1,4 @@
-"""One kind of fault at a time, told in simulated time: what it does to an action, and what it does not."""
+"""One kind of fault at a time in simulated time: what it does to an action, and what it does not."""
 
 import sys
 from collections import Counter
@@ -235,7 +235,7 @@ def test_a_commit_is_made_once_though_answers_are_lost_and_workers_die(seed):
     actions = [shaky.cloud.scheduler.schedule(Booking(), at=n * MINUTE) for n in range(10)]
     shaky.cloud.advance(hours=2)
     shaky.rest()
-    assert Counter(each["Put"]["Item"] for each in shaky.booked) == Counter(action.id for action in actions)
+    assert Counter(write["Put"]["Item"] for write in shaky.booked) == Counter(action.id for action in actions)
     assert {row.status for row in shaky.rows} == {Status.EXECUTED}
 
 
@@ -269,12 +269,12 @@ def broken_cloud(seed):
 def test_what_breaks_an_invariant_is_told_as_a_story_that_its_seed_tells_again():
     broken = broken_cloud(seed=5)
     assert broken.seed == 5
-    assert any("is pending since 03-01 12:" in each for each in broken.broken)
-    told = str(broken).splitlines()
-    assert told[: len(broken.broken)] == list(broken.broken)
-    assert "seed=5" in told[-1]
+    assert any("is pending since 03-01 12:" in finding for finding in broken.broken)
+    report = str(broken).splitlines()
+    assert report[: len(broken.broken)] == list(broken.broken)
+    assert "seed=5" in report[-1]
     lost = broken.broken[0].split()[0]
-    mine = [line for line in told[told.index("The story:") :] if lost in line]
+    mine = [line for line in report[report.index("The story:") :] if lost in line]
     assert mine[0].endswith("errand for acme")
     assert mine[1].endswith("✗ the stream loses the batch with it")
     assert str(broken_cloud(seed=5)) == str(broken)

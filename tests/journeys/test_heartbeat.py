@@ -70,8 +70,8 @@ def process():
         return started[-1]
 
     yield start
-    for each in started:
-        each.end()
+    for watch in started:
+        watch.end()
 
 
 def _until(condition):
@@ -93,8 +93,8 @@ def test_a_run_longer_than_its_lease_keeps_it_and_its_message(process):
 
 def test_a_cancel_is_seen_by_the_handler_and_told_with_who_asked(process):
     running = process()
-    asked = running.scheduler.cancel(running.action.id)
-    assert (asked.status, asked.cancel_requested_by) == (Status.PROCESSING, "test")
+    requested = running.scheduler.cancel(running.action.id)
+    assert (requested.status, requested.cancel_requested_by) == (Status.PROCESSING, "test")
     running.thread.join(30)
     settled = running.row()
     assert (settled.status, settled.cancelled_by) == (Status.CANCELLED, "test")

@@ -129,8 +129,8 @@ class Pair:
 
     def begin(self):
         """Have the other process work on the next delivery, until its handler holds."""
-        asked = (self._server.address, b"held", self.next_delivery(), self.began, self.let_go)
-        self.process = self._spawned.Process(target=hold, args=asked, daemon=True)
+        arguments = (self._server.address, b"held", self.next_delivery(), self.began, self.let_go)
+        self.process = self._spawned.Process(target=hold, args=arguments, daemon=True)
         self.process.start()
         while not self.began.value:
             assert self.process.is_alive()

@@ -1,4 +1,4 @@
-"""Idempotency keys, told in simulated time."""
+"""Idempotency keys in simulated time."""
 
 from datetime import timedelta
 

@@ -18,10 +18,10 @@ class Feed:
     """A source that has what was published; it may be away."""
 
     def __init__(self, now):
-        self.published, self.away, self.asked, self._now = Counter(), 0, [], now
+        self.published, self.away, self.requests, self._now = Counter(), 0, [], now
 
     def fetch(self, source, bookmark):
-        self.asked.append((source, self._now()))
+        self.requests.append((source, self._now()))
         if self.away:
             self.away -= 1
             raise ConnectionError(f"{source} is away")
@@ -65,7 +65,7 @@ def world():
 
 def test_each_source_is_asked_at_its_own_hour_in_its_own_zone(world):
     world.cloud.advance(days=3, hours=20)
-    assert [(source, at.day, at.hour, at.minute) for source, at in world.feed.asked] == [
+    assert [(source, at.day, at.hour, at.minute) for source, at in world.feed.requests] == [
         ("prices", 27, 5, 0),
         ("rates", 27, 21, 30),
         ("prices", 30, 4, 0),  # Paris has changed its clocks, and a weekend has passed
@@ -91,8 +91,8 @@ def test_a_source_that_is_away_is_asked_again_with_growing_pauses_until_it_is_ba
     world.cloud.advance(minutes=5)
     (run,) = [run for run in world.runs(PRICES) if run.status == "executed"]
     assert [attempt.ending for attempt in run.attempts] == ["failed"] * 3 + ["executed"]
-    asked = [at for _, at in world.feed.asked]
-    pauses = [then - first for first, then in pairwise(asked)]
+    requests = [at for _, at in world.feed.requests]
+    pauses = [then - first for first, then in pairwise(requests)]
     assert pauses == sorted(pauses)
     assert pauses[0] >= timedelta(seconds=5)
     assert world.warehouse.rows == {"prices": ["prices 0"]}

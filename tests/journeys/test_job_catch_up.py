@@ -1,4 +1,4 @@
-"""What becomes of nominal times that nobody planned, or nobody could claim in time; told in simulated time."""
+"""What becomes of nominal times that nobody planned, or nobody could claim in time in simulated time."""
 
 from itertools import pairwise
 

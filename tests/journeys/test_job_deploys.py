@@ -1,4 +1,4 @@
-"""What a deploy makes of the jobs that code declares; told in simulated time."""
+"""What a deploy makes of the jobs that code declares in simulated time."""
 
 import threading
 from collections import Counter

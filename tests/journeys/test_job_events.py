@@ -1,4 +1,4 @@
-"""Jobs that events start: each event once, for its tenant, and none without a trace; told in simulated time."""
+"""Jobs that events start: each event once, for its tenant, and none without a trace in simulated time."""
 
 import pytest
 

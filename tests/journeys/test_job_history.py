@@ -1,4 +1,4 @@
-"""The history of a job, its tally, and the list of jobs; told in simulated time."""
+"""The history of a job, its tally, and the list of jobs in simulated time."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What operators do with a job, and what comes of it; told in simulated time."""
+"""What operators do with a job, and what comes of it in simulated time."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What becomes of an occurrence that is due while another run of its job has not ended; told in simulated time."""
+"""What becomes of an occurrence that is due while another run of its job has not ended in simulated time."""
 
 from datetime import timedelta
 

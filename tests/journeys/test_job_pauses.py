@@ -1,4 +1,4 @@
-"""A pause of a job or of one of its cadences, and what comes of it; told in simulated time."""
+"""A pause of a job or of one of its cadences, and what comes of it in simulated time."""
 
 from datetime import timedelta
 

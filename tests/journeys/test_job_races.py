@@ -1,4 +1,4 @@
-"""Jobs among many workers and operators at once, and answers that were lost; told in simulated time."""
+"""Jobs among many workers and operators at once, and answers that were lost in simulated time."""
 
 import threading
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A job runs when its cadences say, to the second, whatever its runs take; told in simulated time."""
+"""A job runs when its cadences say, to the second, whatever its runs take in simulated time."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo

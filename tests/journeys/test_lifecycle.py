@@ -1,4 +1,4 @@
-"""What is told of actions on the event bus, and the form that every event has."""
+"""Events of actions on the event bus, and the form that every event has."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def test_whatever_happens_each_event_has_the_published_form_and_an_id_of_its_own
     cloud.end_faults()
     cloud.advance(days=3)
     events = cloud.events()
-    for each in events:
-        SCHEMA.validate(each["detail"])
-        assert each["detail-type"] == each["detail"]["type"]
+    for event in events:
+        SCHEMA.validate(event["detail"])
+        assert event["detail-type"] == event["detail"]["type"]
     named = [event["detail"]["id"] for event in events]
     assert len(named) == len(set(named))
     cloud.close()
@@ -86,12 +86,12 @@ def test_an_event_that_waits_reads_as_it_was_written() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
     cloud.scheduler.schedule(Invoice(number=1), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
-    told = list[LifecycleEvent]()
-    cloud._cloud.bus.put = told.extend  # type: ignore[method-assign]  # a bus that takes facts
+    published = list[LifecycleEvent]()
+    cloud._cloud.bus.put = published.extend  # type: ignore[method-assign]  # a bus that takes facts
     cloud.scheduler.schedule(Invoice(number=1), at=timedelta(minutes=5))
     cloud.advance(days=1)
-    assert told
-    assert [LifecycleEvent.from_json(each.to_json()) for each in told] == told
+    assert published
+    assert [LifecycleEvent.from_json(event.to_json()) for event in published] == published
 
 
 def test_a_retry_that_is_called_off_was_cancelled_then_and_not_when_it_last_ran() -> None:

@@ -1,4 +1,4 @@
-"""What is told of jobs on the event bus, and the jobs that follow by such an event."""
+"""Events of jobs on the event bus, and the jobs that follow by such an event."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_of_a_job_everything_is_told_its_successes_too() -> None:
     triggered = cloud.jobs.trigger("nightly-clean-up")
     cloud.advance(minutes=1)
     of_job = [event["detail"] for event in cloud.events() if "job" in event["detail"]]
-    assert [each["type"] for each in of_job] == ["job.registered", "job.paused", "job.resumed"]
+    assert [event["type"] for event in of_job] == ["job.registered", "job.paused", "job.resumed"]
     assert (of_job[1]["by"], of_job[1]["job"]["reason"]) == ("ada", "a holiday")
     assert types(cloud, triggered.id) == ["run.triggered", "run.started", "run.executed"]
     assert types(cloud, "nightly-clean-up.000001.20260101T031500Z") == [
@@ -43,7 +43,7 @@ def test_a_streak_of_failures_is_told_once_and_its_end_once() -> None:
     cloud = SimulatedCloud(app)
     cloud.advance(hours=6, minutes=1)
     failing = cloud.events("job.failing")
-    assert [each["detail"]["job"]["consecutive_failures"] for each in failing] == [3]
+    assert [event["detail"]["job"]["consecutive_failures"] for event in failing] == [3]
     assert failing[0]["detail"]["job"]["last_error"] == "Fatal: no connection"
     is_broken[0] = False
     cloud.advance(hours=3)

@@ -1,4 +1,4 @@
-"""What of a payload is told on the event bus: what its type asks for, and nothing that it keeps as sensitive."""
+"""Payloads in published events: only opted-in types, with sensitive fields redacted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_payload_is_told_only_where_its_type_asks_for_it() -> None:
     cloud.scheduler.schedule(Shout(text="x" * 5_000), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
     scheduled = [event["detail"]["action"] for event in cloud.events("action.scheduled")]
-    assert [each.get("payload") for each in scheduled] == [{"text": "hey"}, None, None]
+    assert [subject.get("payload") for subject in scheduled] == [{"text": "hey"}, None, None]
     assert '"number"' not in json.dumps(scheduled)
 
 
@@ -31,12 +31,12 @@ def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
     cloud = SimulatedCloud(shop(), settings=Settings(events="all"))
     cloud.scheduler.schedule(Whisper(text="secret", to=({"name": "secret"},)), at=timedelta(minutes=5))
     cloud.advance(minutes=10)
-    told = [event["detail"]["action"] for event in cloud.events() if "action" in event["detail"]]
-    whispered = [each for each in told if each["type"] == "whisper"]
+    subjects = [event["detail"]["action"] for event in cloud.events() if "action" in event["detail"]]
+    whispered = [subject for subject in subjects if subject["type"] == "whisper"]
     assert whispered
-    for each in whispered:
-        assert each["payload"] == {"text": "[redacted]", "to": [{"name": "[redacted]"}]}
-        assert each["redacted"] == ["text", "to.name"]
+    for subject in whispered:
+        assert subject["payload"] == {"text": "[redacted]", "to": [{"name": "[redacted]"}]}
+        assert subject["redacted"] == ["text", "to.name"]
     assert "secret" not in json.dumps(cloud.events())
     for event in cloud.events():
         SCHEMA.validate(event["detail"])
@@ -56,5 +56,5 @@ def test_nothing_is_told_of_a_payload_that_another_version_wrote(version: int) -
         name=row.id,
         about={},
     )
-    told = with_payload(event, replace(row, payload_version=version), route)
-    assert told.about == {"payload": None, "redacted": ["*"]}
+    published = with_payload(event, replace(row, payload_version=version), route)
+    assert published.about == {"payload": None, "redacted": ["*"]}

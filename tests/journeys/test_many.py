@@ -1,4 +1,4 @@
-"""Many actions cancelled, or redriven, at once; told in simulated time."""
+"""Many actions cancelled, or redriven, at once in simulated time."""
 
 from datetime import timedelta
 

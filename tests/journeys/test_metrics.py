@@ -1,4 +1,4 @@
-"""What the steps count and measure, each where it happens, told in simulated time."""
+"""What the steps count and measure, each where it happens in simulated time."""
 
 from datetime import timedelta
 
@@ -31,7 +31,7 @@ class Killed(BaseException):
 
 def counted(cloud, **whose):
     """What each counter stands at that was told at all."""
-    totals = {each.value: cloud.metrics.total(each, **whose) for each in Metric if each.is_counter}
+    totals = {metric.value: cloud.metrics.total(metric, **whose) for metric in Metric if metric.is_counter}
     return {name: total for name, total in totals.items() if total}
 
 
@@ -185,8 +185,8 @@ class TestThePasses:
 
 
 def test_what_salvage_keeps_is_undelivered():
-    metrics, kept, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
-    ports = UndeliveredHandlerPorts(None, None, None, None, kept, None, None)
+    metrics, undelivered, clock = RecordedMetrics(), MemoryUndelivered(), TurnedClock(NOON)
+    ports = UndeliveredHandlerPorts(None, None, None, None, undelivered, None, None)
     salvage = UndeliveredHandler(ports, None, None, None, clock=clock, settings=Settings(), meter=metrics)
     salvage(Unreadable(source="due-default", reason="no JSON", body="][", at=NOON, number="1"))
     assert metrics.total(Metric.UNDELIVERED) == 1
@@ -212,8 +212,8 @@ def test_an_occurrence_beyond_the_grace_is_missed_and_skipped():
 
 
 def test_every_metric_has_a_unit_that_cloudwatch_knows():
-    assert {each.unit for each in Metric} <= set(Unit)
-    assert [each.value for each in Metric if not each.is_counter] == [
+    assert {metric.unit for metric in Metric} <= set(Unit)
+    assert [metric.value for metric in Metric if not metric.is_counter] == [
         "lateness",
         "run_time",
         "attempts",

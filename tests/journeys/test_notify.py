@@ -1,4 +1,4 @@
-"""Whoever asked for it is told, once in each channel and at each address."""
+"""Notifications reach each chosen channel and each address once."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_each_mail_goes_to_whom_its_kind_is_for(world):
     email = frozenset({Channel.EMAIL})
     world.choose(channels={FAILED: email}, addresses=BOTH[:1], admin_addresses=BOTH[1:])
     world.notify(action_failed())
-    assert [(each.address, each.template) for each in world.ports.mailer.sent] == [
+    assert [(mail.address, mail.template) for mail in world.ports.mailer.sent] == [
         ("ada@example.com", "duetime-scheduling-action-failed-en"),
         ("eve@example.com", "duetime-scheduling-dead-lettered-en"),
     ]
@@ -42,7 +42,7 @@ def test_each_channel_alone_is_used_if_it_alone_is_asked_for(world, channel):
         Channel.SNS: world.ports.topic.published,
         Channel.IN_APP: world.entries(),
     }
-    assert {each for each, sent in used.items() if sent} == {channel}
+    assert {name for name, sent in used.items() if sent} == {channel}
     assert len(used[channel]) == 1
 
 
@@ -59,7 +59,7 @@ def test_what_is_published_has_a_plain_subject_and_tells_what_subscribers_choose
 def test_the_tenants_language_is_passed_on_also_one_that_there_are_no_words_in(world):
     world.choose(language="tlh", channels={FAILING: frozenset({Channel.EMAIL, Channel.SNS})}, addresses=BOTH)
     world.notify(job_failing())
-    assert {each.template for each in world.ports.mailer.sent} == {"duetime-jobs-recurring-failing-tlh"}
+    assert {mail.template for mail in world.ports.mailer.sent} == {"duetime-jobs-recurring-failing-tlh"}
     [(subject, _, _)] = world.ports.topic.published
     assert subject.startswith("tlh: ")
 
@@ -80,21 +80,21 @@ def test_an_address_that_is_named_twice_gets_one_mail(world):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "message",
     [
         event("action.executed", "x", "acme", action={"id": "a"}),
         event("moon.landed", "x", "acme", moon={"id": "a"}),
         job_failing(deployment="other-"),
     ],
 )
-def test_what_is_no_notification_or_another_deployments_is_nothing_to_do(world, told):
+def test_what_is_no_notification_or_another_deployments_is_nothing_to_do(world, message):
     world.choose(channels=dict.fromkeys(NotificationKind, frozenset(Channel)), addresses=BOTH)
-    world.notify(told)
+    world.notify(message)
     assert (world.addresses, world.entries()) == ([], [])
 
 
 @pytest.mark.parametrize(
-    "told",
+    "message",
     [
         {},
         {"detail": None},
@@ -109,9 +109,9 @@ def test_what_is_no_notification_or_another_deployments_is_nothing_to_do(world, 
         {"digest": {"tenant_id": "acme", "kind": "jobs.recurring_failing", "since": 7, "until": 7}},
     ],
 )
-def test_what_duetime_did_not_write_is_refused(world, told):
+def test_what_duetime_did_not_write_is_refused(world, message):
     with pytest.raises(UnreadableEvent):
-        world.notify(told)
+        world.notify(message)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The road of a one-shot action, told in simulated time."""
+"""The road of a one-shot action in simulated time."""
 
 from datetime import timedelta
 

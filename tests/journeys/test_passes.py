@@ -115,7 +115,7 @@ def test_a_pass_that_runs_out_of_time_goes_on_where_it_ended_also_among_equal_du
     rows = overdue(10 * PAGE, timedelta(minutes=5), shard="0")
     queue.takes = timedelta(seconds=1)
     passes = [sweep(stop_at=clock.now() + timedelta(seconds=25)) for _ in range(6)]
-    assert [each.is_complete for each in passes][:2] == [False, False]
+    assert [result.is_complete for result in passes][:2] == [False, False]
     assert sorted(queue.sent) == sorted(rows)
 
 
@@ -140,7 +140,7 @@ def test_the_catch_up_takes_all_that_is_overdue_and_leaves_off_where_time_ran_ou
     catch_up = DeepSweep(waker, MemoryBookmarks(), clock=clock, settings=Settings())
     queue.takes = timedelta(seconds=1)
     passes = [catch_up(stop_at=clock.now() + timedelta(seconds=25)) for _ in range(2)]
-    assert [each.is_complete for each in passes] == [False, False]
+    assert [result.is_complete for result in passes] == [False, False]
     queue.takes = timedelta(0)
     assert catch_up(stop_at=clock.now() + MINUTE).is_complete
     assert set(rows) <= set(queue.sent)

@@ -150,8 +150,8 @@ class Yard:
 
         return app
 
-    def set(self, **said):
-        self.cloud.jobs.set(self.name, **said)
+    def set(self, **settings):
+        self.cloud.jobs.set(self.name, **settings)
 
     def policy_of_next_run(self):
         """The snapshot that the run of the next ten minutes has made."""
@@ -236,6 +236,6 @@ def test_a_one_shot_keeps_the_policy_of_its_first_claim_over_a_deploy():
 
 
 def test_the_tables_of_the_page_have_a_story_for_each_row():
-    told = re.split(r"^\| (?:rule|policy) \|.*\n\|[-|]+\n", PAGE.read_text(), flags=re.MULTILINE)[1:]
-    rows = [re.findall(r"^\| ([^|]+?) \|", each.split("\n\n")[0], re.MULTILINE) for each in told]
+    tables = re.split(r"^\| (?:rule|policy) \|.*\n\|[-|]+\n", PAGE.read_text(), flags=re.MULTILINE)[1:]
+    rows = [re.findall(r"^\| ([^|]+?) \|", table.split("\n\n")[0], re.MULTILINE) for table in tables]
     assert rows == [list(RULES), list(POLICIES)]

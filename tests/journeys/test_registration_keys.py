@@ -1,4 +1,4 @@
-"""A registration under a key is made once while the key holds, and so is the run that it triggers; told in simulated time."""
+"""A registration under a key is made once while the key holds, and so is the run that it triggers in simulated time."""
 
 from datetime import timedelta
 from functools import partial

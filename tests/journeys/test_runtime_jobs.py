@@ -1,4 +1,4 @@
-"""Jobs that a tenant registers at run time, for handlers that code has; told in simulated time."""
+"""Jobs that a tenant registers at run time, for handlers that code has in simulated time."""
 
 import pytest
 

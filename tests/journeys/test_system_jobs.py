@@ -1,4 +1,4 @@
-"""The sweep and the catch-up are jobs, too: seen, with a history, and to be triggered; told in simulated time."""
+"""The sweep and the catch-up are jobs, too: seen, with a history, and to be triggered in simulated time."""
 
 import pytest
 
@@ -20,16 +20,16 @@ def test_they_are_listed_and_nobody_plans_them():
     cloud = SimulatedCloud(App(), start=MIDNIGHT)
     cloud.advance(hours=13)
     listed = list(cloud.jobs.list())
-    assert [each.name for each in listed] == NAMES
-    assert all(each.definition.title and each.definition.self_scheduled for each in listed)
+    assert [job.name for job in listed] == NAMES
+    assert all(job.definition.title and job.definition.self_scheduled for job in listed)
     assert Status.PENDING not in {row.status for name in NAMES for row in cloud.jobs.history(name)}
 
 
 def test_each_pass_is_a_run_of_its_job(diary):
     diary.cloud.advance(hours=12, minutes=1)
     passes = list(diary.cloud.jobs.history("duetime-catch-up"))
-    assert [each.nominal_at for each in passes] == [MIDNIGHT + 12 * HOUR, MIDNIGHT + 6 * HOUR]
-    assert {each.status for each in passes} == {Status.EXECUTED}
+    assert [run.nominal_at for run in passes] == [MIDNIGHT + 12 * HOUR, MIDNIGHT + 6 * HOUR]
+    assert {run.status for run in passes} == {Status.EXECUTED}
     assert passes[0].attempts[-1].message.startswith("sent 0, attended to ")
     assert diary.cloud.jobs.history("duetime-sweep").actions
 
@@ -40,7 +40,7 @@ def test_a_pass_that_failed_is_recorded_with_the_reason(diary, monkeypatch):
     def unavailable(*, stop_at):
         raise BackendUnavailable("EventBridge", f"it is down until {stop_at:%H}")
 
-    monkeypatch.setattr(memory, "mend", unavailable)
+    monkeypatch.setattr(memory.steps, "repair", unavailable)
     with pytest.raises(BackendUnavailable):
         diary.cloud.advance(hours=6, minutes=1)
     (failed,) = diary.cloud.jobs.history("duetime-catch-up")

@@ -66,7 +66,7 @@ def run(project, tests):
 
 
 def test_the_fixture_is_there_once_the_package_is_installed_and_ends_what_it_made(project):
-    told = run(
+    result = run(
         project,
         SHOP
         + """
@@ -87,11 +87,11 @@ def test_two_clouds_with_runs_that_never_end(watched, duetime_cloud):
     assert died == []
 """,
     )
-    told.assert_outcomes(passed=2)
+    result.assert_outcomes(passed=2)
 
 
 def test_a_failed_test_tells_the_story_of_each_cloud_that_had_faults_once(project):
-    told = run(
+    result = run(
         project,
         SHOP
         + """
@@ -125,15 +125,15 @@ def test_that_checks(busy):
     raise InvariantBroken(["nothing holds"], seed=17, story=busy.story())
 """,
     )
-    told.assert_outcomes(passed=1, failed=2, errors=1)
-    told.stdout.re_match_lines_random(
+    result.assert_outcomes(passed=1, failed=2, errors=1)
+    result.stdout.re_match_lines_random(
         [
             r"-+ the story of the cloud with faults of seed 17 -+",
             r"-+ the story of the cloud with faults of seed 4 -+",
             r"06-01 12:00:\d\d.*pending, due 12:01:00.000, errand for acme",
         ]
     )
-    lines = told.outlines
+    lines = result.outlines
     assert sum("the story of the cloud" in line for line in lines) == 3
     assert sum("pending, due 12:01" in line for line in lines) == 4
 
@@ -141,13 +141,13 @@ def test_that_checks(busy):
 def test_the_example_of_the_documentation_passes(project):
     page = (ROOT / "docs/testing.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    told = run(project, "\n".join(blocks))
-    told.assert_outcomes(passed=6)
+    result = run(project, "\n".join(blocks))
+    result.assert_outcomes(passed=6)
 
 
 def test_a_run_of_pytest_that_needs_no_cloud_loads_nothing_of_duetime():
     loaded = loaded_by("import duetime.testing.plugin")
-    assert {each for each in loaded if each.startswith("duetime")} == {
+    assert {module for module in loaded if module.startswith("duetime")} == {
         "duetime",
         "duetime.testing",
         "duetime.testing.plugin",

@@ -31,7 +31,7 @@ class TestNothingOf:
         cloud.scheduler.reschedule(action.id, timedelta(hours=2))
         cloud.advance(hours=3)
         assert len(traced.all()) == 3
-        assert not [each for each in traced.all() if self.SECRET in each.to_json()]
+        assert not [span for span in traced.all() if self.SECRET in span.to_json()]
 
     def test_a_traceback_or_a_long_message_is_in_any_span(self, traced):
         app = App()
@@ -85,7 +85,7 @@ class TestWhoChangesAnAction:
         cloud.scheduler.redrive(action.id)
         cloud.advance(hours=5)
         assert cloud.scheduler.get(action.id).trace == action.trace
-        traces = {each.context.trace_id for each in traced.all("Execute")}
+        traces = {span.context.trace_id for span in traced.all("Execute")}
         assert traces == {caller.get_span_context().trace_id}
         for name in ("Reschedule", "Redrive"):
             changed = traced.one(name)
@@ -131,7 +131,7 @@ def test_many_are_scheduled_in_one_span_and_run_in_its_trace(traced, cloud):
     cloud.advance(hours=1)
     schedule = traced.one("Schedule")
     assert schedule.attributes["duetime.count"] == 5
-    assert [is_child(each, schedule) for each in traced.all("Execute")] == [True] * 5
+    assert [is_child(span, schedule) for span in traced.all("Execute")] == [True] * 5
 
 
 def test_a_repeat_under_a_key_is_linked_to_who_scheduled_it_first(traced, cloud):

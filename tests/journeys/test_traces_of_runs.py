@@ -64,11 +64,11 @@ class TestARun:
         schedule = traced.one("Schedule")
         assert is_child(first, schedule)
         assert is_child(second, schedule)
-        told = [
-            tuple(each.attributes[f"duetime.{key}"] for key in ("attempt", "outcome", "status"))
-            for each in (first, second)
+        settled = [
+            tuple(span.attributes[f"duetime.{key}"] for key in ("attempt", "outcome", "status"))
+            for span in (first, second)
         ]
-        assert told == [(1, "failed", "pending"), (2, "executed", "executed")]
+        assert settled == [(1, "failed", "pending"), (2, "executed", "executed")]
 
     def test_that_fails_is_an_error_of_the_exceptions_type(self, traced, cloud):
         cloud.scheduler.schedule(Flaky(fails=9), at=timedelta(0))
@@ -77,7 +77,7 @@ class TestARun:
             assert execute.status.status_code is StatusCode.ERROR
             assert execute.status.description == "ConnectionError: the bank did not answer"
             assert execute.attributes["error.type"] == "ConnectionError"
-        assert [each.attributes["duetime.status"] for each in traced.all("Execute")] == [
+        assert [span.attributes["duetime.status"] for span in traced.all("Execute")] == [
             "pending",
             "pending",
             "failed",
@@ -86,7 +86,7 @@ class TestARun:
     def test_that_asks_to_be_tried_later_is_no_error_until_its_attempts_are_spent(self, traced, cloud):
         cloud.scheduler.schedule(Stubborn(says="later"), at=timedelta(0))
         cloud.advance(hours=12)
-        assert [each.status.status_code for each in traced.all("Execute")] == [
+        assert [span.status.status_code for span in traced.all("Execute")] == [
             StatusCode.UNSET,
             StatusCode.UNSET,
             StatusCode.ERROR,
@@ -140,6 +140,6 @@ class TestARun:
             cloud._cloud.store.put(one_shot(trace=text))
         cloud.advance(hours=1)
         assert len(shop.charged) == len(GARBAGE)
-        assert {each.parent for each in traced.all("Execute")} == {None}
+        assert {span.parent for span in traced.all("Execute")} == {None}
         for action in cloud.actions():
             assert action.status is Status.EXECUTED

@@ -1,4 +1,4 @@
-"""What happens when something is lost, late, doubled or dead, told in simulated time."""
+"""What happens when something is lost, late, doubled or dead in simulated time."""
 
 import threading
 from datetime import timedelta
@@ -214,8 +214,8 @@ def test_a_running_action_that_is_cancelled_ends_cancelled_if_its_handler_stops(
 
     @app.action
     def ping(payload: Ping, run: Run) -> None:
-        asked = cloud.scheduler.cancel(run.id)
-        assert asked.status is Status.PROCESSING
+        requested = cloud.scheduler.cancel(run.id)
+        assert requested.status is Status.PROCESSING
         run.stop.set()
         try:
             run.raise_if_cancelled()
@@ -269,8 +269,8 @@ def test_a_bad_row_among_many_blocks_no_other(shop, cloud, memory):
         return original(ref, terms)
 
     memory.store.claim = claim
-    for each in range(5):
-        cloud.scheduler.schedule(Charge(order=f"o-{each}"), at=timedelta(minutes=each))
+    for number in range(5):
+        cloud.scheduler.schedule(Charge(order=f"o-{number}"), at=timedelta(minutes=number))
     for _ in range(100):
         try:
             cloud.advance(minutes=1)

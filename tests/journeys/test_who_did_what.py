@@ -47,17 +47,17 @@ def test_an_action_that_failed_tells_why_and_each_attempt_when_it_was_queued_beg
 
 
 def test_a_run_is_told_whose_it_is_which_attempt_and_for_whom_it_acts():
-    app, told = App(), list[Run]()
+    app, runs = App(), list[Run]()
 
     @app.action
     def charge(payload: Charge, run: Run) -> None:
-        told.append(run)
+        runs.append(run)
 
     cloud = SimulatedCloud(app, start=NOON)
     made = cloud.scheduler.schedule(Charge(), at=HOUR, correlation_id="order:1")
     cloud.advance(hours=2)
 
-    (run,) = told
+    (run,) = runs
     assert (run.id, run.idempotency_key, run.type) == (made.id, made.id, "charge")
     assert (run.tenant_id, run.actor, run.correlation_id) == (made.tenant_id, "simulation", "order:1")
     assert (run.attempt, run.fence, run.trigger) == (1, 1, "scheduled")

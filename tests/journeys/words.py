@@ -1,4 +1,4 @@
-"""Words that tell what they were asked for."""
+"""Words that record their requests."""
 
 from duetime.ports.notifications import Mail
 
