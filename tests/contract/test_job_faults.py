@@ -207,7 +207,9 @@ def test_a_transaction_that_could_never_be_is_misconfigured():
 
 def test_a_state_is_written_in_one_unit_all_its_life(table, jobs):
     store = table.store()
-    job = added(jobs, wakes=WakeState(2, 1, "0123456789ab"), registered_by="customer-0042", ends={1: NOON, 2: NOON})
+    job = added(
+        jobs, wakes=WakeState(2, 1, "0123456789ab"), registered_by="customer-0042", ends={1: NOON, 2: NOON}
+    )
     run = taken(store, jobs, job)
     jobs.wait(job, planned(store, NOON + HOUR).ref)
     jobs.count(job.ref, ended(run, Status.FAILED, "x" * 300))

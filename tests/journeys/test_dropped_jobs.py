@@ -66,5 +66,5 @@ class TestADroppedJob:
 
     def test_of_another_worker_is_left_alone(self, diary):
         memory: MemoryCloud = diary.cloud._cloud
-        memory.reconcile((), worker="reports")
+        memory.steps.reconcile((), worker="reports")
         assert diary.job.removed_at is None

@@ -121,7 +121,7 @@ def test_a_key_cannot_outlive_its_actions_row(shop):
 
 
 def test_a_time_to_live_without_a_key_is_refused(cloud):
-    with pytest.raises(InvalidTime, match="say idempotency_key as well"):
+    with pytest.raises(InvalidTime, match="pass idempotency_key as well"):
         cloud.scheduler.schedule(Charge(), at=HOUR, idempotency_ttl=HOUR)
 
 

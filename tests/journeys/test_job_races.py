@@ -224,13 +224,13 @@ class TestWhatIsLeftForLater:
             except BackendUnavailable:  # a claim of the broken job
                 continue
         assert [item for item in ran if item] == grid(MIDNIGHT, MINUTE, 60)
-        assert memory.attend_due(stop_at=cloud.now + MINUTE).failed == ("a-broken-job",)
+        assert memory.steps.maintain_due_jobs(stop_at=cloud.now + MINUTE).failed == ("a-broken-job",)
 
     def test_a_tend_that_has_no_time_leaves_the_jobs_for_the_next(self, diary):
         memory = diary.cloud._cloud
         diary.outage(HOUR)
-        assert memory.attend_due(stop_at=diary.cloud.now).attended == 0
-        assert memory.attend_due(stop_at=diary.cloud.now + SECOND).attended == 1
+        assert memory.steps.maintain_due_jobs(stop_at=diary.cloud.now).attended == 0
+        assert memory.steps.maintain_due_jobs(stop_at=diary.cloud.now + SECOND).attended == 1
 
     def test_a_pass_was_made_though_it_could_not_be_recorded(self, diary, monkeypatch):
         failing(monkeypatch, diary.cloud._cloud.store, "record", times=1_000)

@@ -165,7 +165,6 @@ def test_nothing_of_a_job_is_in_memory_but_the_store():
     memory.queues._waiting.clear()
     memory.timers._set.clear()
     memory._changes.clear()
-    memory._wire_jobs()
     memory._wire(diary.app(every(minutes=1)))
     diary.cloud.advance(minutes=30)
     assert sorted(diary.begun) == grid(MIDNIGHT, MINUTE, 60)

@@ -16,7 +16,7 @@ LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}
 
 def running():
     ours = [row for row in threading.enumerate() if row.name.startswith("duetime-")]
-    return [our for our in ours if "waker" not in our.name and our.name not in LEFT_TO_ITSELF]
+    return [our for our in ours if "scanner" not in our.name and our.name not in LEFT_TO_ITSELF]
 
 
 def threads():

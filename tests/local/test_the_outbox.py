@@ -208,7 +208,7 @@ def test_a_mail_is_printed_as_text(duetime, notified):
         (
             ("events", "--url", "https://scheduler.example.com"),
             1,
-            "is no local cloud, and nothing else keeps",
+            "is no local cloud, and only a local cloud has",
         ),
     ],
 )

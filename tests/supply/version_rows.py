@@ -111,7 +111,9 @@ class Deployment:
             settings=self.settings,
             jobs=job_ports(self.settings, CLOCK),
         )
-        self.work = make_handler(self.settings, getattr(app, "handler_set", app), instance="test", metrics=lambda *_: None)
+        self.work = make_handler(
+            self.settings, getattr(app, "handler_set", app), instance="test", metrics=lambda *_: None
+        )
 
     def publish(self) -> list[str]:
         return list(Rollout(self.settings, CLOCK).publish(app.manifest).changes)

@@ -93,9 +93,6 @@ class MemoryCloud:
         self._publish = Publish(EventSelection(self.job_store, self._routes, settings=settings), self.bus)
         if settings.timers == "wheel":
             self._seen = replace(self._seen, timers=WheelTimers())
-        seen = self._seen
-        self.steps = Steps(seen, clock=seen.clock, settings=settings, meter=meter)
-        self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=instance)
         self._sweep_at = clock.now() + settings.sweep_rate
         self._catch_up_at = clock.now() + settings.catch_up_rate
         self.deploy(app)
@@ -129,6 +126,9 @@ class MemoryCloud:
         do()
 
     def _wire(self, app: App) -> None:
+        seen, settings = self._seen, self.settings
+        self.steps = Steps(seen, clock=seen.clock, settings=settings, meter=self.meter)
+        self.journal = PassHistory(seen.store, clock=seen.clock, settings=settings, instance=self._instance)
         passes = system_jobs.system_handlers({SWEEP: self._sweep, CATCH_UP: self._catch_up}, self.settings)
         self._usual, self._heart = app.worker, self._heartbeat()
         self._handlers = {handlers.worker: handlers for handlers in (passes, app.handler_set)}
