@@ -1,6 +1,7 @@
 """Lazy imports: what each saves in a process that does not need it.
 
-Each sample is a fresh process that imports the module that holds the lazy import, alone and with the lazy target.
+Each sample is a fresh process that imports the module that holds the lazy import, alone and with the lazy
+target.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""A worked example: each customer gets a mail each morning, at seven where the customer lives, and gets it once.
+"""A worked example.
+
+Each customer gets a mail each morning, at seven where the customer lives, and gets it once.
 
 One job a day and zone would send mails in a loop, and a failure in the middle would leave half of them
 unsent. Here the job only schedules: an action for each customer, under an idempotency key of customer and

@@ -1,4 +1,6 @@
-"""A worked example: data of other companies is fetched at its hour, when they say that there is more, and when an operator asks.
+"""A worked example.
+
+Data of other companies is fetched at its hour, when they say that there is more, and when an operator asks.
 
 Three ways in are three ways to run at once, and two fetches of one source write over each other. Here a
 source is one job with all its ways in, of which one runs and one waits; what comes while one waits is in
@@ -44,7 +46,10 @@ class Warehouse(Protocol):
         ...
 
     def store(self, source: str, page: Page, *, after: int) -> None:
-        """Store the rows and the new bookmark in one write, if the bookmark still is `after`; else nothing."""
+        """Store the rows and the new bookmark in one write, if the bookmark still is `after`.
+
+        Else nothing.
+        """
         ...
 
 

@@ -69,7 +69,10 @@ def scheduler() -> CleanUpScheduler:
 
 @app.job(daily("02:30"), name="carts-nightly-clean-up", catch_up=1, title="Remove abandoned carts")
 def begin_the_night(run: Run, scheduler: CleanUpScheduler) -> None:
-    """Schedule the first batch. In Paris 02:30 is missing once a year and comes twice once: the night is one each time."""
+    """Schedule the first batch.
+
+    In Paris 02:30 is missing once a year and comes twice once: the night is one each time.
+    """
     _schedule(RemoveCarts(night=run.nominal_at), scheduler)
 
 

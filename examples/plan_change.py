@@ -1,4 +1,6 @@
-"""A worked example: a customer takes another plan, and it takes effect when what they have paid for is over, at home.
+"""A worked example.
+
+A customer takes another plan, and it takes effect when what they have paid for is over, at home.
 
 Nothing polls for periods that end. The change is an action at that very instant; a change of mind moves or
 cancels it, and the row of the subscription, not the action, decides whether it still applies.
@@ -40,12 +42,18 @@ class Subscription:
     change: ChangePlan | None = None
 
     def ends_at(self) -> datetime:
-        """The first instant that is not paid. Where clocks are put forward at midnight, it is when they are."""
+        """The first instant that is not paid.
+
+        Where clocks are put forward at midnight, it is when they are.
+        """
         return datetime.combine(self.paid_until + timedelta(days=1), time(), ZoneInfo(self.zone))
 
 
 class Subscriptions(Protocol):
-    """The customers' subscriptions, by id. Each method is one write; of one that is not there, a LookupError."""
+    """The customers' subscriptions, by id.
+
+    Each method is one write; of one that is not there, a LookupError.
+    """
 
     def expect(self, subscription: str, change: ChangePlan | None) -> Subscription:
         """Expect this change and no other; returns what was there before."""

@@ -105,7 +105,10 @@ def end_of_moment(now: datetime) -> datetime:
     title="Documents that changed",
 )
 def document_changed(payload: DocumentChanged, run: Run, scheduler: IndexScheduler) -> None:
-    """Schedule the re-index for the end of this moment, unless it waits there already: then it will see this change, too."""
+    """Schedule the re-index for the end of this moment, unless it waits there already.
+
+    Then it will see this change, too.
+    """
     ends_at = end_of_moment(run.now())
     waiting = scheduler.schedule(
         Reindex(document=payload.document),
@@ -120,7 +123,10 @@ def document_changed(payload: DocumentChanged, run: Run, scheduler: IndexSchedul
 
 @app.action(retry=RetryPolicy(attempts=5, backoff=exponential(2, limit=60)))
 def reindex(payload: Reindex, documents: Documents, index: Index) -> None:
-    """Index the document as it is now, whatever the events said: so a late run is right, and a second one harmless."""
+    """Index the document as it is now, whatever the events said.
+
+    So a late run is right, and a second one harmless.
+    """
     text = documents.text_of(payload.document)
     if text is None:
         index.remove(payload.document)

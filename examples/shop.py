@@ -1,4 +1,6 @@
-"""A shop at work: all the examples in one worker, and customers who keep it busy. ``make run`` runs it on the local cloud.
+"""A shop at work: all the examples in one worker, and customers who keep it busy.
+
+``make run`` runs it on the local cloud.
 
 Within a minute there is something of each kind to look at: what was executed, fails, is tried again, was
 moved or cancelled, runs just now, and is due tomorrow; dead letters, notifications, and a second tenant.
@@ -111,7 +113,10 @@ def count_stock(run: Run, acme: Acme) -> None:
 
 @app.job(every(seconds=10), name="shop-call-courier", retry=RetryPolicy(attempts=1), title="Courier")
 def call_courier(run: Run, acme: Acme) -> None:
-    """Have parcels fetched; of 180 calls, half an hour, the first three fail: enough in a row for a notification."""
+    """Have parcels fetched.
+
+    Of 180 calls, half an hour, the first three fail: enough in a row for a notification.
+    """
     if _runs_before(run, acme) % 180 < BUSY_SIGNALS:
         raise TimeoutError("the courier did not pick up")
 
@@ -132,7 +137,10 @@ def traffic(run: Run, acme: Acme, globex: Globex, bus: Bus, desk: Desk) -> None:
 
 
 def _runs_before(run: Run, scheduler: Scheduler) -> int:
-    """How many runs of its job have ended: counted by the job itself, so a new process goes on where another ended."""
+    """How many runs of its job have ended.
+
+    Counted by the job itself, so a new process goes on where another ended.
+    """
     tally = scheduler.jobs.get(run.job or "").tally
     return tally.executed + tally.failed
 
@@ -152,7 +160,10 @@ def _order(name: str, acme: Scheduler) -> None:
 
 
 def _change_minds(name: str, acme: Scheduler, desk: Desk) -> None:
-    """One plan changes soon, one sooner than was said, one not at all; and Ada takes another plan than last time."""
+    """One plan changes soon, one sooner than was said, one not at all.
+
+    And Ada takes another plan than last time.
+    """
     soon, moved, dropped = (
         acme.schedule(_plan_change(f"{name}-{n}"), at=n * MINUTE, correlation_id="customer:bob")
         for n in (0, 30, 60)
@@ -164,7 +175,10 @@ def _change_minds(name: str, acme: Scheduler, desk: Desk) -> None:
 
 
 def _elsewhere(name: str, globex: Scheduler, bus: Bus) -> None:
-    """The other tenant sells something too; and three changes of one guide within a moment, a payment, and new prices."""
+    """The other tenant sells something too.
+
+    And three changes of one guide within a moment, a payment, and new prices.
+    """
     order = f"g-{name}"
     globex.schedule(ChargeCard(order=order), at=SECOND, correlation_id=f"order:{order}")
     globex.schedule(SendReceipt(order=order), at=60 * MINUTE, correlation_id=f"order:{order}")

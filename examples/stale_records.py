@@ -43,7 +43,10 @@ class Records(Protocol):
         ...
 
     def remove_untouched(self, record: str, since: datetime) -> Record | None:
-        """Remove it unless it was touched after `since`; returns the record that was, None if nothing is left."""
+        """Remove it unless it was touched after `since`.
+
+        Returns the record that was, None if nothing is left.
+        """
         ...
 
 

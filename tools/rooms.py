@@ -1,4 +1,6 @@
-"""Draw the rooms of the package, and which may import which: ``python -m tools.rooms`` writes docs/images/rooms.svg.
+"""Draw the rooms of the package, and which may import which.
+
+``python -m tools.rooms`` writes docs/images/rooms.svg.
 
 The layers come from the import rules in pyproject.toml, so the picture shows what `lint-imports` enforces.
 """

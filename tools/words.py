@@ -1,4 +1,6 @@
-"""Print each line whose words or names need a second reading; fail where there are more than `words.toml` allows.
+"""Print each line whose words or names need a second reading.
+
+Fail where there are more than `words.toml` allows.
 
 ``python -m tools.words`` checks the repository. With paths it prints every finding below them.
 """

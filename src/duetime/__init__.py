@@ -1,6 +1,7 @@
 """duetime: run code when it is due, on serverless AWS.
 
-The public names are loaded when they are first used, so that a Lambda that only schedules pays for no more than that.
+The public names are loaded when they are first used, so that a Lambda that only schedules pays for no more
+than that.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The app: the handlers, jobs and resources that code registered. Only names registered here are ever resolved to code."""
+"""The app: the handlers, jobs and resources that code registered.
+
+Only names registered here are ever resolved to code.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ OverlapWord = Literal["skip", "queue_one", "allow", "cancel_running"]
 class App:
     """Gathers the functions that run when something is due.
 
-    A function is registered for the payload type that it is annotated with, or as a job; it stays the plain function it was.
+    A function is registered for the payload type that it is annotated with, or as a job; it stays the plain
+    function it was.
     """
 
     def __init__(self, worker: str = DEFAULT_WORKER, *, default_tz: str | None = None) -> None:
@@ -74,7 +78,8 @@ class App:
         Args:
             function: takes one `Payload` and, if it wants, the `Run` and resources; plain or async.
             retry: how often it is run; three runs with growing pauses by default.
-            timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no more.
+            timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no
+                more.
 
         Raises:
             DeclarationError: the function cannot be called so, or its type has a handler already.
@@ -112,21 +117,24 @@ class App:
         Several cadences, or several decorators, make one job; its options are said in the lowest decorator.
 
         Args:
-            cadences: such as ``daily("09:00")``, or their texts, such as ``"0 9 * * *"``; a job without any is run when it
-                is triggered, and only then. The function takes the `Run`, a `Payload` and resources, if it wants; plain or
-                async.
-            name: two or more kebab-case segments; without it ``nightly-cleanup-old`` for ``billing.nightly.cleanup_old``.
-            payload: what each run is given, at most 2 KB as JSON; must be said if the function takes one and a time makes
-                it due. What an event starts is given the event's detail, a triggered run what its trigger says.
+            cadences: such as ``daily("09:00")``, or their texts, such as ``"0 9 * * *"``; a job without any
+                is run when it is triggered, and only then. The function takes the `Run`, a `Payload` and
+                resources, if it wants; plain or async.
+            name: two or more kebab-case segments; without it ``nightly-cleanup-old`` for
+                ``billing.nightly.cleanup_old``.
+            payload: what each run is given, at most 2 KB as JSON; must be said if the function takes one and
+                a time makes it due. What an event starts is given the event's detail, a triggered run what
+                its trigger says.
             retry: how often an occurrence is run; three runs with growing pauses by default.
             title: what a list shows, at most 100 characters.
             category: what lists are grouped by, at most 50 characters.
             description: at most 500 characters.
-            overlap: what becomes of an occurrence that is due while another runs: ``skip`` (the default), ``queue_one``,
-                ``cancel_running``, or ``allow`` (the default of a job that only events start).
+            overlap: what becomes of an occurrence that is due while another runs: ``skip`` (the default),
+                ``queue_one``, ``cancel_running``, or ``allow`` (the default of a job that only events start).
             catch_up: how many of the latest missed occurrences are made up for: 0 to 100.
             precision: ``minute`` if it may be up to a minute late; its cadences are then of whole minutes.
-            timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no more.
+            timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no
+                more.
             failure_threshold: how many failures in a row are worth an alarm.
 
         Raises:
@@ -150,14 +158,16 @@ class App:
         self.add(job_handler_of(function, cadences, options, self._home))
 
     def resource(self, factory: F, /) -> F:
-        """Register a function that makes a resource: whatever takes a parameter of the type that it returns is given it.
+        """Register a function that makes a resource.
 
-        It is called once per process, when a run first needs it; one that raises fails that run, which may be retried,
-        and is called again by the next. It may take other resources. Nothing takes a resource down.
+        Whatever takes a parameter of the type that it returns is given it.
+
+        It is called once per process, when a run first needs it; one that raises fails that run, which may be
+        retried, and is called again by the next. It may take other resources. Nothing takes a resource down.
 
         Raises:
-            DeclarationError: it is no plain function, says no type of its own, or its type has a factory; or resources
-                would need each other in a circle.
+            DeclarationError: it is no plain function, says no type of its own, or its type has a factory; or
+                resources would need each other in a circle.
         """
         self._factories.add(factory_of(factory))
         return factory
@@ -277,8 +287,8 @@ class App:
     ) -> AbstractContextManager[Scheduler]:
         """Run everything in this process: memory back ends, the real clock, no cloud.
 
-        ``with app.embedded() as scheduler: scheduler.schedule(…)``. What is not due when the block ends never runs.
-        `resources` take the place of the app's own of those types.
+        ``with app.embedded() as scheduler: scheduler.schedule(…)``. What is not due when the block ends never
+        runs. `resources` take the place of the app's own of those types.
         """
         from duetime.embedded.embedded import embedded  # noqa: PLC0415 - a Lambda never needs the memory back ends
 

@@ -1,4 +1,7 @@
-"""The clock: the one place that asks the machine for the time. Everything else is handed a clock or a ``now``."""
+"""The clock: the one place that asks the machine for the time.
+
+Everything else is handed a clock or a ``now``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The environment: the one place that reads it. What else it tells than a deployment's `settings` is read here, too."""
+"""The environment: the one place that reads it.
+
+What else it tells than a deployment's `settings` is read here, too.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ class ConsoleEnvironment:
 
 
 def instance_name(environ: Mapping[str, str] | None = None) -> str:
-    """What names this process in an action's attempts: the end of its log stream's name, or host and process."""
+    """What names this process in an action's attempts.
+
+    The end of its log stream's name, or host and process.
+    """
     source = environment(environ)
     stream = source.get("AWS_LAMBDA_LOG_STREAM_NAME")
     return stream[-16:] if stream else f"{socket.gethostname()[-20:]}:{os.getpid()}"

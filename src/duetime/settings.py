@@ -1,7 +1,7 @@
 """Settings: the one typed place for what a deployment may choose.
 
-Each field's metadata says what it means and which values AWS or the protocol admit; contradictions between fields
-are refused together, before anything is built on them. It is long because it is the one place.
+Each field's metadata says what it means and which values AWS or the protocol admit; contradictions between
+fields are refused together, before anything is built on them. It is long because it is the one place.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from duetime.environment import PREFIX, SWITCH, environment
 from duetime.errors import SettingsError
 
 DUE_SHARDS = 16
-"""What every writer may assume; a deployment may raise it, never lower it, so no row is out of a sweep's sight."""
+"""What every writer may assume.
+
+A deployment may raise it, never lower it, so no row is out of a sweep's sight.
+"""
 
 
 def _seconds(default: float, about: str, *, low: float, high: float) -> Any:

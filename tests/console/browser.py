@@ -1,4 +1,7 @@
-"""The machine's own chromium, and pages in it that notice what no reader would: errors of scripts, and refusals of the policy."""
+"""The machine's own chromium, and pages in it that notice what no reader would.
+
+Errors of scripts, and refusals of the policy.
+"""
 
 from __future__ import annotations
 

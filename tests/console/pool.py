@@ -1,6 +1,9 @@
-"""A user pool for the tests: its sign-in pages, and the people's API behind its tokens, in front of a local cloud.
+"""A user pool for the tests.
 
-It holds the page to what Cognito holds it to: a code once, with its proof, for the address of the request; a token as it is.
+Its sign-in pages, and the people's API behind its tokens, in front of a local cloud.
+
+It holds the page to what Cognito holds it to: a code once, with its proof, for the address of the request; a
+token as it is.
 """
 
 from __future__ import annotations
@@ -96,7 +99,10 @@ class Pool:
 
 
 class People:
-    """The people's API and the console beside it: whoever has a token of the pool's is passed on to the cloud."""
+    """The people's API and the console beside it.
+
+    Whoever has a token of the pool's is passed on to the cloud.
+    """
 
     def __init__(self, pool: Pool, cloud_url: str) -> None:
         self._pool, self._cloud = pool, urlsplit(cloud_url).netloc

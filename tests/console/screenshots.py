@@ -1,6 +1,9 @@
-"""Pictures of every screen, with the example app's own data: ``python -m tests.console.screenshots [DIRECTORY]``.
+"""Pictures of every screen, with the example app's own data.
 
-Each is taken in light and in dark, and on a phone. With ``--readme`` those that the README shows are put into docs/images.
+``python -m tests.console.screenshots [DIRECTORY]``.
+
+Each is taken in light and in dark, and on a phone. With ``--readme`` those that the README shows are put into
+docs/images.
 """
 
 from __future__ import annotations

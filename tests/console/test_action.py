@@ -1,4 +1,7 @@
-"""One action: what happened to it, what it carries and who sees that, and what may be done to it as it stands."""
+"""One action.
+
+What happened to it, what it carries and who sees that, and what may be done to it as it stands.
+"""
 
 import json
 import re

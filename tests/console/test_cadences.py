@@ -1,4 +1,7 @@
-"""Trying a cadence: what it means, when it is due, what the clocks do to it, what may surprise, and where it cannot be read."""
+"""Trying a cadence.
+
+What it means, when it is due, what the clocks do to it, what may surprise, and where it cannot be read.
+"""
 
 import re
 from urllib.parse import quote

@@ -1,4 +1,7 @@
-"""The frame: where one can go, in which language and zone, for whom, and how what is shown is kept up to date."""
+"""The frame.
+
+Where one can go, in which language and zone, for whom, and how what is shown is kept up to date.
+"""
 
 import re
 import time
@@ -158,7 +161,10 @@ def test_nobody_is_asked_while_nobody_looks(reader):
 
 
 def test_it_is_there_within_a_second(reader, cloud):
-    """Compared with a bare answer of the same machine in the same run, since machines differ: a page is a dozen of those."""
+    """Compared with a bare answer of the same machine in the same run, since machines differ.
+
+    A page is a dozen of those.
+    """
     reader.go()
     shown = reader.page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
     began = time.perf_counter()

@@ -1,4 +1,7 @@
-"""The list of jobs: when they run, how they fared, what is found in it, and the two things that are done to them most."""
+"""The list of jobs.
+
+When they run, how they fared, what is found in it, and the two things that are done to them most.
+"""
 
 import re
 

@@ -13,7 +13,10 @@ from tests.console.tenants import EVENING, SOON, fits_a_phone, flaws_in_either_s
 
 @pytest.fixture(scope="module", autouse=True)
 def day(cloud):
-    """One-shots and jobs of acme: some ended well, one did not, one runs, one is paused, and some are to come."""
+    """One-shots and jobs of acme.
+
+    Some ended well, one did not, one runs, one is paused, and some are to come.
+    """
     acme = cloud.scheduler(tenant_id="acme")
     acme.schedule(Parcel(order="a-1"), at=timedelta(0))
     acme.schedule(Parcel(order="a-2", fails=9), at=timedelta(0))

@@ -1,4 +1,7 @@
-"""Tenants and roles, over all screens: what is acme's, globex neither sees nor changes; and each role does what it may."""
+"""Tenants and roles, over all screens.
+
+What is acme's, globex neither sees nor changes; and each role does what it may.
+"""
 
 import re
 from datetime import timedelta

@@ -1,4 +1,7 @@
-"""The page on cost, with each table as the command prints it: ``python -m tests.docs.cost_page`` writes it anew."""
+"""The page on cost, with each table as the command prints it.
+
+``python -m tests.docs.cost_page`` writes it anew.
+"""
 
 import contextlib
 import io

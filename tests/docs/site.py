@@ -1,7 +1,8 @@
 """The documentation as a site in site/: ``python -m tests.docs.site``.
 
-The README's table "Read on" is the navigation. Pages lie in the site as they lie in the checkout, so their links hold; what
-they link to besides becomes a page: a source file with its text, a directory with a list of what is in it.
+The README's table "Read on" is the navigation. Pages lie in the site as they lie in the checkout, so their
+links hold; what they link to besides becomes a page: a source file with its text, a directory with a list of
+what is in it.
 """
 
 from __future__ import annotations

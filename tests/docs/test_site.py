@@ -1,4 +1,7 @@
-"""The documentation as a site: every page in it, in the README's order, and nothing fetched from elsewhere."""
+"""The documentation as a site.
+
+Every page in it, in the README's order, and nothing fetched from elsewhere.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""The real app.py, deployed with the real CDK command line. Only settings differ from what one deploys to AWS."""
+"""The real app.py, deployed with the real CDK command line.
+
+Only settings differ from what one deploys to AWS.
+"""
 
 import json
 import platform

@@ -1,4 +1,7 @@
-"""ministack as a process of the tests' own: on 127.0.0.1 only, on a port chosen by the kernel, gone afterwards."""
+"""ministack as a process of the tests' own.
+
+On 127.0.0.1 only, on a port chosen by the kernel, gone afterwards.
+"""
 
 import contextlib
 import os
@@ -17,7 +20,10 @@ STARTS_WITHIN, ASK_EVERY = 60, 0.2
 
 @contextlib.contextmanager
 def running(directory: Path) -> Iterator[str]:
-    """The endpoint of an emulator that is up and empty; its log and its functions' code are in `directory`."""
+    """The endpoint of an emulator that is up and empty.
+
+    Its log and its functions' code are in `directory`.
+    """
     port = free_port()
     log = directory / "ministack.log"
     with serving([str(PROGRAM)], port, env=_environment(port, directory), log=log) as endpoint:

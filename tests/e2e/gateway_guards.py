@@ -1,9 +1,9 @@
 """What guards a method of a REST API on AWS, for an emulator that lets everybody pass.
 
-ministack hands a request of a method with a Cognito authorizer to the function without looking at its token, and takes any
-``Authorization`` for a signature. Here a token's signature, issuer, kind, audience and time are verified, and its claims told
-as API Gateway tells them, all as texts; a request's signature is computed anew, and the ARN of whose key it is told. Whether a
-policy allows that one ``execute-api:Invoke`` is not looked at.
+ministack hands a request of a method with a Cognito authorizer to the function without looking at its token,
+and takes any ``Authorization`` for a signature. Here a token's signature, issuer, kind, audience and time are
+verified, and its claims told as API Gateway tells them, all as texts; a request's signature is computed anew,
+and the ARN of whose key it is told. Whether a policy allows that one ``execute-api:Invoke`` is not looked at.
 """
 
 import base64

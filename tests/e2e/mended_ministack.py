@@ -1,4 +1,6 @@
-"""ministack, mended where it is not like AWS. A program: ``python mended_ministack.py``, settings in its environment.
+"""ministack, mended where it is not like AWS.
+
+A program: ``python mended_ministack.py``, settings in its environment.
 
 - The CDK command line deletes a stack by its ARN, as CloudFormation advises. ministack knows stacks by name only, and
   answers such a deletion with success without deleting anything.

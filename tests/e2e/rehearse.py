@@ -1,6 +1,9 @@
-"""A rehearsal of a deploy: ``make rehearse`` deploys what ``cdk.json`` says onto an emulator of AWS, and leaves it up until Ctrl-C.
+"""A rehearsal of a deploy.
 
-Words for ``cdk deploy`` may follow: ``make rehearse WITH='-c duetime:app=billing.handlers:app -c duetime:handlers=src'``.
+``make rehearse`` deploys what ``cdk.json`` says onto an emulator of AWS, and leaves it up until Ctrl-C.
+
+Words for ``cdk deploy`` may follow: ``make rehearse WITH='-c duetime:app=billing.handlers:app -c
+duetime:handlers=src'``.
 """
 
 import json
@@ -39,7 +42,10 @@ What the functions say is in {directory}/ministack.log.
 
 
 def main(words: Sequence[str]) -> int:
-    """Deploy and wait, until Ctrl-C or SIGTERM; then all is gone. A shell's background job would ignore Ctrl-C by itself."""
+    """Deploy and wait, until Ctrl-C or SIGTERM; then all is gone.
+
+    A shell's background job would ignore Ctrl-C by itself.
+    """
     for row in (signal.SIGINT, signal.SIGTERM):
         signal.signal(row, signal.default_int_handler)
     try:

@@ -1,4 +1,6 @@
-"""The road of an action, over an emulator that delivers no invocation: the handlers that a deploy ships, fed in this process.
+"""The road of an action, over an emulator that delivers no invocation.
+
+The handlers that a deploy ships, fed in this process.
 
 ::
 
@@ -6,7 +8,8 @@
                                    └──► schedule ──► wake queue ──► dispatch ──┘  ▲
                                         (the emulator fires it)          sweep ───┘
 
-The feeds talk to the emulator itself: they are what AWS does. The handlers' own clients go wherever the environment says.
+The feeds talk to the emulator itself: they are what AWS does. The handlers' own clients go wherever the
+environment says.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""microburst, throwing its dice from a seed. A program: ``python seeded_microburst.py SEED``, then microburst's own words."""
+"""microburst, throwing its dice from a seed.
+
+A program: ``python seeded_microburst.py SEED``, then microburst's own words.
+"""
 
 import random
 import sys

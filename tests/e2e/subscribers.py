@@ -1,4 +1,7 @@
-"""Who hears of what happens: queues that subscribe to the bus and to the topic, and the mails that SES sent."""
+"""Who hears of what happens.
+
+Queues that subscribe to the bus and to the topic, and the mails that SES sent.
+"""
 
 import contextlib
 import json

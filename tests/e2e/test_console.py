@@ -39,7 +39,10 @@ def maya(tokens):
 
 @pytest.fixture
 def sign_in(bench, config, maya):
-    """Signs in as the page has a browser do, by the pool's pages at the emulator; the address that one comes back to."""
+    """Signs in as the page has a browser do, by the pool's pages at the emulator.
+
+    The address that one comes back to.
+    """
     emulator = bench.client("sqs").meta.endpoint_url
     challenge = base64.urlsafe_b64encode(hashlib.sha256(PROOF.encode()).digest()).rstrip(b"=").decode()
 

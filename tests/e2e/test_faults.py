@@ -1,8 +1,11 @@
-"""Five hundred actions in foul weather: each is executed exactly once, or not at all where it was cancelled in time.
+"""Five hundred actions in foul weather.
 
-Our own steps and the AWS clients that a deploy gives them talk to an emulator through a proxy that throttles calls, resets
-connections and loses answers, on DynamoDB, SQS and EventBridge Scheduler. Nothing here is ours but what is tested: the
-conditions are the emulator's, the faults are the proxy's, and the proxy's own counters say that they were there.
+Each is executed exactly once, or not at all where it was cancelled in time.
+
+Our own steps and the AWS clients that a deploy gives them talk to an emulator through a proxy that throttles
+calls, resets connections and loses answers, on DynamoDB, SQS and EventBridge Scheduler. Nothing here is ours
+but what is tested: the conditions are the emulator's, the faults are the proxy's, and the proxy's own
+counters say that they were there.
 """
 
 import contextlib
@@ -78,7 +81,10 @@ STORMS = (
     Storm("scheduler", "CreateSchedule", Fault.RESET, times=2),
     Storm("scheduler", "CreateSchedule", Fault.LOST, times=2),
 )
-"""Over one action each, until the AWS client has given up: a near one where its wake goes straight to the queue."""
+"""Over one action each, until the AWS client has given up.
+
+A near one where its wake goes straight to the queue.
+"""
 WRITES = {
     "dynamodb": ("UpdateItem", "TransactWriteItems"),
     "sqs": ("SendMessageBatch",),

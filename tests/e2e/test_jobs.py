@@ -1,4 +1,7 @@
-"""What a deployed stack does with jobs: woken by EventBridge, changed from outside, and by the next deploy."""
+"""What a deployed stack does with jobs.
+
+Woken by EventBridge, changed from outside, and by the next deploy.
+"""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""What a deployed stack tells of what happens: on the bus, by the topic, by mails in the tenant's language, in its list."""
+"""What a deployed stack tells of what happens.
+
+On the bus, by the topic, by mails in the tenant's language, in its list.
+"""
 
 import json
 from dataclasses import dataclass

@@ -1,9 +1,11 @@
-"""The weather between our code and an emulator: microburst as a process of the tests' own, and what it is told to do.
+"""The weather between our code and an emulator.
 
-Three things go wrong, as they do on AWS: a call is throttled, a connection is reset before the call arrives, an answer is lost
-after what was written. *Rain* is each of them now and then on every call, which the AWS client mostly repeats by itself. A
-*storm* is one of them on every call that names one action, until the client has given up, perhaps several times over:
-what then happens is duetime's own.
+Microburst as a process of the tests' own, and what it is told to do.
+
+Three things go wrong, as they do on AWS: a call is throttled, a connection is reset before the call arrives,
+an answer is lost after what was written. *Rain* is each of them now and then on every call, which the AWS
+client mostly repeats by itself. A *storm* is one of them on every call that names one action, until the
+client has given up, perhaps several times over: what then happens is duetime's own.
 """
 
 import contextlib

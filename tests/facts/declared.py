@@ -1,4 +1,7 @@
-"""What the tests of declared jobs share: functions that may be jobs, and what a declaration of them makes or is refused for."""
+"""What the tests of declared jobs share.
+
+Functions that may be jobs, and what a declaration of them makes or is refused for.
+"""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,7 @@
-"""Whether a job's run may begin: each row of the table in `duetime.jobs.claim_policy`, and what lies beside it."""
+"""Whether a job's run may begin.
+
+Each row of the table in `duetime.jobs.claim_policy`, and what lies beside it.
+"""
 
 from dataclasses import replace
 

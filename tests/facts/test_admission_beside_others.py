@@ -1,4 +1,7 @@
-"""Whether a job's run may begin when it is late, alone, or beside another: each policy of overlap and of catching up."""
+"""Whether a job's run may begin when it is late, alone, or beside another.
+
+Each policy of overlap and of catching up.
+"""
 
 from dataclasses import replace
 

@@ -1,4 +1,7 @@
-"""The cadences and options that a declaration says: what they may be, and what stands where nothing is said."""
+"""The cadences and options that a declaration says.
+
+What they may be, and what stands where nothing is said.
+"""
 
 from datetime import timedelta
 

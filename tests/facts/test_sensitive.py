@@ -1,4 +1,7 @@
-"""What payloads keep as sensitive: which paths a class may say, and what is left of a payload without them."""
+"""What payloads keep as sensitive.
+
+Which paths a class may say, and what is left of a payload without them.
+"""
 
 from __future__ import annotations
 

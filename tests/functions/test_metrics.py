@@ -1,4 +1,7 @@
-"""What each function writes for CloudWatch: lines in its Embedded Metric Format, held against the format's own rules."""
+"""What each function writes for CloudWatch.
+
+Lines in its Embedded Metric Format, held against the format's own rules.
+"""
 
 import json
 from datetime import timedelta

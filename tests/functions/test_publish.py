@@ -1,4 +1,7 @@
-"""Lifecycle events, from the tables' streams to the bus; and what becomes of those that the bus does not take."""
+"""Lifecycle events, from the tables' streams to the bus.
+
+And what becomes of those that the bus does not take.
+"""
 
 import json
 from dataclasses import replace

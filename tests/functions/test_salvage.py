@@ -1,4 +1,7 @@
-"""Messages of a worker that were given up, in each form in which AWS hands them over; and what operators do with them."""
+"""Messages of a worker that were given up, in each form in which AWS hands them over.
+
+And what operators do with them.
+"""
 
 from datetime import timedelta
 

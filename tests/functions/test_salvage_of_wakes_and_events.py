@@ -1,4 +1,7 @@
-"""Wakes, events and passes that were given up, in each form in which AWS hands them over; and what operators do with them."""
+"""Wakes, events and passes that were given up, in each form in which AWS hands them over.
+
+And what operators do with them.
+"""
 # ruff: noqa: PLR0917 - a test is given the fixtures that it tells of
 
 import json

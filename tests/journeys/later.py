@@ -1,4 +1,7 @@
-"""What a simulated cloud's handlers are given for a scheduler: the cloud's own, which is there only when the cloud is."""
+"""What a simulated cloud's handlers are given for a scheduler.
+
+The cloud's own, which is there only when the cloud is.
+"""
 
 from duetime.testing import SimulatedCloud
 

@@ -1,4 +1,7 @@
-"""The step that tells people, over memory: tenants who choose, what is sent to them, and what fails on the way."""
+"""The step that tells people, over memory.
+
+Tenants who choose, what is sent to them, and what fails on the way.
+"""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Machines' clocks differ: two workers on one store, each with a clock of its own, a handler that is cut short by nothing."""
+"""Machines' clocks differ.
+
+Two workers on one store, each with a clock of its own, a handler that is cut short by nothing.
+"""
 
 from datetime import timedelta
 
@@ -89,7 +92,10 @@ class Office:
         return lambda: work(Delivery(message_of(self.row), clock.now(), name))
 
     def begun_at(self, off, lasts, then):
-        """A run of the worker `first`, whose clock is off by that; after `lasts`, while it still runs, `then` happens."""
+        """A run of the worker `first`, whose clock is off by that.
+
+        After `lasts`, while it still runs, `then` happens.
+        """
 
         def first_lasts(name):
             if name == "first":

@@ -1,4 +1,7 @@
-"""A handler that commits: its action is executed by its own write, and whatever comes after that changes nothing."""
+"""A handler that commits.
+
+Its action is executed by its own write, and whatever comes after that changes nothing.
+"""
 
 import logging
 

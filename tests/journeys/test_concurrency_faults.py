@@ -1,4 +1,7 @@
-"""Concurrency keys while everything goes wrong that may: never too many at once, and all of them run in the end."""
+"""Concurrency keys while everything goes wrong that may.
+
+Never too many at once, and all of them run in the end.
+"""
 
 from datetime import timedelta
 

@@ -1,4 +1,7 @@
-"""A run that lasts: its lease is renewed, its cancel is seen, and a lost lease stops it. By the real clock."""
+"""A run that lasts: its lease is renewed, its cancel is seen, and a lost lease stops it.
+
+By the real clock.
+"""
 
 import threading
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""A handler that holds its interpreter: no heartbeat beats, its lease ends, and another process takes over. By the real clock."""
+"""A handler that holds its interpreter: no heartbeat beats, its lease ends, and another process takes over.
+
+By the real clock.
+"""
 
 import copyreg
 import multiprocessing

@@ -1,4 +1,7 @@
-"""The worked example of data ingestion: three ways in, one refresh of a source at a time, and nothing twice."""
+"""The worked example of data ingestion.
+
+Three ways in, one refresh of a source at a time, and nothing twice.
+"""
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,7 @@
-"""The worked example of a nightly clean-up: in batches, once a night, whatever the clocks and the machines do."""
+"""The worked example of a nightly clean-up.
+
+In batches, once a night, whatever the clocks and the machines do.
+"""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,7 @@
-"""The worked example of a re-index: once for all the changes of a moment, and never without the last of them."""
+"""The worked example of a re-index.
+
+Once for all the changes of a moment, and never without the last of them.
+"""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,7 @@
-"""The worked example of stale records: removed ninety days after the last touch, and never under somebody's hands."""
+"""The worked example of stale records.
+
+Removed ninety days after the last touch, and never under somebody's hands.
+"""
 
 from datetime import UTC, datetime, timedelta
 

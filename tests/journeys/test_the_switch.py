@@ -1,4 +1,7 @@
-"""The global switch: how soon what has waited runs when it is on again, and how seldom it is looked at till then."""
+"""The global switch.
+
+How soon what has waited runs when it is on again, and how seldom it is looked at till then.
+"""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,7 @@
-"""What an action keeps of its own past: who made, changed and ended it, and when; and what its run is told of it."""
+"""What an action keeps of its own past.
+
+Who made, changed and ended it, and when; and what its run is told of it.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,10 @@ from duetime.model.action import Status
 from tests.local.conftest import SHORT, Note, settled
 
 LEFT_TO_ITSELF = {"duetime-heartbeat", "duetime-strand"}
-"""Threads that live as long as their process, and sleep: the worker's heartbeat, and a simulation's, of another test."""
+"""Threads that live as long as their process, and sleep.
+
+The worker's heartbeat, and a simulation's, of another test.
+"""
 
 
 def running():

@@ -1,4 +1,7 @@
-"""The shop of `make run`: within a minute it shows something of each kind, and it stays light all afternoon."""
+"""The shop of `make run`.
+
+Within a minute it shows something of each kind, and it stays light all afternoon.
+"""
 
 from collections import Counter
 from contextlib import suppress

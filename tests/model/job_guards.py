@@ -1,4 +1,7 @@
-"""The guards of the jobs' protocol: what each write's condition or effect adds, by name. The model can leave any of them out."""
+"""The guards of the jobs' protocol: what each write's condition or effect adds, by name.
+
+The model can leave any of them out.
+"""
 
 from enum import StrEnum
 

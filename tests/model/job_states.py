@@ -1,4 +1,7 @@
-"""The facts of the jobs' model: one job of a cadence with nominal times 1 to 4, its rows, and who is at work on them."""
+"""The facts of the jobs' model.
+
+One job of a cadence with nominal times 1 to 4, its rows, and who is at work on them.
+"""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -113,7 +116,10 @@ class Change(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything there is; `left` is what may still happen, each once. All after it are an onlooker's notes."""
+    """Everything there is; `left` is what may still happen, each once.
+
+    All after it are an onlooker's notes.
+    """
 
     now: int
     job: Job

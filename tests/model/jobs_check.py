@@ -56,7 +56,10 @@ JOB_SCENARIOS = (
         are_all_due=True,
     ),
 )
-"""Begun from the first instant they have 1.5 million states: ``python -m tests.model.jobs_check`` takes some minutes."""
+"""Begun from the first instant they have 1.5 million states.
+
+``python -m tests.model.jobs_check`` takes some minutes.
+"""
 
 
 def check_jobs(
@@ -140,7 +143,10 @@ def _is_in_hand(state: State, version: int, nominal: int) -> bool:
 
 
 def _is_stuck(protocol: JobsProtocol, state: State) -> bool:
-    """Whether nobody could ever take the lock, were all workers gone: neither its holder itself, nor anybody else."""
+    """Whether nobody could ever take the lock, were all workers gone.
+
+    Neither its holder itself, nor anybody else.
+    """
     if state.job.running is None:
         return False
     holder = state.rows[state.job.running]

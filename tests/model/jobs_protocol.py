@@ -1,7 +1,8 @@
 """The protocol of jobs as an explicit-state model: every order of events, within small bounds.
 
-Planners and workers come whenever they like, twice or never: that is what wakes that are doubled or lost amount to. A planner may
-stop between its rows and the cursor; a worker may die or sleep past its lease; what anybody has read may be old when he writes.
+Planners and workers come whenever they like, twice or never: that is what wakes that are doubled or lost
+amount to. A planner may stop between its rows and the cursor; a worker may die or sleep past its lease; what
+anybody has read may be old when he writes.
 """
 
 from collections.abc import Iterator
@@ -68,7 +69,10 @@ class JobsProtocol(JobsWorld):
             yield from self._run(state, worker)
 
     def _judged(self, state: State, place: Place, row: Occurrence) -> Worker | None:
-        """What a worker decides on what it reads, as `duetime.jobs.claim_policy` does; None where there is nothing to write."""
+        """What a worker decides on what it reads, as `duetime.jobs.claim_policy` does.
+
+        None where there is nothing to write.
+        """
         job, nominal = state.job, nominal_of(place)
         read = Worker(READ, place, row, job.revision)
         is_lost = row.status is PROCESSING and row.lease is ENDED

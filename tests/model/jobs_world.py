@@ -1,4 +1,7 @@
-"""What happens around a job's workers: time passes, planners plan, deploys and operators change what the job is."""
+"""What happens around a job's workers.
+
+Time passes, planners plan, deploys and operators change what the job is.
+"""
 
 from collections.abc import Iterator
 

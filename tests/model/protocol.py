@@ -1,8 +1,9 @@
 """The protocol of the action row as an explicit-state model: every order of events, within small bounds.
 
-Two workers, a table, its stream, timers and a queue. A message may be lost, doubled, delivered late and in any order;
-an answer may be lost, and the call repeated; a worker may die, or sleep past its lease and go on; people cancel,
-reschedule and redrive at any moment. Each guard of the protocol has a name and can be left out.
+Two workers, a table, its stream, timers and a queue. A message may be lost, doubled, delivered late and in
+any order; an answer may be lost, and the call repeated; a worker may die, or sleep past its lease and go on;
+people cancel, reschedule and redrive at any moment. Each guard of the protocol has a name and can be left
+out.
 """
 
 from collections.abc import Callable, Iterator

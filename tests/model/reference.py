@@ -1,4 +1,7 @@
-"""The reference: the port's sentences over plain rows, as simply as they can be said, with no thought for how."""
+"""The reference.
+
+The port's sentences over plain rows, as simply as they can be said, with no thought for how.
+"""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""The search: goes breadth first through every state that can be reached, and tells the shortest way to a broken promise."""
+"""The search.
+
+Goes breadth first through every state that can be reached, and tells the shortest way to a broken promise.
+"""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass

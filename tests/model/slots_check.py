@@ -36,7 +36,10 @@ SLOT_SCENARIOS = (
     SlotScenario("two at once", (2, 2, 2), (), workers=3, most_runs=1),
     SlotScenario("one at once beside two at once", (1, 2), ("busy", "death", "retry")),
 )
-"""Three workers and two runs each have some million states: ``python -m tests.model.slots_check`` takes some minutes."""
+"""Three workers and two runs each have some million states.
+
+``python -m tests.model.slots_check`` takes some minutes.
+"""
 
 AT_MOST = "never more live leases than the limit of the one that began last"
 NEVER_STUCK = "nobody waits for ever while nothing runs"

@@ -1,8 +1,9 @@
 """The protocol of concurrency keys as an explicit-state model: every order of events, within small bounds.
 
-Some actions of one tenant share a key. A message for each may come at any moment, doubled too; an answer may be lost, and
-the call repeated; a worker may die, or sleep past its lease and go on; a settle may find the key too busy and leave its
-slot behind; a row may be removed. Each guard of the protocol has a name and can be left out.
+Some actions of one tenant share a key. A message for each may come at any moment, doubled too; an answer may
+be lost, and the call repeated; a worker may die, or sleep past its lease and go on; a settle may find the key
+too busy and leave its slot behind; a row may be removed. Each guard of the protocol has a name and can be
+left out.
 """
 
 from collections.abc import Callable, Iterator

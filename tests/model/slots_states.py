@@ -26,7 +26,10 @@ class Row(NamedTuple):
 
 
 class Worker(NamedTuple):
-    """What a worker is at; `is_live` is its own belief that its lease has not ended, `seen` a row as it was read."""
+    """What a worker is at.
+
+    `is_live` is its own belief that its lease has not ended, `seen` a row as it was read.
+    """
 
     phase: str = IDLE
     action: int = 0
@@ -39,7 +42,10 @@ class Worker(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything there is; `left` counts what may still happen, `last` is the limit of the action that began last."""
+    """Everything there is.
+
+    `left` counts what may still happen, `last` is the limit of the action that began last.
+    """
 
     rows: tuple[Row | None, ...]
     holders: frozenset[int]

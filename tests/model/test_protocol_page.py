@@ -1,4 +1,7 @@
-"""docs/protocol.md says what the code does: its tables are read and held against conditions, transitions and guards."""
+"""docs/protocol.md says what the code does.
+
+Its tables are read and held against conditions, transitions and guards.
+"""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""Hypothesis makes rows and filters: the pages of a list, joined, are the rows that a plain look at each row gives."""
+"""Hypothesis makes rows and filters.
+
+The pages of a list, joined, are the rows that a plain look at each row gives.
+"""
 
 from dataclasses import replace
 from itertools import count
@@ -28,7 +31,10 @@ NUMBERS = count()
 
 @st.composite
 def rows(draw):
-    """What a row is made of: when it was made and is due, its status, its type, its correlation id, when it ended."""
+    """What a row is made of.
+
+    When it was made and is due, its status, its type, its correlation id, when it ended.
+    """
     return [draw(item) for item in (TIMES, TIMES, STATUSES, TYPES, st.none() | ORDERS, TIMES)]
 
 

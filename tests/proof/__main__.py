@@ -1,4 +1,7 @@
-"""``python -m tests.proof``: removes the protocol's guards one at a time, and tells which world then fails, and how."""
+"""``python -m tests.proof``.
+
+Removes the protocol's guards one at a time, and tells which world then fails, and how.
+"""
 
 # ruff: noqa: T201 - it talks to whoever has called it
 

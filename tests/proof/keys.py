@@ -20,7 +20,10 @@ class Key:
     confused: list[str] = field(default_factory=list)
 
     def schedule(self, scheduler, at, other=None):
-        """Schedule its errand, or another one instead, which its tenant should not do; what is answered is what was asked for."""
+        """Schedule its errand, or another one instead, which its tenant should not do.
+
+        What is answered is what was asked for.
+        """
         request = other or self.errand
         answer = scheduler.schedule(request, at=at, idempotency_key=self.name, idempotency_ttl=self.ttl)
         if answer.payload != request.to_json():

@@ -150,5 +150,7 @@ SELDOM = {
 }
 
 BEGIN = {"1: whoever loses the lock is fenced off": 30_500}
-"""From which world on to look for one that needs a guard, where the first ones do not; such a world moves whenever what
-operators can do does, and is looked for anew then."""
+"""From which world on to look for one that needs a guard, where the first ones do not.
+
+Such a world moves whenever what operators can do does, and is looked for anew then.
+"""

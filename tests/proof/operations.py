@@ -58,7 +58,10 @@ def schedule_some(world, tenant, scheduler):
 
 
 def schedule_once(world, tenant, scheduler):
-    """Under an idempotency key, a new one or a former; after an error, or to be sure, with the same key again."""
+    """Under an idempotency key, a new one or a former.
+
+    After an error, or to be sure, with the same key again.
+    """
     keys, draw = world.keys[tenant], world.draw
     is_former = keys.keys and draw.random() < 0.6
     key = keys.previous(draw) if is_former else keys.new(an_errand(draw), draw)

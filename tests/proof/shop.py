@@ -24,7 +24,10 @@ QUICKLY = RetryPolicy(attempts=3, backoff=[40, 200])
 
 
 class Errand(Payload):
-    """Says itself what becomes of it: after how many seconds, and with which end, run by run; the last one repeats."""
+    """Says itself what becomes of it.
+
+    After how many seconds, and with which end, run by run; the last one repeats.
+    """
 
     lasts: float = 0
     ends: tuple[str, ...] = ("well",)

@@ -1,4 +1,7 @@
-"""The proof by seeds: thousands of random worlds, in which whatever can go wrong does, and the invariants hold in all."""
+"""The proof by seeds.
+
+Thousands of random worlds, in which whatever can go wrong does, and the invariants hold in all.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""A proof that nothing could fail proves nothing: without a guard of the protocol, some world breaks an invariant."""
+"""A proof that nothing could fail proves nothing.
+
+Without a guard of the protocol, some world breaks an invariant.
+"""
 
 from contextlib import nullcontext
 

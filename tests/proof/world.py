@@ -146,14 +146,20 @@ class World:
             yield from keys.broken(self.cloud.actions())
 
     def resolved(self):
-        """8 and 6: what names nobody, and what kills its worker, never succeeds; nor does it hold up what does."""
+        """8 and 6.
+
+        What names nobody, and what kills its worker, never succeeds; nor does it hold up what does.
+        """
         for row in self.cloud.actions(Status.EXECUTED):
             if row.type in {"nobody", "poison"}:
                 yield f"{row.id} of {row.type} is {row.status}"
 
 
 def first_broken(seeds):
-    """The first of some worlds in which an invariant does not hold, and what that says; None if it holds in all."""
+    """The first of some worlds in which an invariant does not hold, and what that says.
+
+    None if it holds in all.
+    """
     for seed in seeds:
         try:
             prove(seed)

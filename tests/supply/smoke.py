@@ -1,4 +1,7 @@
-"""What an installed duetime is asked to do, by its extras; it knows of the checkout only what its pages and examples say."""
+"""What an installed duetime is asked to do, by its extras.
+
+It knows of the checkout only what its pages and examples say.
+"""
 
 from __future__ import annotations
 

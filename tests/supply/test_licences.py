@@ -1,4 +1,7 @@
-"""Nothing is drawn in under terms that whoever deploys duetime has not heard of; what the page carries, it gives credit."""
+"""Nothing is drawn in under terms that whoever deploys duetime has not heard of.
+
+What the page carries, it gives credit.
+"""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""The wheel and the sdist, each in an empty environment: ``python -m tests.supply.try_packages [wheel[local,cdk] …]``.
+"""The wheel and the sdist, each in an empty environment.
+
+``python -m tests.supply.try_packages [wheel[local,cdk] …]``.
 
 Without arguments each is tried with nothing, with each extra, and with all of them. Every environment is
 made outside of the checkout, so that nothing but what is installed can be imported.

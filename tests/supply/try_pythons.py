@@ -1,4 +1,6 @@
-"""The fast part of the suite on each Python that duetime supports: ``python -m tests.supply.try_pythons [3.12 …]``.
+"""The fast part of the suite on each Python that duetime supports.
+
+``python -m tests.supply.try_pythons [3.12 …]``.
 
 An interpreter is looked for on the PATH and among pyenv's; one that is not there is said and left out.
 """

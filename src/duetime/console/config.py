@@ -13,7 +13,10 @@ class SignIn:
     url: str
     """Of the pool's pages, such as ``https://acme.auth.eu-west-1.amazoncognito.com``."""
     issuer: str
-    """Who its tokens are from: the pool, such as ``https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEfGhI``."""
+    """Who its tokens are from.
+
+    The pool, such as ``https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_AbCdEfGhI``.
+    """
     client_id: str
     """Of the pool's client without a secret."""
 

@@ -1,7 +1,7 @@
 """Every step wired over the memory back ends.
 
-`App.embedded` drives it with the real clock, a simulation with a turned one. It starts no thread; whoever drives it
-says when to go on and where handlers run.
+`App.embedded` drives it with the real clock, a simulation with a turned one. It starts no thread; whoever
+drives it says when to go on and where handlers run.
 """
 
 from __future__ import annotations

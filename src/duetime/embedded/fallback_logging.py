@@ -1,7 +1,9 @@
-"""The embedded scheduler's last resort: what handlers raise is told, whether or not somebody has set up logging for it.
+"""The embedded scheduler's last resort.
 
-A worker tells it at INFO, which a process without logging, or with it at WARNING, would swallow: a job could fail there
-for weeks unseen.
+What handlers raise is told, whether or not somebody has set up logging for it.
+
+A worker tells it at INFO, which a process without logging, or with it at WARNING, would swallow: a job could
+fail there for weeks unseen.
 """
 
 from __future__ import annotations

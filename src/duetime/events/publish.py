@@ -1,7 +1,8 @@
 """Step 6, *publish*: what changed in the tables is told on the event bus, after the fact and at least once.
 
-It reads the streams of both tables, so nothing that happens waits for it, and a bus that is away holds up nothing else:
-what it does not take comes again, in order, and what it has not taken for hours is kept by `salvage`.
+It reads the streams of both tables, so nothing that happens waits for it, and a bus that is away holds up
+nothing else: what it does not take comes again, in order, and what it has not taken for hours is kept by
+`salvage`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class EventSelection:
         self._jobs, self._routes, self._settings = jobs, routes, settings
 
     def __call__(self, told: Told, at: datetime) -> list[LifecycleEvent]:
-        """The events of one change, in order; none of one that cannot be read: it would hold up all behind it.
+        """The events of one change, in order.
+
+        None of one that cannot be read: it would hold up all behind it.
 
         Args:
             told: what changed.
@@ -101,10 +104,13 @@ class Publish:
         self._tell, self._bus = tell, bus
 
     def __call__(self, changes: Iterable[tuple[Told, datetime]]) -> int:
-        """Publish what the changes tell; each comes with when it was written. Returns how many events that were.
+        """Publish what the changes tell; each comes with when it was written.
+
+        Returns how many events that were.
 
         Raises:
-            BackendUnavailable: the bus took not all; the batch may be given again whole, and its events are the same.
+            BackendUnavailable: the bus took not all; the batch may be given again whole, and its events are
+                the same.
         """
         events = [event for told, at in changes for event in self._tell(told, at)]
         if events:

@@ -1,4 +1,7 @@
-"""What each Lambda runs: the event as AWS sends it becomes a call of one step, its result an answer as AWS wants it.
+"""What each Lambda runs.
 
-Each module has ``make_handler(settings, …)``; ``functions/`` calls it once per process with the environment's settings.
+The event as AWS sends it becomes a call of one step, its result an answer as AWS wants it.
+
+Each module has ``make_handler(settings, …)``; ``functions/`` calls it once per process with the environment's
+settings.
 """

@@ -29,8 +29,9 @@ FILTERS: tuple[Mapping[str, Any], ...] = (
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"payload_apart": {"BOOL": [True]}}}},
     {"eventName": ["REMOVE"], "dynamodb": {"OldImage": {"idempotency_key": {"S": [{"exists": True}]}}}},
 )
-"""What the event source lets through: what became pending, what left pending unrun, and the rows that leave a payload or
-an idempotency key behind.
+"""What the event source lets through.
+
+What became pending, what left pending unrun, and the rows that leave a payload or an idempotency key behind.
 
 Claims, heartbeats, settles and ordinary expiries never reach the function.
 """

@@ -1,4 +1,7 @@
-"""A cold start without garbage collections: what is imported stays, so looking through it again and again finds nothing."""
+"""A cold start without garbage collections.
+
+What is imported stays, so looking through it again and again finds nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def cold_start() -> Iterator[None]:
-    """Import and make handlers inside this block: it saves a seventh of the time, and later collections pass that by."""
+    """Import and make handlers inside this block.
+
+    It saves a seventh of the time, and later collections pass that by.
+    """
     gc.disable()
     try:
         yield

@@ -1,4 +1,7 @@
-"""The Lambda that serves the console's files: a REST proxy event to `duetime.console`. It reads no table and calls nobody."""
+"""The Lambda that serves the console's files: a REST proxy event to `duetime.console`.
+
+It reads no table and calls nobody.
+"""
 
 from __future__ import annotations
 

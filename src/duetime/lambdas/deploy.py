@@ -1,7 +1,8 @@
 """The Lambda that CloudFormation calls when the stack is deployed: its two custom resources.
 
-The first call of a deploy checks the tables' format: tables of another refuse it before anything of the scheduler
-changes. The later ones roll each worker out, with its jobs, and take it back when the worker is removed.
+The first call of a deploy checks the tables' format: tables of another refuse it before anything of the
+scheduler changes. The later ones roll each worker out, with its jobs, and take it back when the worker is
+removed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ class OtherFormat(DuetimeError, RuntimeError):
 
 
 def make_handler(settings: Settings) -> Callable[[Event, object], None]:
-    """The handler of CloudFormation's requests. Whatever happens it answers: a deploy without an answer hangs."""
+    """The handler of CloudFormation's requests.
+
+    Whatever happens it answers: a deploy without an answer hangs.
+    """
     rollout = Rollout(settings, SystemClock())
 
     def handler(event: Event, _context: object) -> None:
@@ -62,7 +66,10 @@ def make_handler(settings: Settings) -> Callable[[Event, object], None]:
 
 
 def _obey(event: Event, rollout: Rollout) -> Mapping[str, str]:
-    """The wanted format is the request's, not this code's: when a refused deploy is rolled back, the old one is asked."""
+    """The wanted format is the request's, not this code's.
+
+    When a refused deploy is rolled back, the old one is asked.
+    """
     about, leaves = event["ResourceProperties"], event["RequestType"] == "Delete"
     if event["ResourceType"] == FORMAT_RESOURCE and not leaves:
         _check_format(rollout.tables, int(about["Format"]))

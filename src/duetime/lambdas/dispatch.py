@@ -1,4 +1,6 @@
-"""The Lambda that wakes and events reach: what a timer, a job's schedule or a rule says, to `duetime.wakeups.dispatch`.
+"""The Lambda that wakes and events reach.
+
+What a timer, a job's schedule or a rule says, to `duetime.wakeups.dispatch`.
 
 ==========================================  ====================================================
 the input                                   comes from

@@ -1,4 +1,6 @@
-"""Metrics in CloudWatch's Embedded Metric Format: JSON lines among the logs, from which CloudWatch takes the values.
+"""Metrics in CloudWatch's Embedded Metric Format.
+
+JSON lines among the logs, from which CloudWatch takes the values.
 
 Writing them calls no service, so that no metric costs an invocation time or can fail it.
 """
@@ -11,7 +13,10 @@ from duetime.lambdas.metrics_buffer import BufferedMetric
 from duetime.model.metric import NAMESPACE, Metric
 
 _MOST_VALUES = 99
-"""Of one metric in a line: the format takes 100, and Powertools writes a line by itself when it has so many."""
+"""Of one metric in a line.
+
+The format takes 100, and Powertools writes a line by itself when it has so many.
+"""
 
 
 def write_metrics(gathered: Sequence[BufferedMetric]) -> None:

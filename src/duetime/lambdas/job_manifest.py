@@ -1,4 +1,7 @@
-"""The jobs' definitions as a property of a custom resource: CloudFormation carries text, and not much of it."""
+"""The jobs' definitions as a property of a custom resource.
+
+CloudFormation carries text, and not much of it.
+"""
 
 from __future__ import annotations
 

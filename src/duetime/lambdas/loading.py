@@ -13,8 +13,8 @@ def load_app(where: str) -> App:
     """Import the app that ``module:name`` leads to.
 
     Raises:
-        DeclarationError: the text has another form, or what it leads to is no `App`, registers nothing, or is not
-            complete.
+        DeclarationError: the text has another form, or what it leads to is no `App`, registers nothing, or is
+            not complete.
     """
     module, _, name = where.partition(":")
     if not module or not name:

@@ -1,4 +1,7 @@
-"""What each Lambda's process writes: structured logs. It imports no user code and nothing that user code needs."""
+"""What each Lambda's process writes: structured logs.
+
+It imports no user code and nothing that user code needs.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""Gathering: what one invocation meters, kept apart by type and tenant, and handed over when the invocation ends.
+"""Gathering.
 
-Both are bounded, since CloudWatch charges for each name with each of its dimensions' values: types by what a deploy has
-published, tenants by the settings.
+What one invocation meters, kept apart by type and tenant, and handed over when the invocation ends.
+
+Both are bounded, since CloudWatch charges for each name with each of its dimensions' values: types by what a
+deploy has published, tenants by the settings.
 """
 
 from __future__ import annotations
@@ -32,7 +34,10 @@ class BufferedMetric:
     """Values of metrics that share their dimensions."""
 
     dimensions: Sequence[Mapping[str, str]]
-    """The sets of dimensions under which each value is told: the deployment alone, with the type, with the tenant."""
+    """The sets of dimensions under which each value is told.
+
+    The deployment alone, with the type, with the tenant.
+    """
     values: Mapping[Metric, Sequence[float]]
     """A counter has one: its sum."""
 
@@ -42,14 +47,18 @@ HandOver = Callable[[Sequence[BufferedMetric]], None]
 
 
 class MetricsBuffer:
-    """The meter of a Lambda's process. Where it runs invocations side by side, they share what is gathered."""
+    """The meter of a Lambda's process.
+
+    Where it runs invocations side by side, they share what is gathered.
+    """
 
     def __init__(self, settings: Settings, knows: Callable[[str], bool], hand_over: HandOver) -> None:
         """Make one for a function.
 
         Args:
             settings: the deployment's.
-            knows: whether a type is one that may have a dimension value of its own; asked when an invocation ends.
+            knows: whether a type is one that may have a dimension value of its own; asked when an invocation
+                ends.
             hand_over: where it goes.
         """
         self._deployment, self._tenants = deployment_of(settings), settings.metric_tenants.split()

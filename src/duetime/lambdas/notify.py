@@ -1,4 +1,7 @@
-"""The Lambda on the notifications' queue: events of the bus, and requests for digests, to `duetime.notifications.notify`."""
+"""The Lambda on the notifications' queue.
+
+Events of the bus, and requests for digests, to `duetime.notifications.notify`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,9 @@ Event = Mapping[str, Any]
 
 
 def make_handler(settings: Settings, words: MailRenderer | None = None) -> Callable[[Event, object], Event]:
-    """The handler of SQS events; it answers with a partial batch response, so that no tenant's trouble is another's.
+    """The handler of SQS events.
+
+    It answers with a partial batch response, so that no tenant's trouble is another's.
 
     What is reported as failed comes again; what fails each time, or cannot be read, ends in the dead letters.
 

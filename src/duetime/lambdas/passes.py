@@ -1,7 +1,9 @@
-"""The Lambdas that EventBridge Scheduler invokes by the clock: the sweep each minute, the catch-up every six hours.
+"""The Lambdas that EventBridge Scheduler invokes by the clock.
 
-Both are jobs of the system: each pass is recorded as a run. One that somebody triggers comes as a message of the worker
-``system``, whose queue feeds the catch-up's function.
+The sweep each minute, the catch-up every six hours.
+
+Both are jobs of the system: each pass is recorded as a run. One that somebody triggers comes as a message of
+the worker ``system``, whose queue feeds the catch-up's function.
 """
 
 from __future__ import annotations

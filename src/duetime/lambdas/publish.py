@@ -1,4 +1,7 @@
-"""The Lambda on both tables' streams, the second reader of the actions table's: event to `duetime.events.publish`."""
+"""The Lambda on both tables' streams, the second reader of the actions table's.
+
+Event to `duetime.events.publish`.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,10 @@ def action_filters(settings: Settings) -> Sequence[Filter]:
 
 
 def job_filters(settings: Settings) -> Sequence[Filter]:
-    """What the jobs table's event source lets through: jobs, parts of their time that have no rows, what is undelivered."""
+    """What the jobs table's event source lets through.
+
+    Jobs, parts of their time that have no rows, what is undelivered.
+    """
     filters: tuple[Filter, ...] = (
         {"eventName": _WRITTEN, "dynamodb": {"Keys": {"sk": {"S": ["current#state"]}}}},
         {"eventName": ["INSERT"], "dynamodb": {"Keys": {"sk": {"S": [{"prefix": "span#"}]}}}},

@@ -1,6 +1,9 @@
-"""What a deploy does with a worker: its types are routed to it, its jobs become rows and wakes on EventBridge.
+"""What a deploy does with a worker.
 
-All of it may be done again. That happens before the worker's own code changes: what an old worker does not know it puts off.
+Its types are routed to it, its jobs become rows and wakes on EventBridge.
+
+All of it may be done again. That happens before the worker's own code changes: what an old worker does not
+know it puts off.
 """
 
 from __future__ import annotations
@@ -46,7 +49,10 @@ class Rollout:
         return done
 
     def withdraw(self, worker: str) -> None:
-        """Take back what a worker published, and disable its jobs; where the tables are gone, there is nothing to do."""
+        """Take back what a worker published, and disable its jobs.
+
+        Where the tables are gone, there is nothing to do.
+        """
         try:
             self.tables.withdraw(worker)
             dropped = self._reconcile((), worker=worker)

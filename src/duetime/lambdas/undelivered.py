@@ -1,4 +1,7 @@
-"""The Lambda on the workers' dead-letter queues and on the failure queue: messages to `duetime.undelivered.undelivered_handler`."""
+"""The Lambda on the workers' dead-letter queues and on the failure queue.
+
+Messages to `duetime.undelivered.undelivered_handler`.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ def _salvage(settings: Settings, backends: AwsBackends, clock: Clock, meter: Met
     dispatch = make_dispatch(backends, settings, clock, meter)
 
     def dispatched(told: Event) -> Event:
-        """EventBridge hands over the event that its rule let through; what dispatch is told of it, the rule knows."""
+        """EventBridge hands over the event that its rule let through.
+
+        What dispatch is told of it, the rule knows.
+        """
         if "rule" in told:
             return dispatch(backends.job_wakes.dispatch_input(told["rule"], told["event"]))
         return dispatch(told)

@@ -27,7 +27,9 @@ Event = Mapping[str, Any]
 def make_handler(
     settings: Settings, handlers: HandlerSet, *, instance: str, metrics: HandOver = write_metrics
 ) -> Callable[[Event, object], Event]:
-    """The handler of SQS events; it answers with a partial batch response, so that one bad message spoils no other.
+    """The handler of SQS events.
+
+    It answers with a partial batch response, so that one bad message spoils no other.
 
     Args:
         settings: the deployment's.

@@ -8,8 +8,8 @@ an event of a deployment's bus          each of its notifications is counted in 
 a request for a window's digest         the window is closed, and one notification tells of all that it counted
 ======================================  ========================================================================
 
-What nobody asked for is neither counted nor kept. Whatever this step raises, the message comes again, and only what is
-missing is sent then. It has a queue of its own: nothing here can hold back an action.
+What nobody asked for is neither counted nor kept. Whatever this step raises, the message comes again, and
+only what is missing is sent then. It has a queue of its own: nothing here can hold back an action.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ class Notify:
             log.info("more of a kind are told together", extra=told_of(notification))
 
     def _counted(self, notification: Notification) -> DigestPosition:
-        """Its place in the window of now; in the next one, if that was closed by a machine whose clock is ahead."""
+        """Its place in the window of now.
+
+        In the next one, if that was closed by a machine whose clock is ahead.
+        """
         length, expires_at = self._settings.notification_window, self._clock.now() + REMEMBERED
         since = _floor(self._clock.now(), length)
         while True:

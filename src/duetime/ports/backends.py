@@ -10,7 +10,10 @@ from duetime.ports.wakeups import Bookmarks, DueQueues, Routes, Timers
 
 
 class Backends(Protocol):
-    """One set of back ends. A member may be made when it is first read, so that a cold start pays for what it uses."""
+    """One set of back ends.
+
+    A member may be made when it is first read, so that a cold start pays for what it uses.
+    """
 
     @property
     def store(self) -> ActionStore:

@@ -19,7 +19,10 @@ _COUNTED = {
     Status.FAILED: Metric.FAILED,
     Status.PENDING: Metric.RETRIED,
 }
-"""What a run's end is counted as, by the status in which it leaves the action. A cancelled one the stream shows."""
+"""What a run's end is counted as, by the status in which it leaves the action.
+
+A cancelled one the stream shows.
+"""
 
 _MILLISECOND = timedelta(milliseconds=1)
 

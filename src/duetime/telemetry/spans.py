@@ -1,7 +1,10 @@
-"""Traces: spans through OpenTelemetry's API for whoever has configured it; where nobody has, nothing is loaded or kept.
+"""Traces.
 
-Who configures tracing has imported OpenTelemetry, so it is looked for among the loaded modules and never imported
-first. What scheduled an action is carried in its row as a W3C ``traceparent``; a run continues that trace.
+Spans through OpenTelemetry's API for whoever has configured it; where nobody has, nothing is loaded or kept.
+
+Who configures tracing has imported OpenTelemetry, so it is looked for among the loaded modules and never
+imported first. What scheduled an action is carried in its row as a W3C ``traceparent``; a run continues that
+trace.
 """
 
 from __future__ import annotations
@@ -103,9 +106,12 @@ class TraceSpan:
 def span(
     name: str, attributes: Callable[[], Attributes] = dict, *, parent: str | None = None
 ) -> AbstractContextManager[TraceSpan]:
-    """A span around a block: below `parent`, if that says one, and linked to the caller's span; else below that.
+    """A span around a block.
 
-    What the block raises is recorded and marks the span as an error. `attributes` is called only where somebody traces.
+    Below `parent`, if that says one, and linked to the caller's span; else below that.
+
+    What the block raises is recorded and marks the span as an error. `attributes` is called only where
+    somebody traces.
     """
     return _UNTRACED if sys.modules.get(_API) is None else _traced(name, attributes, parent)
 

@@ -1,7 +1,8 @@
 """*Notice*: each transition that the table's stream shows gets its line in the log, and its count.
 
-It comes with *arm*, after it, and as often: at least once. Rows that are put, changed or called off by processes that are not
-duetime's own are seen here alone. What a worker tells of its own runs (see `telling`) is not told again.
+It comes with *arm*, after it, and as often: at least once. Rows that are put, changed or called off by
+processes that are not duetime's own are seen here alone. What a worker tells of its own runs (see `telling`)
+is not told again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ log = logging.getLogger(__name__)
 def transition_of(change: Change) -> Metric | None:
     """The word for what became of a row; None for what is no transition, or is the worker's to tell.
 
-    A retry is pending again, too; the worker whose run it follows has counted that. A removed row tells nothing.
+    A retry is pending again, too; the worker whose run it follows has counted that. A removed row tells
+    nothing.
     """
     old, new = change.old, change.new
     if new is None:
@@ -54,7 +56,10 @@ class TransitionLog:
         self._meter = meter
 
     def __call__(self, changes: Iterable[Change]) -> None:
-        """Log and count what they show. A run that stopped as it was asked to has its worker's line already."""
+        """Log and count what they show.
+
+        A run that stopped as it was asked to has its worker's line already.
+        """
         for change in changes:
             transition, row = transition_of(change), change.new
             if transition is None or row is None:

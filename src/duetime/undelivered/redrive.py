@@ -1,4 +1,7 @@
-"""Redrive: what is undelivered is done again, because somebody asks for it; what fails again stays, with the new reason."""
+"""Redrive.
+
+What is undelivered is done again, because somebody asks for it; what fails again stays, with the new reason.
+"""
 
 from __future__ import annotations
 

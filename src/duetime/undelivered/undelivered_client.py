@@ -1,4 +1,7 @@
-"""What operators do with what is undelivered: list it, look at it, have it redriven. `Scheduler.undelivered` is one."""
+"""What operators do with what is undelivered: list it, look at it, have it redriven.
+
+`Scheduler.undelivered` is one.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ class UndeliveredClient:
         self._store, self._queues = ports.store, ports.queues
 
     def list(self, *, limit: int = 50, cursor: str | None = None) -> UndeliveredPage:
-        """A page of all, the newest first; the time is the thing's own: when it was due, written, or happened.
+        """A page of all, the newest first.
+
+        The time is the thing's own: when it was due, written, or happened.
 
         Args:
             limit: how many at most, 1 to 200.
@@ -47,7 +52,9 @@ class UndeliveredClient:
         return thing
 
     def redrive(self, undelivered_id: str) -> Undelivered:
-        """Have it done again, soon: then it is gone; if that fails it stays, with the new reason and its count one higher.
+        """Have it done again, soon.
+
+        Then it is gone; if that fails it stays, with the new reason and its count one higher.
 
         Returns:
             The thing as it is before.

@@ -1,4 +1,6 @@
-"""Step 7, *salvage*: what a queue, a stream or EventBridge gave up on is done again, or kept until somebody has it redriven.
+"""Step 7, *salvage*.
+
+What a queue, a stream or EventBridge gave up on is done again, or kept until somebody has it redriven.
 
 ======================  ==========================================================================================
 what was given up       what becomes of it
@@ -216,7 +218,10 @@ def _id_of_gen(kind: UndeliveredKind, message: DueMessage) -> UndeliveredId:
 
 
 def _id_of_input(given: FailedInput, kind: UndeliveredKind) -> UndeliveredId:
-    """An action's wake and an event have names of their own; a job's wake, and what has no time, has its message's."""
+    """An action's wake and an event have names of their own.
+
+    A job's wake, and what has no time, has its message's.
+    """
     if given.message is not None:
         return _id_of_gen(kind, given.message)
     event = given.told.get("event")

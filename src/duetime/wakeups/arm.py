@@ -1,10 +1,11 @@
 """Step 2, *arm*: a row that became pending gets its wake; a row that left pending early loses it.
 
-It reads the table's stream, so it comes after the fact, at least once and in each row's order. Whatever it loses or
-doubles is harmless: the sweep finds what was lost, the claim refuses what was doubled.
+It reads the table's stream, so it comes after the fact, at least once and in each row's order. Whatever it
+loses or doubles is harmless: the sweep finds what was lost, the claim refuses what was doubled.
 
-Due within the near limit, the queue's own delay carries the wake. Later, a timer does. When timers cannot be set, the
-wake hops through the queue in delays of 15 minutes instead, so that one throttled service holds up nothing.
+Due within the near limit, the queue's own delay carries the wake. Later, a timer does. When timers cannot be
+set, the wake hops through the queue in delays of 15 minutes instead, so that one throttled service holds up
+nothing.
 """
 
 from __future__ import annotations

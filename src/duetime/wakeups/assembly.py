@@ -1,7 +1,7 @@
 """Assemble the steps over one set of back ends: the Lambdas and the embedded cloud use the same wiring.
 
-Each step is made when it is first read, and its module is loaded then: a Lambda pays at its cold start for its own
-steps alone (`python -m bench lazy` measures the gain).
+Each step is made when it is first read, and its module is loaded then: a Lambda pays at its cold start for
+its own steps alone (`python -m bench lazy` measures the gain).
 """
 
 from __future__ import annotations

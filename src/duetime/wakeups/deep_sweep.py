@@ -1,7 +1,7 @@
 """Step 5, *catch up*: every six hours, the deep pass.
 
-It sends again everything that is pending and overdue by more than the grace, and every run whose lease has ended,
-however late: what the sweep's bands have passed by is found here at the latest.
+It sends again everything that is pending and overdue by more than the grace, and every run whose lease has
+ended, however late: what the sweep's bands have passed by is found here at the latest.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ class DeepSweep:
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Catch up until done, or until `stop_at`; then the next pass goes on in each shard where this one ended."""
+        """Catch up until done, or until `stop_at`.
+
+        Then the next pass goes on in each shard where this one ended.
+        """
         if not self._settings.enabled:
             return ScanResult()
         with spans.span(spans.CATCH_UP) as told:

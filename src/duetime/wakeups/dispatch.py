@@ -1,8 +1,9 @@
 """Step 3, *dispatch*: a wake becomes what it stands for.
 
-An action's timer becomes a due message with the exact remaining delay: the timer wakes early and up to a minute late, what
-remains until the due time is carried by the queue. It reads no row: a stale wake becomes a message whose claim is refused.
-A job's wake has it planned. An event that a job waits for becomes a run of it.
+An action's timer becomes a due message with the exact remaining delay: the timer wakes early and up to a
+minute late, what remains until the due time is carried by the queue. It reads no row: a stale wake becomes a
+message whose claim is refused. A job's wake has it planned. An event that a job waits for becomes a run of
+it.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ class DispatchJobs:
         return self._plan(ref)
 
     def event(self, ref: JobRef, cadence: str, event: Event) -> Action | None:
-        """Have an event run a job, once, however often the event comes; None for a job that no longer waits for it.
+        """Have an event run a job, once, however often the event comes.
+
+        None for a job that no longer waits for it.
 
         Raises:
             PayloadTooLarge: the event's detail does not fit one DynamoDB item.
@@ -128,7 +131,10 @@ class DispatchJobs:
 
 
 def _id_of(event: Event) -> str:
-    """What names an event; one of our own may be published twice, as two events that tell the same transition."""
+    """What names an event.
+
+    One of our own may be published twice, as two events that tell the same transition.
+    """
     detail = event.get("detail")
     if event.get("source") == ids.EVENT_SOURCE and isinstance(detail, Mapping) and "id" in detail:
         return str(detail["id"])

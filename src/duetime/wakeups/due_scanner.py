@@ -1,7 +1,9 @@
-"""Waking: send a message for each row of a part of the due index. The sweep, the wheel and the catch-up share it.
+"""Waking: send a message for each row of a part of the due index.
 
-It reads the index, then the rows themselves, and wakes what is pending, or processing under a lease that has ended.
-The claim keeps a needless message harmless.
+The sweep, the wheel and the catch-up share it.
+
+It reads the index, then the rows themselves, and wakes what is pending, or processing under a lease that has
+ended. The claim keeps a needless message harmless.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ _CURSOR = "cursor "
 class DueWindow:
     """A part of one due shard: what lies after the mark `start`, up to and with `until`.
 
-    A mark is the text of an instant, or a page's cursor: thousands may share one due time. `name` is the bookmark's.
+    A mark is the text of an instant, or a page's cursor: thousands may share one due time. `name` is the
+    bookmark's.
     """
 
     name: str

@@ -1,8 +1,9 @@
 """Step 5, *sweep*: each minute, send again what has become overdue.
 
-It looks at bands of lateness: each pending row is looked at when it is 5, 10, 20, 40 … minutes late, once for each, so
-that a backlog is not sent again every minute. How far each band has been read is kept as a bookmark: a sweep that was
-cut short, failed or was switched off for a day goes on from there, and rows that stay stuck hold up none behind them.
+It looks at bands of lateness: each pending row is looked at when it is 5, 10, 20, 40 … minutes late, once for
+each, so that a backlog is not sent again every minute. How far each band has been read is kept as a bookmark:
+a sweep that was cut short, failed or was switched off for a day goes on from there, and rows that stay stuck
+hold up none behind them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ BOOKMARK = "sweep"
 
 
 def bands(settings: Settings) -> tuple[timedelta, ...]:
-    """Return how late a row is at each look: `grace`, doubled up to the catch-up's rate, which sends the rest."""
+    """Return how late a row is at each look.
+
+    `grace`, doubled up to the catch-up's rate, which sends the rest.
+    """
     late, found = settings.grace, []
     while late < settings.catch_up_rate:
         found.append(late)
@@ -46,7 +50,10 @@ class Sweep:
         self._clock, self._settings, self._meter = clock, settings, meter
 
     def __call__(self, *, stop_at: datetime) -> ScanResult:
-        """Sweep until done, or until `stop_at`; a shard that fails is left for the next pass, the others go on."""
+        """Sweep until done, or until `stop_at`.
+
+        A shard that fails is left for the next pass, the others go on.
+        """
         if not self._settings.enabled:
             return ScanResult()
         marks = dict(self._bookmarks.read(BOOKMARK))

@@ -1,7 +1,10 @@
-"""The system's own jobs: the sweep and the catch-up, visible with their history, and to be triggered as any job.
+"""The system's own jobs.
 
-They have wakes of their own, straight from the clock to their functions, so that they run when nothing else does. Each pass
-records itself as a settled row. A triggered one is an ordinary run, on the queue of a worker of its own.
+The sweep and the catch-up, visible with their history, and to be triggered as any job.
+
+They have wakes of their own, straight from the clock to their functions, so that they run when nothing else
+does. Each pass records itself as a settled row. A triggered one is an ordinary run, on the queue of a worker
+of its own.
 """
 
 from __future__ import annotations
@@ -121,7 +124,10 @@ class PassHistory:
 
     @contextmanager
     def recording(self, job: JobName) -> Iterator[list[str]]:
-        """Record the block as a run: what is put in the list is its message, and what it raises its failure."""
+        """Record the block as a run.
+
+        What is put in the list is its message, and what it raises its failure.
+        """
         started_at, told = self._clock.now(), list[str]()
         try:
             yield told

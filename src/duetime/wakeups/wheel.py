@@ -1,11 +1,15 @@
-"""The wheel: far actions without a timer each. Every minute it sends what will be due soon, with exact delays.
+"""The wheel: far actions without a timer each.
 
-It looks up to a minute short of the near limit ahead, from where its last turn ended. A row that `arm` left to it was
-put at least that minute before its window comes, so the due index has it. A lost arm is healed by itself, and a million
-rows that are due at once are ten thousand batches for the queue, not a million schedules.
+Every minute it sends what will be due soon, with exact delays.
 
-A deployment may change between the wheel and EventBridge's timers. To the wheel: timers that are set still fire, and
-their messages are doubles. From the wheel: `hand_over` arms, once, every pending row that has no timer.
+It looks up to a minute short of the near limit ahead, from where its last turn ended. A row that `arm` left
+to it was put at least that minute before its window comes, so the due index has it. A lost arm is healed by
+itself, and a million rows that are due at once are ten thousand batches for the queue, not a million
+schedules.
+
+A deployment may change between the wheel and EventBridge's timers. To the wheel: timers that are set still
+fire, and their messages are doubles. From the wheel: `hand_over` arms, once, every pending row that has no
+timer.
 """
 
 from __future__ import annotations
@@ -66,8 +70,8 @@ class Rearm:
     def __call__(self, *, stop_at: datetime) -> int:
         """Arm every row that is due later, shard by shard, until `stop_at`; returns how many.
 
-        With no wheel's bookmark there is nothing to do. A shard's mark goes when the shard is done, so a hand-over that
-        was cut short goes on with the next pass.
+        With no wheel's bookmark there is nothing to do. A shard's mark goes when the shard is done, so a
+        hand-over that was cut short goes on with the next pass.
         """
         left = dict(self._bookmarks.read(BOOKMARK))
         armed, before = 0, len(left)

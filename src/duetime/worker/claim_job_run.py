@@ -1,7 +1,8 @@
 """Step 4 for a job's run, *admit*: a claim that its job has a say in.
 
-It reads the row, the job and whoever holds its lock, has `admission` judge, and writes what was decided if nothing of that has
-changed meanwhile; else it reads again. What is skipped is skipped with its reason: no occurrence disappears.
+It reads the row, the job and whoever holds its lock, has `admission` judge, and writes what was decided if
+nothing of that has changed meanwhile; else it reads again. What is skipped is skipped with its reason: no
+occurrence disappears.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ class ClaimJobRun:
             handlers: the policy of the handler itself.
 
         Raises:
-            BackendUnavailable: the job kept changing, or a service did not answer; the message must come again.
+            BackendUnavailable: the job kept changing, or a service did not answer; the message must come
+                again.
         """
         bounds = Bounds(now=terms.now, skew=terms.skew, grace=self._settings.job_grace)
         for _ in range(_RACES):
@@ -107,8 +109,8 @@ class ClaimJobRun:
     def _former(self, row: Action, job: Job) -> tuple[Action, ...]:
         """What former versions planned for the same nominal time.
 
-        One may have been begun between the instant at which its version ended and the write that said so: once the job is
-        read, nothing of a former version begins any more, and what has begun is seen.
+        One may have been begun between the instant at which its version ended and the write that said so:
+        once the job is read, nothing of a former version begins any more, and what has begun is seen.
         """
         if ids.version_of(row.id) != job.version or ids.is_manual_run(row.id):
             return ()

@@ -1,11 +1,13 @@
 """Step 4 under a concurrency key, *take a slot*: a claim that other runs with that key have a say in.
 
-It reads the row and who holds the key's slots, and writes both in one transaction if nothing of that has changed; else it
-reads again. A run that finds no slot free writes nothing: a fresh message looks again later. What a dead run held is
-freed first, and that run fenced off, so that never more than the limit hold a live lease.
+It reads the row and who holds the key's slots, and writes both in one transaction if nothing of that has
+changed; else it reads again. A run that finds no slot free writes nothing: a fresh message looks again later.
+What a dead run held is freed first, and that run fenced off, so that never more than the limit hold a live
+lease.
 
-The sweep does not know what waits: it sends what is overdue again, the next time when it is twice as late. So a message
-is replaced by fresh ones only until then, or each sweep would have one more look for the same action.
+The sweep does not know what waits: it sends what is overdue again, the next time when it is twice as late. So
+a message is replaced by fresh ones only until then, or each sweep would have one more look for the same
+action.
 """
 
 from __future__ import annotations
@@ -146,7 +148,10 @@ _AGAIN = _ReadAgain()
 
 
 def _is_dead(holder: Action | None, terms: ClaimTerms) -> bool:
-    """Whether a holder will not free its slot: its row is gone, or no longer processing, or its worker died."""
+    """Whether a holder will not free its slot.
+
+    Its row is gone, or no longer processing, or its worker died.
+    """
     if holder is None or holder.status is not Status.PROCESSING:
         return True
     return terms.may_take_over(holder)

@@ -1,4 +1,6 @@
-"""The other end of a run, *settle by commit*: a handler's own writes and the settle of its action, in one transaction.
+"""The other end of a run, *settle by commit*.
+
+A handler's own writes and the settle of its action, in one transaction.
 
 ::
 
@@ -9,8 +11,9 @@
                            no answer: it stays so ◄──┘               ├─ committed: the action is executed
                                                                      └─ lost: another run has it, this one stops
 
-A run in doubt may have written all or nothing. Its row is left alone: either it is settled, or its lease ends and the attempt
-is repeated, under the next fence, which keeps what might still be under way from being written.
+A run in doubt may have written all or nothing. Its row is left alone: either it is settled, or its lease ends
+and the attempt is repeated, under the next fence, which keeps what might still be under way from being
+written.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The heartbeat: while a handler runs, renew its lease and look whether somebody wants it to stop.
 
-One thread serves all runs of a process, and touches nothing for a run shorter than the poll. A handler that holds the
-interpreter without a break (a long C call that keeps the GIL) starves this thread: its lease then ends and another
-worker takes over; the fence keeps the first one's settle from counting.
+One thread serves all runs of a process, and touches nothing for a run shorter than the poll. A handler that
+holds the interpreter without a break (a long C call that keeps the GIL) starves this thread: its lease then
+ends and another worker takes over; the fence keeps the first one's settle from counting.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class Heartbeat:
             self._end(watched)
 
     def hide(self, delivery: Delivery, queue: str) -> None:
-        """Keep the message of a claim out of sight until the lease ends; where that fails, it comes sooner and is put off.
+        """Keep the message of a claim out of sight until the lease ends.
+
+        Where that fails, it comes sooner and is put off.
 
         It must not cost the run: what is claimed and not run waits for the end of its lease.
         """
@@ -75,7 +77,10 @@ class Heartbeat:
             )
 
     def rest(self, action: Action) -> None:
-        """Beat no more for a run; when this returns, no beat of it is under way: it would be in a transaction's way."""
+        """Beat no more for a run.
+
+        When this returns, no beat of it is under way: it would be in a transaction's way.
+        """
         with self._changed:
             self._set_rests(action, True)
             self._changed.wait_for(lambda: self._beaten is None or self._beaten.action is not action)
@@ -156,5 +161,8 @@ class Heartbeat:
 
 
 def visibility(settings: Settings) -> int:
-    """Seconds for which a claimed message stays invisible: just past the end of the lease, when it may be taken over."""
+    """Seconds for which a claimed message stays invisible.
+
+    Just past the end of the lease, when it may be taken over.
+    """
     return int((settings.lease + settings.clock_skew).total_seconds()) + 1

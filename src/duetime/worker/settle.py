@@ -1,7 +1,7 @@
 """The end of a run, *settle*: of a one-shot one write; of a job's run the unlocking and the tally go with it.
 
-Whoever waits for the lock is woken at once. A run that will be repeated keeps the lock. A run that commits settles in the same
-way, and its handler's own writes go with that.
+Whoever waits for the lock is woken at once. A run that will be repeated keeps the lock. A run that commits
+settles in the same way, and its handler's own writes go with that.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Settle:
     def commit(
         self, held: ClaimWon, settlement: Settlement, entries: Sequence[Entry], number: int
     ) -> SettleResult:
-        """Settle a run as `settlement` says, and write its handler's own entries with it; `number` counts its commits.
+        """Settle a run as `settlement` says, and write its handler's own entries with it.
+
+        `number` counts its commits.
 
         Raises:
             CommitRefused: as `ActionStore.commit`, and the others.
@@ -74,7 +76,10 @@ class Settle:
         return result
 
     def _count(self, held: ClaimWon, result: SettleResult, ref: JobRef, ended: EndedRun) -> SettleResult:
-        """Count a run without the lock. Thousands of event runs a second must not all write to their job's row."""
+        """Count a run without the lock.
+
+        Thousands of event runs a second must not all write to their job's row.
+        """
         was_failing = held.job is not None and held.job.tally.consecutive_failures > 0
         is_telling = ended.status != Status.EXECUTED or was_failing or held.hold is LockRequirement.UNCHANGED
         if result is SettleResult.SETTLED and is_telling:

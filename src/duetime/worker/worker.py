@@ -7,11 +7,11 @@
                   └─ a fresh message for later        └─ lost: a live lease is looked at again when it ends;
                                                          anything else needs nothing more
 
-A one-shot is claimed by one write, or with a slot where it has a concurrency key (see `slots`); a job's run is admitted (see
-`admit`), since its job has a say in it, and it may be skipped.
+A one-shot is claimed by one write, or with a slot where it has a concurrency key (see `slots`); a job's run
+is admitted (see `admit`), since its job has a say in it, and it may be skipped.
 
-A message is only a wake-up: whatever comes of it, it is consumed, and one that must wait is replaced by a fresh
-delayed one, so that SQS' count of receives never carries a healthy action into the dead letters.
+A message is only a wake-up: whatever comes of it, it is consumed, and one that must wait is replaced by a
+fresh delayed one, so that SQS' count of receives never carries a healthy action into the dead letters.
 """
 
 from __future__ import annotations
@@ -141,14 +141,18 @@ class Worker:
     def _while_off(self, due_at: datetime) -> int:
         """As long again as it has waited: a minute at first, 15 minutes in the end.
 
-        A short stop is over soon for all, and in a long one each action costs four messages an hour, not sixty. Nor does
-        it wait for the next of them: the first sweep after the stop sends what is later than `grace` by then.
+        A short stop is over soon for all, and in a long one each action costs four messages an hour, not
+        sixty. Nor does it wait for the next of them: the first sweep after the stop sends what is later than
+        `grace` by then.
         """
         late = self._clock.now() - due_at
         return min(max(int(late.total_seconds()), _SOONEST_WHILE_OFF), LONGEST_DELAY)
 
     def _is_rolling_over(self, type_name: str, version: int) -> bool:
-        """Whether a deploy is under way: a newer worker reads a type, or a version of it, that this one does not."""
+        """Whether a deploy is under way.
+
+        A newer worker reads a type, or a version of it, that this one does not.
+        """
         handler = self._handlers.by_name.get(type_name)
         if handler is not None and version <= handler.version:
             return False
@@ -192,7 +196,10 @@ class Worker:
         return claim
 
     def _plan_ahead(self, claim: ClaimWon) -> None:
-        """Plan the job's next occurrence with this one, if no wake has done it: whoever runs it proves that it lives."""
+        """Plan the job's next occurrence with this one, if no wake has done it.
+
+        Whoever runs it proves that it lives.
+        """
         if claim.job is not None and is_behind(claim.job, claim.action.attempts[-1].started_at):
             try:
                 self._plan(claim.job.ref)
@@ -233,12 +240,18 @@ class Worker:
         )
 
     def _leave(self, action: Action, delivery: Delivery) -> DeliveryResult:
-        """Look again when the lease has ended: if the commit in doubt was made, there is nothing left to do."""
+        """Look again when the lease has ended.
+
+        If the commit in doubt was made, there is nothing left to do.
+        """
         log.warning("its commit is in doubt, the row is left alone", extra={"action": action.id})
         return self._put_off(delivery, visibility(self._settings))
 
     def _end(self, held: ClaimWon, commit: RunCommit, outcome: Outcome) -> Settlement | None:
-        """Settle, if the handler has not committed, or was taken over when it tried; None where the lease was lost."""
+        """Settle, if the handler has not committed, or was taken over when it tried.
+
+        None where the lease was lost.
+        """
         action = held.action
         if commit.stage is CommitStage.OPEN:
             return self._settle(held, outcome)

@@ -1,4 +1,7 @@
-"""What the end-to-end tests deploy, first and later. Nothing tells from outside what ran but the actions' own rows."""
+"""What the end-to-end tests deploy, first and later.
+
+Nothing tells from outside what ran but the actions' own rows.
+"""
 
 from duetime import Payload
 
