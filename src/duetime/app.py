@@ -78,7 +78,7 @@ class App:
         Args:
             function: takes one `Payload` and, if it wants, the `Run` and resources; plain or async.
             retry: how often it is run; three runs with growing pauses by default.
-            timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no
+            timeout: after this long a run counts as overdue: it is stopped and its lease is renewed no
                 more.
 
         Raises:
@@ -133,7 +133,7 @@ class App:
                 ``queue_one``, ``cancel_running``, or ``allow`` (the default of a job that only events start).
             catch_up: how many of the latest missed occurrences are made up for: 0 to 100.
             precision: ``minute`` if it may be up to a minute late; its cadences are then of whole minutes.
-            timeout: after this long a run counts as overdue: it is told to stop and its lease is renewed no
+            timeout: after this long a run counts as overdue: it is stopped and its lease is renewed no
                 more.
             failure_threshold: how many failures in a row are worth an alarm.
 
@@ -143,17 +143,17 @@ class App:
         """
 
         def register(registered: F) -> F:
-            said = options_of(registered, timeout_of(registered, timeout), options)
-            self._declare(registered, () if bare else cadences, said)
+            chosen = options_of(registered, timeout_of(registered, timeout), options)
+            self._declare(registered, () if bare else cadences, chosen)
             return registered
 
         bare = len(cadences) == 1 and callable(cadences[0])
         return register(cadences[0]) if bare else register
 
     def _declare(self, function: Function, cadences: tuple[Cadence | str, ...], options: JobOptions) -> None:
-        for standing in self._handlers.values():
-            if standing.job and standing.function is function:
-                self._handlers[standing.name] = stacked_on(standing, cadences, options, self._home)
+        for current in self._handlers.values():
+            if current.job and current.function is function:
+                self._handlers[current.name] = stacked_on(current, cadences, options, self._home)
                 return
         self.add(job_handler_of(function, cadences, options, self._home))
 
@@ -200,13 +200,11 @@ class App:
         Raises:
             DeclarationError: its name has another one.
         """
-        standing = self._handlers.get(handler.name)
-        if standing is not None:
-            kind = (
-                "job" if handler.job and standing.job else "name" if handler.job or standing.job else "type"
-            )
+        current = self._handlers.get(handler.name)
+        if current is not None:
+            kind = "job" if handler.job and current.job else "name" if handler.job or current.job else "type"
             raise DeclarationError(
-                f"the {kind} {handler.name!r} has two handlers, {standing.where} and {handler.where};"
+                f"the {kind} {handler.name!r} has two handlers, {current.where} and {handler.where};"
                 f" one {kind} has one handler"
             )
         self._handlers[handler.name] = handler
@@ -258,11 +256,11 @@ class App:
     @property
     def manifest(self) -> Manifest:
         """What a deploy publishes, and reconciles: the types and the jobs that this app's worker runs."""
-        types = {name: each.version for name, each in sorted(self._handlers.items())}
-        told = frozenset(name for name, handler in self._handlers.items() if handler.is_told)
+        types = {name: handler.version for name, handler in sorted(self._handlers.items())}
+        in_events = frozenset(name for name, handler in self._handlers.items() if handler.is_in_events)
         jobs = tuple(job for _, job in sorted(self.jobs.items()))
-        sensitive = {name: paths for name in sorted(told) if (paths := self._handlers[name].sensitive)}
-        return Manifest(self.worker, types, jobs, told, sensitive)
+        sensitive = {name: paths for name in sorted(in_events) if (paths := self._handlers[name].sensitive)}
+        return Manifest(self.worker, types, jobs, in_events, sensitive)
 
     def payload(self, type_name: str, written: str | bytes) -> Payload:
         """Read a payload of a registered type.

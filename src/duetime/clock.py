@@ -27,7 +27,7 @@ class SystemClock:
 
     def now(self) -> datetime:
         """This instant, aware and in UTC."""
-        return datetime.now(UTC)  # noqa: TID251 - this is the clock that the rest is told to ask
+        return datetime.now(UTC)  # noqa: TID251 - all other code reads this clock
 
     def wait_until(self, instant: datetime) -> None:
         """Sleep until `instant`; a sleep that wakes early sleeps again."""

@@ -1,6 +1,6 @@
 """The environment: the one place that reads it.
 
-What else it tells than a deployment's `settings` is read here, too.
+Values beside a deployment's `settings` are read here, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def environment(given: Mapping[str, str] | None = None) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsoleEnvironment:
-    """What the environment tells the console's function, which serves files and needs no more."""
+    """The environment of the console's function, which serves files and needs no more."""
 
     api_prefix: str
     sign_in_url: str
@@ -41,7 +41,7 @@ class ConsoleEnvironment:
         """
         source = environment(environ)
         if missing := [name for name in map(_variable, fields(cls)) if name not in source]:
-            raise SettingsError([f"{name} is missing; the stack tells it" for name in missing])
+            raise SettingsError([f"{name} is missing; the stack sets it" for name in missing])
         return cls(**{field.name: source[_variable(field)] for field in fields(cls)})
 
     def to_env(self) -> dict[str, str]:
@@ -60,18 +60,18 @@ def instance_name(environ: Mapping[str, str] | None = None) -> str:
 
 
 def aws_variables(environ: Mapping[str, str] | None = None) -> frozenset[tuple[str, str]]:
-    """What the environment tells boto3: its region, the endpoints, and whatever else begins with ``AWS_``."""
+    """Return boto3's environment: its region, the endpoints, and every name that begins with ``AWS_``."""
     return frozenset(item for item in environment(environ).items() if item[0].startswith("AWS_"))
 
 
 def runbook_place(environ: Mapping[str, str] | None = None) -> str | None:
-    """Where the deployment has its runbook, as the stack tells the API; None where nobody has said."""
+    """Return the address of the deployment's runbook, which the stack sets for the API; None if unset."""
     return environment(environ).get(RUNBOOK) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
-    """What the environment tells the command line; None, or False, where it says nothing."""
+    """The environment of the command line; None or False where it is unset."""
 
     url: str | None = None
     token: str | None = None
@@ -105,5 +105,5 @@ class CommandLine:
         )
 
 
-def _variable(each: Field[Any]) -> str:
-    return PREFIX + each.name.upper()
+def _variable(setting: Field[Any]) -> str:
+    return PREFIX + setting.name.upper()

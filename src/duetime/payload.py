@@ -38,7 +38,7 @@ class Payload(BaseModel):
 
     type_name: ClassVar[str] = ""
     type_version: ClassVar[int] = 1
-    type_is_told: ClassVar[bool] = False
+    type_is_in_events: ClassVar[bool] = False
     type_sensitive: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(
@@ -67,7 +67,7 @@ class Payload(BaseModel):
         super().__init_subclass__(**rest)
         cls.type_name = kebab(cls.__name__) if name is None else name
         cls.type_version = version
-        cls.type_is_told = in_events
+        cls.type_is_in_events = in_events
         cls.type_sensitive = sensitive_fields.paths_of(sensitive, cls.type_sensitive, cls.__qualname__)
         if not TYPE_NAME.fullmatch(cls.type_name) or len(cls.type_name) > TYPE_NAME_LIMIT:
             raise DeclarationError(

@@ -186,7 +186,7 @@ class Scheduler:
         """
         with self._span() as span:
             pairs = [self._new(order) for order in orders]
-            span.tell({spans.COUNT: len(pairs)})
+            span.set({spans.COUNT: len(pairs)})
             store = self._context.store
             actions = [action if terms is None else store.put_once(action, terms) for action, terms in pairs]
             store.put_many([action for action, terms in pairs if terms is None])

@@ -34,8 +34,8 @@ def _number(default: int, about: str, *, low: int, high: int) -> Any:
     return field(default=default, metadata={"about": about, "low": low, "high": high})
 
 
-def _text(default: str, about: str, *, like: str = r".*", told: str = "text") -> Any:
-    return field(default=default, metadata={"about": about, "like": like, "told": told})
+def _text(default: str, about: str, *, like: str = r".*", allowed: str = "text") -> Any:
+    return field(default=default, metadata={"about": about, "like": like, "allowed": allowed})
 
 
 _DAY = 86_400
@@ -68,7 +68,7 @@ class Settings:
         "duetime-",
         "Begins the name of every table, queue and group.",
         like=r"([A-Za-z][A-Za-z0-9_-]{0,39})?",
-        told="letters, digits, - and _, a letter first, 40 characters at most",
+        allowed="letters, digits, - and _, a letter first, 40 characters at most",
     )
     enabled: bool = field(
         default=True,
@@ -173,7 +173,7 @@ class Settings:
     audit_events: bool = field(
         default=False,
         metadata={
-            "about": "The audit trail is told on the event bus as well, who and from where included: to copy it elsewhere."
+            "about": "Publish the audit trail on the event bus as well, with caller and address, to copy it elsewhere."
         },
     )
     notification_queue: str = _text("", "The URL of the queue between the bus and the notifications.")
@@ -182,7 +182,7 @@ class Settings:
         "",
         "Who mails come from: an address that SES has verified. Empty: no mails are sent.",
         like=r"([^@\s]+@[^@\s]+)?",
-        told="a mail address such as duetime@example.com",
+        allowed="a mail address such as duetime@example.com",
     )
     notification_burst: int = _number(
         5,
@@ -206,14 +206,14 @@ class Settings:
         "/api/v1",
         "Begins every route of the admin API, its version included.",
         like=r"(/[A-Za-z0-9._~-]+){1,8}",
-        told="segments such as /api/v1",
+        allowed="segments such as /api/v1",
     )
     api_tag: str = _text(
         "",
         "The one tag of every operation in the API's OpenAPI document, to group them where it is merged into a larger"
         " one. Empty: a tag for each subject, such as actions and jobs.",
         like=r"(\S(.{0,58}\S)?)?",
-        told="text of 1 to 60 characters in one line, or none",
+        allowed="text of 1 to 60 characters in one line, or none",
     )
     authorization: Literal["roles", "allow-all"] = field(
         default="roles",
@@ -226,7 +226,7 @@ class Settings:
         default_factory=lambda: dict(ROLES),
         metadata={"about": "What each role may do: role to permissions. A Cognito group is a role."},
     )
-    required_role: str = _text("", "A role without which nobody may call the admin API; empty: none.")
+    required_role: str = _text("", "The role that every caller of the admin API needs; empty: none.")
     identities: Mapping[str, str] = field(
         default_factory=dict,
         metadata={
@@ -240,14 +240,14 @@ class Settings:
         " elsewhere): mails lead there, people come back there from signing in, pages of its origin may call the API."
         " Empty: the address of the stack's own API, which serves the console.",
         like=r"((https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
-        told="a URL without a slash at its end, such as https://console.example.com",
+        allowed="a URL without a slash at its end, such as https://console.example.com",
     )
     metric_tenants: str = _text(
         "",
-        "Whose metrics are told apart: tenants' names with spaces between them, all others are `other`; `*`: each"
-        " tenant's own. CloudWatch charges for every one of them. Empty: no metric tells the tenant.",
+        "The tenants with metrics of their own: names with spaces between; all others are `other`; `*`: each"
+        " tenant's own. CloudWatch charges for every one of them. Empty: no metric has a tenant.",
         like=r"\*|([^\s#*]{1,64}( [^\s#*]{1,64})*)?",
-        told="tenants' names with one space between them, or * alone",
+        allowed="tenants' names with one space between them, or * alone",
     )
     audit_retention: timedelta = _seconds(
         400 * _DAY, "How long the audit trail is kept.", low=_DAY, high=3_650 * _DAY
@@ -273,21 +273,21 @@ class Settings:
         return "/".join(self.console_url.split("/")[:3])
 
     def _of_another_kind(self) -> Iterator[str]:
-        for each in fields(self):
-            value, kind = getattr(self, each.name), type(_default(each))
+        for setting in fields(self):
+            value, kind = getattr(self, setting.name), type(_default(setting))
             is_other = not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)
             if is_other and kind in _KINDS:
-                yield f"{each.name} is {value!r}; say {_KINDS[kind]}"
+                yield f"{setting.name} is {value!r}; say {_KINDS[kind]}"
 
     def _out_of_range(self) -> Iterator[str]:
-        for each in fields(self):
-            value, allowed = getattr(self, each.name), each.metadata
+        for setting in fields(self):
+            value, allowed = getattr(self, setting.name), setting.metadata
             if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
-                yield f"{each.name} is {_shown(value)}; allowed is {_shown(allowed['low'])} to {_shown(allowed['high'])}"
+                yield f"{setting.name} is {_shown(value)}; allowed is {_shown(allowed['low'])} to {_shown(allowed['high'])}"
             if "choices" in allowed and value not in allowed["choices"]:
-                yield f"{each.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
+                yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
             if "like" in allowed and not re.fullmatch(allowed["like"], value):
-                yield f"{each.name} is {value!r}; allowed are {allowed['told']}"
+                yield f"{setting.name} is {value!r}; allowed are {allowed['allowed']}"
 
     def _contradictions(self) -> Iterator[str]:
         if self.heartbeat * 2 > self.lease:
@@ -346,15 +346,15 @@ class Settings:
         source = environment(environ)
         given: dict[str, Any] = {}
         problems: list[str] = []
-        for each in fields(cls):
-            written = source.get(PREFIX + each.name.upper())
+        for setting in fields(cls):
+            written = source.get(PREFIX + setting.name.upper())
             if written is None:
                 continue
             try:
-                given[each.name] = _read(each, written)
+                given[setting.name] = _read(setting, written)
             except (ValueError, OverflowError, KeyError):
                 problems.append(
-                    f"{PREFIX}{each.name.upper()} is {written!r}, which cannot be read; say {_told(each)}"
+                    f"{PREFIX}{setting.name.upper()} is {written!r}, which cannot be read; say {_allowed_form(setting)}"
                 )
         if problems:
             raise SettingsError(problems)
@@ -363,14 +363,14 @@ class Settings:
     def to_env(self) -> dict[str, str]:
         """The environment from which `from_env` makes these settings again; defaults are left out."""
         return {
-            PREFIX + each.name.upper(): _written(getattr(self, each.name))
-            for each in fields(self)
-            if getattr(self, each.name) != _default(each)
+            PREFIX + setting.name.upper(): _written(getattr(self, setting.name))
+            for setting in fields(self)
+            if getattr(self, setting.name) != _default(setting)
         }
 
 
-def _read(each: Field[Any], written: str) -> Any:
-    match each.default:
+def _read(setting: Field[Any], written: str) -> Any:
+    match setting.default:
         case bool():
             return SWITCH[written.lower()]
         case timedelta():
@@ -395,12 +395,12 @@ def _written(value: Any) -> str:
             return str(value)
 
 
-def _default(each: Field[Any]) -> Any:
-    return each.default if each.default_factory is MISSING else each.default_factory()
+def _default(setting: Field[Any]) -> Any:
+    return setting.default if setting.default_factory is MISSING else setting.default_factory()
 
 
-def _told(each: Field[Any]) -> str:
-    return _WRITTEN.get(type(_default(each)), "a JSON object")
+def _allowed_form(setting: Field[Any]) -> str:
+    return _WRITTEN.get(type(_default(setting)), "a JSON object")
 
 
 def _shown(value: object) -> str:

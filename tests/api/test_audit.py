@@ -171,7 +171,7 @@ def test_an_entry_stays_small_however_much_was_said(office, ask):
     ask("POST", "/scheduling/cancel", body={f"{number}{'é' * 3_000}": "é" * 3_000 for number in range(100)})
     ask("POST", "/scheduling/cancel", body="[" * 100_000)
     for entry in office.trail.of("acme", None, limit=9, cursor=None):
-        assert len(json.dumps(entry.asked)) < 200_000
+        assert len(json.dumps(entry.request_fields)) < 200_000
 
 
 def test_the_trail_of_one_action_and_of_one_job(ask, trail):

@@ -155,7 +155,7 @@ def test_the_permission_alone_lets_nobody_see_an_action(charges):
 
 
 @pytest.mark.parametrize(
-    ("kind", "action", "is_told"),
+    ("kind", "action", "is_in_events"),
     [
         (UndeliveredKind.EVENT, False, False),
         (UndeliveredKind.MESSAGE, False, False),
@@ -163,12 +163,12 @@ def test_the_permission_alone_lets_nobody_see_an_action(charges):
         (UndeliveredKind.WAKE, True, True),
     ],
 )
-def test_what_is_undelivered_is_told_unless_it_can_hold_a_payload(charges, kind, action, is_told):
+def test_what_is_undelivered_is_told_unless_it_can_hold_a_payload(charges, kind, action, is_in_events):
     thing = replace(given_up("a", NOW), kind=kind, body=SECRET)
     thing = replace(thing, action=ActionRef(TenantId("acme"), ActionId("a")) if action else None)
     charges.undelivered.keep(thing, expires_at=NOW + timedelta(days=1))
     result = charges.ask("GET", f"/undelivered/{thing.id}").json
-    assert (result["body"], result["redacted"]) == ((SECRET, []) if is_told else (None, ["*"]))
+    assert (result["body"], result["redacted"]) == ((SECRET, []) if is_in_events else (None, ["*"]))
     assert charges.ask("GET", f"/undelivered/{thing.id}", "readers").json["body"] == SECRET
     assert SECRET not in charges.ask("GET", "/undelivered").text
 

@@ -36,7 +36,7 @@ class Cards(RootModel[list[Card]]):
     pass
 
 
-class Told(Payload, in_events=True, sensitive=("email",)):
+class InEvents(Payload, in_events=True, sensitive=("email",)):
     email: str
 
 
@@ -175,14 +175,14 @@ def test_a_manifest_keeps_the_paths_of_what_events_tell_and_routes_have_those_of
     app = App()
 
     @app.action
-    def shown(payload: Told) -> None: ...
+    def shown(payload: InEvents) -> None: ...
 
     @app.action
     def retained(payload: Kept) -> None: ...
 
     manifest = app.manifest
     assert Manifest.from_json(manifest.to_json(), manifest.jobs_json()) == manifest
-    assert manifest.sensitive == {"told": ("email",)}
-    other = Manifest("other", {"told": 1}, in_events=frozenset({"told"}))
+    assert manifest.sensitive == {"in-events": ("email",)}
+    other = Manifest("other", {"in-events": 1}, in_events=frozenset({"in-events"}))
     for both in ([manifest, other], [other, manifest]):
-        assert routes_by_type(both)["told"].sensitive == ("email",)
+        assert routes_by_type(both)["in-events"].sensitive == ("email",)

@@ -44,7 +44,7 @@ def test_what_a_payload_keeps_as_sensitive_is_told_to_nobody() -> None:
 
 @pytest.mark.parametrize("version", [1, 3])
 def test_nothing_is_told_of_a_payload_that_another_version_wrote(version: int) -> None:
-    route = WorkerRoute(2, "default", is_told=True, sensitive=("text",))
+    route = WorkerRoute(2, "default", is_in_events=True, sensitive=("text",))
     cloud = SimulatedCloud(shop())
     row = cloud.scheduler.schedule(Shout(text="secret"), at=timedelta(minutes=5))
     event = LifecycleEvent(

@@ -35,7 +35,7 @@ def executed(cloud, job):
     return sum(row.status == "executed" for row in cloud.scheduler().jobs.history(job))
 
 
-class Told:
+class PublishedEvents:
     """Events that handlers put on the bus, until the simulation takes them."""
 
     def __init__(self):
@@ -105,7 +105,7 @@ def test_the_other_tenant_has_its_own(cloud):
 @pytest.fixture(scope="module")
 def hour():
     schedulers = {scheduler: Later() for scheduler in SCHEDULERS}
-    globex, bus = Later(), Told()
+    globex, bus = Later(), PublishedEvents()
     given = {**schedulers, shop.Globex: globex, shop.Bus: bus}
     cloud = SimulatedCloud(shop.app, start=datetime(2026, 3, 1, 12, tzinfo=UTC), resources=given)
     for row in schedulers.values():

@@ -107,8 +107,8 @@ class AuditEntryView(BaseModel):
     @classmethod
     def from_entry(cls, entry: AuditEntry) -> AuditEntryView:
         """Return the view of the entry."""
-        facts = {name: getattr(entry, name) for name in cls.model_fields if name != "target"}
-        return cls(**facts, target=str(entry.target))
+        facts = {name: getattr(entry, name) for name in cls.model_fields if name not in {"target", "asked"}}
+        return cls(**facts, target=str(entry.target), asked=dict(entry.request_fields))
 
 
 class AuditPageView(BaseModel):

@@ -93,7 +93,7 @@ class AuditMiddleware:
             roles=tuple(sorted(caller.roles)),
             address=caller.address,
             asked_at=now,
-            asked=_input(event, fields, fields_of(route)),
+            request_fields=_input(event, fields, fields_of(route)),
         )
 
     def begin(self, entry: AuditEntry | None, route: Route) -> None:

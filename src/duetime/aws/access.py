@@ -177,7 +177,7 @@ def _audit_item(entry: AuditEntry) -> Item:
         "by": {"S": entry.by},
         "roles": {"S": " ".join(entry.roles)},
         "asked_at": {"S": instant.text(entry.asked_at)},
-        "asked": {"S": json.dumps(entry.asked)},
+        "asked": {"S": json.dumps(entry.request_fields)},
     }
     if entry.address is not None:
         item["address"] = {"S": entry.address}
@@ -198,7 +198,7 @@ def to_entry(item: Item) -> AuditEntry:
         roles=tuple(item["roles"]["S"].split()),
         address=item.get("address", {}).get("S"),
         asked_at=instant.parse(item["asked_at"]["S"]),
-        asked=json.loads(item["asked"]["S"]),
+        request_fields=json.loads(item["asked"]["S"]),
         status=int(item["answered"]["N"]) if "answered" in item else None,
         result=json.loads(item["result"]["S"]) if "result" in item else None,
     )

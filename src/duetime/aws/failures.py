@@ -123,7 +123,7 @@ class _Failure:
             raise UnreadableMessage(
                 f"the function {function!r} is unknown; known are {_DISPATCH}, {', '.join(sorted(_PASSES))}"
             )
-        return FailedInput(told=content, message=_message_or_none(content), **given)
+        return FailedInput(content=content, message=_message_or_none(content), **given)
 
     def _name(self, arn: str) -> str:
         return arn.split(":")[_FUNCTION_NAME].removeprefix(self._prefix) if arn else ""

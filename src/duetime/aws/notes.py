@@ -46,10 +46,10 @@ class DynamoRoutes:
         self._routes, self._read_at = self._read(), self._clock.now()
         return sorted(self._routes)
 
-    def told_route(self, type_name: str) -> WorkerRoute | None:
+    def event_route(self, type_name: str) -> WorkerRoute | None:
         known = type_name in self._routes
         route = self._no_older_than(_REREAD_AFTER if known else _REREAD_UNKNOWN_AFTER).get(type_name)
-        return route if route is not None and route.is_told else None
+        return route if route is not None and route.is_in_events else None
 
     def _no_older_than(self, age: timedelta) -> Mapping[str, WorkerRoute]:
         now = self._clock.now()

@@ -11,11 +11,11 @@ from duetime.aws.keys import Item
 from duetime.aws.row_changes import change_of
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
 from duetime.errors import DuetimeError, UnreadableRow
-from duetime.events.publish import Told
+from duetime.events.publish import PublishedFact
 from duetime.model.job_events import JobChange, SpanKept
 
 
-def subject_of(images: Mapping[str, Any]) -> Told | None:
+def subject_of(images: Mapping[str, Any]) -> PublishedFact | None:
     """Return the fact in a record of either stream, or None for a removed or an unpublished item.
 
     Raises:
@@ -32,7 +32,7 @@ def subject_of(images: Mapping[str, Any]) -> Told | None:
         raise UnreadableRow([new.get("pk"), new.get("sk")], error) from error
 
 
-def _read(old: Item | None, new: Item) -> Told | None:
+def _read(old: Item | None, new: Item) -> PublishedFact | None:
     if "audit_of" in new:
         return to_entry(new)
     if new["sk"]["S"] == STATE:

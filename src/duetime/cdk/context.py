@@ -116,4 +116,4 @@ def allowed(setting: Field[Any]) -> str:
         return "a JSON object of texts"
     if isinstance(setting.default, bool):
         return "true or false"
-    return str(limits.get("told", "text"))
+    return str(limits.get("allowed", "text"))

@@ -113,7 +113,7 @@ def _runs(job: Json, now: datetime) -> Iterator[tuple[str, str]]:
 
 
 def pause(item: Json, now: datetime) -> str:
-    """Return since when, by whom, why and until when it is paused."""
+    """Return since when, by which actor, why and until when it is paused."""
     reason = f": {item['reason']}" if item["reason"] else ""
     until = f"; until {both(item['until'], now)}" if item["until"] else ""
     return f"since {both(item['since'], now)} by {item['by']}{reason}{until}"

@@ -41,8 +41,11 @@ def _add(verbs: Commands, name: str, run: Run, help_text: str) -> argparse.Argum
 def _add_set(verbs: Commands, kinds: Sequence[str]) -> None:
     parser = _add(verbs, "set", choose, "change some; the others stay as they are")
     add_language(parser, "the language of notifications")
-    for name, whom in (("email", "who gets mails"), ("admin-email", "who gets those that are for admins")):
-        help_text = f"{whom}, in place of those before; may be repeated; `none` removes all"
+    for name, recipients in (
+        ("email", "who gets mails"),
+        ("admin-email", "who gets those that are for admins"),
+    ):
+        help_text = f"{recipients}, in place of those before; may be repeated; `none` removes all"
         parser.add_argument(f"--{name}", metavar="ADDRESS", action="append", help=help_text)
     parser.add_argument(
         "--channel",

@@ -67,9 +67,9 @@ class Handler:
         return self.payload.type_version if self.payload else 1
 
     @property
-    def is_told(self) -> bool:
+    def is_in_events(self) -> bool:
         """Whether lifecycle events may contain its payload."""
-        return self.payload is not None and self.payload.type_is_told
+        return self.payload is not None and self.payload.type_is_in_events
 
     @property
     def sensitive(self) -> tuple[str, ...]:

@@ -151,8 +151,8 @@ def _loop(name: str, cadence: Cadence) -> Iterator[str]:
 
 def _number(field: str, value: object, low: int, high: int | None) -> Iterator[str]:
     allowed = f"a whole number from {low}" + (f" to {high}" if high is not None else "")
-    is_complete = isinstance(value, int) and not isinstance(value, bool)
-    if not is_complete or value < low or (high is not None and value > high):  # type: ignore[operator]
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if not is_integer or value < low or (high is not None and value > high):  # type: ignore[operator]
         yield f"{field} is {value!r}; allowed is {allowed}"
 
 

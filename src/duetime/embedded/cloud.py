@@ -1,6 +1,6 @@
 """Every step wired over the memory back ends.
 
-`App.embedded` drives it with the real clock, a simulation with a turned one. It starts no thread; whoever
+`App.embedded` drives it with the real clock, a simulation with a turned one. It starts no thread; the caller
 drives it says when to go on and where handlers run.
 """
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from duetime.clock import Clock
 from duetime.declare.handler_set import HandlerSet
 from duetime.embedded.stream import taken_from
-from duetime.events.publish import EventSelection, Publish, Told
+from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.ids import JobName
 from duetime.jobs.plan import LEAD
 from duetime.jobs.reconcile import Reconciled
@@ -66,14 +66,14 @@ class MemoryCloud:
         self.clock, self.settings, self.meter = clock, settings, meter
         self._notice = TransitionLog(meter)
         self._changes: deque[Change] = deque()
-        self._told: deque[tuple[Told, datetime]] = deque()
+        self._facts: deque[tuple[PublishedFact, datetime]] = deque()
         self._queue_of: dict[str, str] = {}
         self._wake = wake
         self.store = MemoryStore(due_shards=settings.due_shards, on_change=self._changed)
         self.queues = MemoryQueues(clock, settings.queue_visibility, on_send=wake)
         self.timers = MemoryTimers()
         self._bookmarks, self._routes = MemoryBookmarks(), MemoryRoutes()
-        self.job_store = MemoryJobStore(self.store, on_change=self._tell)
+        self.job_store = MemoryJobStore(self.store, on_change=self._record_fact)
         self.job_wakes = MemoryJobWakes(clock)
         self.undelivered_ports = UndeliveredPorts(MemoryUndelivered(), MemoryBodies())
         self._instance = instance
@@ -161,8 +161,8 @@ class MemoryCloud:
         self._wake()
 
     def _pass(self, job: JobName, run_pass: Callable[[datetime], str]) -> None:
-        with self.journal.recording(job) as told:
-            told.append(run_pass(self._seen.clock.now() + _PASS_LIMIT))
+        with self.journal.recording(job) as fact:
+            fact.append(run_pass(self._seen.clock.now() + _PASS_LIMIT))
 
     def _sweep(self, stop_at: datetime) -> str:
         ahead = self.steps.wheel if self.settings.timers == "wheel" else self.steps.rearm
@@ -181,20 +181,20 @@ class MemoryCloud:
         repaired = self.steps.repair(stop_at=stop_at)
         return f"sent {sent}, attended to {maintained.attended} jobs, mended {len(repaired.removed) + len(repaired.set)}"
 
-    def _tell(self, told: Told) -> None:
+    def _record_fact(self, fact: PublishedFact) -> None:
         """Have it published; nothing waits for it."""
         if self.settings.events != "off":
-            self._told.append((told, self.clock.now()))
+            self._facts.append((fact, self.clock.now()))
 
     def _changed(self, change: Change) -> None:
-        self._tell(change)
+        self._record_fact(change)
         if self._lets_through(change):
             self._changes.append(change)
             self._wake()
 
     @staticmethod
     def _lets_through(change: Change) -> bool:
-        """Whether arm is told of it."""
+        """Return whether arm receives the change."""
         return bool(change.became_pending or change.left_pending or transition_of(change))
 
     def turn(self) -> Delivery | None:
@@ -229,7 +229,7 @@ class MemoryCloud:
 
     def next_at(self) -> datetime:
         """When there is something to do again."""
-        if self._changes or self._told:
+        if self._changes or self._facts:
             return self.clock.now()
         instants = (
             self._catch_up_at,
@@ -251,7 +251,9 @@ class MemoryCloud:
         """The first minute's sweep that could find something: those before it are left out."""
         overdue_at = self._overdue_at()
         maintain_at = self.job_store.earliest_attend_at()
-        finds = [each for each in (overdue_at, maintain_at and maintain_at - LEAD) if each is not None]
+        finds = [
+            instant for instant in (overdue_at, maintain_at and maintain_at - LEAD) if instant is not None
+        ]
         if not finds:
             return None
         idle = max(min(finds) - self._sweep_at, timedelta(0))
@@ -266,8 +268,8 @@ class MemoryCloud:
         return earliest + (TURN - self.settings.near_limit if has_wheel else self.settings.grace)
 
     def _publish_changes(self) -> None:
-        if told := taken_from(self._told):
-            self._publish(told)
+        if fact := taken_from(self._facts):
+            self._publish(fact)
 
     def _arm_changes(self) -> None:
         if changes := taken_from(self._changes):

@@ -1,8 +1,8 @@
 """The embedded scheduler's last resort.
 
-What handlers raise is told, whether or not somebody has set up logging for it.
+Log what handlers raise, even if no logging is set up.
 
-A worker tells it at INFO, which a process without logging, or with it at WARNING, would swallow: a job could
+A worker logs it at INFO, which a process without logging, or with it at WARNING, would swallow: a job could
 fail there for weeks unseen.
 """
 

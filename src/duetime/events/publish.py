@@ -1,4 +1,4 @@
-"""Step 6, *publish*: what changed in the tables is told on the event bus, after the fact and at least once.
+"""Step 6, *publish*: publish what changed in the tables, after the fact and at least once.
 
 It reads the streams of both tables, so nothing that happens waits for it, and a bus that is away holds up
 nothing else: what it does not take comes again, in order, and what it has not taken for hours is kept by
@@ -21,7 +21,7 @@ from duetime.model.audit import AuditEntry
 from duetime.model.change import Change
 from duetime.model.job import Definition, JobRef
 from duetime.model.job_events import JobChange, SpanKept, of_job, of_span
-from duetime.model.lifecycle import LifecycleEvent, is_told, of_audit, of_undelivered
+from duetime.model.lifecycle import LifecycleEvent, is_in_events, of_audit, of_undelivered
 from duetime.model.undelivered import Undelivered
 from duetime.ports.jobs import JobStore
 from duetime.ports.wakeups import EventBus, Routes
@@ -29,7 +29,7 @@ from duetime.settings import Settings
 
 log = logging.getLogger(__name__)
 
-Told = Change | JobChange | SpanKept | Undelivered | AuditEntry
+PublishedFact = Change | JobChange | SpanKept | Undelivered | AuditEntry
 """Whatever a record of one of the two tables' streams speaks of."""
 
 
@@ -39,13 +39,13 @@ class EventSelection:
     def __init__(self, jobs: JobStore, routes: Routes, *, settings: Settings) -> None:
         self._jobs, self._routes, self._settings = jobs, routes, settings
 
-    def __call__(self, told: Told, at: datetime) -> list[LifecycleEvent]:
+    def __call__(self, fact: PublishedFact, at: datetime) -> list[LifecycleEvent]:
         """The events of one change, in order.
 
         None of one that cannot be read: it would hold up all behind it.
 
         Args:
-            told: what changed.
+            fact: what changed.
             at: when it was written.
 
         Raises:
@@ -54,34 +54,34 @@ class EventSelection:
         if self._settings.events == "off":
             return []
         try:
-            return list(self._events_of(told, at))
+            return list(self._events_of(fact, at))
         except UnreadableRow:
-            log.exception("change cannot be told")
+            log.exception("change cannot be published")
             return []
 
-    def _events_of(self, told: Told, at: datetime) -> Iterable[LifecycleEvent]:
-        match told:
+    def _events_of(self, fact: PublishedFact, at: datetime) -> Iterable[LifecycleEvent]:
+        match fact:
             case Change():
-                return self._of_action(told, at)
+                return self._of_action(fact, at)
             case JobChange():
-                return self._of_job(told, at)
+                return self._of_job(fact, at)
             case SpanKept():
-                return of_span(told)
+                return of_span(fact)
             case Undelivered():
-                return of_undelivered(told)
+                return of_undelivered(fact)
             case AuditEntry():
-                return of_audit(told) if self._settings.audit_events else ()
+                return of_audit(fact) if self._settings.audit_events else ()
             case _:
-                assert_never(told)
+                assert_never(fact)
 
     def _of_action(self, change: Change, at: datetime) -> Iterator[LifecycleEvent]:
         is_pass = change.new is not None and (change.new.job or "").startswith(RESERVED)
         for event in of_action(change, at):
-            if change.new is not None and is_told(event, self._settings.events, is_pass=is_pass):
+            if change.new is not None and is_in_events(event, self._settings.events, is_pass=is_pass):
                 yield self._with_payload(event, change.new)
 
     def _with_payload(self, event: LifecycleEvent, row: Action) -> LifecycleEvent:
-        route = self._routes.told_route(row.type)
+        route = self._routes.event_route(row.type)
         return event if route is None else with_payload(event, row, route)
 
     def _of_job(self, change: JobChange, at: datetime) -> Iterator[LifecycleEvent]:
@@ -98,13 +98,13 @@ class EventSelection:
 
 
 class Publish:
-    """Tells of a batch of changes."""
+    """Publishes a batch of changes."""
 
-    def __init__(self, tell: EventSelection, bus: EventBus) -> None:
-        self._tell, self._bus = tell, bus
+    def __init__(self, selection: EventSelection, bus: EventBus) -> None:
+        self._selection, self._bus = selection, bus
 
-    def __call__(self, changes: Iterable[tuple[Told, datetime]]) -> int:
-        """Publish what the changes tell; each comes with when it was written.
+    def __call__(self, changes: Iterable[tuple[PublishedFact, datetime]]) -> int:
+        """Publish the events of the changes; each comes with the time of its write.
 
         Returns how many events that were.
 
@@ -112,7 +112,7 @@ class Publish:
             BackendUnavailable: the bus took not all; the batch may be given again whole, and its events are
                 the same.
         """
-        events = [event for told, at in changes for event in self._tell(told, at)]
+        events = [event for fact, at in changes for event in self._selection(fact, at)]
         if events:
             self._bus.put(events)
         return len(events)

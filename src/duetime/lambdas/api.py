@@ -22,15 +22,15 @@ def make_handler(settings: Settings, app: App, *, runbook: str | None = None) ->
     Args:
         settings: the deployment's.
         app: its payload models decide what may be scheduled and registered; its handlers are not called here.
-        runbook: where operators have theirs; None where nobody has said.
+        runbook: the address of the operators' runbook; None if unset.
     """
     clock = SystemClock()
     backends = AwsBackends(settings, clock)
-    told = InboxPorts(backends.preferences, backends.inbox)
-    desk = ApiContext(backends.store, backends.job_ports, app, clock, settings, backends.undelivered, told)
+    inboxes = InboxPorts(backends.preferences, backends.inbox)
+    api = ApiContext(backends.store, backends.job_ports, app, clock, settings, backends.undelivered, inboxes)
     probes = health.probes(backends.store, backends.bookmarks)
     access = Access(backends.grants, backends.audit_trail, clock)
     waiting = backends.waiting_failures if settings.failure_queue else None
-    details = Details(desk, backends.bookmarks, waiting, runbook)
-    door = make_door(desk, health.Health(probes, details), access, prefix=settings.api_prefix)
+    details = Details(api, backends.bookmarks, waiting, runbook)
+    door = make_door(api, health.Health(probes, details), access, prefix=settings.api_prefix)
     return no_store(for_origin(door, settings.console_origin))

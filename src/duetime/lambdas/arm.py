@@ -67,7 +67,7 @@ def make_handler(
 
 
 def _change(record: Mapping[str, Any]) -> Change | None:
-    """A record that cannot be read is told of and passed by: in a stream it would hold up all behind it."""
+    """Log and skip an unreadable record: in a stream it would block all later ones."""
     images = record["dynamodb"]
     try:
         return change_of(images)

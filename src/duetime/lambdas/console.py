@@ -1,6 +1,6 @@
 """The Lambda that serves the console's files: a REST proxy event to `duetime.console`.
 
-It reads no table and calls nobody.
+It reads no table and calls no service.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def make_handler(place: ConsoleEnvironment, built: Path = BUILT) -> Callable[[Ev
 
 def _path(event: Event) -> str:
     """What was asked for, as the console knows it: without a stage's or a domain's own path before it."""
-    told = event["pathParameters"] or {}
-    return str(event["resource"]).replace(f"{{{FILE}}}", told.get(FILE, ""))
+    parameters = event["pathParameters"] or {}
+    return str(event["resource"]).replace(f"{{{FILE}}}", parameters.get(FILE, ""))
 
 
 def _with_slash(path: str) -> str:

@@ -55,12 +55,12 @@ def make_handler(settings: Settings) -> Callable[[Event, object], None]:
 
     def handler(event: Event, _context: object) -> None:
         try:
-            told = _obey(event, rollout)
-        except Exception as error:  # noqa: BLE001 - told to CloudFormation, which rolls back
+            data = _obey(event, rollout)
+        except Exception as error:  # noqa: BLE001 - sent to CloudFormation, which rolls back
             log.warning("deploy refused", extra={"reason": truncate(error)})
             _answer(event, "FAILED", reason=f"{type(error).__name__}: {error}")
         else:
-            _answer(event, "SUCCESS", told=told)
+            _answer(event, "SUCCESS", data=data)
 
     return handler
 
@@ -79,17 +79,17 @@ def _obey(event: Event, rollout: Rollout) -> Mapping[str, str]:
         _check_format(rollout.tables, int(about["Format"]))
         rollout.tables.mark(int(about["Format"]))
         jobs = unpacked(about.get("Jobs", "[]"))
-        return _told(rollout.publish(Manifest.from_json(about["Manifest"], jobs)))
+        return _data_of(rollout.publish(Manifest.from_json(about["Manifest"], jobs)))
     return {}
 
 
-def _check_format(tables: DeployedTables, wanted: int) -> None:
+def _check_format(tables: DeployedTables, expected: int) -> None:
     found = tables.format()
-    if found is not None and found != wanted:
-        raise OtherFormat(tables.name, found, wanted)
+    if found is not None and found != expected:
+        raise OtherFormat(tables.name, found, expected)
 
 
-def _told(done: Reconciled) -> Mapping[str, str]:
+def _data_of(done: Reconciled) -> Mapping[str, str]:
     """What the resource's attributes say of the jobs."""
     return {
         "Changed": str(len(done.changes)),
@@ -109,7 +109,7 @@ def _first(lines: Sequence[str]) -> list[str]:
     return shown
 
 
-def _answer(event: Event, status: str, *, reason: str = "", told: Mapping[str, str] | None = None) -> None:
+def _answer(event: Event, status: str, *, reason: str = "", data: Mapping[str, str] | None = None) -> None:
     """Put the answer to the address that CloudFormation signed for it."""
     body = {
         "Status": status,
@@ -118,7 +118,7 @@ def _answer(event: Event, status: str, *, reason: str = "", told: Mapping[str, s
         "StackId": event["StackId"],
         "RequestId": event["RequestId"],
         "LogicalResourceId": event["LogicalResourceId"],
-        "Data": told or {},
+        "Data": data or {},
     }
     request = Request(event["ResponseURL"], json.dumps(body).encode(), {"Content-Type": ""}, method="PUT")  # noqa: S310
     with urlopen(request, timeout=_PATIENCE):  # noqa: S310 - the address comes from CloudFormation itself

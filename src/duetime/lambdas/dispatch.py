@@ -85,12 +85,12 @@ def _wake(jobs: DispatchJobs, event: Event) -> Event:
 
 
 def _start(jobs: DispatchJobs, event: Event) -> Event:
-    ref, cadence, told = _ref_of(event), event.get("cadence"), event["event"]
-    if not isinstance(cadence, str) or not isinstance(told, Mapping) or not told.get("id"):
+    ref, cadence, content = _ref_of(event), event.get("cadence"), event["event"]
+    if not isinstance(cadence, str) or not isinstance(content, Mapping) or not content.get("id"):
         raise UnreadableMessage(f"the event of job {ref.name} has no id, or no cadence")
-    run = jobs.event(ref, cadence, told)
+    run = jobs.event(ref, cadence, content)
     action_id = None if run is None else run.id
-    log.info("event", extra={"job": ref.name, "action": action_id, "event": told["id"]})
+    log.info("event", extra={"job": ref.name, "action": action_id, "event": content["id"]})
     return {"job": ref.name, "id": action_id}
 
 
@@ -98,7 +98,7 @@ def _ref_of(event: Event) -> JobRef:
     """The job that the input names; the system's are code's.
 
     Raises:
-        UnreadableMessage: nobody here wrote it.
+        UnreadableMessage: duetime did not write it.
     """
     try:
         tenant = event.get("tenant")

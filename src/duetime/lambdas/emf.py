@@ -23,9 +23,9 @@ def write_metrics(gathered: Sequence[BufferedMetric]) -> None:
     """Write what an invocation metered to standard output."""
     from aws_lambda_powertools.metrics import EphemeralMetrics  # noqa: PLC0415 - only a Lambda's process writes so
 
-    for each in gathered:
-        alone, *others = each.dimensions
-        for values in _lines(each.values):
+    for buffered in gathered:
+        alone, *others = buffered.dimensions
+        for values in _lines(buffered.values):
             line = EphemeralMetrics(namespace=NAMESPACE)
             line.service = ""  # Powertools would make a dimension of what the environment names so
             for name, word in alone.items():

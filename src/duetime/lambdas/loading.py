@@ -47,9 +47,9 @@ def load_apps(where: str) -> App:
         return apps[0]
     newest: dict[str, Handler] = {}
     for handler in (handler for app in apps for handler in app.handlers.values()):
-        standing = newest.get(handler.name, handler)
-        newest[handler.name] = max(standing, handler, key=lambda each: each.version)
-    whole = App()
+        known = newest.get(handler.name, handler)
+        newest[handler.name] = max(known, handler, key=lambda candidate: candidate.version)
+    combined = App()
     for handler in newest.values():
-        whole.add(handler)
-    return whole
+        combined.add(handler)
+    return combined

@@ -16,7 +16,7 @@ from duetime.errors import truncate
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 _DEEPEST = 10
-"""Exceptions of a chain that are told, the outermost ones."""
+"""The logged exceptions of a chain, outermost first."""
 
 
 class LogLines(LambdaPowertoolsFormatter):
@@ -44,22 +44,22 @@ class LogLines(LambdaPowertoolsFormatter):
 
 def _traced(error: BaseException) -> Iterator[str]:
     """The outermost exception first, each with the words that join it to the one before it."""
-    each: BaseException | None = error
+    link: BaseException | None = error
     joined = ""
     for _ in range(_DEEPEST):
-        if each is None:
+        if link is None:
             return
-        yield _told(each) + joined
-        cause = each.__cause__
+        yield _lines_of(link) + joined
+        cause = link.__cause__
         joined = _LED_TO if cause is not None else _WHILE
-        each = cause if cause is not None or each.__suppress_context__ else each.__context__
+        link = cause if cause is not None or link.__suppress_context__ else link.__context__
 
 
 _LED_TO = "\n\nThe above exception was the direct cause of the following exception:\n"
 _WHILE = "\n\nDuring handling of the above exception, another exception occurred:\n"
 
 
-def _told(error: BaseException) -> str:
+def _lines_of(error: BaseException) -> str:
     stack = "".join(traceback.format_tb(error.__traceback__))
     word = truncate(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     return f"Traceback (most recent call last):\n{stack}{word}"

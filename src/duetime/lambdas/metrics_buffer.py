@@ -22,7 +22,7 @@ from duetime.ports.wakeups import Routes
 from duetime.settings import Settings
 
 UNKNOWN, OTHER = "unknown", "other"
-"""Of types that nobody has published; of tenants that have no dimension value of their own."""
+"""The value for unpublished types, and for tenants without a dimension value of their own."""
 
 _Event = TypeVar("_Event", bound=Mapping[str, Any])
 _Context = TypeVar("_Context")
@@ -34,7 +34,7 @@ class BufferedMetric:
     """Values of metrics that share their dimensions."""
 
     dimensions: Sequence[Mapping[str, str]]
-    """The sets of dimensions under which each value is told.
+    """Return the sets of dimensions of each value.
 
     The deployment alone, with the type, with the tenant.
     """
@@ -112,12 +112,12 @@ class MetricsBuffer:
 
 
 def deployment_of(settings: Settings) -> str:
-    """What tells one deployment's metrics from another's."""
+    """Return the value that separates the metrics of deployments."""
     return settings.prefix.removesuffix("-") or "duetime"
 
 
 def published(routes: Routes) -> Callable[[str], bool]:
-    """Whether some worker runs a type; while nobody can say, it does not."""
+    """Return whether a worker runs a type; False while this is unknown."""
 
     def knows(type_name: str) -> bool:
         try:

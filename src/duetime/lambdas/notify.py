@@ -37,12 +37,12 @@ def make_handler(settings: Settings, words: MailRenderer | None = None) -> Calla
     """
     clock = SystemClock()
     ports = AwsBackends(settings, clock).notifications
-    said: MailRenderer = words or import_module("duetime.notifications.mail")
-    notify = Notify(ports, said, clock=clock, settings=settings)
+    renderer: MailRenderer = words or import_module("duetime.notifications.mail")
+    notify = Notify(ports, renderer, clock=clock, settings=settings)
 
     def handler(event: Event, _context: object) -> Event:
         failed = [record["messageId"] for record in event["Records"] if not _handle(notify, record)]
-        return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+        return {"batchItemFailures": [{"itemIdentifier": record} for record in failed]}
 
     return handler
 
@@ -65,9 +65,9 @@ def _handle(notify: Notify, record: Mapping[str, Any]) -> bool:
 
 def _told(body: str) -> Mapping[str, Any]:
     try:
-        told = json.loads(body)
+        content = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise UnreadableEvent(error) from error
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise UnreadableEvent(TypeError("it is no JSON object"))
-    return told
+    return content

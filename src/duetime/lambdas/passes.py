@@ -2,7 +2,7 @@
 
 The sweep each minute, the catch-up every six hours.
 
-Both are jobs of the system: each pass is recorded as a run. One that somebody triggers comes as a message of
+Both are jobs of the system: each pass is recorded as a run. A triggered one comes as a message of
 the worker ``system``, whose queue feeds the catch-up's function.
 """
 
@@ -87,9 +87,9 @@ class _Recorded:
     def handler(self, job: JobName, run: Part) -> Handler:
         def handler(_event: Event, context: LambdaContext) -> Event:
             left = timedelta(milliseconds=context.get_remaining_time_in_millis())
-            with self._journal.recording(job) as told:
+            with self._journal.recording(job) as messages:
                 passed = run(self._clock.now() + left - _RESERVE)
-                told.append(in_words(passed))
+                messages.append(in_words(passed))
             log.info("passed", extra={"job": job, **passed})
             return passed
 
@@ -103,8 +103,8 @@ def _triggered(
     from duetime.lambdas import work  # noqa: PLC0415 - as above
     from duetime.wakeups.system_jobs import system_handlers  # noqa: PLC0415 - as above
 
-    def told(run: Part) -> Callable[[datetime], str]:
+    def messages(run: Part) -> Callable[[datetime], str]:
         return lambda deadline: in_words(run(deadline - _TRIGGERED_RESERVE))
 
-    handlers = system_handlers({SWEEP: told(passes.sweep), CATCH_UP: told(passes.catch_up)}, settings)
+    handlers = system_handlers({SWEEP: messages(passes.sweep), CATCH_UP: messages(passes.catch_up)}, settings)
     return work.make_handler(settings, handlers, instance=instance, metrics=metrics)

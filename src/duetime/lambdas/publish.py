@@ -15,7 +15,7 @@ from duetime.aws.stream_records import subject_of
 from duetime.aws.undelivered import PARTITION
 from duetime.clock import SystemClock
 from duetime.errors import BackendUnavailable, UnreadableRow, truncate
-from duetime.events.publish import EventSelection, Publish, Told
+from duetime.events.publish import EventSelection, Publish, PublishedFact
 from duetime.settings import Settings
 from duetime.wakeups.system_jobs import SYSTEM_JOBS
 
@@ -35,9 +35,9 @@ def _new(**attributes: Any) -> Filter:
 
 
 def action_filters(settings: Settings) -> Sequence[Filter]:
-    """What the actions table's event source lets through: no less than is told, and little more.
+    """What the actions table's event source lets through: every published change, and little more.
 
-    Heartbeats of one-shots, and all that a success writes, are told of by ``events="all"`` alone.
+    Heartbeats of one-shots, and all that a success writes, are published by ``events="all"`` alone.
     """
     failed = _new(status={"S": ["failed", "cancelled"]})
     if settings.events == "all":
@@ -86,14 +86,14 @@ def make_handler(settings: Settings) -> Callable[[Event, object], Event]:
     return handler
 
 
-def _changes(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Told, datetime]]:
-    """A record that cannot be read is told of and passed by: in a stream it would hold up all behind it."""
+def _changes(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[PublishedFact, datetime]]:
+    """Log and skip an unreadable record: in a stream it would block all later ones."""
     for record in records:
         images = record["dynamodb"]
         try:
-            told = subject_of(images)
+            fact = subject_of(images)
         except UnreadableRow:
             log.exception("stream record cannot be read", extra={"keys": images.get("Keys")})
             continue
-        if told is not None:
-            yield told, datetime.fromtimestamp(float(images["ApproximateCreationDateTime"]), UTC)
+        if fact is not None:
+            yield fact, datetime.fromtimestamp(float(images["ApproximateCreationDateTime"]), UTC)

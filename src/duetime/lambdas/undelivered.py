@@ -45,8 +45,10 @@ def make_handler(
     salvage = _salvage(settings, backends, clock, meter)
 
     def handler(event: Event, _context: object) -> Event:
-        failed = [each["messageId"] for each in event["Records"] if not _handle(salvage, each, settings)]
-        return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+        failed = [
+            record["messageId"] for record in event["Records"] if not _handle(salvage, record, settings)
+        ]
+        return {"batchItemFailures": [{"itemIdentifier": record} for record in failed]}
 
     return meter.around(handler)
 
@@ -55,14 +57,14 @@ def _salvage(settings: Settings, backends: AwsBackends, clock: Clock, meter: Met
     queues, routes, undelivered = backends.queues, backends.routes, backends.undelivered
     dispatch = make_dispatch(backends, settings, clock, meter)
 
-    def dispatched(told: Event) -> Event:
+    def dispatched(content: Event) -> Event:
         """EventBridge hands over the event that its rule let through.
 
-        What dispatch is told of it, the rule knows.
+        The rule has the input for dispatch.
         """
-        if "rule" in told:
-            return dispatch(backends.job_wakes.dispatch_input(told["rule"], told["event"]))
-        return dispatch(told)
+        if "rule" in content:
+            return dispatch(backends.job_wakes.dispatch_input(content["rule"], content["event"]))
+        return dispatch(content)
 
     return UndeliveredHandler(
         UndeliveredHandlerPorts(

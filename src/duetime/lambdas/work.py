@@ -46,7 +46,7 @@ def make_handler(
 
     def handler(event: Event, _context: object) -> Event:
         failed = [record["messageId"] for record in event["Records"] if not _handle(work, record)]
-        return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in failed]}
 
     return meter.around(handler)
 

@@ -29,9 +29,9 @@ class MemoryRoutes:
     def types(self) -> Sequence[str]:
         return sorted(self._routes)
 
-    def told_route(self, type_name: str) -> WorkerRoute | None:
+    def event_route(self, type_name: str) -> WorkerRoute | None:
         route = self._routes.get(type_name)
-        return route if route is not None and route.is_told else None
+        return route if route is not None and route.is_in_events else None
 
 
 class MemoryBookmarks:

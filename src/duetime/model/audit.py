@@ -52,7 +52,7 @@ class AuditEntry:
     address: str | None
     """The caller's address, from API Gateway."""
     asked_at: datetime
-    asked: Mapping[str, Any]
+    request_fields: Mapping[str, Any]
     """The other fields of the request; never a payload."""
     status: int | None = None
     """The response's status; None while the result is unknown."""

@@ -152,7 +152,7 @@ _ALWAYS = frozenset(
 """The rare events of one-shots, published unless ``events`` is off."""
 
 
-def is_told(event: LifecycleEvent, events: Events, *, is_pass: bool) -> bool:
+def is_in_events(event: LifecycleEvent, events: Events, *, is_pass: bool) -> bool:
     """Return whether a deployment publishes an event.
 
     Args:
@@ -220,7 +220,7 @@ def of_audit(entry: AuditEntry) -> Iterator[LifecycleEvent]:
             "operation": entry.operation,
             "roles": list(entry.roles),
             "address": entry.address,
-            "asked": dict(entry.asked),
+            "asked": dict(entry.request_fields),
             "status": entry.status,
             "result": None if entry.result is None else dict(entry.result),
         },

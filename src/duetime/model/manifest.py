@@ -70,7 +70,7 @@ class WorkerRoute(NamedTuple):
 
     version: int
     worker: str
-    is_told: bool = False
+    is_in_events: bool = False
     """Whether lifecycle events may contain its payload."""
     sensitive: tuple[str, ...] = ()
     """The paths to redact in that payload."""

@@ -24,7 +24,7 @@ from duetime.settings import Settings
 log = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=2)
-"""Longer than any call of a mail service: whoever has not ended it by then is dead."""
+"""Longer than any call of a mail service: a call that has not ended by then is dead."""
 
 SUBJECT_LIMIT = 99
 _LOCAL_PART = re.compile(r"([^\s@<>(),:;\"])[^\s@<>(),:;\"]*@")
@@ -64,7 +64,7 @@ class Deliver:
 
         Raises:
             BackendUnavailable: something was not sent, and may be tried again.
-            BackendMisconfigured: something cannot be sent until somebody has mended the deployment.
+            BackendMisconfigured: something cannot be sent until the deployment is fixed.
         """
         do_all(self._deliveries(notification, chosen))
 
@@ -115,16 +115,18 @@ class Deliver:
             return
         if begun is SendPermit.HELD:
             raise BackendUnavailable("the delivery", f"another is sending {notification.id} ({channel})")
-        told = _told_of(notification, channel, address)
+        fields = _log_fields(notification, channel, address)
         try:
             send()
         except DeliveryRejected as refused:
-            log.error("notification refused, it is not sent again", extra=told | {"reason": masked(refused)})  # noqa: TRY400 - nobody can mend it here
+            log.error(  # noqa: TRY400 - the reason is enough
+                "notification rejected, it is not sent again", extra=fields | {"reason": masked(refused)}
+            )
         except DuetimeError:
             deliveries.forget(tenant_id, delivery_id, holder=holder)
             raise
         else:
-            log.info("notified", extra=told)
+            log.info("notified", extra=fields)
         deliveries.end(tenant_id, delivery_id, expires_at=expires_at)
 
 
@@ -147,7 +149,7 @@ def do_all(doings: Iterable[Do]) -> None:
 def plain(subject: str) -> str:
     """A subject in printable ASCII, as SNS wants it; letters lose their accents."""
     bare = unicodedata.normalize("NFKD", subject).encode("ascii", "ignore").decode()
-    line = " ".join("".join(each if each.isprintable() else " " for each in bare).split())
+    line = " ".join("".join(channel_ if channel_.isprintable() else " " for channel_ in bare).split())
     return line if len(line) <= SUBJECT_LIMIT else line[: SUBJECT_LIMIT - 3] + "..."
 
 
@@ -156,7 +158,7 @@ def masked(text: object) -> str:
     return truncate(_LOCAL_PART.sub(r"\1…@", str(text)))
 
 
-def _told_of(notification: Notification, channel: Channel, address: str) -> dict[str, object]:
+def _log_fields(notification: Notification, channel: Channel, address: str) -> dict[str, object]:
     return {
         "notification": notification.kind.value,
         "tenant": notification.tenant_id,

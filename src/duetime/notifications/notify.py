@@ -1,14 +1,14 @@
-"""Step 8, *notify*: whoever asked to be told of what the bus says is told of it.
+"""Step 8, *notify*: notify subscribers of events on the bus.
 
 ======================================  ========================================================================
 a message of the notifications' queue   what becomes of it
 ======================================  ========================================================================
 an event of a deployment's bus          each of its notifications is counted in its window: the first few are
                                         delivered, one more starts the digest's timer, and the rest are but counted
-a request for a window's digest         the window is closed, and one notification tells of all that it counted
+a request for a window's digest         the window is closed, and one notification lists all that it counted
 ======================================  ========================================================================
 
-What nobody asked for is neither counted nor kept. Whatever this step raises, the message comes again, and
+Events without subscribers are neither counted nor stored. Whatever this step raises, the message comes again, and
 only what is missing is sent then. It has a queue of its own: nothing here can hold back an action.
 """
 
@@ -46,40 +46,40 @@ class Notify:
         self._ports, self._clock, self._settings = ports, clock, settings
         self._deliver = Deliver(ports, words, clock=clock, settings=settings, remembered=REMEMBERED)
 
-    def __call__(self, told: Mapping[str, Any]) -> None:
+    def __call__(self, content: Mapping[str, Any]) -> None:
         """Handle it; it may be deleted when this returns.
 
         Raises:
             UnreadableEvent: duetime did not write it.
             BackendUnavailable: it must come again.
-            BackendMisconfigured: it must come again when somebody has mended the deployment.
+            BackendMisconfigured: it must come again after the deployment is fixed.
         """
-        window = requested_in(told)
+        window = requested_in(content)
         if window is None:
-            do_all(partial(self._tell, notification) for notification in self._notifications(told))
+            do_all(partial(self._notify_one, notification) for notification in self._notifications(content))
         else:
             self._tell_together(window)
 
-    def _notifications(self, told: Mapping[str, Any]) -> list[Notification]:
+    def _notifications(self, content: Mapping[str, Any]) -> list[Notification]:
         """Several deployments may share a bus: another one's events are its own."""
-        detail = told.get("detail")
+        detail = content.get("detail")
         if not isinstance(detail, Mapping):
             raise UnreadableEvent(TypeError("it has no detail"))
         if detail.get("deployment", self._settings.prefix) != self._settings.prefix:
             return []
         return list(of_event(detail))
 
-    def _tell(self, notification: Notification) -> None:
+    def _notify_one(self, notification: Notification) -> None:
         chosen = self._ports.preferences.get(notification.tenant_id)
         if not chosen.channels_for(notification.kind):
-            log.debug("nobody asked for this notification", extra=told_of(notification))
+            log.debug("no subscriber for this notification", extra=log_fields(notification))
             return
         place, burst = self._counted(notification), self._settings.notification_burst
         if place.number <= burst:
             self._deliver(notification, chosen)
         elif place.number == burst + 1:
             self._ask_for_digest(place.window)
-            log.info("more of a kind are told together", extra=told_of(notification))
+            log.info("more of a kind are sent as a digest", extra=log_fields(notification))
 
     def _counted(self, notification: Notification) -> DigestPosition:
         """Its place in the window of now.
@@ -116,8 +116,8 @@ class Notify:
         return window.until + self._settings.clock_skew - self._clock.now()
 
 
-def told_of(notification: Notification) -> dict[str, object]:
-    """What logs tell of a notification."""
+def log_fields(notification: Notification) -> dict[str, object]:
+    """Return the log fields of a notification."""
     return {
         "notification": notification.kind.value,
         "tenant": notification.tenant_id,

@@ -17,7 +17,7 @@ from duetime.ports.actions import ActionStore
 from duetime.ports.wakeups import DueQueues, EventBus, Routes
 
 if TYPE_CHECKING:
-    from duetime.events.publish import Told
+    from duetime.events.publish import PublishedFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class StreamRecord:
 
     number: str
     at: datetime
-    subject: Told | None
+    subject: PublishedFact | None
     """The fact to publish; None if there is none, or if an image cannot be read."""
 
 

@@ -131,7 +131,7 @@ class Routes(Protocol):
         """Return all types that have a worker, in order. The result may lag by a minute."""
         ...
 
-    def told_route(self, type_name: str) -> WorkerRoute | None:
+    def event_route(self, type_name: str) -> WorkerRoute | None:
         """Return the route of a type whose payload is in lifecycle events, otherwise None.
 
         May lag by a minute.

@@ -1,4 +1,4 @@
-"""Telling: what the log and the metrics say of a run."""
+"""Log and count the transitions of runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MILLISECOND = timedelta(milliseconds=1)
 
 
 class RunLog:
-    """Tells of runs: one line and one count for each transition that a worker makes."""
+    """Writes one line and one count for each transition that a worker makes."""
 
     def __init__(self, meter: Meter = UNMETERED) -> None:
         self._meter = meter
@@ -40,7 +40,7 @@ class RunLog:
             self._meter.add(Metric.RECOVERED, of=action)
 
     def ended(self, action: Action, outcome: Outcome, settlement: Settlement) -> None:
-        """It was settled. One that was put off never began: it is told, and not counted."""
+        """Log a settle. A run that was put off never began: it is logged, and not counted."""
         is_put_off = (
             outcome.is_put_off and not settlement.status.is_final
         )  # its cancel may have been asked for
@@ -59,7 +59,7 @@ class RunLog:
             self._meter.add(Metric.ATTEMPTS, action.attempt, of=action)
 
     def lost(self, action: Action) -> None:
-        """It was taken over before its end: whoever did so tells the rest."""
+        """Log a lost lease; the run that took over logs the rest."""
         log.warning(LOST, extra=_named(action))
 
 

@@ -1,6 +1,6 @@
 """Traces.
 
-Spans through OpenTelemetry's API for whoever has configured it; where nobody has, nothing is loaded or kept.
+Write spans through OpenTelemetry's API if it is configured; otherwise nothing is loaded or stored.
 
 Who configures tracing has imported OpenTelemetry, so it is looked for among the loaded modules and never
 imported first. What scheduled an action is carried in its row as a W3C ``traceparent``; a run continues that
@@ -40,7 +40,7 @@ LOST, IN_DOUBT = "lost", "in doubt"
 """Outcomes of a run that no settle of its own has ended."""
 
 SYSTEM = "system"
-"""Who triggered a run that nobody asked for."""
+"""The author of a run that no caller triggered."""
 
 Attributes = Mapping[str, str | int | float | None]
 """What a span says, by the names above; what is None is left out."""
@@ -52,29 +52,29 @@ _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 
 
 class TraceSpan:
-    """A span that goes on; where nobody traces, one that keeps nothing."""
+    """An open span; without tracing it stores nothing."""
 
     __slots__ = ("_begun",)
 
     def __init__(self, begun: api.Span | None = None) -> None:
         self._begun = begun
 
-    def tell(self, said: Attributes) -> None:
+    def set(self, attributes: Attributes) -> None:
         """Add attributes."""
         if self._begun is not None:
-            self._begun.set_attributes(_told(said))
+            self._begun.set_attributes(_told(attributes))
 
     def about(self, action: Action) -> None:
         """Say of which action it is, and link it to the trace of who scheduled that."""
         if self._begun is not None:
-            self.tell(of_action(action))
+            self.set(of_action(action))
             self._link(action.trace)
 
     def raised(self, error: BaseException) -> None:
         """Record an exception: its type and the beginning of its message, and no traceback."""
         if self._begun is not None:
             kind = type(error).__name__
-            self.tell({ERROR_TYPE: kind})
+            self.set({ERROR_TYPE: kind})
             self._begun.add_event("exception", {"exception.type": kind, "exception.message": truncate(error)})
 
     def failed(self, reason: object) -> None:
@@ -88,9 +88,9 @@ class TraceSpan:
     def ended(self, settled: Settlement | None) -> None:
         """Say how a run ended, and what became of the action; None where another run had taken it over."""
         if settled is None:
-            self.tell({OUTCOME: LOST})
+            self.set({OUTCOME: LOST})
             return
-        self.tell({OUTCOME: settled.ending.value, STATUS: settled.status.value})
+        self.set({OUTCOME: settled.ending.value, STATUS: settled.status.value})
         if settled.ending is Ending.FAILED or settled.status is Status.FAILED:
             self.failed(settled.message or "")
 
@@ -111,7 +111,7 @@ def span(
     Below `parent`, if that says one, and linked to the caller's span; else below that.
 
     What the block raises is recorded and marks the span as an error. `attributes` is called only where
-    somebody traces.
+    tracing is on.
     """
     return _UNTRACED if sys.modules.get(_API) is None else _traced(name, attributes, parent)
 
@@ -135,7 +135,7 @@ def carried() -> str | None:
 
 def of_action(action: Action) -> Attributes:
     """What spans say of an action: never its payload, nor anything of it."""
-    said: dict[str, str | None] = {
+    attributes: dict[str, str | None] = {
         ACTION_ID: action.id,
         ACTION_TYPE: action.type,
         TENANT: action.tenant_id,
@@ -143,9 +143,9 @@ def of_action(action: Action) -> Attributes:
         MADE_DUE_BY: action.trigger.value,
     }
     if action.job is None:
-        return said
+        return attributes
     by = action.created_by if action.trigger is Trigger.MANUAL else SYSTEM
-    return {**said, JOB: action.job, CADENCE: action.cadence, TRIGGERED_BY: by}
+    return {**attributes, JOB: action.job, CADENCE: action.cadence, TRIGGERED_BY: by}
 
 
 def of_run(action: Action) -> Attributes:
@@ -171,13 +171,13 @@ def _traced(name: str, attributes: Callable[[], Attributes], parent: str | None)
         attributes=_told(attributes()),
         links=[api.Link(here)] if from_there is not None and here.is_valid else None,
     )
-    told = TraceSpan(begun)
+    span_ = TraceSpan(begun)
     with api.use_span(begun, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
-            yield told
+            yield span_
         except Exception as error:
-            told.raised(error)
-            told.failed(f"{type(error).__name__}: {error}")
+            span_.raised(error)
+            span_.failed(f"{type(error).__name__}: {error}")
             raise
 
 
@@ -198,8 +198,8 @@ def _read(carried: str | None) -> api.SpanContext | None:
     return there if there.is_valid else None
 
 
-def _told(said: Attributes) -> dict[str, str | int | float]:
-    return {name: value for name, value in said.items() if value is not None}
+def _told(attributes: Attributes) -> dict[str, str | int | float]:
+    return {name: value for name, value in attributes.items() if value is not None}
 
 
 _UNTRACED = nullcontext(TraceSpan())

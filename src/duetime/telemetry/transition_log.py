@@ -1,8 +1,8 @@
 """*Notice*: each transition that the table's stream shows gets its line in the log, and its count.
 
 It comes with *arm*, after it, and as often: at least once. Rows that are put, changed or called off by
-processes that are not duetime's own are seen here alone. What a worker tells of its own runs (see `telling`)
-is not told again.
+processes that are not duetime's own are seen here alone. Transitions of its own runs are logged by the
+worker (see `run_log`) and not again here.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 
 
 def transition_of(change: Change) -> Metric | None:
-    """The word for what became of a row; None for what is no transition, or is the worker's to tell.
+    """Return the metric of a row's transition; None if there is none, or if the worker counts it.
 
-    A retry is pending again, too; the worker whose run it follows has counted that. A removed row tells
+    A retry is pending again, too; the worker whose run it follows has counted that. A removed row counts
     nothing.
     """
     old, new = change.old, change.new
@@ -50,7 +50,7 @@ def _pending(old: Action | None, new: Action) -> Metric | None:
 
 
 class TransitionLog:
-    """Tells of a batch of changes."""
+    """Logs and counts a batch of changes."""
 
     def __init__(self, meter: Meter = UNMETERED) -> None:
         self._meter = meter
@@ -81,5 +81,5 @@ def _told(row: Action) -> dict[str, object]:
         "job": row.job,
         "attempt": row.attempt,
         "due_at": instant.text(row.due_at),
-        "reason": truncate(": ".join(each for each in why if each)) or None,
+        "reason": truncate(": ".join(part for part in why if part)) or None,
     }

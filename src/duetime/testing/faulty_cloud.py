@@ -117,7 +117,7 @@ class FaultyCloud(JournaledCloud):
         process = self.processes.current
         self._story.record_change(process.name, change)
         self.watch.check(process, change)
-        self._tell(change)
+        self._record_fact(change)
         if self._lets_through(change):
             self.stream.add(change)
 

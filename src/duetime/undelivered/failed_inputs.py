@@ -1,4 +1,4 @@
-"""The given up: what salvage is told, by a dead-letter queue or by the failure queue. Facts only."""
+"""What a dead-letter queue or the failure queue hands to the undelivered handler. Values only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from duetime.ports.wakeups import DueMessage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndeliveredInput:
-    """Something that was given up, and by whom."""
+    """An input that was given up, and its source."""
 
     source: str
     """A queue's or a function's name, without the prefix."""
@@ -39,7 +39,7 @@ class DeadNotification(UndeliveredInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable(UndeliveredInput):
-    """A message that nobody here wrote; the source is the queue that its body may be put back to."""
+    """A message that duetime did not write; the source is the queue that its body may be put back to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,8 @@ class FailedBatch(UndeliveredInput):
 class FailedInput(UndeliveredInput):
     """A wake or an event that did not reach dispatch, or that it failed at."""
 
-    told: Mapping[str, Any]
-    """What dispatch was to be told."""
+    content: Mapping[str, Any]
+    """The input of dispatch."""
     message: DueMessage | None = None
     """The same of an action's timer."""
 
@@ -66,6 +66,6 @@ class FailedPass(UndeliveredInput):
 
 @dataclass(frozen=True, slots=True)
 class RedriveMessage:
-    """Somebody asks for a redrive."""
+    """A request to redrive."""
 
     undelivered_id: str

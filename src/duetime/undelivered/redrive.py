@@ -1,6 +1,6 @@
 """Redrive.
 
-What is undelivered is done again, because somebody asks for it; what fails again stays, with the new reason.
+Repeat an undelivered input on request; one that fails again stays, with the new reason.
 """
 
 from __future__ import annotations

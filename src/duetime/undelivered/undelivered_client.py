@@ -61,7 +61,7 @@ class UndeliveredClient:
 
         Raises:
             UndeliveredNotFound: it is not there, or not any more.
-            BackendUnavailable: nobody knows whether it was asked for; call again.
+            BackendUnavailable: it is unknown whether the request arrived; call again.
         """
         thing = self.get(undelivered_id)
         self._ask(thing)
@@ -84,16 +84,16 @@ class UndeliveredClient:
             BackendUnavailable: some may not have been asked for; call again.
         """
         check_limit(limit, MOST_AT_ONCE)
-        wanted = None if kind is None else UndeliveredKind(kind)
+        kind_filter = None if kind is None else UndeliveredKind(kind)
         chosen = list[Undelivered]()
-        for each in self._all():
+        for entry in self._all():
             if len(chosen) == limit:
                 break
-            if wanted in {None, each.kind}:
-                chosen.append(each)
+            if kind_filter in {None, entry.kind}:
+                chosen.append(entry)
         if not dry_run:
-            for each in chosen:
-                self._ask(each)
+            for entry in chosen:
+                self._ask(entry)
         return tuple(chosen)
 
     def _all(self) -> Iterator[Undelivered]:

@@ -1,6 +1,6 @@
 """Step 7, *salvage*.
 
-What a queue, a stream or EventBridge gave up on is done again, or kept until somebody has it redriven.
+What a queue, a stream or EventBridge gave up on is repeated, or stored until an operator redrives it.
 
 ======================  ==========================================================================================
 what was given up       what becomes of it
@@ -8,11 +8,11 @@ what was given up       what becomes of it
 a due message           kept, if its action still waits. It is not sent again here: the sweep and the catch-up do
                         that, at growing intervals; at once would be an endless loop of crashes
 a batch, by arm         its records are read and armed once more, each by itself; those that fail are kept
-a batch, by publish     what its records tell is published once more; events that the bus does not take are kept
+a batch, by publish     its events are published once more; events that the bus rejects are stored
 a notification          kept
-what dispatch was told  dispatched once more; kept if that fails
+an input of dispatch    dispatched once more; kept if that fails
 a sweep, a catch-up     kept, one an hour: the next one does its work
-what nobody can read    kept, with its body
+what is unreadable      kept, with its body
 ======================  ==========================================================================================
 
 Whatever it raises, the message comes again: it is not gone until it is done, or kept.
@@ -60,13 +60,13 @@ class UndeliveredHandler:
         ports: UndeliveredHandlerPorts,
         arm: Arm,
         dispatch: Dispatch,
-        tell: EventSelection,
+        selection: EventSelection,
         *,
         clock: Clock,
         settings: Settings,
         meter: Meter = UNMETERED,
     ) -> None:
-        self._ports, self._arm, self._dispatch, self._tell = ports, arm, dispatch, tell
+        self._ports, self._arm, self._dispatch, self._selection = ports, arm, dispatch, selection
         self._clock, self._settings, self._meter = clock, settings, meter
         self._notice = TransitionLog(meter)
         self._redrive = Redrive(ports, arm, dispatch, clock=clock, settings=settings)
@@ -134,7 +134,7 @@ class UndeliveredHandler:
             self._keep_gone(given)
             return
         for record in records:
-            for event in self._tell(record.subject, record.at) if record.subject else ():
+            for event in self._selection(record.subject, record.at) if record.subject else ():
                 self._publish_one(given, event)
         log.info("batch published once more", extra={"records": len(records)})
 
@@ -170,9 +170,9 @@ class UndeliveredHandler:
 
     def _dispatch_again(self, given: FailedInput) -> None:
         try:
-            self._dispatch(given.told)
+            self._dispatch(given.content)
         except Exception as error:  # noqa: BLE001 - whatever it is, the wake or the event is kept
-            kind = UndeliveredKind.EVENT if "event" in given.told else UndeliveredKind.WAKE
+            kind = UndeliveredKind.EVENT if "event" in given.content else UndeliveredKind.WAKE
             self._keep(
                 given,
                 kind,
@@ -194,13 +194,13 @@ class UndeliveredHandler:
         body: str | None = None,
     ) -> None:
         now = self._clock.now()
-        kept, is_cut = bounded(given.body if body is None else body)
+        stored, is_cut = bounded(given.body if body is None else body)
         thing = Undelivered(
             id=thing_id,
             kind=kind,
             source=given.source,
             reason=bounded(truncate(reason or given.reason))[0],
-            body=kept,
+            body=stored,
             is_cut=is_cut,
             first_at=now,
             last_at=now,
@@ -224,19 +224,19 @@ def _id_of_input(given: FailedInput, kind: UndeliveredKind) -> UndeliveredId:
     """
     if given.message is not None:
         return _id_of_gen(kind, given.message)
-    event = given.told.get("event")
+    event = given.content.get("event")
     try:
         at, name = instant.parse(event["time"]), str(event["id"])  # type: ignore[index]
     except (LookupError, TypeError, InvalidTime, OverflowError):
         return undelivered_id(given.at, kind, given.number)
-    whose = {name: each for name, each in given.told.items() if name != "event"}
+    whose = {name: value for name, value in given.content.items() if name != "event"}
     return undelivered_id(at, kind, json.dumps(whose, sort_keys=True), name)
 
 
 def _body_of(record: RowRecord) -> str:
     """What leads to the row, and what it may leave behind: its payload stays where it is."""
-    told: dict[str, Any] = {"tenant": record.ref.tenant_id, "id": record.ref.id, "record": record.number}
+    content: dict[str, Any] = {"tenant": record.ref.tenant_id, "id": record.ref.id, "record": record.number}
     gone = record.change.old if record.change and record.change.new is None else None
     if gone is not None and gone.idempotency_key is not None:
-        told["idempotency_key"] = gone.idempotency_key
-    return json.dumps(told)
+        content["idempotency_key"] = gone.idempotency_key
+    return json.dumps(content)

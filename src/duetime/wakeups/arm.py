@@ -50,7 +50,7 @@ class Arm:
         """
         listed = tuple(changes)
         now = self._clock.now()
-        armed = [each.became_pending for each in listed]
+        armed = [row.became_pending for row in listed]
         near = [action for action in armed if action and self._is_near(action, now)]
         far = [action for action in armed if action and not self._is_near(action, now)]
         self._send(near)

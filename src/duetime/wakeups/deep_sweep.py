@@ -41,9 +41,9 @@ class DeepSweep:
         """
         if not self._settings.enabled:
             return ScanResult()
-        with spans.span(spans.CATCH_UP) as told:
+        with spans.span(spans.CATCH_UP) as span:
             passed = self._pass(stop_at)
-            told.tell({spans.SENT: passed.sent})
+            span.set({spans.SENT: passed.sent})
         return passed
 
     def _pass(self, stop_at: datetime) -> ScanResult:

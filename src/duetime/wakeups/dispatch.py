@@ -86,7 +86,7 @@ class DispatchJobs:
         Raises:
             PayloadTooLarge: the event's detail does not fit one DynamoDB item.
             InvalidTime: the event has no time.
-            BackendUnavailable: nobody knows whether it was scheduled; the event may be repeated.
+            BackendUnavailable: it is unknown whether it was scheduled; the event may be repeated.
         """
         job = self._jobs.get(ref)
         if job is None or job.removed_at is not None or cadence not in job.stacked.by_name:
@@ -133,7 +133,7 @@ class DispatchJobs:
 def _id_of(event: Event) -> str:
     """What names an event.
 
-    One of our own may be published twice, as two events that tell the same transition.
+    One of our own may be published twice, as two events of the same transition.
     """
     detail = event.get("detail")
     if event.get("source") == ids.EVENT_SOURCE and isinstance(detail, Mapping) and "id" in detail:
@@ -151,7 +151,7 @@ def _time_of(event: Event) -> datetime:
 def _tenant_of(job: Job, cadence: str, event: Event) -> tuple[TenantId, str | None]:
     """Whose run an event starts, and why it is refused, if it is.
 
-    Whose an event is decides its sender, whom the bus has let through.
+    The sender, which the bus has admitted, decides whose event it is.
     """
     trigger = _trigger_of(job, cadence)
     if not trigger.tenant:

@@ -48,7 +48,7 @@ _KEPT = {SWEEP: timedelta(days=1)}
 """How long a pass' row is kept, where that is shorter than the retention: there are 1,440 sweeps a day."""
 
 Pass = Callable[[datetime], str]
-"""A pass, to end by an instant; it tells in a line what it did."""
+"""A pass, to end by an instant; it returns a line on what it did."""
 
 _ABOUT = {
     SWEEP: ("Sweep", "sends again what is overdue, and plans jobs that fell behind"),
@@ -85,7 +85,7 @@ def definitions(settings: Settings) -> tuple[Definition, ...]:
 def manifest(settings: Settings) -> Manifest:
     """What a deploy publishes for them."""
     declared = definitions(settings)
-    return Manifest(SYSTEM_WORKER, {each.name: 1 for each in declared}, declared)
+    return Manifest(SYSTEM_WORKER, {definition.name: 1 for definition in declared}, declared)
 
 
 def system_handlers(passes: dict[JobName, Pass], settings: Settings) -> HandlerSet:
@@ -128,13 +128,13 @@ class PassHistory:
 
         What is put in the list is its message, and what it raises its failure.
         """
-        started_at, told = self._clock.now(), list[str]()
+        started_at, messages = self._clock.now(), list[str]()
         try:
-            yield told
+            yield messages
         except Exception as error:
             self._record(job, started_at, Ending.FAILED, truncate(f"{type(error).__name__}: {error}"))
             raise
-        self._record(job, started_at, Ending.EXECUTED, truncate("; ".join(told)) or None)
+        self._record(job, started_at, Ending.EXECUTED, truncate("; ".join(messages)) or None)
 
     def _record(self, job: JobName, started_at: datetime, ending: Ending, message: str | None) -> None:
         nominal, now = _nominal(started_at, rate_of(job, self._settings)), self._clock.now()
@@ -163,7 +163,7 @@ class PassHistory:
         )
         try:
             self._actions.record(row)
-        except BackendUnavailable as error:  # the pass was made: that it cannot be told is no failure of it
+        except BackendUnavailable as error:  # the pass was made: a missing record is no failure of it
             log.warning("pass not recorded", extra={"job": job, "reason": truncate(error)})
 
 

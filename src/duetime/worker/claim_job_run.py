@@ -1,6 +1,6 @@
 """Step 4 for a job's run, *admit*: a claim that its job has a say in.
 
-It reads the row, the job and whoever holds its lock, has `admission` judge, and writes what was decided if
+It reads the row, the job and the holder of its lock; `claim_policy` decides; it writes what was decided if
 nothing of that has changed meanwhile; else it reads again. What is skipped is skipped with its reason: no
 occurrence disappears.
 """

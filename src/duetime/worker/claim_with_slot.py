@@ -52,7 +52,7 @@ class ClaimOneShot:
     def __call__(self, message: DueMessage, terms: ClaimTerms) -> ClaimWon | LeaseHeld | Waiting | None:
         """Claim a run, or say when to look again; None when there is nothing to do.
 
-        A message may be older than what it says of the key: the row tells.
+        A message may be older than the key; the row decides.
         """
         claim = NeedsSlot() if message.is_keyed else self._actions.claim(message.ref, terms)
         if isinstance(claim, NeedsSlot):
@@ -105,17 +105,17 @@ class ClaimWithSlot:
     def _admitted(self, claimed: Action) -> ClaimWon:
         """The run, with its payload: one that is set apart is read only now, and not with each look."""
         if claimed.payload_offloaded and claimed.payload is None:
-            whole = self._actions.get(claimed.ref)
-            claimed = replace(claimed, payload=whole.payload if whole else None)
+            stored_row = self._actions.get(claimed.ref)
+            claimed = replace(claimed, payload=stored_row.payload if stored_row else None)
         return ClaimWon(claimed, None, LockRequirement.NOTHING)
 
     def _free_dead(self, row: Action, key: str, holders: list[ActionId], terms: ClaimTerms) -> bool:
         """Free what dead runs hold; whether there were any."""
         found = self._actions.get_rows([ActionRef(row.tenant_id, holder) for holder in holders])
-        rows = {each.id: each for each in found}
+        rows = {holder.id: holder for holder in found}
         dead = [holder for holder in holders if _is_dead(rows.get(holder), terms)]
-        for each in dead:
-            self._actions.evict(row.tenant_id, key, each, rows.get(each))
+        for holder in dead:
+            self._actions.evict(row.tenant_id, key, holder, rows.get(holder))
         return bool(dead)
 
     def _later(self, row: Action, now: datetime) -> Waiting:

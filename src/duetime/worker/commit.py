@@ -36,7 +36,7 @@ class CommitStage(Enum):
     OPEN = "open"
     """Nothing was committed."""
     IN_DOUBT = "in doubt"
-    """Nobody knows: the row must be left alone."""
+    """The result is unknown: the row must be left alone."""
     COMMITTED = "committed"
     """The action is executed."""
     LOST = "lost"
@@ -59,7 +59,7 @@ class RunCommit:
 
         Args:
             held: what the run has claimed.
-            stop: what tells the run to stop.
+            stop: set to stop the run.
             release: what settles it.
             heartbeat: what keeps its lease meanwhile.
             executed: how a run that succeeds now is settled.

@@ -1,4 +1,4 @@
-"""The heartbeat: while a handler runs, renew its lease and look whether somebody wants it to stop.
+"""The heartbeat: while a handler runs, renew its lease and read cancel requests.
 
 One thread serves all runs of a process, and touches nothing for a run shorter than the poll. A handler that
 holds the interpreter without a break (a long C call that keeps the GIL) starves this thread: its lease then

@@ -1,6 +1,6 @@
 """The end of a run, *settle*: of a one-shot one write; of a job's run the unlocking and the tally go with it.
 
-Whoever waits for the lock is woken at once. A run that will be repeated keeps the lock. A run that commits
+The run that waits for the lock is woken at once. A run that will be repeated keeps the lock. A run that commits
 settles in the same way, and its handler's own writes go with that.
 """
 
@@ -87,7 +87,7 @@ class Settle:
         return result
 
     def _wake_next(self, ref: JobRef) -> None:
-        """Wake whoever waits for the lock; if that fails, it looks again by itself."""
+        """Wake the run that waits for the lock; if that fails, it looks again by itself."""
         job = self._jobs.get(ref)
         waiting = self._actions.get(job.waiting) if job and job.waiting else None
         if waiting is not None:

@@ -121,7 +121,7 @@ class Worker:
             commit = self._commit_of(claim)
             outcome = self._run(claim.action, commit, delivery, span)
             if commit.stage is CommitStage.IN_DOUBT:
-                span.tell({spans.OUTCOME: spans.IN_DOUBT})
+                span.set({spans.OUTCOME: spans.IN_DOUBT})
                 return self._leave(claim.action, delivery)
             span.ended(self._end(claim, commit, outcome))
         return DeliveryResult.RAN
@@ -198,7 +198,7 @@ class Worker:
     def _plan_ahead(self, claim: ClaimWon) -> None:
         """Plan the job's next occurrence with this one, if no wake has done it.
 
-        Whoever runs it proves that it lives.
+        A run proves that the job lives.
         """
         if claim.job is not None and is_behind(claim.job, claim.action.attempts[-1].started_at):
             try:

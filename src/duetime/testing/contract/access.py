@@ -50,7 +50,7 @@ def entry(target: AuditTarget = JOB, tenant_id: TenantId = ACME) -> AuditEntry:
         roles=("clerks", "members"),
         address="203.0.113.7",
         asked_at=asked_at,
-        asked={"reason": "é\u2028", "until": None, "list": [1, {"deep": 0.5}]},
+        request_fields={"reason": "é\u2028", "until": None, "list": [1, {"deep": 0.5}]},
     )
 
 
@@ -159,7 +159,7 @@ class AuditTrailContract:
     def test_an_entry_is_kept_as_it_is_whatever_it_is_about(
         self, trail: AuditTrail, kind: AuditKind, name: str
     ) -> None:
-        bare = replace(entry(AuditTarget(kind, name)), roles=(), address=None, asked={})
+        bare = replace(entry(AuditTarget(kind, name)), roles=(), address=None, request_fields={})
         ended = bare.ended(200, {"status": "é", "left": 3, "deep": {"a": [None]}})
         trail.end(ended)
         assert self._all(trail, ACME, bare.target) == [ended]

@@ -63,7 +63,7 @@ class CancelContract(StoreContract):
         first = store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY)
         assert store.cancel(action.ref, by="ops", at=AT, expires_at=EXPIRY) == first
 
-    @pytest.mark.parametrize(("by", "at"), [("somebody else", AT), ("ops", AT + SECOND)])
+    @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
     def test_another_cancel_is_refused_with_the_cancelled_row(
         self, store: ActionStore, by: str, at: datetime
     ) -> None:
@@ -88,7 +88,7 @@ class CancelContract(StoreContract):
     def test_the_first_request_to_cancel_stays(self, store: ActionStore) -> None:
         claimed = running(store)
         first = store.ask_to_cancel(claimed.ref, by="ops", at=NOON + SECOND)
-        assert store.ask_to_cancel(claimed.ref, by="somebody else", at=NOON + MINUTE) == first
+        assert store.ask_to_cancel(claimed.ref, by="another caller", at=NOON + MINUTE) == first
 
 
 class RescheduleContract(StoreContract):

@@ -1,6 +1,6 @@
 """The commit: a handler's own writes and the settle of its action, all or nothing.
 
-What a handler writes is told here with actions that it schedules, since every table of a back end's own may
+What a handler writes is shown here with actions that it schedules, since every table of a back end's own may
 be written in its
 transactions. A back end without transactions says so, and commits without entries alone.
 """

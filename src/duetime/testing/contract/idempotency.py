@@ -245,7 +245,7 @@ class KeyRedriveContract(StoreContract):
         failed = finished(store, placed(store), Status.FAILED)
         first = store.redrive(failed.ref, LATER, by="ops", at=LATER)
         assert store.redrive(failed.ref, LATER, by="ops", at=LATER) == first
-        refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
+        refused = store.redrive(failed.ref, LATER, by="another caller", at=LATER)
         assert refused == Rejected(stored_row(store, failed.ref))
 
 

@@ -173,7 +173,7 @@ class SkipContract(StoreContract):
         row = planned(store)
         assert skip(store, row) == skip(store, row) == Applied(stored_row(store, row.ref))
 
-    @pytest.mark.parametrize(("by", "at"), [("somebody else", AT), ("ops", AT + SECOND)])
+    @pytest.mark.parametrize(("by", "at"), [("another caller", AT), ("ops", AT + SECOND)])
     def test_another_skip_is_refused_with_the_skipped_row(
         self, store: ActionStore, by: str, at: datetime
     ) -> None:
@@ -216,7 +216,7 @@ class RecordContract(StoreContract):
     def test_recording_a_run_that_is_there_changes_nothing(self, store: ActionStore) -> None:
         run = recorded(store)
         store.record(run)
-        store.record(replace(run, created_by="somebody else"))
+        store.record(replace(run, created_by="another caller"))
         assert store.get(run.ref) == run
 
     def test_recording_over_a_planned_run_changes_nothing(self, store: ActionStore) -> None:

@@ -126,7 +126,7 @@ class JobRowContract(JobsContract):
         added(jobs, tenant_id=TenantId("acme-west"))
         self.let_indexes_follow()
         assert [job.ref for job in jobs.list(ACME, limit=5, cursor=None)] == [mine.ref]
-        assert len(jobs.list(TenantId("nobody"), limit=5, cursor=None)) == 0
+        assert len(jobs.list(TenantId("no-one"), limit=5, cursor=None)) == 0
 
     def test_a_listed_job_is_read_as_of_now(self, store: ActionStore, jobs: JobStore) -> None:
         job = added(jobs)

@@ -68,5 +68,5 @@ class RedriveContract(StoreContract):
     def test_another_redrive_is_refused_with_the_pending_row(self, store: ActionStore) -> None:
         failed = self.bring_to(store, Status.FAILED)
         store.redrive(failed.ref, LATER, by="ops", at=LATER)
-        refused = store.redrive(failed.ref, LATER, by="somebody else", at=LATER)
+        refused = store.redrive(failed.ref, LATER, by="another caller", at=LATER)
         assert refused == Rejected(stored_row(store, failed.ref))
