@@ -68,6 +68,7 @@ check: setup ## formatting, lint, types, import rules, and the stack can be synt
 	.venv/bin/ruff check $(SOURCES)
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	$(PY) -m tools.words
 	$(PY) -m tests.docs.site
 	npm run --silent check
 	npx --no-install cdk synth --quiet

@@ -25,7 +25,7 @@ PlanScheduler = NewType("PlanScheduler", Scheduler)
 
 
 class ChangePlan(Payload):
-    """The plan that a customer has chosen for what comes after the paid period, and what makes this request one."""
+    """The plan that a customer has chosen for after the paid period, and the key of the request."""
 
     subscription: str
     plan: str

@@ -55,7 +55,8 @@ def picture() -> str:
             x = _LEFT + place * (width + 6)
             kind = "room" if (_ROOT / "src/duetime" / name).is_dir() else "flat"
             rows.append(
-                f'<rect class="{kind}" x="{x:.0f}" y="{y}" width="{width:.0f}" height="{_BOX_HEIGHT}" rx="4"/>'
+                f'<rect class="{kind}" x="{x:.0f}" y="{y}" width="{width:.0f}" height="{_BOX_HEIGHT}"'
+                ' rx="4"/>'
                 f'<text x="{x + width / 2:.0f}" y="{y + 20}" text-anchor="middle">{name}</text>'
             )
         y += _BOX_HEIGHT + _GAP

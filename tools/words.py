@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     for word, most, findings in [
         *_prose_findings(rules),
         *_long_lines(rules),
-        *_name_findings(_LIST["names"]["paths"]),
+        *_name_findings(),
     ]:
         if len(findings) > most:
             failed = True
@@ -82,16 +82,16 @@ def _long_lines(paths: Sequence[str]) -> Iterator[tuple[str, int, list[Finding]]
     yield f"lines over {longest} characters", 0, findings
 
 
-def _name_findings(paths: Sequence[str]) -> Iterator[tuple[str, int, list[Finding]]]:
-    for rule in _LIST["names"]["words"]:
+def _name_findings(paths: Sequence[str] | None = None) -> Iterator[tuple[str, int, list[Finding]]]:
+    for rule in _LIST["names"]:
         pattern = re.compile(rule["word"])
         findings = [
             Finding(f"{path.relative_to(_ROOT)}:{token.start[0]}", token.string, rule["instead"])
-            for path in _files(paths, {".py"})
+            for path in _files(paths or rule["paths"], {".py"})
             for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
             if token.type == tokenize.NAME and pattern.fullmatch(token.string)
         ]
-        yield f"the name {rule['word']}", 0, findings
+        yield f"the name {rule['word']} in {rule['paths'][0]}", rule["most"], findings
 
 
 def _files(paths: Sequence[str], suffixes: set[str]) -> Iterator[Path]:

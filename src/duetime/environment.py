@@ -83,7 +83,7 @@ class CommandLine:
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``, and ``NO_COLOR``.
+        """Read ``DUETIME_URL``, ``_TOKEN``, ``_SIGN``, ``_PROFILE``, ``_API_PREFIX``, ``_CONFIG``.
 
         What is empty is unsaid.
 

@@ -83,8 +83,8 @@ class Settings:
     due_order: bool = field(
         default=False,
         metadata={
-            "about": "An index by tenant and due time: lists by due range, in due order, at one write unit more an"
-            " action (and two more for each reschedule, retry or redrive)."
+            "about": "An index by tenant and due time, for lists in due order. It costs one write unit more"
+            " an action, and two more for each reschedule, retry or redrive."
         },
     )
     near_limit: timedelta = _seconds(
@@ -125,8 +125,8 @@ class Settings:
     )
     job_grace: timedelta = _seconds(
         600,
-        "How late an occurrence may be claimed or planned; later, its job has missed it. More than grace and a minute:"
-        " the sweep finds a lost wake only then.",
+        "How late an occurrence may be claimed or planned; later, its job has missed it. At least grace and"
+        " sweep_rate together: the sweep finds a lost wake only then.",
         low=62,
         high=_DAY,
     )
@@ -165,16 +165,14 @@ class Settings:
     events: Literal["off", "standard", "all"] = field(
         default="standard",
         metadata={
-            "about": "Which lifecycle events are published: all of jobs, and one-shots' failures, cancels and changes;"
-            " or also that each one-shot was scheduled, started and ended, at three events more each; or none.",
+            "about": "Which lifecycle events are published: all of jobs, with failures, cancels and changes"
+            " of one-shots; or also schedule, start and end of one-shots, three events more each; or none.",
             "choices": ("off", "standard", "all"),
         },
     )
     audit_events: bool = field(
         default=False,
-        metadata={
-            "about": "Publish the audit trail on the event bus as well, with caller and address, to copy it elsewhere."
-        },
+        metadata={"about": "Publish the audit trail on the event bus, with caller and address."},
     )
     notification_queue: str = _text("", "The URL of the queue between the bus and the notifications.")
     topic_arn: str = _text("", "The SNS topic that notifications are published to; empty: none.")
@@ -186,7 +184,7 @@ class Settings:
     )
     notification_burst: int = _number(
         5,
-        "Of a kind, how many notifications a tenant gets one by one within notification_window; more come as a digest.",
+        "How many notifications of a kind come singly in notification_window; more come as a digest.",
         low=1,
         high=1_000,
     )
@@ -210,15 +208,15 @@ class Settings:
     )
     api_tag: str = _text(
         "",
-        "The one tag of every operation in the API's OpenAPI document, to group them where it is merged into a larger"
-        " one. Empty: a tag for each subject, such as actions and jobs.",
+        "The tag of every operation in the API's OpenAPI document, to group them in a larger document."
+        " Empty: a tag for each subject, such as actions and jobs.",
         like=r"(\S(.{0,58}\S)?)?",
         allowed="text of 1 to 60 characters in one line, or none",
     )
     authorization: Literal["roles", "allow-all"] = field(
         default="roles",
         metadata={
-            "about": "Who may do what in the admin API: as the roles say; or, for development only, everybody all.",
+            "about": "Permissions in the admin API: by roles; for development only, all for every caller.",
             "choices": ("roles", "allow-all"),
         },
     )
@@ -236,8 +234,8 @@ class Settings:
     )
     console_url: str = _text(
         "",
-        "Where the console is reached, such as https://console.example.com (a custom domain of the API, or a copy"
-        " elsewhere): mails lead there, people come back there from signing in, pages of its origin may call the API."
+        "The console's address, such as https://console.example.com (a custom domain of the API, or a copy"
+        " elsewhere). Mails link to it, sign-in returns to it, and pages of its origin may call the API."
         " Empty: the address of the stack's own API, which serves the console.",
         like=r"((https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:\d+)?(/[A-Za-z0-9._~-]+)*)?",
         allowed="a URL without a slash at its end, such as https://console.example.com",
@@ -283,7 +281,8 @@ class Settings:
         for setting in fields(self):
             value, allowed = getattr(self, setting.name), setting.metadata
             if "low" in allowed and not allowed["low"] <= value <= allowed["high"]:
-                yield f"{setting.name} is {_shown(value)}; allowed is {_shown(allowed['low'])} to {_shown(allowed['high'])}"
+                limits = f"{_shown(allowed['low'])} to {_shown(allowed['high'])}"
+                yield f"{setting.name} is {_shown(value)}; allowed is {limits}"
             if "choices" in allowed and value not in allowed["choices"]:
                 yield f"{setting.name} is {value!r}; allowed is " + " or ".join(map(repr, allowed["choices"]))
             if "like" in allowed and not re.fullmatch(allowed["like"], value):
@@ -296,11 +295,12 @@ class Settings:
                 " or one late beat loses it"
             )
         if self.cancel_poll > self.heartbeat:
-            yield f"cancel_poll ({_shown(self.cancel_poll)}) must not exceed heartbeat ({_shown(self.heartbeat)})"
+            poll, beat = _shown(self.cancel_poll), _shown(self.heartbeat)
+            yield f"cancel_poll ({poll}) must not exceed heartbeat ({beat})"
         if self.wake_early >= self.near_limit:
             yield (
-                f"wake_early ({_shown(self.wake_early)}) must be below near_limit ({_shown(self.near_limit)}):"
-                " what remains after a wake is carried by the queue"
+                f"wake_early ({_shown(self.wake_early)}) must be below near_limit"
+                f" ({_shown(self.near_limit)}): what remains after a wake is carried by the queue"
             )
         if self.timers == "wheel" and self.near_limit < _LEAST_WITH_WHEEL:
             yield (
@@ -354,7 +354,8 @@ class Settings:
                 given[setting.name] = _read(setting, written)
             except (ValueError, OverflowError, KeyError):
                 problems.append(
-                    f"{PREFIX}{setting.name.upper()} is {written!r}, which cannot be read; say {_allowed_form(setting)}"
+                    f"{PREFIX}{setting.name.upper()} is {written!r}, which cannot be read;"
+                    f" say {_allowed_form(setting)}"
                 )
         if problems:
             raise SettingsError(problems)

@@ -102,5 +102,5 @@ def require(caller: Caller, *needed: Permission, what: str = "this") -> None:
     if caller.permissions.isdisjoint(needed):
         roles = ", ".join(sorted(caller.roles)) or "none"
         raise Forbidden(
-            f"{what} needs the permission {' or '.join(needed)}, which the caller's roles lack (roles: {roles})"
+            f"{what} needs the permission {' or '.join(needed)}, which the caller lacks (roles: {roles})"
         )

@@ -179,7 +179,8 @@ class MemoryCloud:
             self.steps.maintain_due_jobs(stop_at=stop_at),
         )
         repaired = self.steps.repair(stop_at=stop_at)
-        return f"sent {sent}, attended to {maintained.attended} jobs, mended {len(repaired.removed) + len(repaired.set)}"
+        changed = len(repaired.removed) + len(repaired.set)
+        return f"sent {sent}, attended to {maintained.attended} jobs, mended {changed}"
 
     def _record_fact(self, fact: PublishedFact) -> None:
         """Have it published; nothing waits for it."""

@@ -19,7 +19,7 @@ _LINE = "%(asctime)s duetime: %(type)s: %(message)s (%(action)s)"
 
 @contextmanager
 def failures_told() -> Iterator[None]:
-    """Meanwhile each exception of a handler, and each failure for good, goes to the handlers that logging has, or to stderr."""
+    """Within the block, send handlers' exceptions and final failures to logging's handlers or stderr."""
     with ExitStack() as stack:
         for name in _LOGGERS:
             stack.enter_context(_heard(logging.getLogger(name)))

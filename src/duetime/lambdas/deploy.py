@@ -41,8 +41,8 @@ class OtherFormat(DuetimeError, RuntimeError):
     def __init__(self, table: str, found: int, readable: int) -> None:
         self.table, self.found, self.readable = table, found, readable
         super().__init__(
-            f"the tables beside {table} are of format {found}, this version of duetime reads {readable}. Nothing was"
-            " changed: deploy the version that wrote them, or choose another prefix for new tables"
+            f"the tables beside {table} are of format {found}, this version of duetime reads {readable}."
+            " Nothing was changed: deploy the version that wrote them, or choose another prefix"
         )
 
 

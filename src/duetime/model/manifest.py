@@ -49,14 +49,14 @@ class Manifest:
 
         The same content gives the same text.
         """
-        return f"[{','.join(each.to_json() for each in sorted(self.jobs, key=lambda job: job.name))}]"
+        return f"[{','.join(job.to_json() for job in sorted(self.jobs, key=lambda job: job.name))}]"
 
     @classmethod
     def from_json(cls, written: str, jobs: str = "[]") -> Self:
         """Read the results of `to_json` and `jobs_json`."""
         from duetime.model.job import Definition  # noqa: PLC0415 - routing needs no definitions
 
-        definitions = tuple(Definition.from_json(json.dumps(load)) for load in json.loads(jobs))
+        definitions = tuple(Definition.from_json(json.dumps(job)) for job in json.loads(jobs))
         fields = json.loads(written)
         in_events = frozenset(fields.get("in_events", ()))
         sensitive = {name: tuple(paths) for name, paths in fields.get("sensitive", {}).items()}

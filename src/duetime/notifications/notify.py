@@ -1,14 +1,14 @@
 """Step 8, *notify*: notify subscribers of events on the bus.
 
-======================================  ========================================================================
+======================================  ====================================================================
 a message of the notifications' queue   what becomes of it
-======================================  ========================================================================
+======================================  ====================================================================
 an event of a deployment's bus          each of its notifications is counted in its window: the first few are
-                                        delivered, one more starts the digest's timer, and the rest are but counted
+                                        delivered, one more starts the digest's timer, the rest are counted
 a request for a window's digest         the window is closed, and one notification lists all that it counted
-======================================  ========================================================================
+======================================  ====================================================================
 
-Events without subscribers are neither counted nor stored. Whatever this step raises, the message comes again, and
+Events without subscribers are neither counted nor stored. If this step raises, the message comes again, and
 only what is missing is sent then. It has a queue of its own: nothing here can hold back an action.
 """
 

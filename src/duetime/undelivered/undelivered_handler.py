@@ -2,18 +2,18 @@
 
 What a queue, a stream or EventBridge gave up on is repeated, or stored until an operator redrives it.
 
-======================  ==========================================================================================
+======================  ======================================================================================
 what was given up       what becomes of it
-======================  ==========================================================================================
-a due message           kept, if its action still waits. It is not sent again here: the sweep and the catch-up do
-                        that, at growing intervals; at once would be an endless loop of crashes
+======================  ======================================================================================
+a due message           kept, if its action still waits. The sweep and the catch-up send it again,
+                        at growing intervals; at once would be an endless loop of crashes
 a batch, by arm         its records are read and armed once more, each by itself; those that fail are kept
 a batch, by publish     its events are published once more; events that the bus rejects are stored
 a notification          kept
 an input of dispatch    dispatched once more; kept if that fails
 a sweep, a catch-up     kept, one an hour: the next one does its work
 what is unreadable      kept, with its body
-======================  ==========================================================================================
+======================  ======================================================================================
 
 Whatever it raises, the message comes again: it is not gone until it is done, or kept.
 """

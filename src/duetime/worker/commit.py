@@ -9,7 +9,7 @@ A handler's own writes and the settle of its action, in one transaction.
                open ── commit: the beat stops ── in doubt ── an answer, or the row
                                                      │               │
                            no answer: it stays so ◄──┘               ├─ committed: the action is executed
-                                                                     └─ lost: another run has it, this one stops
+                                                                     └─ lost: another run has it; stop
 
 A run in doubt may have written all or nothing. Its row is left alone: either it is settled, or its lease ends
 and the attempt is repeated, under the next fence, which keeps what might still be under way from being

@@ -1,6 +1,6 @@
 """The end of a run, *settle*: of a one-shot one write; of a job's run the unlocking and the tally go with it.
 
-The run that waits for the lock is woken at once. A run that will be repeated keeps the lock. A run that commits
+The run that waits for the lock is woken at once. A run that will repeat keeps the lock. A run that commits
 settles in the same way, and its handler's own writes go with that.
 """
 

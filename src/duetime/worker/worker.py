@@ -2,7 +2,7 @@
 
 ::
 
-    receive ── put off? ── wait out the fraction ── claim ── run ── settle (unless the handler has, see `commit`)
+    receive ── put off? ── wait out the fraction ── claim ── run ── settle (or commit)
                   │                                   │
                   └─ a fresh message for later        └─ lost: a live lease is looked at again when it ends;
                                                          anything else needs nothing more

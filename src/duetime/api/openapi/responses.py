@@ -102,7 +102,7 @@ def problem_schema() -> Schema:
     """Return the schema of every problem."""
     return {
         "type": "object",
-        "description": "An error (RFC 9457). Clients may branch on the stable `type`; `detail` is for people.",
+        "description": "An error (RFC 9457). Clients branch on the stable `type`; `detail` is for people.",
         "required": ["type", "title", "status", "detail"],
         "properties": {
             "type": {"type": "string", "description": f"`{TYPE_PREFIX}` and the problem's code"},
