@@ -13,7 +13,7 @@ class Guard(StrEnum):
     CLAIM_PENDING = "claim: pending"
     CLAIM_DUE = "claim: due"
     NEXT_FENCE = "claim: the next fence"
-    NONCE = "claim: a nonce tells one's own"
+    NONCE = "claim: a nonce marks one's own"
     SKEW = "take over: only after the skew"
     TAKE_OVER_LEASE_ENDED = "take over: the lease has ended"
     TAKE_OVER_PROCESSING = "take over: processing"
