@@ -70,6 +70,13 @@ def _slugs(page):
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
 
 
+def test_the_modules_that_the_glossary_names_exist():
+    named = re.findall(r"`([a-z_/]+\.py)`", (ROOT / "docs/glossary.md").read_text())
+    assert named
+    for module in named:
+        assert (ROOT / "src/duetime" / module).is_file(), module
+
+
 def test_the_picture_of_the_rooms_shows_the_import_rules():
     assert rooms.PICTURE.read_text() == rooms.picture()
 
