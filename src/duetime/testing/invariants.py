@@ -42,7 +42,7 @@ def broken_in(cloud: MemoryCloud) -> Iterator[str]:
     now, rows = cloud.clock.now(), cloud.store.rows()
     yield from _lost(cloud, rows, now)
     yield from _run_twice(rows)
-    yield from _too_many(rows, now)
+    yield from _too_many(rows, now, cloud.settings.clock_skew)
     for ref in _jobs(cloud.job_store):
         yield from _Times(cloud, ref).broken()
 
@@ -82,11 +82,10 @@ def _waits_for_slot(cloud: MemoryCloud, row: Action) -> bool:
     return any(other.attempts and (other.attempts[-1].finished_at or lately) > lately for other in beside)
 
 
-def _too_many(rows: Sequence[Action], now: datetime) -> Iterator[str]:
-    """1: live leases under a concurrency key stay within the largest of their limits.
+def _too_many(rows: Sequence[Action], now: datetime, skew: timedelta) -> Iterator[str]:
+    """1: live leases under a concurrency key stay within the limit of the latest run.
 
-    `InvariantWatch` checks the limit of each claim. Starts carry the workers' own clocks, so they do not
-    show here which claim was last.
+    Starts carry the workers' own clocks. If several may be the latest, the largest of their limits counts.
     """
     live: dict[tuple[str, str | None], list[Action]] = {}
     for row in rows:
@@ -94,7 +93,9 @@ def _too_many(rows: Sequence[Action], now: datetime) -> Iterator[str]:
         if row.concurrency_key is not None and is_live:
             live.setdefault(_key_of(row), []).append(row)
     for runs in live.values():
-        if len(runs) > max(run.concurrency_limit for run in runs):
+        latest = max(run.attempts[-1].started_at for run in runs)
+        last = [run for run in runs if latest - run.attempts[-1].started_at <= 2 * skew]
+        if len(runs) > max(run.concurrency_limit for run in last):
             names = ", ".join(short(run.id) for run in runs)
             yield f"{len(runs)} run under {runs[0].concurrency_key!r}: {names} (invariant 1)"
 
