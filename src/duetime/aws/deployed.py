@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Self
 from botocore.exceptions import ClientError
 
 from duetime.aws import clients, notes
+from duetime.aws.dynamodb import SERVICE, Client
 from duetime.aws.faults import code_of, translate_errors
-from duetime.aws.queries import SERVICE
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
     from duetime.model.manifest import Manifest
     from duetime.settings import Settings
 
@@ -22,11 +20,11 @@ _PLACE = {"pk": {"S": "system#format"}, "sk": {"S": "tables"}}
 class DeployedTables:
     """The tables of a deployment. They do not exist before the first deploy."""
 
-    def __init__(self, client: DynamoDBClient, jobs_table: str) -> None:
+    def __init__(self, client: Client, jobs_table: str) -> None:
         self._client, self.name = client, jobs_table
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
+    def from_settings(cls, settings: Settings) -> Self:
         """Return the tables that the settings name."""
         return cls(clients.dynamodb(), settings.jobs_table)
 

@@ -6,10 +6,9 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from duetime import instant
-from duetime.aws.faults import translate_errors
+from duetime.aws.dynamodb import SERVICE, Client, DynamoTable
 from duetime.aws.job_items import (
     CURRENT,
     DEFINITION,
@@ -23,16 +22,11 @@ from duetime.aws.job_items import (
     to_version,
 )
 from duetime.aws.keys import Item, partition
-from duetime.aws.paging import items_of
-from duetime.aws.queries import SERVICE, get_items
 from duetime.aws.tables import ATTEND, JOB_NAMES
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.ids import SHARDS, TenantId
 from duetime.model.job import ATTEND_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +39,8 @@ _UNREADABLE = (KeyError, ValueError)
 class JobQueries:
     """The queries of the jobs table."""
 
-    def __init__(self, client: DynamoDBClient, table: str) -> None:
-        self._client, self._table = client, table
+    def __init__(self, client: Client, table: str) -> None:
+        self._table = DynamoTable(client, table)
 
     def get(self, ref: JobRef) -> Job | None:
         """See `duetime.ports.jobs.JobStore`, here and below."""
@@ -54,7 +48,7 @@ class JobQueries:
         return from_items(found[STATE], found[DEFINITION]) if found else None
 
     def list(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> JobPage:
-        answer = self._query(
+        answer = self._table.query(
             IndexName=JOB_NAMES.name,
             KeyConditionExpression="tenant = :tenant AND #name > :after",
             ExpressionAttributeNames={"#name": "name"},
@@ -72,7 +66,7 @@ class JobQueries:
         shard, start = _attend_start(cursor)
         refs: list[JobRef] = []
         while shard < len(_ATTEND):
-            answer = self._query(
+            answer = self._table.query(
                 IndexName=ATTEND.name,
                 KeyConditionExpression="attend_shard = :shard AND attend_at <= :until",
                 ExpressionAttributeValues={
@@ -125,7 +119,7 @@ class JobQueries:
             some = refs[first : first + _JOBS_AT_ONCE]
             keys = [job_key(ref, name) for ref in some for name in (STATE, DEFINITION)]
             found: Mapping[JobRef, dict[str, Item]] = defaultdict(dict)
-            for item in get_items(self._client, self._table, keys):
+            for item in self._table.get_many(keys):
                 found[job_ref_of(item)][item["sk"]["S"]] = item
             for ref in some:
                 yield self._readable(ref, found[ref])
@@ -139,8 +133,7 @@ class JobQueries:
 
     def _items(self, ref: JobRef, first: str, last: str) -> Iterator[Item]:
         """Yield the items of a job's partition between two sort keys."""
-        return items_of(
-            self._query,
+        return self._table.items(
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={
                 ":pk": {"S": partition(ref.tenant_id, ref.name)},
@@ -149,10 +142,6 @@ class JobQueries:
             },
             ConsistentRead=True,
         )
-
-    def _query(self, **request: Any) -> Any:
-        with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, **request)
 
 
 def _is_consistent(found: Mapping[str, Item]) -> bool:

@@ -7,30 +7,23 @@ import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
 
 from duetime import ids, instant
 from duetime.aws import due_order
-from duetime.aws.faults import translate_errors
+from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
-from duetime.aws.paging import items_of
 from duetime.aws.tables import CORRELATION, DUE, FAILED
-from duetime.errors import BackendUnavailable, InvalidCursor
+from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.model.action import Action, ActionRef, Status
 from duetime.model.due_mark import DueMark
 from duetime.model.failed_mark import FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
-
 log = logging.getLogger(__name__)
 
-SERVICE = "DynamoDB"
 _GET_AT_ONCE = 100
-_ATTEMPTS = 8
 _SECOND = timedelta(seconds=1)
 _BETWEEN_MARKS = "|"
 _UNREADABLE = (KeyError, ValueError, OverflowError)
@@ -39,8 +32,8 @@ _UNREADABLE = (KeyError, ValueError, OverflowError)
 class DynamoQueries:
     """The queries of the actions table."""
 
-    def __init__(self, client: DynamoDBClient, table: str, *, due_shards: int) -> None:
-        self._client, self._table = client, table
+    def __init__(self, client: Client, table: str, *, due_shards: int) -> None:
+        self._table = DynamoTable(client, table)
         self.due_shards: Sequence[str] = tuple(map(str, range(due_shards)))
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
@@ -51,14 +44,13 @@ class DynamoQueries:
         )  # a lagging index may repeat a row; DynamoDB rejects repeated keys
         for first in range(0, len(distinct), _GET_AT_ONCE):
             keys = [row_key(ref) for ref in distinct[first : first + _GET_AT_ONCE]]
-            found = get_items(self._client, self._table, keys)
-            rows.extend(row for item in found if (row := _readable(item)))
+            rows.extend(row for item in self._table.get_many(keys) if (row := _readable(item)))
         return rows
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
-        answer = self.query(
+        answer = self._table.query(
             IndexName=CORRELATION.name,
             KeyConditionExpression="correlation = :correlation AND sk > :after",
             ExpressionAttributeValues={
@@ -100,8 +92,7 @@ class DynamoQueries:
     def _latest_first(self, place: str, before: FailedMark | None, at_once: int) -> Iterator[FailedMark]:
         """Yield the same marks in the order of the index, page by page as the merge consumes them."""
         until = instant.LATEST if before is None else before.failed_at
-        entries = items_of(
-            self.query,
+        entries = self._table.items(
             IndexName=FAILED.name,
             KeyConditionExpression="failed = :place AND failed_at <= :until",
             ExpressionAttributeValues={":place": {"S": place}, ":until": {"S": instant.text(until)}},
@@ -121,7 +112,7 @@ class DynamoQueries:
         cursor: str | None,
     ) -> Page:
         span = due_order.KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
-        marks = list(islice(span.of_tenant(self.query, tenant_id, limit), limit + 1))
+        marks = list(islice(span.of_tenant(self._table, tenant_id, limit), limit + 1))
         rows = self.get_rows([ActionRef(tenant_id, mark.id) for mark in marks[:limit]])
         shown = sorted((row for row in rows if span.holds(row)), key=DueMark.of)
         more = str(marks[limit - 1]) if len(marks) > limit else None
@@ -166,7 +157,7 @@ class DynamoQueries:
             first = cursor + "!"
         if first > last:
             return Page((), None)  # DynamoDB rejects a BETWEEN with reversed bounds
-        answer = self.query(
+        answer = self._table.query(
             KeyConditionExpression="pk = :pk AND sk BETWEEN :first AND :last",
             ExpressionAttributeValues={
                 ":pk": {"S": partition(tenant_id, job)},
@@ -188,8 +179,7 @@ class DynamoQueries:
 
     def _newest_first(self, partition_key: str, cursor: str | None, at_once: int) -> Iterator[Action]:
         """Yield the rows of a shard, page by page as the merge consumes them."""
-        items = items_of(
-            self.query,
+        items = self._table.items(
             KeyConditionExpression="pk = :pk AND sk < :before",
             ExpressionAttributeValues={":pk": {"S": partition_key}, ":before": {"S": cursor or "~"}},
             ScanIndexForward=False,
@@ -204,7 +194,7 @@ class DynamoQueries:
         if after is not None and after >= until:
             return DuePage((), None)  # DynamoDB rejects a BETWEEN with reversed bounds
         start = {} if cursor is None else {"ExclusiveStartKey": _due_start(shard, cursor)}
-        answer = self.query(
+        answer = self._table.query(
             IndexName=DUE.name,
             KeyConditionExpression="due_shard = :shard AND due_at BETWEEN :first AND :until",
             ExpressionAttributeValues={
@@ -218,28 +208,6 @@ class DynamoQueries:
         entries = tuple(entry for item in answer["Items"] if (entry := _readable_entry(item)))
         last: Item | None = answer.get("LastEvaluatedKey")
         return DuePage(entries, _due_cursor(last) if last else None)
-
-    def query(self, **request: Any) -> Any:
-        """Query the table."""
-        with translate_errors(SERVICE):
-            return self._client.query(TableName=self._table, **request)
-
-
-def get_items(client: DynamoDBClient, table: str, keys: Sequence[Item]) -> Iterator[Item]:
-    """Yield at most 100 items by consistent reads, in no order; missing items are left out.
-
-    Raises:
-        BackendUnavailable: DynamoDB left some items unread in each of eight attempts.
-    """
-    request: Any = {table: {"Keys": keys, "ConsistentRead": True}}
-    for _ in range(_ATTEMPTS):
-        with translate_errors(SERVICE):
-            response: Any = client.batch_get_item(RequestItems=request)
-        yield from response.get("Responses", {}).get(table, [])
-        request = response.get("UnprocessedKeys")
-        if not request:
-            return
-    raise BackendUnavailable(SERVICE, f"{_ATTEMPTS} attempts left keys of a batch unread")
 
 
 def _readable(item: Item) -> Action | None:

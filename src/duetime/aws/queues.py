@@ -6,9 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
-
-from duetime.aws.faults import code_of, translate_errors
+from duetime.aws.faults import ignoring, translate_errors
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports.wakeups import FAILURES, NOTIFICATIONS, Send
@@ -20,12 +18,12 @@ if TYPE_CHECKING:
 
 SERVICE = "SQS"
 _BATCH = 10
-_GONE = {
+_GONE = (
     "MessageNotInflight",
     "ReceiptHandleIsInvalid",
     "InvalidParameterValue",
     "AWS.SimpleQueueService.MessageNotInflight",
-}
+)
 
 
 class SqsQueues:
@@ -60,14 +58,10 @@ class SqsQueues:
             )
 
     def extend(self, queue: str, receipt: str, seconds: int) -> None:
-        with translate_errors(SERVICE):
-            try:
-                self._client.change_message_visibility(
-                    QueueUrl=self._url(queue), ReceiptHandle=receipt, VisibilityTimeout=seconds
-                )
-            except ClientError as error:
-                if code_of(error) not in _GONE:
-                    raise
+        with translate_errors(SERVICE), ignoring(*_GONE):
+            self._client.change_message_visibility(
+                QueueUrl=self._url(queue), ReceiptHandle=receipt, VisibilityTimeout=seconds
+            )
 
     def _url(self, queue: str) -> str:
         try:
