@@ -100,7 +100,7 @@ def nominal(facts, start, end):
 
 
 def stacked(facts, item):
-    return CadenceSet.of(item.definition.cadences, facts.job.anchor)
+    return CadenceSet.from_texts(item.definition.cadences, facts.job.anchor)
 
 
 def silenced(facts, start, end):

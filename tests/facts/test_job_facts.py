@@ -9,7 +9,7 @@ import pytest
 from duetime import RetryPolicy, ids
 from duetime.errors import DeclarationError
 from duetime.model.job import (
-    ATTEND_SHARDS,
+    MAINTENANCE_SHARDS,
     WHOLE_JOB,
     Definition,
     Job,
@@ -17,7 +17,7 @@ from duetime.model.job import (
     Origin,
     Overlap,
     Pause,
-    attend_shard_of,
+    maintenance_shard_of,
 )
 from duetime.model.run_stats import EndedRun, RunStats
 from duetime.retry import Tuning
@@ -181,8 +181,8 @@ def test_a_version_that_is_not_kept_ended_before_this_one_began():
 
 
 def test_jobs_are_spread_over_the_shards_of_the_index_that_is_looked_after():
-    shards = {attend_shard_of(JobRef(ids.SYSTEM_TENANT, f"billing-job-{index}")) for index in range(50)}
-    assert shards == set(ids.SHARDS[:ATTEND_SHARDS])
+    shards = {maintenance_shard_of(JobRef(ids.SYSTEM_TENANT, f"billing-job-{index}")) for index in range(50)}
+    assert shards == set(ids.SHARDS[:MAINTENANCE_SHARDS])
 
 
 def test_its_cadences_are_read_as_one_from_its_anchor():

@@ -49,7 +49,7 @@ class DynamoGrants:
         self._table, self._clock = DynamoTable(client, table), clock
         self._read: dict[TenantId, tuple[datetime, Mapping[str, Grant]]] = {}
 
-    def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
+    def for_tenant(self, tenant_id: TenantId) -> Mapping[str, Grant]:
         """See `duetime.ports.access.Grants`, here and below."""
         now = self._clock.now()
         read_at, grants = self._read.get(tenant_id, (None, {}))
@@ -96,7 +96,7 @@ class DynamoAuditTrail:
         with suppress(ConditionFailed):
             self._table.put(item, ConditionExpression=condition)
 
-    def of(
+    def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:
         if cursor is not None and not is_entry_id(cursor):

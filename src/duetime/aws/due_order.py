@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import heapq
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
 from duetime import instant
-from duetime.aws.dynamodb import DynamoTable
+from duetime.aws.dynamodb import DynamoTable, readable
 from duetime.aws.keys import Item, partition, ref_of
 from duetime.aws.tables import TENANT_DUE
 from duetime.ids import SHARDS
 from duetime.model.action import Action
-from duetime.model.due_mark import DueMark
-
-log = logging.getLogger(__name__)
+from duetime.model.marks import DueMark
 
 _AFTER_TIES = "~"
 """Sorts after all entries of one instant, and before the next instant."""
@@ -58,7 +55,7 @@ class KeyRange:
             ExpressionAttributeValues={":place": {"S": place}, ":first": {"S": first}, ":last": {"S": last}},
             Limit=at_once,
         )
-        marks = (mark for item in entries if (mark := _readable(item)))
+        marks = readable(entries, _due_mark, "due entry")
         return (mark for mark in marks if self.mark is None or mark > self.mark)
 
     def _bounds(self) -> tuple[str, str]:
@@ -69,10 +66,5 @@ class KeyRange:
         return first, instant.text(self.until or instant.LATEST)
 
 
-def _readable(item: Item) -> DueMark | None:
-    """Return the mark; log an unreadable entry and return None, so that it does not block the others."""
-    try:
-        return DueMark(instant.parse(item["due_at"]["S"]), ref_of(item).id)
-    except (KeyError, ValueError, OverflowError):
-        log.exception("due entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
+def _due_mark(item: Item) -> DueMark:
+    return DueMark(instant.parse(item["due_at"]["S"]), ref_of(item).id)

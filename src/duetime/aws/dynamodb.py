@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from duetime.aws.faults import translate_errors
 from duetime.aws.keys import Item
@@ -12,10 +13,24 @@ from duetime.errors import BackendUnavailable
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+log = logging.getLogger(__name__)
+
 SERVICE = "DynamoDB"
 _BATCH_READS = 8
+_UNREADABLE = (KeyError, ValueError, OverflowError)
 
+T = TypeVar("T")
 Client: TypeAlias = "DynamoDBClient"
+
+
+def readable(items: Iterable[Item], read: Callable[[Item], T], kind: str) -> Iterator[T]:
+    """Read the items; log unreadable ones and leave them out, so that they do not block the others."""
+    for item in items:
+        try:
+            yield read(item)
+        except _UNREADABLE:
+            extra = {"pk": item.get("pk"), "sk": item.get("sk")}
+            log.exception("%s cannot be read", kind, extra=extra)
 
 
 class DynamoTable:

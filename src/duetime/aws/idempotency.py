@@ -93,7 +93,10 @@ class DynamoIdempotencyKeys:
                 "ConditionExpression": KEY_IS_THAT_ACTIONS,
                 "ExpressionAttributeValues": {":former": {"S": held.action_id}},
             }
-        item = {**self._key(action.ref, action.idempotency_key), **_item(HeldKey.of(action, terms.until))}
+        item = {
+            **self._key(action.ref, action.idempotency_key),
+            **_item(HeldKey.for_action(action, terms.until)),
+        }
         request = {
             "TableName": self._table.name,
             "Item": item,

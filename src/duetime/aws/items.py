@@ -16,7 +16,7 @@ from duetime.model.change import Change
 _INSTANTS = ("lease_until", "first_due_at", "cancel_requested_at", "changed_at", "planned_at")
 _TEXTS = (
     *("retry", "cancel_requested_by", "changed_by", "cadence", "job_tenant", "note"),
-    *("idempotency_key", "concurrency_key", "skip_reason", "trace"),
+    *("idempotency_key", "concurrency_key", "skip_reason"),
 )
 _COUNTS = {"recoveries": 0, "redriven_after": 0, "payload_version": 1, "concurrency_limit": 1}
 """Whole numbers, with their defaults."""
@@ -46,6 +46,8 @@ def to_item(action: Action, *, due_order: bool = False) -> Item:
         item["payload"] = {"S": action.payload}
     if action.correlation_id is not None:
         item["correlation"] = {"S": correlation_key(action.tenant_id, action.correlation_id)}
+    if action.trace is not None:
+        item["trace"] = {"S": action.trace}
     if due_order and ids.is_one_shot(action.id):
         item["tenant_due"] = {"S": shard_key(action.ref)}
     return item | _of_runs(action)
@@ -150,6 +152,7 @@ def _read(item: Item) -> Action:
         attempt=int(item["attempt"]["N"]),
         created_by=item["created_by"]["S"],
         payload=item.get("payload", {}).get("S"),
+        trace=item.get("trace", {}).get("S"),
         claim_nonce=item.get("nonce", {}).get("S"),
         attempts=tuple(_to_attempt(entry["M"]) for entry in item.get("attempts", {}).get("L", ())),
         **given,

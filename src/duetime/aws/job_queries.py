@@ -22,17 +22,17 @@ from duetime.aws.job_items import (
     to_version,
 )
 from duetime.aws.keys import Item, partition
-from duetime.aws.tables import ATTEND, JOB_NAMES
+from duetime.aws.tables import JOB_NAMES, MAINTENANCE
 from duetime.errors import BackendUnavailable, InvalidCursor
 from duetime.ids import SHARDS, TenantId
-from duetime.model.job import ATTEND_SHARDS, Job, JobRef, JobSpan, Version
+from duetime.model.job import MAINTENANCE_SHARDS, Job, JobRef, JobSpan, Version
 from duetime.ports.jobs import JobPage
 
 log = logging.getLogger(__name__)
 
 _READS = 5
 _JOBS_AT_ONCE = 50
-_ATTEND = tuple(SHARDS[:ATTEND_SHARDS])
+_SHARDS = tuple(SHARDS[:MAINTENANCE_SHARDS])
 _UNREADABLE = (KeyError, ValueError)
 
 
@@ -60,17 +60,17 @@ class JobQueries:
         more = "LastEvaluatedKey" in answer
         return JobPage(jobs, refs[-1].name if more and refs else None)
 
-    def to_attend(
+    def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[JobRef], str | None]:
-        shard, start = _attend_start(cursor)
+        shard, start = _maintenance_start(cursor)
         refs: list[JobRef] = []
-        while shard < len(_ATTEND):
+        while shard < len(_SHARDS):
             answer = self._table.query(
-                IndexName=ATTEND.name,
+                IndexName=MAINTENANCE.name,
                 KeyConditionExpression="attend_shard = :shard AND attend_at <= :until",
                 ExpressionAttributeValues={
-                    ":shard": {"S": _ATTEND[shard]},
+                    ":shard": {"S": _SHARDS[shard]},
                     ":until": {"S": instant.text(until)},
                 },
                 Limit=limit - len(refs),
@@ -84,7 +84,7 @@ class JobQueries:
                 start = {"ExclusiveStartKey": last}
             if len(refs) >= limit:
                 break
-        return refs, None if shard == len(_ATTEND) else _attend_cursor(shard, start)
+        return refs, None if shard == len(_SHARDS) else _maintenance_cursor(shard, start)
 
     def versions(self, ref: JobRef) -> Sequence[Version]:
         found = self._current(ref, FORMER + "~")
@@ -150,20 +150,20 @@ def _is_consistent(found: Mapping[str, Item]) -> bool:
     return written[0] is not None and written[0] == written[1]
 
 
-def _attend_cursor(shard: int, start: Mapping[str, Item]) -> str:
+def _maintenance_cursor(shard: int, start: Mapping[str, Item]) -> str:
     last = start.get("ExclusiveStartKey", {})
     return " ".join([str(shard), *(last[name]["S"] for name in ("attend_at", "pk", "sk") if name in last)])
 
 
-def _attend_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
+def _maintenance_start(cursor: str | None) -> tuple[int, dict[str, Item]]:
     if cursor is None:
         return 0, {}
     match cursor.split(" "):
-        case [shard] if shard in _ATTEND:
-            return _ATTEND.index(shard), {}
-        case [shard, maintain_at, pk, sk] if shard in _ATTEND:
+        case [shard] if shard in _SHARDS:
+            return _SHARDS.index(shard), {}
+        case [shard, maintain_at, pk, sk] if shard in _SHARDS:
             last = {"attend_shard": shard, "attend_at": maintain_at, "pk": pk, "sk": sk}
             key = {name: {"S": text} for name, text in last.items()}
-            return _ATTEND.index(shard), {"ExclusiveStartKey": key}
+            return _SHARDS.index(shard), {"ExclusiveStartKey": key}
         case _:
             raise InvalidCursor

@@ -14,11 +14,10 @@ from duetime.aws.timers import target
 from duetime.errors import BackendUnavailable, truncate
 from duetime.model.job import Precision
 from duetime.ports.jobs import JobWake
+from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
-
-    from duetime.settings import Settings
 
 SERVICE = "EventBridge"
 _TARGET = "dispatch"

@@ -51,7 +51,7 @@ class DynamoJobStore:
 
     get = delegate("_queries", JobQueries.get)
     list = delegate("_queries", JobQueries.list)
-    to_attend = delegate("_queries", JobQueries.to_attend)
+    due_for_maintenance = delegate("_queries", JobQueries.due_for_maintenance)
     versions = delegate("_queries", JobQueries.versions)
     spans = delegate("_queries", JobQueries.spans)
 

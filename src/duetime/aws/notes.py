@@ -10,7 +10,7 @@ from duetime.aws.dynamodb import Client, DynamoTable
 from duetime.clock import Clock
 from duetime.model.manifest import Manifest, WorkerRoute, routes_by_type
 
-_MANIFESTS = {"S": "system#manifest"}
+MANIFESTS = {"S": "system#manifest"}
 _BOOKMARKS = {"S": "system#bookmark"}
 _REREAD_AFTER = timedelta(seconds=60)
 _REREAD_UNKNOWN_AFTER = timedelta(seconds=5)
@@ -57,7 +57,7 @@ class DynamoRoutes:
     def _read(self) -> Mapping[str, WorkerRoute]:
         items = self._table.items(
             KeyConditionExpression="pk = :manifests",
-            ExpressionAttributeValues={":manifests": _MANIFESTS},
+            ExpressionAttributeValues={":manifests": MANIFESTS},
             ConsistentRead=True,
         )
         return routes_by_type(Manifest.from_json(item["manifest"]["S"]) for item in items)
@@ -65,13 +65,8 @@ class DynamoRoutes:
 
 def publish(client: Client, table: str, manifest: Manifest) -> None:
     """Replace a worker's manifest."""
-    item = {"pk": _MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}}
+    item = {"pk": MANIFESTS, "sk": {"S": manifest.worker}, "manifest": {"S": manifest.to_json()}}
     DynamoTable(client, table).put(item)
-
-
-def withdraw(client: Client, table: str, worker: str) -> None:
-    """Remove a worker's manifest."""
-    DynamoTable(client, table).delete({"pk": _MANIFESTS, "sk": {"S": worker}})
 
 
 class DynamoBookmarks:

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import heapq
-import logging
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 
 from duetime import ids, instant
 from duetime.aws import due_order
-from duetime.aws.dynamodb import Client, DynamoTable
+from duetime.aws.dynamodb import Client, DynamoTable, readable
 from duetime.aws.items import from_item
 from duetime.aws.keys import Item, correlation_key, partition, ref_of, row_key
 from duetime.aws.tables import CORRELATION, DUE, FAILED
 from duetime.errors import InvalidCursor
 from duetime.ids import SEPARATOR, SHARDS, JobName, TenantId
 from duetime.model.action import Action, ActionRef, Status
-from duetime.model.due_mark import DueMark
-from duetime.model.failed_mark import FailedMark
+from duetime.model.marks import DueMark, FailedMark
 from duetime.ports.actions import DueEntry, DuePage, Page
-
-log = logging.getLogger(__name__)
 
 _GET_AT_ONCE = 100
 _SECOND = timedelta(seconds=1)
 _BETWEEN_MARKS = "|"
-_UNREADABLE = (KeyError, ValueError, OverflowError)
 
 
 class DynamoQueries:
@@ -44,7 +39,7 @@ class DynamoQueries:
         )  # a lagging index may repeat a row; DynamoDB rejects repeated keys
         for first in range(0, len(distinct), _GET_AT_ONCE):
             keys = [row_key(ref) for ref in distinct[first : first + _GET_AT_ONCE]]
-            rows.extend(row for item in self._table.get_many(keys) if (row := _readable(item)))
+            rows.extend(readable(self._table.get_many(keys), from_item, "row"))
         return rows
 
     def by_correlation(
@@ -76,7 +71,9 @@ class DynamoQueries:
         merged = heapq.merge(*(self._failed_in(place, before, at_once) for place in places), reverse=True)
         marks = list(islice(merged, limit + 1))
         rows = self.get_rows([mark.ref for mark in marks[:limit]])
-        failed = sorted((row for row in rows if row.status is Status.FAILED), key=FailedMark.of, reverse=True)
+        failed = sorted(
+            (row for row in rows if row.status is Status.FAILED), key=FailedMark.from_row, reverse=True
+        )
         more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in failed), more)
 
@@ -99,7 +96,7 @@ class DynamoQueries:
             ScanIndexForward=False,
             Limit=at_once,
         )
-        marks = (mark for item in entries if (mark := _readable_mark(item)))
+        marks = readable(entries, _failed_mark, "failed entry")
         return (mark for mark in marks if before is None or mark < before)
 
     def in_due_order(
@@ -114,7 +111,7 @@ class DynamoQueries:
         span = due_order.KeyRange(after, until, None if cursor is None else DueMark.parse(cursor))
         marks = list(islice(span.of_tenant(self._table, tenant_id, limit), limit + 1))
         rows = self.get_rows([ActionRef(tenant_id, mark.id) for mark in marks[:limit]])
-        shown = sorted((row for row in rows if span.holds(row)), key=DueMark.of)
+        shown = sorted((row for row in rows if span.holds(row)), key=DueMark.from_row)
         more = str(marks[limit - 1]) if len(marks) > limit else None
         return Page(tuple(row.without_payload() for row in shown), more)
 
@@ -167,7 +164,7 @@ class DynamoQueries:
             ConsistentRead=True,
             Limit=limit,
         )
-        rows = (row for item in answer["Items"] if (row := _readable(item)))
+        rows = readable(answer["Items"], from_item, "row")
         more: Item | None = answer.get("LastEvaluatedKey")
         return Page(tuple(row.without_payload() for row in rows), more["sk"]["S"] if more else None)
 
@@ -186,7 +183,7 @@ class DynamoQueries:
             ConsistentRead=True,
             Limit=at_once,
         )
-        return (row for item in items if (row := _readable(item)))
+        return readable(items, from_item, "row")
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
@@ -205,37 +202,18 @@ class DynamoQueries:
             Limit=limit,
             **start,
         )
-        entries = tuple(entry for item in answer["Items"] if (entry := _readable_entry(item)))
+        entries = tuple(readable(answer["Items"], _due_entry, "due entry"))
         last: Item | None = answer.get("LastEvaluatedKey")
         return DuePage(entries, _due_cursor(last) if last else None)
 
 
-def _readable(item: Item) -> Action | None:
-    """Return the row; log an unreadable row and return None, so that it does not block the others."""
-    try:
-        return from_item(item)
-    except _UNREADABLE:
-        log.exception("row cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
+def _due_entry(item: Item) -> DueEntry:
+    return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
 
 
-def _readable_entry(item: Item) -> DueEntry | None:
-    """Return the entry; log an unreadable entry and return None, so that it does not block the sweep."""
-    try:
-        return DueEntry(ref_of(item), instant.parse(item["due_at"]["S"]))
-    except _UNREADABLE:
-        log.exception("due entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
-
-
-def _readable_mark(item: Item) -> FailedMark | None:
-    """Return the mark; log an unreadable entry of the failed index and return None."""
-    try:
-        ref = ref_of(item)
-        return FailedMark(instant.parse(item["failed_at"]["S"]), ref.id, ref.tenant_id)
-    except _UNREADABLE:
-        log.exception("failed entry cannot be read", extra={"pk": item.get("pk"), "sk": item.get("sk")})
-        return None
+def _failed_mark(item: Item) -> FailedMark:
+    ref = ref_of(item)
+    return FailedMark(instant.parse(item["failed_at"]["S"]), ref.id, ref.tenant_id)
 
 
 def _marks(job: JobName, cursor: str | None, *, has_events: bool) -> dict[bool, str]:

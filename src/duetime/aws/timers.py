@@ -11,11 +11,10 @@ from duetime.aws.faults import ignoring, translate_errors
 from duetime.aws.messages import to_json
 from duetime.errors import BackendMisconfigured, BackendUnavailable
 from duetime.ports.wakeups import DueMessage
+from duetime.settings import Settings
 
 if TYPE_CHECKING:
     from mypy_boto3_scheduler import EventBridgeSchedulerClient
-
-    from duetime.settings import Settings
 
 SERVICE = "EventBridge Scheduler"
 NAME_LIMIT = 64

@@ -52,7 +52,7 @@ def timeline(known: JobHistory, rows: OccurrenceRows, start: datetime, end: date
     A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
     """
     for version in known.versions:
-        stacked = CadenceSet.of(version.definition.cadences, known.job.anchor)
+        stacked = CadenceSet.from_texts(version.definition.cadences, known.job.anchor)
         after, until = max(version.since, start), min(version.until or end, end)
         if version.definition.self_scheduled or not has_times(stacked.cadences):
             yield from (_run(row, version, stacked) for row in _runs(version, stacked, rows, start, end))

@@ -54,7 +54,7 @@ class MemoryJobStore:
         shown = tuple(found[:limit])
         return JobPage(shown, shown[-1].name if len(found) > limit else None)
 
-    def to_attend(
+    def due_for_maintenance(
         self, until: datetime, *, limit: int, cursor: str | None
     ) -> tuple[Sequence[JobRef], str | None]:
         after = _from_cursor(cursor)
@@ -184,7 +184,7 @@ class MemoryJobStore:
             found = [span for span in self._spans.get(ref, ()) if span.start < end and span.end > start]
         return sorted(found, key=lambda span: span.start)
 
-    def earliest_attend_at(self) -> datetime | None:
+    def earliest_maintenance(self) -> datetime | None:
         """Return the earliest maintenance time of all jobs."""
         with self._store.lock:
             return min([job.maintain_at for job in self._jobs.values()], default=None)

@@ -212,7 +212,7 @@ class Job:
     @property
     def stacked(self) -> CadenceSet:
         """Its parsed cadences."""
-        return CadenceSet.of(self.definition.cadences, self.anchor)
+        return CadenceSet.from_texts(self.definition.cadences, self.anchor)
 
     @property
     def is_paused(self) -> bool:
@@ -265,10 +265,10 @@ class Job:
         return None if version == self.version else self.ends.get(version, self.since)
 
 
-def attend_shard_of(ref: JobRef) -> str:
+def maintenance_shard_of(ref: JobRef) -> str:
     """Return the job's partition in the index by `maintain_at`."""
-    return ids.SHARDS[sum(ref.name.encode()) % ATTEND_SHARDS]
+    return ids.SHARDS[sum(ref.name.encode()) % MAINTENANCE_SHARDS]
 
 
-ATTEND_SHARDS = 4
+MAINTENANCE_SHARDS = 4
 """Partitions of that index: a constant of the format."""
