@@ -149,7 +149,7 @@ def _job(app: App, handler: Handler, job: Definition, now: datetime) -> JobRepor
         cadences = read_cadences(job.cadences)
     except DuetimeError as error:  # a definition made without a decorator
         return JobReport(job, handler.where, {}, None, (str(error),), ())
-    cadence_set = CadenceSet.of(tuple(cadence.text for cadence in cadences), now)
+    cadence_set = CadenceSet.from_texts(tuple(cadence.text for cadence in cadences), now)
     return JobReport(
         definition=job,
         where=handler.where,

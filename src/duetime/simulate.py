@@ -73,7 +73,7 @@ def simulate(app: App, start: datetime, until: datetime) -> Simulated:
 def _runs(name: JobName, texts: tuple[str, ...], start: datetime, until: datetime) -> JobRuns:
     from duetime.cadence import upcoming_clock_changes  # noqa: PLC0415 - an app without jobs loads no cadence
 
-    cadence_set = CadenceSet.of(texts, start)
+    cadence_set = CadenceSet.from_texts(texts, start)
     found = [due.at for due in islice(cadence_set.between(start, until), MOST + 1)]
     changes = [
         row for cadence in cadence_set.cadences for row in upcoming_clock_changes(cadence, start, until)

@@ -165,7 +165,7 @@ class Access:
 
     def list(self, request: Request) -> GrantList:
         """Return the grants made at run time, without those in the settings."""
-        held = self.grants.of(caller_at(request).tenant_id)
+        held = self.grants.for_tenant(caller_at(request).tenant_id)
         return GrantList(items=[GrantView.from_grant(held[role]) for role in sorted(held)])
 
     def grant(self, role: str, body: Annotated[GrantRequest, Body()], request: Request) -> GrantView:
@@ -202,7 +202,7 @@ class Access:
         if action is not None and job is not None:
             raise InvalidRequest([Flaw("job", "is said beside action; leave out one of them")])
         target = _target(action, job)
-        page = self.trail.of(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
+        page = self.trail.list(caller_at(request).tenant_id, target, limit=limit, cursor=cursor)
         return AuditPageView(
             items=[AuditEntryView.from_entry(entry) for entry in page], next_cursor=page.cursor
         )

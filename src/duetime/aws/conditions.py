@@ -19,7 +19,7 @@ from duetime import instant
 from duetime.aws.items import attempt_entry, to_epoch, to_item
 from duetime.aws.keys import shard_key
 from duetime.model.action import KEPT_ATTEMPTS, Action, Attempt, Status
-from duetime.model.lease import ClaimTerms, Settlement
+from duetime.model.lease import FENCE_STEP, ClaimTerms, Settlement
 
 ROW_IS_ABSENT = "attribute_not_exists(pk)"
 
@@ -70,14 +70,15 @@ def _take(terms: ClaimTerms, condition: str, *, counted: str, values: Mapping[st
     return {
         "ConditionExpression": condition,
         "UpdateExpression": (
-            "SET #status = :processing, fence = fence + :one, lease_until = :lease_until, nonce = :nonce,"
-            " attempts = list_append(if_not_exists(attempts, :none), :started),"
+            "SET #status = :processing, fence = fence + :fence_step, lease_until = :lease_until,"
+            " nonce = :nonce, attempts = list_append(if_not_exists(attempts, :none), :started),"
             f" retry = if_not_exists(retry, :retry), {counted}"
         ),
         "ExpressionAttributeNames": _STATUS,
         "ExpressionAttributeValues": {
             ":processing": _status(Status.PROCESSING),
             ":one": _ONE,
+            ":fence_step": {"N": str(FENCE_STEP)},
             ":lease_until": _at(terms.lease_until),
             ":nonce": {"S": terms.nonce},
             ":none": {"L": []},

@@ -92,6 +92,16 @@ def code_of(error: ClientError) -> str:
 
 
 @contextmanager
+def ignoring(*codes: str) -> Iterator[None]:
+    """Ignore errors with one of these codes of the service."""
+    try:
+        yield
+    except ClientError as error:
+        if code_of(error) not in codes:
+            raise
+
+
+@contextmanager
 def translate_errors(service: str, cures: Cures = dict) -> Iterator[None]:
     """Translate AWS errors into `BackendMisconfigured` (permanent) or `BackendUnavailable` (temporary).
 

@@ -37,7 +37,7 @@ from duetime.model.job import (
     Pause,
     SpanKind,
     Version,
-    attend_shard_of,
+    maintenance_shard_of,
 )
 from duetime.model.run_stats import RunStats
 from duetime.model.wake_state import WakeState
@@ -81,7 +81,7 @@ def to_state(job: Job) -> Item:
         **job_key(job.ref, STATE),
         "tenant": {"S": job.ref.tenant_id},
         "name": {"S": job.ref.name},
-        "attend_shard": {"S": attend_shard_of(job.ref)},
+        "attend_shard": {"S": maintenance_shard_of(job.ref)},
         "origin": {"S": job.origin.value},
         "anchor": at(job.anchor),
         "revision": {"N": str(job.revision)},

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from duetime.aws.access import to_entry
+from duetime.aws.items import change_of
 from duetime.aws.job_items import SPAN, STATE, from_span, job_ref_of, state_alone
 from duetime.aws.keys import Item
-from duetime.aws.row_changes import change_of
 from duetime.aws.undelivered import PARTITION, from_undelivered_item
 from duetime.errors import DuetimeError, UnreadableRow
 from duetime.events.publish import PublishedFact

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 
 from duetime.aws.faults import code_of, translate_errors
+from duetime.aws.items import change_of
 from duetime.aws.keys import ref_of
-from duetime.aws.row_changes import change_of
 from duetime.aws.stream_records import subject_of
 from duetime.errors import BackendUnavailable, UnreadableRow
 from duetime.ports.undelivered import RowRecord, StreamBatch, StreamRecord

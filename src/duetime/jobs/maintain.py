@@ -117,7 +117,7 @@ class MaintainDueJobs:
         """Return all jobs that are due now, before any is maintained: that moves it in the index."""
         found, cursor, until = list[JobRef](), None, self._clock.now() + LEAD
         while True:
-            refs, cursor = self._jobs.to_attend(until, limit=_PAGE, cursor=cursor)
+            refs, cursor = self._jobs.due_for_maintenance(until, limit=_PAGE, cursor=cursor)
             found += refs
             if cursor is None:
                 return found

@@ -57,7 +57,7 @@ class Repair:
     def _all(self) -> Iterator[JobRef]:
         cursor = None
         while True:
-            refs, cursor = self._jobs.to_attend(instant.LATEST, limit=_PAGE, cursor=cursor)
+            refs, cursor = self._jobs.due_for_maintenance(instant.LATEST, limit=_PAGE, cursor=cursor)
             yield from refs
             if cursor is None:
                 return

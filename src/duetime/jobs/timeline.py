@@ -3,8 +3,8 @@
 Its nominal times in order with their status, and those that calendars and gaps removed. Pure.
 
 A version has times while it was in force. A cadence of every second, paused for a month, has millions with
-one status. After `MANY` of them in a row the walk jumps to the last one before a change: the next turn of the
-history, the next row, or the next time of another source.
+one status. After `counted` of them in a row the walk jumps to the last one before a change: the next turn of
+the history, the next row, or the next time of another source.
 """
 
 from __future__ import annotations
@@ -46,19 +46,21 @@ class OccurrenceRows(Protocol):
         ...
 
 
-def timeline(known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime) -> Iterator[Keyed]:
+def timeline(
+    known: JobHistory, rows: OccurrenceRows, start: datetime, end: datetime, *, counted: int = MANY
+) -> Iterator[Keyed]:
     """Return the occurrences in (start, end], in order.
 
     A version without times, or a self-scheduled one, has its runs; others leave out manual runs.
     """
     for version in known.versions:
-        stacked = CadenceSet.of(version.definition.cadences, known.job.anchor)
+        stacked = CadenceSet.from_texts(version.definition.cadences, known.job.anchor)
         after, until = max(version.since, start), min(version.until or end, end)
         if version.definition.self_scheduled or not has_times(stacked.cadences):
             yield from (_run(row, version, stacked) for row in _runs(version, stacked, rows, start, end))
         elif after < until:
             planned = rows.of_version(version.number, after, until)
-            yield from _Walk(known, version, stacked, planned, until).after(after)
+            yield from _Walk(known, version, stacked, planned, until, counted=counted).after(after)
 
 
 def _runs(
@@ -102,8 +104,11 @@ class _Walk:
         stacked: CadenceSet,
         rows: Iterator[Action],
         until: datetime,
+        *,
+        counted: int,
     ) -> None:
         self._known, self._version, self._stacked, self._until = known, version, stacked, until
+        self._counted = counted
         self._turns = sorted([*known.turns(), until + _LEAST])
         self._rows = (row for row in rows if not ids.is_manual_run(row.id))
         self._row = next(self._rows, None)
@@ -207,7 +212,7 @@ class _Walk:
         if len(found) != 1 or found[0][0] != self._last:
             self._last, self._alike = found[-1][0] if found else None, 0
         self._alike += 1
-        if self._alike <= MANY or len(here) != 1:
+        if self._alike <= self._counted or len(here) != 1:
             return None
         key, entry = found[0]
         turn = self._turns[bisect_left(self._turns, entry.at)]

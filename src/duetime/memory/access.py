@@ -17,7 +17,7 @@ class MemoryGrants:
     def __init__(self) -> None:
         self._grants: dict[TenantId, dict[str, Grant]] = {}
 
-    def of(self, tenant_id: TenantId) -> Mapping[str, Grant]:
+    def for_tenant(self, tenant_id: TenantId) -> Mapping[str, Grant]:
         """See `duetime.ports.access.Grants`, here and below."""
         return dict(self._grants.get(tenant_id, {}))
 
@@ -47,7 +47,7 @@ class MemoryAuditTrail:
             if current is None or current.status is None:
                 self._entries[entry.id] = entry
 
-    def of(
+    def list(
         self, tenant_id: TenantId, target: AuditTarget | None, *, limit: int, cursor: str | None
     ) -> AuditPage:
         if cursor is not None and not is_entry_id(cursor):

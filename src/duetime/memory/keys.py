@@ -30,7 +30,7 @@ class MemoryIdempotencyKeys:
                 if first is not None:
                     return first
             if table.get(action.ref) is None:
-                self.by_key[key] = HeldKey.of(action, terms.until)
+                self.by_key[key] = HeldKey.for_action(action, terms.until)
                 table.write(None, action)
             return action
 
@@ -52,7 +52,7 @@ class MemoryIdempotencyKeys:
             row = self._table.get(ref)
             if row is None or row.idempotency_key is None or row.status is not Status.FAILED:
                 return redrive()
-            held = self.by_key.setdefault(_tenant_key(ref, row.idempotency_key), HeldKey.of(row, at))
+            held = self.by_key.setdefault(_tenant_key(ref, row.idempotency_key), HeldKey.for_action(row, at))
             return redrive() if held.action_id == ref.id else Rejected(row, taken_by=held.action_id)
 
 

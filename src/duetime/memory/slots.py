@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from duetime.ids import ActionId, TenantId
-from duetime.memory.table import MemoryTable
+from duetime.memory.table import MemoryTable, is_as_read
 from duetime.model import transition
 from duetime.model.action import Action, ActionRef, Status
 
@@ -28,7 +28,7 @@ class MemorySlots:
             if current is not None and current.claim_nonce == claimed.claim_nonce:
                 return True
             is_free = len(holders - {row.id}) < claimed.concurrency_limit
-            if current is None or not _is_as_read(current, row) or not is_free:
+            if current is None or not is_as_read(current, row) or not is_free:
                 return False
             self.by_key[row.tenant_id, key] = holders | {row.id}
             requested_at, requested_by = current.cancel_requested_at, current.cancel_requested_by
@@ -45,7 +45,7 @@ class MemorySlots:
             if current is None or row is None:
                 if current is not row:
                     return False
-            elif not _is_as_read(current, row):
+            elif not is_as_read(current, row):
                 return False
             elif current.status is Status.PROCESSING:
                 self._table.write(current, transition.fenced_off(current))
@@ -62,8 +62,3 @@ class MemorySlots:
         self.by_key[tenant_id, key] = others
         if not others:
             del self.by_key[tenant_id, key]
-
-
-def _is_as_read(current: Action, row: Action) -> bool:
-    states = [(read.status, read.generation, read.fence, read.lease_until) for read in (current, row)]
-    return states[0] == states[1]

@@ -30,6 +30,7 @@ from duetime.model.lease import (
     Renewed,
     Settlement,
     SettleResult,
+    applied_if_mine,
 )
 from duetime.ports.delegate import delegate
 from duetime.settings import DUE_SHARDS
@@ -164,7 +165,7 @@ class MemoryStore:
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         change = partial(transition.cancelled, by=by, at=at, expires_at=expires_at)
         outcome = self._move(ref, lambda row: row.status is Status.PENDING, change)
-        return _applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
+        return applied_if_mine(outcome, Status.CANCELLED, by=by, at=at)
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -174,7 +175,7 @@ class MemoryStore:
             lambda current: current.status is Status.PENDING and current.generation == row.generation,
             partial(transition.skipped, reason=reason, note=note, by=by, at=at, expires_at=expires_at),
         )
-        return _applied_if_mine(outcome, Status.SKIPPED, by=by, at=at)
+        return applied_if_mine(outcome, Status.SKIPPED, by=by, at=at)
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         return self._move(
@@ -221,7 +222,7 @@ class MemoryStore:
                 expires_at=None,
             ),
         )
-        return _applied_if_mine(self.keys.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
+        return applied_if_mine(self.keys.take_again(ref, at, redrive), Status.PENDING, by=by, at=at)
 
     def remove_payload(self, ref: ActionRef) -> None:
         """Do nothing: a payload in memory is part of its row."""
@@ -239,12 +240,3 @@ class MemoryStore:
 def _settled_before(current: Action | None, claimed: Action) -> SettleResult:
     was_this_run = current is not None and current.fence == claimed.fence
     return SettleResult.SETTLED if was_this_run else SettleResult.LEASE_LOST
-
-
-def _applied_if_mine(
-    outcome: Applied | Rejected, status: Status, *, by: str, at: datetime
-) -> Applied | Rejected:
-    """Return `Applied` if the row is as this call leaves it: then its first attempt changed it."""
-    row = outcome.action
-    is_mine = row is not None and (row.status, row.changed_by, row.changed_at) == (status, by, at)
-    return Applied(row) if row is not None and is_mine else outcome

@@ -80,6 +80,12 @@ class MemoryTable:
             return tuple(sorted(self.by_ref.values(), key=lambda row: row.id))
 
 
+def is_as_read(current: Action, read: Action) -> bool:
+    """Return whether status, generation, fence and lease of a row are those that the caller read."""
+    states = [(row.status, row.generation, row.fence, row.lease_until) for row in (current, read)]
+    return states[0] == states[1]
+
+
 def _partition(row: Action) -> tuple[TenantId, str]:
     return row.tenant_id, place_of(row.id)
 

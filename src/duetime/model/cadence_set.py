@@ -31,7 +31,7 @@ class CadenceSet:
     cadences: tuple[Cadence, ...]
 
     @classmethod
-    def of(cls, texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
+    def from_texts(cls, texts: tuple[str, ...], anchor: datetime) -> CadenceSet:
         """Parse their texts; an interval without a start begins at `anchor`.
 
         Raises:

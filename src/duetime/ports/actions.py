@@ -62,7 +62,6 @@ class ActionStore(Protocol):
     @property
     def due_shards(self) -> Sequence[str]:
         """Return all partitions that the due index can have."""
-        ...
 
     def put(self, action: Action) -> None:
         """*schedule*: add a pending row if no row has this id.
@@ -72,7 +71,6 @@ class ActionStore(Protocol):
         lost, or another planner was faster. This is success.
         An offloaded payload is written first, so that no row is ever without its payload.
         """
-        ...
 
     def put_many(self, actions: Sequence[Action]) -> None:
         """*schedule*, in bulk: put each action as `put` does, in no order and not as one transaction.
@@ -82,7 +80,6 @@ class ActionStore(Protocol):
         Raises:
             BackendUnavailable: some rows may be missing. A repeat with the same actions is safe.
         """
-        ...
 
     def put_once(self, action: Action, terms: KeyTerms) -> Action:
         """*schedule, under a key*: take the action's idempotency key, and add its row, in one transaction.
@@ -97,7 +94,6 @@ class ActionStore(Protocol):
             IdempotencyConflict: the key is not free, and its action has another type or payload. Nothing was
             added.
         """
-        ...
 
     def entries(self, action: Action, terms: KeyTerms | None = None) -> Sequence[Mapping[str, Any]]:
         """*schedule*: return the writes of `put` as entries for the caller's own ``TransactWriteItems``.
@@ -109,15 +105,12 @@ class ActionStore(Protocol):
         Raises:
             Unsupported: this back end is not DynamoDB.
         """
-        ...
 
     def get(self, ref: ActionRef) -> Action | None:
         """Return the row with its payload, by a consistent read, or None if there is no row."""
-        ...
 
     def get_rows(self, refs: Sequence[ActionRef]) -> Sequence[Action]:
         """Return the current rows in no order, without offloaded payloads and without missing rows."""
-        ...
 
     def claim(self, ref: ActionRef, terms: ClaimTerms) -> Claimed | LeaseHeld | NeedsSlot | None:
         """*claim*: pending → processing, or processing → processing if the lease has ended.
@@ -139,11 +132,9 @@ class ActionStore(Protocol):
             eligible row has a
             concurrency key (nothing is changed); None in all other cases.
         """
-        ...
 
     def holders(self, tenant_id: TenantId, concurrency_key: str) -> frozenset[ActionId]:
         """Return the actions that hold a slot of a concurrency key, by a consistent read."""
-        ...
 
     def claim_slot(self, row: Action, claimed: Action) -> bool:
         """*claim under a concurrency key*: replace `row` by `claimed` and take a slot, in one transaction.
@@ -155,7 +146,6 @@ class ActionStore(Protocol):
         return True.
         Other attributes of the row, such as a request to cancel, stay as they are.
         """
-        ...
 
     def evict(self, tenant_id: TenantId, concurrency_key: str, dead: ActionId, row: Action | None) -> bool:
         """Free the slot of an action that cannot free it any more, if its stored row is as in `row`.
@@ -167,21 +157,18 @@ class ActionStore(Protocol):
         claim only then, it holds nothing. If the row has changed, or holds no slot, return False and change
         nothing.
         """
-        ...
 
     def renew(self, claimed: Action, until: datetime) -> Renewed | None:
         """*heartbeat*: move the lease to `until` if the row is processing under this fence.
 
         Otherwise return None.
         """
-        ...
 
     def peek(self, claimed: Action) -> Renewed | None:
         """Return whether a cancel was requested, without a write and by an eventually consistent read.
 
         Return None if the row is no longer processing under this fence.
         """
-        ...
 
     def settle(self, claimed: Action, settlement: Settlement) -> SettleResult:
         """*settle*: processing → executed, failed, cancelled or pending, if the row is under this fence.
@@ -196,7 +183,6 @@ class ActionStore(Protocol):
         transactions block
         the key, the row is settled alone, and the next run that looks for a slot evicts it.
         """
-        ...
 
     def commit(
         self, claimed: Action, settlement: Settlement, *, entries: Sequence[Mapping[str, Any]], number: int
@@ -221,22 +207,18 @@ class ActionStore(Protocol):
             the row, or a
                 take-over, shows the result.
         """
-        ...
 
     def cancel(self, ref: ActionRef, *, by: str, at: datetime, expires_at: datetime) -> Applied | Rejected:
         """*cancel*: pending → cancelled. The row leaves the due index."""
-        ...
 
     def ask_to_cancel(self, ref: ActionRef, *, by: str, at: datetime) -> Applied | Rejected:
         """*ask to cancel*: write a request on a processing row.
 
         The first request stays; the fence does not change.
         """
-        ...
 
     def reschedule(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         """*reschedule*: pending → pending, with a new due time and the next `generation`."""
-        ...
 
     def skip(
         self, row: Action, reason: SkipReason, *, note: str, by: str, at: datetime, expires_at: datetime
@@ -245,14 +227,12 @@ class ActionStore(Protocol):
 
         It leaves the due index.
         """
-        ...
 
     def record(self, action: Action) -> None:
         """Add a row that is settled already, for a run outside the normal path.
 
         An existing row stays as it is.
         """
-        ...
 
     def redrive(self, ref: ActionRef, due_at: datetime, *, by: str, at: datetime) -> Applied | Rejected:
         """*redrive*: failed → pending, with the next `generation`, in the due index, without an expiry.
@@ -261,17 +241,14 @@ class ActionStore(Protocol):
         key, return
         `Rejected` with the id of that action.
         """
-        ...
 
     def by_correlation(
         self, tenant_id: TenantId, correlation_id: str, *, limit: int, cursor: str | None
     ) -> Page:
         """Return a tenant's actions with this correlation id, oldest first. The list may lag by a moment."""
-        ...
 
     def of_tenant(self, tenant_id: TenantId, *, limit: int, cursor: str | None) -> Page:
         """Return a tenant's one-shots, newest first. `of_job` returns runs of jobs."""
-        ...
 
     def failed(self, tenants: Sequence[TenantId], *, limit: int, cursor: str | None) -> Page:
         """Return failed actions of some tenants, latest failure first, then highest id; runs of jobs too.
@@ -281,7 +258,6 @@ class ActionStore(Protocol):
         Raises:
             InvalidCursor: the cursor is not from a list of these tenants.
         """
-        ...
 
     def in_due_order(
         self,
@@ -304,7 +280,6 @@ class ActionStore(Protocol):
         Raises:
             InvalidCursor: the cursor is not from a list in due order.
         """
-        ...
 
     def of_job(
         self,
@@ -321,7 +296,6 @@ class ActionStore(Protocol):
 
         Runs that events started are in partitions of their own, which are read only if `has_events`.
         """
-        ...
 
     def occurrences(
         self,
@@ -338,7 +312,6 @@ class ActionStore(Protocol):
 
         Manual runs are included.
         """
-        ...
 
     def due(
         self, shard: str, *, after: datetime | None, until: datetime, limit: int, cursor: str | None
@@ -347,12 +320,9 @@ class ActionStore(Protocol):
 
         It reads only the entries that it returns, however many are stored.
         """
-        ...
 
     def remove_payload(self, ref: ActionRef) -> None:
         """Delete the offloaded payload of a removed row."""
-        ...
 
     def remove_key(self, ref: ActionRef, key: str) -> None:
         """Delete the idempotency key of a removed row, unless another action has the key now."""
-        ...

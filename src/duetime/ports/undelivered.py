@@ -44,15 +44,12 @@ class UndeliveredStore(Protocol):
         may remove the
         message after `expires_at`. After a lost response, the count may be one too high.
         """
-        ...
 
     def list(self, *, limit: int, cursor: str | None) -> UndeliveredPage:
         """Return a page of all messages, newest id first. The list may lag by a moment."""
-        ...
 
     def get(self, undelivered_id: str) -> Undelivered | None:
         """Return the message by a consistent read, or None if there is none."""
-        ...
 
     def remove(self, thing: Undelivered) -> bool:
         """Remove a message if its count is that of `thing`.
@@ -61,7 +58,6 @@ class UndeliveredStore(Protocol):
 
         A missing message was removed by the first attempt of this call or by another caller: return True.
         """
-        ...
 
 
 class BodyQueues(Protocol):
@@ -74,7 +70,6 @@ class BodyQueues(Protocol):
             BackendUnavailable: the body may not be sent. A repeat is safe.
             BackendMisconfigured: no queue has this name.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +108,9 @@ class ChangeStream(Protocol):
 
     def read(self, batch: StreamBatch) -> Sequence[RowRecord] | None:
         """Return the records of a batch about rows, in order, or None if the first record is gone."""
-        ...
 
     def read_all(self, batch: StreamBatch) -> Sequence[StreamRecord] | None:
         """Return all records of a batch of either table, in order, or None if the first record is gone."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A job, its rows, and the verdict on whether one of them may begin."""
+"""Jobs, rows and decisions for the tests of the claim policy."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -60,7 +60,7 @@ def running(at=NOON - HOUR, *, lease_until=NOON + MINUTE, **more):
     return row(at, **facts | more)
 
 
-def verdict(of, its_job, *, now=NOON, holder=None, waiting=None, nonce="mine"):
+def decision_on(of, its_job, *, now=NOON, holder=None, waiting=None, nonce="mine"):
     locked = its_job
     if locked is not None and holder is not None:
         locked = replace(locked, running=holder.ref)

@@ -1,4 +1,4 @@
-"""What a job's facts say of themselves."""
+"""The model of jobs: definitions, pauses, retry policies and statistics."""
 
 import json
 from dataclasses import fields, replace
@@ -9,7 +9,7 @@ import pytest
 from duetime import RetryPolicy, ids
 from duetime.errors import DeclarationError
 from duetime.model.job import (
-    ATTEND_SHARDS,
+    MAINTENANCE_SHARDS,
     WHOLE_JOB,
     Definition,
     Job,
@@ -17,7 +17,7 @@ from duetime.model.job import (
     Origin,
     Overlap,
     Pause,
-    attend_shard_of,
+    maintenance_shard_of,
 )
 from duetime.model.run_stats import EndedRun, RunStats
 from duetime.retry import Tuning
@@ -58,18 +58,18 @@ def job(**given):
     return Job(ref=ref, **usual | given)
 
 
-class TestADefinition:
+class TestDefinition:
     @pytest.mark.parametrize("definition", [NIGHTLY, FULL], ids=["plain", "full"])
-    def test_is_read_back_as_it_was_written(self, definition):
+    def test_definition_round_trips_through_json(self, definition):
         read = Definition.from_json(definition.to_json())
         assert read == definition
         assert type(read.overlap) is Overlap
 
-    def test_leaves_out_what_has_its_default(self):
+    def test_json_omits_default_values(self):
         assert json.loads(NIGHTLY.to_json()).keys() == {"name", "type", "cadences"}
         assert json.loads(FULL.to_json()).keys() == {field.name for field in fields(Definition)}
 
-    def test_passes_by_what_a_later_version_wrote(self):
+    def test_json_ignores_unknown_fields(self):
         later = json.dumps(json.loads(NIGHTLY.to_json()) | {"colour": "red"})
         assert Definition.from_json(later) == NIGHTLY
 
@@ -84,7 +84,7 @@ class TestADefinition:
         ],
         ids=str,
     )
-    def test_plans_otherwise_when_what_its_rows_carry_changes(self, change):
+    def test_change_of_row_fields_changes_plan(self, change):
         assert not NIGHTLY.plans_like(replace(NIGHTLY, **change))
 
     @pytest.mark.parametrize(
@@ -92,37 +92,37 @@ class TestADefinition:
         [{"title": "x"}, {"overlap": Overlap.ALLOW}, {"catch_up": 1}, {"retry": None}, {"worker": "reports"}],
         ids=str,
     )
-    def test_plans_alike_whatever_else_changes(self, change):
+    def test_change_of_other_fields_keeps_plan(self, change):
         assert NIGHTLY.plans_like(replace(NIGHTLY, **change))
 
 
-class TestAPause:
-    def test_of_the_whole_job_holds_every_cadence(self):
+class TestPause:
+    def test_job_pause_covers_every_cadence(self):
         paused = job(pauses={WHOLE_JOB: Pause(since=NOON, by="ann")})
         assert (paused.is_paused, paused.is_live) == (True, False)
         assert paused.pause_of("Daily_03_15").by == paused.pause_of(None).by == "ann"
 
-    def test_of_one_cadence_holds_that_one(self):
+    def test_cadence_pause_covers_one_cadence(self):
         paused = job(pauses={"Daily_03_15": Pause(since=NOON, by="ann")})
         assert (paused.is_paused, paused.is_live) == (False, True)
         assert paused.pause_of("Daily_03_15").by == "ann"
         assert paused.pause_of("Manual") is None
         assert paused.pause_of(None) is None
 
-    def test_a_dropped_job_is_not_live(self):
+    def test_removed_job_is_not_live(self):
         assert job().is_live
         assert not job(removed_at=NOON).is_live
 
 
-class TestARetryPolicy:
+class TestRetryPolicy:
     HANDLERS = RetryPolicy(attempts=7, backoff=[60], jitter=0)
 
-    def test_is_the_definitions_or_else_the_handlers(self):
+    def test_policy_of_definition_precedes_policy_of_handler(self):
         own = replace(NIGHTLY, retry=RetryPolicy(attempts=2).text())
         assert job().policy_for(None, self.HANDLERS) == self.HANDLERS
         assert job(definition=own).policy_for("Daily_03_15", self.HANDLERS) == RetryPolicy(attempts=2)
 
-    def test_is_tuned_for_the_job_and_on_top_of_that_for_a_cadence(self):
+    def test_tuning_of_cadence_follows_tuning_of_job(self):
         tuned = job(
             tuning={
                 WHOLE_JOB: Tuning(attempts=3, backoff=(5.0,)),
@@ -133,18 +133,18 @@ class TestARetryPolicy:
         assert tuned.policy_for("Manual", self.HANDLERS) == RetryPolicy(3, [5], 0)
         assert tuned.policy_for(None, self.HANDLERS) == RetryPolicy(3, [5], 0)
 
-    def test_keeps_what_is_not_tuned(self):
+    def test_tuning_keeps_other_options(self):
         policy = RetryPolicy(4, [1, 2], 0.3, give_up_after=60)
         assert Tuning().applied(policy) == policy
         assert Tuning(attempts=9).applied(policy) == RetryPolicy(9, [1, 2], 0.3, give_up_after=60)
 
     @pytest.mark.parametrize("tuning", [Tuning(attempts=0), Tuning(backoff=()), Tuning(jitter=2)], ids=str)
-    def test_out_of_range_is_refused(self, tuning):
+    def test_tuning_out_of_range_is_rejected(self, tuning):
         with pytest.raises(DeclarationError):
             tuning.applied(RetryPolicy())
 
 
-class TestATally:
+class TestRunStats:
     def counted(self, *statuses):
         tally = RunStats()
         for number, status in enumerate(statuses):
@@ -157,34 +157,34 @@ class TestATally:
             tally = ended.counted(tally)
         return tally
 
-    def test_counts_failures_in_a_row_until_a_success(self):
+    def test_stats_count_consecutive_failures(self):
         assert self.counted("failed", "failed").consecutive_failures == 2
         assert self.counted("failed", "executed").consecutive_failures == 0
         assert self.counted("failed", "cancelled").consecutive_failures == 1
         assert self.counted("failed", "executed", "failed").consecutive_failures == 1
 
-    def test_counts_what_ran_and_what_failed(self):
+    def test_stats_count_executed_and_failed_runs(self):
         tally = self.counted("executed", "failed", "cancelled", "executed")
         assert (tally.executed, tally.failed) == (2, 1)
 
-    def test_tells_the_last_run_and_the_last_error(self):
+    def test_stats_have_last_run_and_last_error(self):
         tally = self.counted("failed", "executed")
         assert (tally.last_id, tally.last_status, tally.last_started_at) == ("run-1", "executed", NOON + DAY)
         assert tally.last_error == "error 0"
 
 
-def test_a_version_that_is_not_kept_ended_before_this_one_began():
+def test_version_without_stored_end_ended_before_current_one():
     third = job(version=3, since=NOON, ends={2: NOON - DAY})
     assert third.end_of(3) is None
     assert third.end_of(2) == NOON - DAY
     assert third.end_of(1) == NOON
 
 
-def test_jobs_are_spread_over_the_shards_of_the_index_that_is_looked_after():
-    shards = {attend_shard_of(JobRef(ids.SYSTEM_TENANT, f"billing-job-{index}")) for index in range(50)}
-    assert shards == set(ids.SHARDS[:ATTEND_SHARDS])
+def test_jobs_are_spread_over_shards_of_maintenance_index():
+    shards = {maintenance_shard_of(JobRef(ids.SYSTEM_TENANT, f"billing-job-{index}")) for index in range(50)}
+    assert shards == set(ids.SHARDS[:MAINTENANCE_SHARDS])
 
 
-def test_its_cadences_are_read_as_one_from_its_anchor():
+def test_cadence_set_starts_at_anchor():
     definition = replace(NIGHTLY, cadences=("interval 5h",))
     assert job(definition=definition).stacked.next_after(NOON) == NOON + timedelta(hours=5)

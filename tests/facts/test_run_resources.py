@@ -1,4 +1,4 @@
-"""A run is given the resources that its handler takes, or what a test puts in their place."""
+"""A run receives the resources of its handler, or their replacements in tests."""
 
 import threading
 from datetime import timedelta
@@ -25,8 +25,8 @@ from tests.facts.resources import (
 )
 
 
-class TestARun:
-    def test_is_given_what_its_handler_takes(self):
+class TestRunResources:
+    def test_handler_receives_its_resources(self):
         app = app_of(save, resources=[database, config])
         seen = []
 
@@ -41,7 +41,7 @@ class TestARun:
         cloud.advance(minutes=1)
         assert seen == [(True, [7])]
 
-    def test_fails_with_its_factory_and_is_tried_again(self):
+    def test_run_fails_with_factory_and_is_retried(self):
         tries = []
 
         def flaky() -> Config:
@@ -63,7 +63,7 @@ class TestARun:
         assert (shown.status, shown.attempt, len(tries)) == (Status.EXECUTED, 3, 3)
         assert "flaky could not make Config: ConnectionError: no answer" in shown.attempts[0].message
 
-    def test_goes_on_without_a_resource_that_it_does_not_take(self):
+    def test_run_ignores_failure_of_unused_resource(self):
         def broken() -> Config:
             raise AssertionError
 
@@ -74,7 +74,7 @@ class TestARun:
         cloud.advance(seconds=1)
         assert cloud.scheduler.get(action.id).status is Status.EXECUTED
 
-    def test_needs_no_scheduler_in_a_unit_test(self):
+    def test_unit_test_needs_no_scheduler(self):
         db = FakeDatabase()
         save(Ping(n=5), db)
         assert db.saved == [5]
@@ -88,7 +88,7 @@ def lambda_making(annotation):
     return make
 
 
-class TestAReplacedResource:
+class TestReplacedResource:
     @pytest.fixture
     def app(self):
         def never() -> Config:
@@ -99,7 +99,7 @@ class TestAReplacedResource:
 
         return app_of(save, resources=[never, of])
 
-    def test_takes_the_place_of_its_factory_in_a_simulated_cloud(self, app):
+    def test_replacement_is_used_in_simulated_cloud(self, app):
         db = FakeDatabase()
         cloud = SimulatedCloud(app, start=START, resources={Database: db})
         cloud.scheduler.schedule(Ping(n=1), at=timedelta(0))
@@ -109,12 +109,12 @@ class TestAReplacedResource:
         cloud.advance(seconds=1)
         assert db.saved == [1, 2]
 
-    def test_is_given_to_the_factories_that_take_it(self, app):
+    def test_replacement_is_passed_to_dependent_factories(self, app):
         mine = Config()
         resources = app.with_resources({Config: mine}).complete()
         assert given_to(resources, lambda_taking(Database))["it"].config is mine
 
-    def test_takes_the_place_of_its_factory_in_the_embedded_scheduler(self, app):
+    def test_replacement_is_used_in_embedded_scheduler(self, app):
         ended, db = threading.Event(), FakeDatabase()
 
         @app.action
@@ -127,19 +127,19 @@ class TestAReplacedResource:
             assert ended.wait(30)
         assert db.saved == [0]
 
-    def test_leaves_the_app_as_it_was(self, app):
+    def test_replacement_does_not_change_app(self, app):
         app.with_resources({Config: Config()})
         with pytest.raises(ResourceFailed):
             given_to(app.complete(), lambda_taking(Database))
 
-    def test_must_be_one_that_the_app_has(self, app):
+    def test_replacement_of_unknown_resource_is_rejected(self, app):
         with pytest.raises(DeclarationError, match=r"no resource FakeDatabase .*; it has Config, Database"):
             SimulatedCloud(app, resources={FakeDatabase: FakeDatabase()})
         with pytest.raises(DeclarationError, match=r"no resource FakeDatabase .*; it has none"):
             App().with_resources({FakeDatabase: FakeDatabase()})
 
 
-def test_a_handler_may_be_called_with_its_resources_by_hand():
+def test_handler_may_be_called_directly_with_resources():
     app, db = app_of(save, resources=[database, config]), Database()
     app.handlers["ping"](Ping(n=4), fake_run(), {"db": db})
     assert db.saved == [4]

@@ -1,4 +1,4 @@
-"""Resources are made once per process, when they are first needed."""
+"""Resources are created once per process, at their first use."""
 
 import threading
 
@@ -18,8 +18,8 @@ from tests.facts.resources import (
 )
 
 
-class TestAProcess:
-    def test_makes_nothing_before_it_is_needed_and_everything_once(self):
+class TestProcessResources:
+    def test_resource_is_created_at_first_use_and_once(self):
         made = []
 
         def counted() -> Config:
@@ -37,13 +37,13 @@ class TestAProcess:
         assert given_to(resources, lambda_taking(Database))["it"] is first
         assert made == ["config", "database"]
 
-    def test_makes_one_for_two_runs_that_need_it_at_once(self):
+    def test_concurrent_runs_share_one_resource(self):
         begun, twice, made, given = threading.Event(), threading.Event(), [], []
 
         def slow() -> Config:
             made.append(1)
             (twice if begun.is_set() else begun).set()
-            twice.wait(0.1)  # for whoever would come in
+            twice.wait(0.1)  # for a second call
             return Config()
 
         resources = made_by(slow)
@@ -59,7 +59,7 @@ class TestAProcess:
         assert len(made) == 1
         assert given[0] is given[1]
 
-    def test_makes_one_while_another_is_being_made(self):
+    def test_resources_are_created_concurrently(self):
         begun, may_end = threading.Event(), threading.Event()
 
         def slow() -> Config:
@@ -78,7 +78,7 @@ class TestAProcess:
         may_end.set()
         thread.join()
 
-    def test_keeps_nothing_of_a_factory_that_raised(self):
+    def test_failed_factory_is_called_again(self):
         tries, configs = [], []
 
         def flaky(config: Config) -> Database:
@@ -95,7 +95,7 @@ class TestAProcess:
             given_to(resources, lambda_taking(Database))
         assert given_to(resources, lambda_taking(Database))["it"].config is configs[0] is configs[1]
 
-    def test_tells_which_of_several_factories_failed(self):
+    def test_error_names_failed_factory(self):
         def broken() -> Config:
             raise ValueError("no url")
 
@@ -105,7 +105,7 @@ class TestAProcess:
             given_to(made_by(broken, database), lambda_taking(Database))
         assert caught.value.resource == "Config"
 
-    def test_keeps_a_resource_that_is_none(self):
+    def test_resource_none_is_cached(self):
         made = []
 
         def nothing() -> Config:

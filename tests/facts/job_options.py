@@ -1,7 +1,4 @@
-"""What the tests of declared jobs share.
-
-Functions that may be jobs, and what a declaration of them makes or is refused for.
-"""
+"""Functions that may be jobs, and their definitions or rejections."""
 
 from datetime import UTC, datetime
 
@@ -28,7 +25,7 @@ def clean_up(run: Run) -> None: ...
 def remove(orders: OldOrders, run: Run) -> None: ...
 
 
-def declared(*cadences, function=clean_up, **options):
+def definition_of(*cadences, function=clean_up, **options):
     """The definition of a job that is declared so."""
     app = App()
     app.job(*cadences, **options)(function)
@@ -36,10 +33,10 @@ def declared(*cadences, function=clean_up, **options):
     return definition
 
 
-def refusal(*cadences, function=clean_up, error=DeclarationError, **options):
+def rejection(*cadences, function=clean_up, error=DeclarationError, **options):
     """How it is refused; the function is always named."""
     with pytest.raises(error) as caught:
-        declared(*cadences, function=function, **options)
+        definition_of(*cadences, function=function, **options)
     assert f"{function.__module__}.{function.__qualname__}" in str(caught.value)
     return str(caught.value)
 

@@ -1,7 +1,4 @@
-"""What payloads keep as sensitive.
-
-Which paths a class may say, and what is left of a payload without them.
-"""
+"""Sensitive fields of payloads: valid paths and redacted payloads."""
 
 from __future__ import annotations
 
@@ -67,7 +64,7 @@ def options(annotation, *paths):
         (Cards, "it.number"),
     ],
 )
-def test_a_path_may_lead_to_any_field_that_there_can_be(annotation, path):
+def test_path_may_name_any_field(annotation, path):
     assert options(annotation, path).type_sensitive == (path,)
 
 
@@ -87,12 +84,12 @@ def test_a_path_may_lead_to_any_field_that_there_can_be(annotation, path):
         (str, 7, "a path is"),
     ],
 )
-def test_a_path_that_leads_nowhere_is_refused_as_the_class_is_made(annotation, path, shown):
+def test_path_without_field_is_rejected_at_class_creation(annotation, path, shown):
     with pytest.raises(DeclarationError, match=shown.replace(".", r"\.")):
         options(annotation, path)
 
 
-def test_paths_are_several_and_no_text():
+def test_paths_must_be_collection():
     with pytest.raises(DeclarationError, match="list the fields"):
 
         class Mistyped(Payload, sensitive="email"):
@@ -107,14 +104,14 @@ class Later(BaseModel):
     number: str
 
 
-def test_what_is_defined_later_may_be_led_through():
+def test_path_may_pass_through_forward_reference():
     Ahead.model_rebuild()
     assert Ahead(card=Later(number="4711")).card.number == "4711"
     with pytest.raises(DeclarationError, match="its fields are card"):
         type("Other", (Payload,), {"__annotations__": {"card": "Nowhere"}}, sensitive=("cart.number",))
 
 
-def test_what_a_base_keeps_as_sensitive_its_subclass_does_too():
+def test_subclass_inherits_sensitive_paths():
     class Base(Payload, sensitive=("email",)):
         email: str
 
@@ -133,22 +130,37 @@ def test_what_a_base_keeps_as_sensitive_its_subclass_does_too():
         ({"a": 0}, ["a"], {"a": REDACTED}, ["a"]),
         ({"a": ["x", "y"]}, ["a"], {"a": REDACTED}, ["a"]),
         ({"a": {"n": "x", "m": 1}}, ["a.n"], {"a": {"n": REDACTED, "m": 1}}, ["a.n"]),
-        ({"a": [{"n": "x"}, None, {"n": None}]}, ["a.n"], {"a": [{"n": REDACTED}, None, {"n": None}]}, ["a.n"]),
-        ({"a": {"k": {"n": "x"}, "l": [{"n": "y"}]}}, ["a.n"], {"a": {"k": {"n": REDACTED}, "l": [{"n": REDACTED}]}}, ["a.n"]),
+        (
+            {"a": [{"n": "x"}, None, {"n": None}]},
+            ["a.n"],
+            {"a": [{"n": REDACTED}, None, {"n": None}]},
+            ["a.n"],
+        ),
+        (
+            {"a": {"k": {"n": "x"}, "l": [{"n": "y"}]}},
+            ["a.n"],
+            {"a": {"k": {"n": REDACTED}, "l": [{"n": REDACTED}]}},
+            ["a.n"],
+        ),
         ({"a": {}}, ["a.n"], {"a": {}}, []),
         ({"a": "x"}, ["a.n"], {"a": REDACTED}, ["a.n"]),
         ({"a": {"m": "x"}}, ["a.n"], {"a": {"m": REDACTED}}, ["a.n"]),
-        ({"a": {"n": {"n": "x"}, "k": {"n": "y", "m": 1}}}, ["a.n"], {"a": {"n": REDACTED, "k": {"n": REDACTED, "m": 1}}}, ["a.n"]),
+        (
+            {"a": {"n": {"n": "x"}, "k": {"n": "y", "m": 1}}},
+            ["a.n"],
+            {"a": {"n": REDACTED, "k": {"n": REDACTED, "m": 1}}},
+            ["a.n"],
+        ),
         ({"a": "x", "b": "y"}, ["a", "b"], {"a": REDACTED, "b": REDACTED}, ["a", "b"]),
         ({"a": {"n": "x"}}, ["a", "a.n"], {"a": REDACTED}, ["a"]),
     ],
 )  # fmt: skip
-def test_what_paths_lead_to_is_redacted_and_what_they_do_not_is_left(payload, paths, left, by):
+def test_fields_at_paths_are_redacted_and_others_stay(payload, paths, left, by):
     assert redacted(payload, paths) == (left, tuple(by))
 
 
 @pytest.mark.parametrize("payload", [{}, {"b": "x"}, [], "x", None])
-def test_nothing_is_told_of_a_payload_in_which_a_path_has_no_beginning(payload):
+def test_payload_without_first_field_of_path_is_redacted_entirely(payload):
     assert redacted(payload, ["a.n"]) == WHOLE == (None, (EVERYTHING,))
 
 
@@ -165,13 +177,13 @@ nested = st.recursive(
 
 
 @given(secrets, nested, st.text(max_size=5))
-def test_no_value_that_a_path_leads_to_occurs_in_what_is_left(secret, card, other):
+def test_redacted_payload_contains_no_sensitive_value(secret, card, other):
     left, _ = redacted({"email": secret, "card": card, "other": other}, ["email", "card.number"])
     assert "secret-" not in json.dumps(left)
     assert left["other"] == other
 
 
-def test_a_manifest_keeps_the_paths_of_what_events_tell_and_routes_have_those_of_all_that_run_a_type():
+def test_manifest_has_paths_of_published_types_and_route_merges_them():
     app = App()
 
     @app.action

@@ -1,4 +1,4 @@
-"""An app with jobs: what it includes, what its manifest says, and what its check finds."""
+"""Apps with jobs: included apps, manifests and the check."""
 
 import re
 import types
@@ -12,11 +12,11 @@ from duetime.check import problems, report
 from duetime.errors import DeclarationError, UnknownType
 from duetime.lambdas.loading import load_app
 from duetime.model.manifest import Manifest
-from tests.facts.declared import NOW, clean_up, remove, takes_new
+from tests.facts.job_options import NOW, clean_up, remove, takes_new
 
 
 class TestIncluding:
-    def test_takes_jobs_over_and_makes_them_this_workers(self):
+    def test_include_assigns_jobs_to_this_worker(self):
         mail, module, app = App(), types.ModuleType("mail"), App(worker="reports")
         mail.job(daily("09:00"))(clean_up)
         module.app = mail
@@ -24,7 +24,7 @@ class TestIncluding:
         assert set(app.jobs) == set(mail.jobs)
         assert [job.worker for job in app.jobs.values()] == ["reports"]
 
-    def test_refuses_two_jobs_of_one_name_and_names_both(self):
+    def test_include_rejects_two_jobs_of_one_name_and_names_both(self):
         one, other = App(), App()
         one.job(name="billing-nightly")(clean_up)
         other.job(name="billing-nightly")(remove)
@@ -32,7 +32,7 @@ class TestIncluding:
             App().include(one, other)
 
 
-def test_the_manifest_routes_jobs_by_their_names_and_tells_their_definitions_apart():
+def test_manifest_routes_jobs_by_name_and_has_their_definitions():
     app = App(worker="reports")
     app.job(daily("09:00"), name="billing-nightly")(clean_up)
     app.job(name="billing-old")(remove)
@@ -46,7 +46,7 @@ def test_the_manifest_routes_jobs_by_their_names_and_tells_their_definitions_apa
     assert Manifest.from_json(manifest.to_json()).types == manifest.types
 
 
-def test_the_manifests_hash_follows_the_jobs():
+def test_manifest_hash_depends_on_jobs():
     one, same, later = (App() for _ in range(3))
     one.job(daily("09:00"))(clean_up)
     same.job(daily("09:00"))(clean_up)
@@ -55,7 +55,7 @@ def test_the_manifests_hash_follows_the_jobs():
     assert one.manifest.to_json() == later.manifest.to_json()
 
 
-def test_a_job_is_no_type_that_could_be_scheduled():
+def test_job_name_cannot_be_scheduled_as_type():
     app = App()
     app.job(name="billing-old")(remove)
     app.action(takes_new)
@@ -63,7 +63,7 @@ def test_a_job_is_no_type_that_could_be_scheduled():
         app.payload("billing-old", "{}")
 
 
-def test_an_app_of_jobs_alone_can_be_loaded(tmp_path, monkeypatch):
+def test_app_with_jobs_only_can_be_loaded(tmp_path, monkeypatch):
     (tmp_path / "of_jobs_alone.py").write_text(
         "from duetime import App, daily\napp = App()\n@app.job(daily('09:00'))\ndef nightly(): ...\n"
     )
@@ -71,15 +71,15 @@ def test_an_app_of_jobs_alone_can_be_loaded(tmp_path, monkeypatch):
     assert set(load_app("of_jobs_alone:app").jobs) == {"of-jobs-alone-nightly"}
 
 
-class TestTheCheckOfAWholeApp:
-    def test_finds_nothing_in_a_sound_one(self):
+class TestCheck:
+    def test_check_reports_nothing_for_valid_app(self):
         app = App()
         app.job("0 3 * * *", every(minutes=10, window="09:00-17:00"), interval(minutes=7))(clean_up)
         app.job(on_event("orders", "Placed"))(remove)
         app.action(takes_new)
         assert problems(app) == []
 
-    def test_finds_a_cadence_that_runs_out(self):
+    def test_check_reports_cadence_that_ends(self):
         app = App()
         last = Calendar(include=["2026-12-01", "2026-12-02"])
         app.job(daily("09:00", calendar=last), name="ends-soon")(clean_up)
@@ -88,7 +88,7 @@ class TestTheCheckOfAWholeApp:
             "ends-soon: 'daily 09:00 calendar=include:2026-12-01,2026-12-02' is due 2 more times"
         )
 
-    def test_notes_what_is_over_without_blaming_it(self):
+    def test_check_lists_ended_cadence_without_warning(self):
         app = App()
         app.job(once("2026-10-31 09:00"), name="was-once")(clean_up)
         found = report(app, now=NOW)
@@ -96,14 +96,14 @@ class TestTheCheckOfAWholeApp:
         assert re.match(r"was-once: 'once 2026-10-31T09:00' is over", *found.notes)
         assert report(app, now=NOW - timedelta(days=1)).notes == ()
 
-    def test_tells_when_each_job_is_next_due_and_by_which_cadence(self):
+    def test_check_shows_next_due_time_and_cadence_of_jobs(self):
         app = App()
         app.job(daily("09:00"), "0 9 * * *", name="two-at-once")(clean_up)
         [job] = report(app, now=NOW).jobs
         assert job.next.at == NOW + timedelta(hours=9)
         assert set(job.next.cadences) == {"Daily_09_00", "Cron_0_9_x_x_x"}
 
-    def test_finds_an_example_that_its_own_model_refuses(self):
+    def test_check_reports_invalid_example_payload(self):
         class Exampled(Payload):
             model_config = {"json_schema_extra": {"examples": [{"n": 1}, {"n": "many"}]}}  # noqa: RUF012
             n: int
@@ -116,12 +116,16 @@ class TestTheCheckOfAWholeApp:
         [problem] = problems(app)
         assert problem.startswith("exampled: its example is not what")
 
-    def test_tells_a_cadence_that_no_decorator_has_read(self):
-        app = App()
+    def test_check_reports_unused_cadence(self):
+        class AppWithInvalidCadence(App):
+            @property
+            def handlers(self):
+                return {
+                    name: replace(handler, job=replace(handler.job, cadences=("61 * * * *",)))
+                    for name, handler in super().handlers.items()
+                }
+
+        app = AppWithInvalidCadence()
         app.job("0 9 * * *", name="billing-nightly")(clean_up)
-        handler = app.handlers["billing-nightly"]
-        app._handlers["billing-nightly"] = replace(
-            handler, job=replace(handler.job, cadences=("61 * * * *",))
-        )
         [problem] = problems(app)
         assert problem.startswith("billing-nightly: minute: 61 is out of range")

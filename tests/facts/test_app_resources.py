@@ -1,4 +1,4 @@
-"""The resources of an app: matched by their types, and complete before anything is run."""
+"""The resources of an app: matched by type, and checked before the app runs."""
 
 import inspect
 import types
@@ -34,15 +34,15 @@ from tests.facts.resources import (
 )
 
 
-class TestAnApp:
-    def test_may_declare_resources_after_what_takes_them(self):
+class TestAppResources:
+    def test_resource_may_be_declared_after_its_handler(self):
         app = app_of(save)
         app.resource(database)
         app.resource(config)
         app.complete()
         assert problems(app) == []
 
-    def test_is_not_complete_while_a_resource_is_missing_and_says_who_takes_it(self):
+    def test_missing_resource_is_rejected_with_name_of_handler(self):
         app = app_of(save, resources=[database])
         with pytest.raises(DeclarationError) as caught:
             app.complete()
@@ -56,7 +56,7 @@ class TestAnApp:
         ):
             app_of(save).complete()
 
-    def test_matches_types_exactly(self):
+    def test_types_match_exactly(self):
         def subclass(payload: Ping, db: FakeDatabase) -> None: ...
 
         def either(payload: Pong, db: Database | None) -> None: ...
@@ -69,25 +69,25 @@ class TestAnApp:
             with pytest.raises(DeclarationError, match=rf"{function.__name__} takes "):
                 app_of(function, resources=[database, config, outbox]).complete()
 
-    def test_leaves_a_default_where_it_has_no_resource(self):
+    def test_parameter_default_is_used_without_resource(self):
         def takes(mailer: Mailer | None = None, db: Database | None = None, n: int = 3) -> None: ...
 
         app = App()
         app.job(takes)
-        assert app.complete().of(app.handlers["test-resources-of-an-app-takes"].wants) == {}
+        assert app.complete().of(app.handlers["test-app-resources-takes"].wants) == {}
 
-    def test_prefers_its_resource_to_a_default(self):
+    def test_resource_precedes_parameter_default(self):
         def takes(config: Config = None) -> None: ...
 
         assert given_to(made_by(config), takes).keys() == {"config"}
 
-    def test_does_not_leave_a_default_where_a_resource_was_meant(self):
+    def test_default_does_not_hide_missing_resource(self):
         def takes(payload: Ping, db: Database | None = None) -> None: ...
 
         with pytest.raises(DeclarationError, match=r"takes db: .*needs its exact type; write Database"):
             app_of(takes, resources=[database, config]).complete()
 
-    def test_takes_resources_along_when_it_includes_another(self):
+    def test_included_app_brings_its_resources(self):
         billing, app = app_of(resources=[database, config]), app_of(save)
         module = types.ModuleType("billing")
         module.app = billing
@@ -99,7 +99,7 @@ class TestAnApp:
         with pytest.raises(DeclarationError, match="has two factories"):
             app_of(resources=[other]).include(billing)
 
-    def test_refuses_what_no_resource_could_ever_fill_at_once(self):
+    def test_parameter_that_cannot_be_resource_is_rejected_at_once(self):
         def text(payload: Ping, url: str) -> None: ...
 
         def anything(payload: Ping, thing: Any) -> None: ...
@@ -110,7 +110,7 @@ class TestAnApp:
             with pytest.raises(DeclarationError, match="some with the types of resources, and no other"):
                 App().action(item)
 
-    def test_that_is_not_complete_is_run_by_nobody(self, tmp_path, monkeypatch):
+    def test_incomplete_app_does_not_run(self, tmp_path, monkeypatch):
         app = app_of(save)
         with pytest.raises(DeclarationError, match="takes db: Database"):
             SimulatedCloud(app)
@@ -124,7 +124,7 @@ class TestAnApp:
         with pytest.raises(DeclarationError, match=r"handle takes config: Config"):
             load_app("incomplete_app:app")
 
-    def test_that_is_not_complete_takes_no_others_place(self):
+    def test_incomplete_app_does_not_replace_deployed_one(self):
         cloud = SimulatedCloud(app_of(save, resources=[database, config]), resources={Database: Database()})
         with pytest.raises(DeclarationError):
             cloud.deploy(app_of(save))
@@ -142,8 +142,8 @@ def app_of_code():
     return app
 
 
-class TestTheCheck:
-    def test_tells_who_needs_each_resource_and_makes_none(self):
+class TestCheck:
+    def test_check_lists_users_of_resources_and_creates_none(self):
         def never() -> Config:
             raise AssertionError
 
@@ -158,7 +158,7 @@ class TestTheCheck:
         assert found.problems == ()
         assert found.notes == ()
 
-    def test_tells_what_is_missing_and_what_nothing_takes(self):
+    def test_check_lists_missing_and_unused_resources(self):
         found = report(app_of(save, resources=[config]))
         [problem] = found.problems
         assert problem.startswith(
@@ -169,7 +169,7 @@ class TestTheCheck:
         assert problem.startswith(f"Database: {database.__module__}.database takes config: Config")
 
 
-def test_a_memory_cloud_goes_on_with_the_app_before_one_that_is_not_complete():
+def test_simulated_cloud_keeps_previous_app_if_new_one_is_incomplete():
     ran = []
 
     def app_of(name, *, asks):

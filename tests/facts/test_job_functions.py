@@ -1,4 +1,4 @@
-"""What a job's function may take, and the payload that each run is given."""
+"""Functions of jobs: their parameters, and the payload of each run."""
 
 import pytest
 
@@ -7,11 +7,11 @@ from duetime.declare.job_rules import PAYLOAD_LIMIT
 from duetime.errors import DeclarationError, InvalidPayload
 from duetime.model.new_action import IN_ROW_LIMIT
 from duetime.testing import fake_run
-from tests.facts.declared import NewOrders, OldOrders, clean_up, declared, refusal, remove
+from tests.facts.job_options import NewOrders, OldOrders, clean_up, definition_of, rejection, remove
 
 
-class TestAPayload:
-    def test_is_what_each_run_is_given(self):
+class TestJobPayload:
+    def test_run_receives_job_payload(self):
         app, seen = App(), []
 
         @app.job(daily("09:00"), payload=OldOrders(days=7))
@@ -22,34 +22,34 @@ class TestAPayload:
         handler(handler.read(handler.job.payload), fake_run())
         assert seen == [OldOrders(days=7)]
 
-    def test_must_be_said_where_times_make_the_job_due(self):
+    def test_payload_is_required_for_job_with_times(self):
         for timed in (daily("09:00"), interval(minutes=7), once("2027-01-01 09:00"), "0 9 * * *"):
-            assert "pass payload=OldOrders(…)" in refusal(timed, on_event("a", "b"), function=remove)
+            assert "pass payload=OldOrders(…)" in rejection(timed, on_event("a", "b"), function=remove)
 
     @pytest.mark.parametrize("cadences", [(), (manual(),), (on_event("orders", "Placed"),)])
-    def test_comes_with_the_trigger_where_no_time_does(self, cadences):
-        assert declared(*cadences, function=remove).payload is None
-        assert declared(*cadences, function=remove).payload_version == 2
-        assert declared(*cadences, function=remove, payload=OldOrders()).payload is not None
+    def test_payload_comes_from_trigger_without_times(self, cadences):
+        assert definition_of(*cadences, function=remove).payload is None
+        assert definition_of(*cadences, function=remove).payload_version == 2
+        assert definition_of(*cadences, function=remove, payload=OldOrders()).payload is not None
 
-    def test_is_refused_where_the_function_takes_none(self):
-        assert "it takes none" in refusal(daily("09:00"), payload=OldOrders())
+    def test_payload_is_rejected_if_function_takes_none(self):
+        assert "it takes none" in rejection(daily("09:00"), payload=OldOrders())
 
-    def test_of_another_type_is_refused(self):
-        assert "a NewOrders, but it takes a OldOrders" in refusal(
+    def test_payload_of_another_type_is_rejected(self):
+        assert "a NewOrders, but it takes a OldOrders" in rejection(
             daily("09:00"), function=remove, payload=NewOrders()
         )
-        assert "a dict, but it takes" in refusal(daily("09:00"), function=remove, payload={"days": 7})
+        assert "a dict, but it takes" in rejection(daily("09:00"), function=remove, payload={"days": 7})
 
-    def test_is_small_for_each_row_carries_it(self):
+    def test_payload_over_limit_of_row_is_rejected(self):
         assert PAYLOAD_LIMIT == IN_ROW_LIMIT
         empty = len(OldOrders(shops=("",)).to_json())
         fits, too_large = ("é" * ((IN_ROW_LIMIT - empty + more) // 2) for more in (0, 2))
-        assert declared(daily("09:00"), function=remove, payload=OldOrders(shops=(fits,)))
-        shown = refusal(daily("09:00"), function=remove, payload=OldOrders(shops=(too_large,)))
+        assert definition_of(daily("09:00"), function=remove, payload=OldOrders(shops=(fits,)))
+        shown = rejection(daily("09:00"), function=remove, payload=OldOrders(shops=(too_large,)))
         assert "at most 2,048 are allowed: store it elsewhere, and pass a reference" in shown
 
-    def test_that_a_row_lacks_is_refused_when_it_is_read(self):
+    def test_row_without_payload_is_rejected_when_read(self):
         app = App()
         app.job(remove)
         app.job(clean_up)
@@ -61,9 +61,9 @@ class TestAPayload:
         assert takes_none.read(None) is takes_none.read('{"any": 1}') is None
 
 
-class TestAFunction:
+class TestJobFunction:
     @pytest.mark.parametrize("is_async", [False, True])
-    def test_is_called_with_what_it_takes(self, is_async):
+    def test_function_is_called_with_its_parameters(self, is_async):
         app, seen = App(), []
 
         async def asynchronous(run: Run) -> None:
@@ -77,7 +77,7 @@ class TestAFunction:
         handler(None, fake_run(attempt=2))
         assert seen == [2]
 
-    def test_may_take_nothing(self):
+    def test_function_may_have_no_parameters(self):
         app, seen = App(), []
 
         @app.job
@@ -88,7 +88,7 @@ class TestAFunction:
         handler(None, fake_run())
         assert seen == ["ran"]
 
-    def test_that_nobody_could_call_is_refused(self):
+    def test_uncallable_function_is_rejected(self):
         def two(one: OldOrders, other: NewOrders) -> None: ...
 
         def unknown(run: Run, database: object) -> None: ...
@@ -107,6 +107,6 @@ class TestAFunction:
             ):
                 App().job(function)
 
-    def test_that_makes_cadences_is_told_from_one_that_is_a_job(self):
+    def test_cadence_factory_is_no_job(self):
         with pytest.raises(DeclarationError, match=r"manual is no job; call it to make a cadence"):
             App().job(manual)

@@ -1,11 +1,10 @@
-"""What is known of a job, its rows, and what is told of each of its times."""
+"""Job histories, rows and timelines for the tests of occurrence statuses."""
 
 from datetime import UTC, datetime, timedelta
 
 from duetime import ids
 from duetime.ids import SYSTEM_TENANT, JobName
-from duetime.jobs import timeline
-from duetime.jobs.explain import explanation
+from duetime.jobs import explain, timeline
 from duetime.jobs.occurrence_status import JobHistory
 from duetime.model.action import Action, Status
 from duetime.model.job import Definition, Job, JobRef, Origin, Version
@@ -39,7 +38,7 @@ def version(number, cadences, since, until=None, **more):
     return Version(number=number, definition=definition, since=since, until=until)
 
 
-def known(*versions, spans=(), now=NOON, **job):
+def history_of(*versions, spans=(), now=NOON, **job):
     last, first = versions[-1], versions[0]
     facts = {
         "ref": JobRef(SYSTEM_TENANT, NAME),
@@ -76,15 +75,18 @@ def row(at, status=Status.EXECUTED, *, number=1, **more):
 
 
 def daily(*texts, since=NOON - 10 * DAY, **more):
-    return known(version(1, texts or ("daily 09:00",), since), **more)
+    return history_of(version(1, texts or ("daily 09:00",), since), **more)
 
 
-def shown(facts, rows=(), *, start, end, limit=500):
-    return explanation(timeline.timeline(facts, Rows(rows), start, end), limit)
+def explained_entries(
+    facts, rows=(), *, start, end, limit=500, counted=timeline.MANY, most_looks=explain.MOST_LOOKS
+):
+    found = timeline.timeline(facts, Rows(rows), start, end, counted=counted)
+    return explain.explanation(found, limit, most_looks=most_looks)
 
 
-def only(facts, *rows, at=NOON - 3 * HOUR):
-    (entry,) = shown(facts, rows, start=at - SECOND, end=at)
+def only_entry(facts, *rows, at=NOON - 3 * HOUR):
+    (entry,) = explained_entries(facts, rows, start=at - SECOND, end=at)
     return entry
 
 

@@ -13,7 +13,7 @@ from duetime.notifications.mail import mail_of, words
 from duetime.notifications.mail.samples import sample
 from duetime.notifications.mail.shape import path
 from duetime.notifications.mail.values import steps_of
-from tests.facts.mails import FAILED, PLAIN, WITH_CONSOLE, Page, arrived, each_mail, with_facts
+from tests.facts.mails import FAILED, PLAIN, WITH_CONSOLE, Page, each_mail, received_mail, with_facts
 
 
 class TestHostileValues:
@@ -26,9 +26,9 @@ class TestHostileValues:
     @example("x" * 10_000)
     @example("\ud800")
     @example("&lt;b&gt;")
-    def test_a_value_appears_on_one_line_and_changes_nothing_else(self, value):
+    def test_value_appears_on_one_line_and_changes_nothing_else(self, value):
         hostile = with_facts(reason=value, type=value, correlation_id=value)
-        made, usual = arrived(hostile), arrived(FAILED)
+        made, usual = received_mail(hostile), received_mail(FAILED)
         mail = mail_of(hostile, address="ada@acme.example", language="en", settings=PLAIN)
         reason = mail.data["reason"]
         assert Page(made.html).elements == Page(usual.html).elements
@@ -45,33 +45,33 @@ class TestHostileValues:
         made.text.encode()
 
     def test_braces_in_a_value_are_not_rendered(self):
-        made = arrived(with_facts(reason="{{tenant}} {{id_html}}"))
+        made = received_mail(with_facts(reason="{{tenant}} {{id_html}}"))
         assert "Reason: {{tenant}} {{id_html}}" in made.text
         assert "{{tenant}} {{id_html}}" in made.html
 
-    def test_a_markup_is_text(self):
-        assert "&lt;script&gt;" in arrived(with_facts(reason="<script>")).html
+    def test_markup_is_shown_as_text(self):
+        assert "&lt;script&gt;" in received_mail(with_facts(reason="<script>")).html
 
     @each_mail
-    def test_a_subject_is_short_and_keeps_its_words(self, notification, language):
+    def test_subject_is_truncated_between_words(self, notification, language):
         facts = dict.fromkeys(notification.facts, "x" * 600) | {"by_name": {"x" * 600: 1}, "total": 1_000}
         long = replace(notification, tenant_id="t" * 600, facts=facts)
-        subject = arrived(long, language).subject
+        subject = received_mail(long, language).subject
         where = path(notification.kind, is_digest=notification.is_digest)
         assert len(subject) <= 100
         assert subject.endswith(words.words_in(language)[f"{where}.subject"].rpartition("}}")[2])
 
-    def test_an_id_is_one_argument_of_its_command(self):
+    def test_id_is_one_argument_of_command(self):
         assert steps_of(with_facts(id="a; rm -rf ~"))["look"] == "duetime actions show 'a; rm -rf ~'"
 
-    def test_an_id_is_one_part_of_its_address(self):
-        made = arrived(with_facts(id='a"/b c'), "en", WITH_CONSOLE)
+    def test_id_is_one_segment_of_url(self):
+        made = received_mail(with_facts(id='a"/b c'), "en", WITH_CONSOLE)
         assert "https://console.example.com/#/actions/a%22%2Fb%20c" in made.text
 
-    def test_a_digest_of_hostile_names_has_a_line_for_each(self):
+    def test_digest_of_hostile_names_has_one_line_per_name(self):
         digest = with_facts(
             sample(NotificationKind.ACTION_FAILED, is_digest=True), by_name={"<b>\nx": 2, "": 1, "y" * 999: 1}
         )
-        made = arrived(digest)
+        made = received_mail(digest)
         assert "2 × <b> x\n1 × not known\n1 × yyy" in made.text
         assert "2 × &lt;b&gt; x<br>1 × not known<br>" in made.html

@@ -1,7 +1,4 @@
-"""The cadences and options that a declaration says.
-
-What they may be, and what stands where nothing is said.
-"""
+"""The cadences and options of a job declaration: allowed values and defaults."""
 
 from datetime import timedelta
 
@@ -11,19 +8,23 @@ from duetime import App, daily, on_event, once
 from duetime.cadence import InvalidCadence, NeverFires, UnknownZone
 from duetime.declare.job_rules import read_cadences
 from duetime.model.job import Overlap
-from tests.facts.declared import NOW, clean_up, declared, refusal
+from tests.facts.job_options import NOW, clean_up, definition_of, rejection
 
 
 class TestOverlap:
-    def test_skips_unless_events_alone_start_the_job(self):
-        assert declared(daily("09:00")).overlap is Overlap.SKIP
-        assert declared().overlap is Overlap.SKIP
-        assert declared(on_event("orders", "Placed"), on_event("orders", "Paid")).overlap is Overlap.ALLOW
-        assert declared(on_event("orders", "Placed"), daily("09:00")).overlap is Overlap.SKIP
-        assert declared(on_event("orders", "Placed"), overlap="skip").overlap is Overlap.SKIP
+    def test_overlap_default_is_skip_unless_only_events_start_job(self):
+        assert definition_of(daily("09:00")).overlap is Overlap.SKIP
+        assert definition_of().overlap is Overlap.SKIP
+        assert (
+            definition_of(on_event("orders", "Placed"), on_event("orders", "Paid")).overlap is Overlap.ALLOW
+        )
+        assert definition_of(on_event("orders", "Placed"), daily("09:00")).overlap is Overlap.SKIP
+        assert definition_of(on_event("orders", "Placed"), overlap="skip").overlap is Overlap.SKIP
 
-    def test_that_is_no_policy_is_refused(self):
-        assert "allowed is skip, queue_one, allow, cancel_running" in refusal(daily("09:00"), overlap="both")
+    def test_unknown_overlap_is_rejected(self):
+        assert "allowed is skip, queue_one, allow, cancel_running" in rejection(
+            daily("09:00"), overlap="both"
+        )
 
 
 @pytest.mark.parametrize(
@@ -46,57 +47,57 @@ class TestOverlap:
     ],
     ids=str,
 )
-def test_an_option_out_of_its_range_is_refused(options, problem):
-    assert problem in refusal(daily("09:00"), **options)
+def test_option_out_of_range_is_rejected(options, problem):
+    assert problem in rejection(daily("09:00"), **options)
 
 
-def test_options_at_the_ends_of_their_ranges_are_taken():
-    assert declared(daily("09:00"), catch_up=100, failure_threshold=1, overlap="allow")
-    assert declared(daily("09:00"), title="x" * 100, category="x" * 50, description="x" * 500)
-    assert declared(daily("09:00"), timeout=timedelta(minutes=15), precision="minute")
+def test_options_at_range_limits_are_accepted():
+    assert definition_of(daily("09:00"), catch_up=100, failure_threshold=1, overlap="allow")
+    assert definition_of(daily("09:00"), title="x" * 100, category="x" * 50, description="x" * 500)
+    assert definition_of(daily("09:00"), timeout=timedelta(minutes=15), precision="minute")
 
 
 class TestCadences:
     @pytest.mark.parametrize("text", ["61 * * * *", "daily 25:00", "", "hourly"])
-    def test_that_are_mistyped_are_refused_with_a_caret_and_the_function(self, text):
-        assert "^" in refusal(text, error=InvalidCadence)
+    def test_invalid_cadence_is_rejected_with_caret_and_function(self, text):
+        assert "^" in rejection(text, error=InvalidCadence)
 
-    def test_that_never_fire_are_refused_as_such(self):
-        assert "^" in refusal("0 0 30 2 *", error=NeverFires)
+    def test_cadence_that_never_fires_is_rejected(self):
+        assert "^" in rejection("0 0 30 2 *", error=NeverFires)
 
     @pytest.mark.parametrize("given", [5, NOW, None, timedelta(hours=1), daily])
-    def test_that_are_none_are_refused(self, given):
-        assert 'use daily("09:00") or another, or its text' in refusal(daily("09:00"), given)
+    def test_value_that_is_no_cadence_is_rejected(self, given):
+        assert 'use daily("09:00") or another, or its text' in rejection(daily("09:00"), given)
 
-    def test_said_twice_are_refused(self):
-        assert "Daily_09_00 occurs twice" in refusal(daily("09:00"), "daily 9:00")
+    def test_repeated_cadence_is_rejected(self):
+        assert "Daily_09_00 occurs twice" in rejection(daily("09:00"), "daily 9:00")
 
-    def test_are_twenty_at_most(self):
+    def test_job_has_at_most_twenty_cadences(self):
         many = [daily(f"{hour:02}:00") for hour in range(21)]
-        assert len(declared(*many[:20]).cadences) == 20
-        assert "it has 21 cadences; at most 20 are allowed" in refusal(*many)
+        assert len(definition_of(*many[:20]).cadences) == 20
+        assert "it has 21 cadences; at most 20 are allowed" in rejection(*many)
 
-    def test_of_seconds_are_refused_where_minutes_are_said(self):
-        shown = refusal("*/20 * * * * *", daily("09:00"), precision="minute")
+    def test_second_cadence_is_rejected_at_minute_precision(self):
+        shown = rejection("*/20 * * * * *", daily("09:00"), precision="minute")
         assert "'cron */20 * * * * *' is due at seconds within a minute" in shown
 
-    def test_of_the_past_are_taken_for_they_have_fired(self):
-        assert declared(once("2020-01-01 09:00")).cadences == ("once 2020-01-01T09:00",)
+    def test_past_cadence_is_accepted(self):
+        assert definition_of(once("2020-01-01 09:00")).cadences == ("once 2020-01-01T09:00",)
 
 
-class TestADefaultZone:
-    def test_is_that_of_cadences_that_name_none(self):
+class TestDefaultZone:
+    def test_default_zone_applies_to_cadences_without_zone(self):
         app = App(default_tz="Europe/Paris")
         app.job(daily("09:00"), daily("10:00", tz="Asia/Tokyo"), on_event("a", "b"))(clean_up)
         assert [job.cadences for job in app.jobs.values()] == [
             ("daily 09:00 default_tz=Europe/Paris", "daily 10:00 tz=Asia/Tokyo", "on_event a b")
         ]
 
-    def test_that_there_is_not_is_refused(self):
+    def test_unknown_default_zone_is_rejected(self):
         with pytest.raises(UnknownZone):
             App(default_tz="Mars/Olympus")
 
-    def test_of_the_nearest_app_counts(self):
+    def test_default_zone_of_nearest_app_is_used(self):
         paris, plain, tokyo = App(default_tz="Europe/Paris"), App(), App(default_tz="Asia/Tokyo")
         paris.job("daily 09:00", name="of-paris")(clean_up)
         plain.job("daily 09:00", name="of-none")(clean_up)
@@ -104,6 +105,6 @@ class TestADefaultZone:
         assert tokyo.jobs["of-paris"].cadences == ("daily 09:00 default_tz=Europe/Paris",)
         assert tokyo.jobs["of-none"].cadences == ("daily 09:00 default_tz=Asia/Tokyo",)
 
-    def test_of_the_settings_is_the_last_to_be_asked(self):
+    def test_default_zone_of_settings_is_used_last(self):
         read = read_cadences(["daily 09:00 default_tz=Europe/Paris", "daily 10:00"], default_tz="Asia/Tokyo")
         assert [item.tz for item in read] == ["Europe/Paris", "Asia/Tokyo"]

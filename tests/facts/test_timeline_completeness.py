@@ -1,21 +1,19 @@
-"""Every nominal time of a job is accounted for exactly once, and nothing else is."""
+"""A timeline lists every nominal time of a job exactly once, and no other time."""
 
 from datetime import UTC, datetime
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from duetime import ids
 from duetime.cadence import explained, parse
-from duetime.jobs import timeline
 from duetime.jobs.job_times import without_calendar
 from duetime.jobs.occurrence_status import OccurrenceStatus
 from duetime.model.action import Status
 from duetime.model.cadence_set import CadenceSet
 from duetime.model.job import JobSpan, Pause, SpanKind
-from tests.facts.accounts import (
+from tests.facts.job_histories import (
     DAY,
     MINUTE,
     NAME,
@@ -23,9 +21,9 @@ from tests.facts.accounts import (
     PARIS_SPRING,
     SECOND,
     Rows,
-    known,
+    explained_entries,
+    history_of,
     row,
-    shown,
     version,
 )
 
@@ -45,7 +43,7 @@ CHANGES = (PARIS_SPRING, PARIS_AUTUMN, datetime(2026, 4, 5, 3, tzinfo=UTC))
 
 
 @st.composite
-def worlds(draw):
+def job_histories(draw):
     """What is known of a job, its rows, and a window."""
     origin = draw(st.sampled_from(CHANGES)) - 2 * DAY
 
@@ -73,7 +71,7 @@ def worlds(draw):
         name: Pause(since=draw(moments()), by="ana", until=draw(st.none() | moments()))
         for name in draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
     }
-    facts = known(
+    facts = history_of(
         *versions,
         spans=spans,
         now=draw(moments()),
@@ -86,28 +84,28 @@ def worlds(draw):
     share = draw(st.integers(0, 4))
     rows = [
         row(at, draw(st.sampled_from([Status.EXECUTED, Status.PENDING])), number=number)
-        for place, (number, at, _) in enumerate(nominal(facts, *window))
+        for place, (number, at, _) in enumerate(nominal_times(facts, *window))
         if share and place % 5 < share and draw(st.booleans())
     ]
     return facts, rows, window
 
 
-def nominal(facts, start, end):
+def nominal_times(facts, start, end):
     """Version, instant and cadences of each nominal time in (start, end], by the cadences alone."""
     for item in facts.versions:
-        for due in stacked(facts, item).between(max(start, item.since), min(end, item.until or end)):
+        for due in cadence_set_of(facts, item).between(max(start, item.since), min(end, item.until or end)):
             yield item.number, due.at, due.cadences
 
 
-def stacked(facts, item):
-    return CadenceSet.of(item.definition.cadences, facts.job.anchor)
+def cadence_set_of(facts, item):
+    return CadenceSet.from_texts(item.definition.cadences, facts.job.anchor)
 
 
-def silenced(facts, start, end):
+def excluded_times(facts, start, end):
     """Version and instant of each time that a calendar took and no cadence has."""
     for item in facts.versions:
         bounds = max(start, item.since), min(end, item.until or end)
-        cadences = stacked(facts, item).cadences
+        cadences = cadence_set_of(facts, item).cadences
         retained = {at for cadence in cadences for at in cadence.between(*bounds)}
         without = {
             at
@@ -123,31 +121,31 @@ def gaps(facts, start, end):
     for item in facts.versions:
         bounds = max(start, item.since), min(end, item.until or end)
         if bounds[0] < bounds[1]:
-            for cadence in stacked(facts, item).cadences:
+            for cadence in cadence_set_of(facts, item).cadences:
                 yield from (one.words for one in explained(cadence, *bounds) if one.mark == "skipped")
 
 
-def unfolded(facts, entries):
+def unfolded_times(facts, entries):
     """Each nominal time that the entries stand for."""
     for entry in entries:
         if entry.account in {OccurrenceStatus.CALENDAR, OccurrenceStatus.GAP}:
             continue
         item = next(one for one in facts.versions if one.number == entry.version)
-        dues = list(stacked(facts, item).between(entry.at - SECOND, entry.ends_at))
+        dues = list(cadence_set_of(facts, item).between(entry.at - SECOND, entry.ends_at))
         assert {due.cadences for due in dues} == {entry.cadences}
         assert entry.count in {None, len(dues)}
         yield from ((entry.version, due.at, due.cadences, entry) for due in dues)
 
 
-@given(worlds(), st.sampled_from([1, 4, 10_000]))
-def test_every_nominal_time_is_accounted_for_exactly_once_and_nothing_else(world, many):
-    facts, rows, window = world
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timeline, "MANY", many)
-        entries = shown(facts, rows, start=window[0], end=window[1], limit=10**6).entries
+@given(job_histories(), st.sampled_from([1, 4, 10_000]))
+def test_timeline_lists_every_nominal_time_exactly_once(example, many):
+    facts, rows, window = example
+    entries = explained_entries(
+        facts, rows, start=window[0], end=window[1], limit=10**6, counted=many
+    ).entries
     by_id = Rows(rows).by_id
-    found = list(unfolded(facts, entries))
-    assert [one[:3] for one in found] == list(nominal(facts, *window))
+    found = list(unfolded_times(facts, entries))
+    assert [one[:3] for one in found] == list(nominal_times(facts, *window))
     for number, at, names, entry in found:
         stored = by_id.get(ids.occurrence_id(NAME, number, at))
         verdict = facts.of(stored, at, names)
@@ -156,14 +154,14 @@ def test_every_nominal_time_is_accounted_for_exactly_once_and_nothing_else(world
         assert entry.action_id == (stored and stored.id)
 
 
-@given(worlds(), st.sampled_from([1, 4, 10_000]))
-def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
-    facts, rows, window = world
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(timeline, "MANY", many)
-        entries = shown(facts, rows, start=window[0], end=window[1], limit=10**6).entries
+@given(job_histories(), st.sampled_from([1, 4, 10_000]))
+def test_timeline_lists_every_excluded_time_and_gap_exactly_once(example, many):
+    facts, rows, window = example
+    entries = explained_entries(
+        facts, rows, start=window[0], end=window[1], limit=10**6, counted=many
+    ).entries
     taken = [entry for entry in entries if entry.account is OccurrenceStatus.CALENDAR]
-    expected = list(silenced(facts, *window))
+    expected = list(excluded_times(facts, *window))
     covering = [
         [item for item in taken if item.version == number and item.at <= at <= item.ends_at]
         for number, at in expected
@@ -178,23 +176,23 @@ def test_every_silenced_time_and_every_gap_is_told_exactly_once(world, many):
     assert set(words) == set(gaps(facts, *window))
 
 
-@given(worlds(), st.sampled_from([1, 6]))
-def test_page_by_page_it_is_the_same(world, limit):
-    facts, rows, (start, end) = world
-    total = shown(facts, rows, start=start, end=end, limit=10**6).entries
+@given(job_histories(), st.sampled_from([1, 6]))
+def test_pages_equal_whole_timeline(example, limit):
+    facts, rows, (start, end) = example
+    total = explained_entries(facts, rows, start=start, end=end, limit=10**6).entries
     pages = []
     while start is not None and len(pages) < 3_000:
-        page = shown(facts, rows, start=start, end=end, limit=limit)
+        page = explained_entries(facts, rows, start=start, end=end, limit=limit)
         assert len(page) <= limit + 1
         pages.extend(page)
         start = page.next_start
     assert pages == list(total)
 
 
-@given(worlds())
-def test_they_come_in_order(world):
-    facts, rows, (start, end) = world
-    entries = shown(facts, rows, start=start, end=end, limit=10**6).entries
+@given(job_histories())
+def test_entries_are_sorted_by_time(example):
+    facts, rows, (start, end) = example
+    entries = explained_entries(facts, rows, start=start, end=end, limit=10**6).entries
     places = [(entry.at, entry.ends_at) for entry in entries]
     assert places == sorted(places)
     assert all(here[1] <= then[0] for here, then in pairwise(places))

@@ -1,4 +1,4 @@
-"""What a decorator makes of a function, and what it refuses with the reason."""
+"""Job decorators: definitions, names and rejected declarations."""
 
 from datetime import timedelta
 
@@ -8,18 +8,18 @@ from duetime import App, RetryPolicy, Run, cron, daily, manual, on_event
 from duetime.errors import DeclarationError
 from duetime.model.job import Definition, Overlap
 from duetime.testing import fake_run
-from tests.facts.declared import NewOrders, OldOrders, clean_up, declared, refusal, remove
+from tests.facts.job_options import NewOrders, OldOrders, clean_up, definition_of, rejection, remove
 
 
-class TestADeclaration:
-    def test_needs_nothing_but_a_cadence(self):
+class TestDeclaration:
+    def test_declaration_needs_only_a_cadence(self):
         name = f"{clean_up.__module__.rpartition('.')[2].replace('_', '-')}-clean-up"
-        assert declared(daily("03:15")) == Definition(
+        assert definition_of(daily("03:15")) == Definition(
             name=name, type=name, cadences=("daily 03:15",), retry=RetryPolicy().text()
         )
 
-    def test_says_all_that_there_is_to_say(self):
-        definition = declared(
+    def test_declaration_accepts_all_options(self):
+        definition = definition_of(
             cron("*/5 * * * *"),
             function=remove,
             name="billing-old-orders",
@@ -50,7 +50,7 @@ class TestADeclaration:
             description="Removes them.",
         )
 
-    def test_leaves_the_function_the_plain_one_that_it_was(self):
+    def test_decorator_returns_plain_function(self):
         app, seen = App(), []
 
         @app.job(daily("03:15"))
@@ -67,11 +67,11 @@ class TestADeclaration:
         ]
 
     @pytest.mark.parametrize("text", ["30 2 * * *", "daily 09:00", "every 10m window=09:00-17:00"])
-    def test_takes_a_cadence_as_its_text(self, text):
-        [written] = declared(text).cadences
+    def test_cadence_may_be_text(self, text):
+        [written] = definition_of(text).cadences
         assert written in (text, f"cron {text}")
 
-    def test_without_a_cadence_waits_to_be_triggered(self):
+    def test_job_without_cadence_is_manual(self):
         app = App()
 
         @app.job
@@ -82,15 +82,15 @@ class TestADeclaration:
 
         assert [job.cadences for job in app.jobs.values()] == [("manual",)] * 2
 
-    def test_is_the_same_in_any_order(self):
-        assert declared(daily("09:00"), daily("21:00")) == declared(daily("21:00"), daily("09:00"))
+    def test_order_of_cadences_does_not_matter(self):
+        assert definition_of(daily("09:00"), daily("21:00")) == definition_of(daily("21:00"), daily("09:00"))
 
-    def test_drops_manual_beside_another_for_every_job_can_be_triggered(self):
-        assert declared(manual(), daily("09:00")).cadences == ("daily 09:00",)
+    def test_manual_beside_another_cadence_is_dropped(self):
+        assert definition_of(manual(), daily("09:00")).cadences == ("daily 09:00",)
 
 
 class TestStackedDecorators:
-    def test_make_one_job(self):
+    def test_stacked_decorators_make_one_job(self):
         app = App()
 
         @app.job("0 9 * * *")
@@ -101,12 +101,12 @@ class TestStackedDecorators:
         assert app.jobs["billing-nightly"].catch_up == 2
         assert set(app.handlers) == {"billing-nightly"}
 
-    def test_replace_that_it_waits_to_be_triggered(self):
+    def test_stacked_cadence_replaces_manual(self):
         app = App()
         app.job(daily("09:00"))(app.job(clean_up))
         assert [job.cadences for job in app.jobs.values()] == [("daily 09:00",)]
 
-    def test_may_turn_a_job_of_events_into_one_of_times_too(self):
+    def test_stacked_cadence_adds_times_to_event_job(self):
         app = App()
         app.job(on_event("orders", "Placed"))(clean_up)
         assert [job.overlap for job in app.jobs.values()] == ["allow"]
@@ -114,20 +114,20 @@ class TestStackedDecorators:
         assert [job.overlap for job in app.jobs.values()] == ["skip"]
 
     @pytest.mark.parametrize("option", [{"name": "another-name"}, {"catch_up": 1}, {"timeout": 7}])
-    def test_say_options_in_the_lowest_alone(self, option):
+    def test_options_are_allowed_in_lowest_decorator_only(self, option):
         app = App()
         app.job(daily("21:00"))(clean_up)
         with pytest.raises(DeclarationError, match="pass its options to the lowest decorator"):
             app.job(daily("09:00"), **option)(clean_up)
 
-    def test_say_each_cadence_once(self):
+    def test_repeated_cadence_is_rejected(self):
         app = App()
         app.job(daily("21:00"))(clean_up)
         with pytest.raises(DeclarationError, match="the cadence Daily_21_00 occurs twice"):
             app.job("daily 21:00")(clean_up)
 
 
-class TestAName:
+class TestName:
     @pytest.mark.parametrize(
         ("module", "function", "name"),
         [
@@ -137,7 +137,7 @@ class TestAName:
             ("__main__", "nightly", "main-nightly"),
         ],
     )
-    def test_is_made_of_the_last_part_of_the_module_and_the_function(self, module, function, name):
+    def test_default_name_is_module_and_function(self, module, function, name):
         def nightly() -> None: ...
 
         nightly.__module__, nightly.__name__ = module, function
@@ -159,14 +159,14 @@ class TestAName:
             ("duetime-sweep", "is reserved for the system's own"),
         ],
     )
-    def test_of_another_form_is_refused(self, name, problem):
-        assert problem in refusal(daily("09:00"), name=name)
+    def test_name_of_another_form_is_rejected(self, name, problem):
+        assert problem in rejection(daily("09:00"), name=name)
 
-    def test_that_no_name_can_be_made_of_is_asked_for(self):
+    def test_name_is_required_if_no_default_is_valid(self):
         with pytest.raises(DeclarationError, match=r"<lambda>.*pass name='billing-nightly-cleanup'"):
             App().job(lambda: None)
 
-    def test_belongs_to_one_function(self):
+    def test_name_belongs_to_one_function(self):
         app = App()
         app.job(daily("09:00"), name="billing-nightly")(clean_up)
         with pytest.raises(
@@ -174,7 +174,7 @@ class TestAName:
         ):
             app.job(name="billing-nightly")(remove)
 
-    def test_is_no_payload_types_name(self):
+    def test_name_of_payload_type_is_rejected(self):
         app = App()
 
         @app.action
@@ -186,12 +186,12 @@ class TestAName:
             app.job(name="new-orders")(clean_up)
 
 
-def test_an_option_that_there_is_not_is_no_option():
+def test_unknown_option_is_rejected():
     with pytest.raises(DeclarationError, match="takes no tittle=; did you mean title"):
         App().job(daily("09:00"), tittle="x")(clean_up)
 
 
-def test_all_that_is_wrong_is_told_at_once():
-    shown = refusal(daily("09:00"), name="cleanup", catch_up=-1, failure_threshold=0)
+def test_error_lists_every_problem():
+    shown = rejection(daily("09:00"), name="cleanup", catch_up=-1, failure_threshold=0)
     assert shown.count(";") >= 4
     assert all(name in shown for name in ("job 'cleanup'", "catch_up is -1", "failure_threshold is 0"))
