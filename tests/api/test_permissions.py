@@ -20,7 +20,7 @@ def office(clock):
 def test_the_routes_that_nobody_guards_are_these_alone():
     routes = Office(TurnedClock(NOW), roles={}).routes
     assert {route.path for route in routes if route.is_open} <= {"/health", "/openapi.json"}
-    assert {route.path for route in routes if route.needs is None and not route.is_open} == {"/me"}
+    assert {route.path for route in routes if not route.admits and not route.is_open} == {"/me"}
 
 
 def test_whoever_has_a_tenant_is_told_who_that_is_and_nobody_else(office):

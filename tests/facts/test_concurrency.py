@@ -10,7 +10,7 @@ from duetime.aws.messages import UnreadableMessage, from_json, to_json
 from duetime.errors import InvalidIdentifier
 from duetime.memory.store import MemoryStore
 from duetime.model.action import Status
-from duetime.model.concurrency import MOST_SLOTS, Concurrency, concurrency_of
+from duetime.model.new_action import MOST_SLOTS, Concurrency, concurrency_of
 from duetime.settings import Settings
 from duetime.testing.contract.job_specimens import occurrence
 from duetime.testing.contract.slots import ACME, KEY, holding, keyed

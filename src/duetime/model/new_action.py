@@ -7,13 +7,13 @@ reads the table's stream.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from duetime.errors import InvalidPayload, PayloadTooLarge
-from duetime.ids import Entropy, TenantId, due_shard_of, new_action_id
+from duetime.errors import InvalidIdentifier, InvalidPayload, PayloadTooLarge
+from duetime.ids import Entropy, TenantId, concurrency_key, due_shard_of, new_action_id
 from duetime.model.action import Action
-from duetime.model.concurrency import Concurrency
 
 if TYPE_CHECKING:
     from duetime.payload import Payload
@@ -23,6 +23,35 @@ IN_ROW_LIMIT = 2_048
 
 PAYLOAD_LIMIT = 400 * 1_024 - 1_024
 """Bytes: a DynamoDB item holds 400 KB, its keys included."""
+
+MOST_SLOTS = 100
+"""Actions with one concurrency key that may run at once. Only a processing action holds a slot.
+
+Actions with different limits may share a key. An action begins while fewer slots than its own limit are held.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """A shared key, and how many of its actions may run at once."""
+
+    key: str
+    limit: int
+
+
+def concurrency_of(key: object, limit: object) -> Concurrency | None:
+    """Check an order's key and limit; return None without a key.
+
+    Raises:
+        InvalidIdentifier: the key cannot be part of a table key, or the limit is out of range.
+    """
+    if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= MOST_SLOTS:
+        raise InvalidIdentifier("concurrency_limit", limit, f"must be a whole number from 1 to {MOST_SLOTS}")
+    if key is None:
+        if limit != 1:
+            raise InvalidIdentifier("concurrency_limit", limit, "limits no key; pass concurrency_key as well")
+        return None
+    return Concurrency(concurrency_key(key), limit)
 
 
 def new_action(
