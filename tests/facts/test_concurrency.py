@@ -28,7 +28,7 @@ from duetime.testing.contract.specimens import (
 from duetime.wakeups.due_messages import message_of
 from duetime.wakeups.sweep import bands
 from duetime.worker.claim_job_run import ClaimWon, Waiting
-from duetime.worker.claim_with_slot import ClaimWithSlot, next_look
+from duetime.worker.claim_with_slot import ClaimOneShot, next_message
 
 
 @pytest.mark.parametrize("key", ["k", "customer:42", "é", "a b", "x" * 128])
@@ -76,7 +76,7 @@ def store():
 
 
 def look(store, action, after, jitter_draw=0.5):
-    return ClaimWithSlot(store, jitter_draw=lambda: jitter_draw)(action.ref, terms(NOON + after))
+    return ClaimOneShot(store, jitter_draw=lambda: jitter_draw).with_slot(action.ref, terms(NOON + after))
 
 
 @pytest.mark.parametrize(
@@ -152,25 +152,26 @@ LOOKS = (timedelta(0), *bands(SETTINGS))
     ("late", "sent_again"), [*zip(LOOKS, (*LOOKS[1:], LOOKS[-1] + DEEPEST), strict=True)], ids=str
 )
 def test_message_is_replaced_until_sweep_has_sent_another(store, late, sent_again):
-    first = next_look(message_of(keyed(store)), NOON + late, SETTINGS)
+    first = next_message(message_of(keyed(store)), NOON + late, SETTINGS)
     assert first.is_keyed
     sweep = NOON + sent_again + 5 * MINUTE
-    assert next_look(first, sweep, SETTINGS) == first
-    assert next_look(first, sweep + 5 * MINUTE + timedelta(seconds=1), SETTINGS) is None
+    assert next_message(first, sweep, SETTINGS) == first
+    assert next_message(first, sweep + 5 * MINUTE + timedelta(seconds=1), SETTINGS) is None
 
 
 def test_message_of_long_overdue_action_is_replaced_until_next_deep_sweep(store):
-    first = next_look(message_of(keyed(store)), NOON + 100 * HOUR, SETTINGS)
-    assert first.looks_until > NOON + 106 * HOUR
+    first = next_message(message_of(keyed(store)), NOON + 100 * HOUR, SETTINGS)
+    assert first.replaced_until > NOON + 106 * HOUR
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"is_keyed": True}, {"is_keyed": True, "looks_until": NOON + HOUR}], ids=str
+    "options", [{}, {"is_keyed": True}, {"is_keyed": True, "replaced_until": NOON + HOUR}], ids=str
 )
 def test_message_has_key_flag_and_looks_until(store, options):
     message = replace(message_of(keyed(store)), **{"is_keyed": False, **options})
     assert from_json(to_json(message, delay=7)) == (message, 7)
-    assert set(json.loads(to_json(message))) & {"is_keyed", "looks_until"} == options.keys()
+    stored = [name.replace("replaced_until", "looks_until") for name in options]
+    assert set(json.loads(to_json(message))) & {"is_keyed", "looks_until"} == set(stored)
 
 
 @pytest.mark.parametrize(
@@ -189,4 +190,4 @@ def test_message_with_invalid_key_flag_counts_as_unkeyed(store, options):
 
 def test_job_run_retries_with_same_message(store):
     message = message_of(occurrence(store))
-    assert next_look(message, NOON + 100 * HOUR, SETTINGS) is message
+    assert next_message(message, NOON + 100 * HOUR, SETTINGS) is message

@@ -38,7 +38,7 @@ class Desk:
         self.undelivered.redrive(thing.id)
         (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-        return self._salvage(with_body(sample("salvage-redrive"), message["Body"]))
+        return self._salvage(with_body(sample("undelivered-redrive"), message["Body"]))
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def dead_message(action, **changes):
         "due_at": action.due_at.isoformat(),
         "gen": action.generation,
     }
-    return with_body(sample("salvage"), body_of(sample("salvage")) | told | changes)
+    return with_body(sample("undelivered"), body_of(sample("undelivered")) | told | changes)
 
 
 def unplugged(monkeypatch):
@@ -80,7 +80,7 @@ def records_in(deployed):
     """How many records the table's stream has."""
     streams = boto3.client("dynamodbstreams")
     (stream,) = streams.list_streams(TableName=deployed.actions_table)["Streams"]
-    shard = {"ShardId": body_of(sample("salvage-stream"))["DDBStreamBatchInfo"]["shardId"]}
+    shard = {"ShardId": body_of(sample("undelivered-stream"))["DDBStreamBatchInfo"]["shardId"]}
     begun = streams.get_shard_iterator(
         StreamArn=stream["StreamArn"], ShardIteratorType="TRIM_HORIZON", **shard
     )
@@ -90,7 +90,7 @@ def records_in(deployed):
 def stream_event(deployed, count):
     """A batch of the first so many records of the table's stream."""
     table = boto3.client("dynamodb").describe_table(TableName=deployed.actions_table)["Table"]
-    event = sample("salvage-stream")
+    event = sample("undelivered-stream")
     body = body_of(event)
     first = int(body["DDBStreamBatchInfo"]["startSequenceNumber"])
     body["DDBStreamBatchInfo"] |= {

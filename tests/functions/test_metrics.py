@@ -134,7 +134,7 @@ class TestTheFunction:
     def test_salvage_counts_what_it_keeps(self, function, metered):
         scheduler = Scheduler.from_env(tenant_id="acme", actor="billing-service")
         action = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(seconds=-5))
-        event = sample("salvage")
+        event = sample("undelivered")
         event["Records"][0]["body"] = event["Records"][0]["body"].replace(
             json.loads(event["Records"][0]["body"])["id"], action.id
         )

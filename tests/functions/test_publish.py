@@ -80,7 +80,7 @@ def records(table):
 def given_up(deployed, count):
     """A batch of the first so many records of the actions table's stream, which publish gave up on."""
     table = boto3.client("dynamodb").describe_table(TableName=deployed.actions_table)["Table"]
-    event = sample("salvage-publish")
+    event = sample("undelivered-publish")
     body = body_of(event)
     info = body["DDBStreamBatchInfo"]
     last = str(int(info["startSequenceNumber"]) + count - 1)
@@ -166,7 +166,7 @@ def test_and_kept_where_it_is_still_away_and_a_redrive_publishes_it(salvage, hea
 
 def test_of_records_that_are_gone_it_is_kept_that_they_are(salvage, deployed, monkeypatch):
     monkeypatch.setattr("duetime.aws.streams.DynamoStream.read_all", lambda *_about: None)
-    assert salvage(sample("salvage-publish")) == TAKEN
+    assert salvage(sample("undelivered-publish")) == TAKEN
     desk = Desk(Scheduler.from_env(tenant_id="acme"), salvage, deployed.failure_queue)
     [kept] = desk.list()
     assert (kept.kind, kept.source, kept.action) == (UndeliveredKind.RECORD, "publish", None)

@@ -50,7 +50,7 @@ def test_a_dead_message_of_an_action_that_is_settled_gone_or_due_anew_is_of_no_c
     scheduler.cancel(settled.id)
     moved = scheduler.schedule(SendReceipt(order="o-2"), at=timedelta(0))
     scheduler.reschedule(moved.id, timedelta(days=1))
-    for event in (dead_message(settled), dead_message(moved), sample("salvage")):
+    for event in (dead_message(settled), dead_message(moved), sample("undelivered")):
         assert salvage(event) == TAKEN
     assert len(desk.list()) == 0
 
@@ -86,12 +86,12 @@ def test_what_is_redriven_in_vain_stays_with_the_new_reason(salvage, scheduler, 
 
 
 def test_a_row_that_cannot_be_read_is_kept_with_why(salvage, deployed, desk):
-    told = body_of(sample("salvage"))
+    told = body_of(sample("undelivered"))
     key = row_key(ActionRef(told["tenant"], told["id"]))
     boto3.client("dynamodb").put_item(
         TableName=deployed.actions_table, Item=key | {"status": {"S": "strange"}}
     )
-    assert salvage(sample("salvage")) == TAKEN
+    assert salvage(sample("undelivered")) == TAKEN
     (thing,) = desk.list()
     assert "cannot be read" in thing.reason
 
@@ -102,7 +102,7 @@ def test_a_row_that_cannot_be_read_is_kept_with_why(salvage, deployed, desk):
     '{"tenant": "acme", "id": "", "type": "x", "due_at": "0001-01-01T00:00:00+14:00", "gen": 1}',
 ])  # fmt: skip
 def test_what_no_worker_could_read_is_kept_and_put_back_onto_its_queue(salvage, desk, deployed, body):
-    assert salvage(with_body(sample("salvage"), body)) == TAKEN
+    assert salvage(with_body(sample("undelivered"), body)) == TAKEN
     (thing,) = desk.list()
     assert (thing.kind, thing.source, thing.body, thing.action) == (
         UndeliveredKind.MESSAGE, "due-default", body, None,
@@ -125,13 +125,13 @@ def test_what_no_worker_could_read_is_kept_and_put_back_onto_its_queue(salvage, 
     ],
 )  # fmt: skip
 def test_what_nobody_can_read_among_the_failures_is_kept(salvage, desk, body):
-    assert salvage(with_body(sample("salvage-redrive"), body)) == TAKEN
+    assert salvage(with_body(sample("undelivered-redrive"), body)) == TAKEN
     (thing,) = desk.list()
     assert (thing.kind, thing.source, thing.body) == (UndeliveredKind.MESSAGE, "failures", body)
 
 
 def test_a_body_that_is_too_long_is_kept_as_far_as_it_goes_and_not_put_back(salvage, desk, queued):
-    salvage(with_body(sample("salvage"), "é" * BODY_LIMIT))
+    salvage(with_body(sample("undelivered"), "é" * BODY_LIMIT))
     (thing,) = desk.list()
     assert thing.is_cut
     assert thing.body == "é" * (BODY_LIMIT // 2)
@@ -150,7 +150,7 @@ def test_what_cannot_be_kept_comes_again(salvage, deployed, scheduler):
 
 
 def test_without_the_failure_queue_a_redrive_says_what_is_missing(salvage, desk, monkeypatch):
-    salvage(with_body(sample("salvage"), "poison"))
+    salvage(with_body(sample("undelivered"), "poison"))
     monkeypatch.delenv("DUETIME_FAILURE_QUEUE")
     blind = Scheduler.from_env(tenant_id="acme").undelivered
     (thing,) = blind.list()
@@ -159,5 +159,5 @@ def test_without_the_failure_queue_a_redrive_says_what_is_missing(salvage, desk,
 
 
 def test_a_request_to_redrive_what_is_gone_needs_nothing(salvage, desk):
-    assert salvage(sample("salvage-redrive")) == TAKEN
+    assert salvage(sample("undelivered-redrive")) == TAKEN
     assert len(desk.list()) == 0

@@ -82,7 +82,7 @@ def test_a_batch_that_is_no_longer_in_the_stream_is_kept_until_somebody_has_seen
     salvage, desk, monkeypatch
 ):
     monkeypatch.setattr("duetime.aws.streams.DynamoStream.read", lambda *_about: None)
-    assert salvage(sample("salvage-stream")) == TAKEN
+    assert salvage(sample("undelivered-stream")) == TAKEN
     (thing,) = desk.list()
     assert (thing.kind, thing.source, thing.action) == (UndeliveredKind.RECORD, "arm", None)
     assert "DDBStreamBatchInfo" in thing.body

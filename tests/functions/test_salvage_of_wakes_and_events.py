@@ -24,14 +24,14 @@ from tests.functions.salvaged import salvage as salvage  # noqa: PLC0414
 from tests.functions.salvaged import scheduler as scheduler  # noqa: PLC0414
 
 
-@pytest.mark.parametrize("name", ["salvage-wake", "salvage-timer"])
+@pytest.mark.parametrize("name", ["undelivered-wake", "undelivered-timer"])
 def test_a_wake_that_dispatch_gave_up_on_is_dispatched_once_more(salvage, desk, queued, name):
     assert salvage(sample(name)) == TAKEN
     assert [each["id"] for each in queued()] == [sample("dispatch")["id"]]
     assert len(desk.list()) == 0
 
 
-@pytest.mark.parametrize("name", ["salvage-wake", "salvage-timer"])
+@pytest.mark.parametrize("name", ["undelivered-wake", "undelivered-timer"])
 def test_a_wake_that_fails_again_is_kept_with_its_action_until_its_redrive_sends_it(
     salvage, desk, queued, monkeypatch, name
 ):
@@ -51,12 +51,12 @@ def test_a_jobs_wake_is_dispatched_once_more(salvage, deploy, jobs, desk, monkey
     monkeypatch.setenv("DUETIME_ENABLED", "false")
     deploy()
     monkeypatch.setenv("DUETIME_ENABLED", "true")
-    event = sample("salvage-wake")
+    event = sample("undelivered-wake")
     assert salvage(with_body(event, body_of(event) | {"requestPayload": sample("dispatch-job")})) == TAKEN
     assert len(desk.list()) == 0
 
 
-@pytest.mark.parametrize("name", ["salvage-event", "salvage-rule"])
+@pytest.mark.parametrize("name", ["undelivered-event", "undelivered-rule"])
 def test_an_event_that_was_given_up_starts_its_run_once(salvage, deploy, jobs, desk, name):
     deploy()
     for _ in range(2):
@@ -66,7 +66,7 @@ def test_an_event_that_was_given_up_starts_its_run_once(salvage, deploy, jobs, d
     assert len(desk.list()) == 0
 
 
-@pytest.mark.parametrize("name", ["salvage-event", "salvage-rule"])
+@pytest.mark.parametrize("name", ["undelivered-event", "undelivered-rule"])
 def test_an_event_that_fails_again_is_kept_whole_and_its_redrive_starts_the_run(
     salvage, deploy, jobs, desk, monkeypatch, name
 ):
@@ -100,11 +100,11 @@ def test_an_event_that_fails_again_is_kept_whole_and_its_redrive_starts_the_run(
 )  # fmt: skip
 def test_an_event_that_nobody_can_run_is_kept_and_can_be_asked_for(salvage, deploy, desk, event):
     deploy()
-    told = body_of(sample("salvage-event"))
+    told = body_of(sample("undelivered-event"))
     told["requestPayload"] |= {"event": event, "cadence": "OnEvent_bank_PaymentReceived"}
     told["responsePayload"]["errorMessage"] = "\ud800"
     for _ in range(2):
-        assert salvage(with_body(sample("salvage-event"), told)) == TAKEN
+        assert salvage(with_body(sample("undelivered-event"), told)) == TAKEN
     (thing,) = desk.list()
     assert (thing.kind, thing.count) == (UndeliveredKind.EVENT, 2)
     assert desk.redriven(thing) == TAKEN
@@ -112,7 +112,7 @@ def test_an_event_that_nobody_can_run_is_kept_and_can_be_asked_for(salvage, depl
 
 
 def test_an_event_whose_rule_is_gone_is_kept_with_why(salvage, with_jobs, desk):
-    assert salvage(sample("salvage-rule")) == TAKEN
+    assert salvage(sample("undelivered-rule")) == TAKEN
     (thing,) = desk.list()
     assert thing.kind is UndeliveredKind.EVENT
     assert "the rule duetime-billing-book-payment does not exist" in thing.reason
@@ -123,7 +123,7 @@ def test_an_event_whose_rule_is_gone_is_kept_with_why(salvage, with_jobs, desk):
 
 def test_passes_are_kept_one_an_hour(salvage, desk):
     for number, sent in (("a", "1772366700000"), ("b", "1772366760000"), ("c", "1772370300000")):
-        event = sample("salvage-pass")
+        event = sample("undelivered-pass")
         event["Records"][0]["messageId"] = number
         event["Records"][0]["attributes"]["SentTimestamp"] = sent
         assert salvage(event) == TAKEN
@@ -137,12 +137,12 @@ def test_passes_are_kept_one_an_hour(salvage, desk):
 
 
 def test_a_triggered_passes_dead_message_is_the_systems(salvage, desk, deployed):
-    message = body_of(sample("salvage")) | {"tenant": "system", "id": "duetime-sweep.000001.20260301T120500Z"}
+    message = body_of(sample("undelivered")) | {"tenant": "system", "id": "duetime-sweep.000001.20260301T120500Z"}
     store = Scheduler.from_env(tenant_id="acme")._context.store
     action = Scheduler.from_env(tenant_id="acme").schedule(SendReceipt(order="o-1"), at=timedelta(0))
     run = replace(action, tenant_id="system", id=message["id"], planned_at=action.due_at)
     boto3.client("dynamodb").put_item(TableName=deployed.actions_table, Item=to_item(run))
     assert store.get(run.ref) is not None
-    assert salvage(with_body(sample("salvage"), message)) == TAKEN
+    assert salvage(with_body(sample("undelivered"), message)) == TAKEN
     (thing,) = desk.list()
     assert thing.action == run.ref

@@ -103,8 +103,8 @@ def salvage_all(salvage, settings):
     dynamodb.delete_item(TableName=settings.actions_table, Key=row_key(gone.ref))
     dead = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     forms = ("wake", "event", "pass", "timer", "rule", "redrive", "notification")
-    events = [*(sample(f"salvage-{form}") for form in forms), message_for(dead, "salvage")]
-    events += [stream_event(settings, records_in(settings)), with_body(sample("salvage"), "poison")]
+    events = [*(sample(f"undelivered-{form}") for form in forms), message_for(dead, "salvage")]
+    events += [stream_event(settings, records_in(settings)), with_body(sample("undelivered"), "poison")]
     events.append(given_up_by_publish(settings, records_in(settings)))
     for event in events:
         assert salvage(event, Context()) == {"batchItemFailures": []}
@@ -121,7 +121,7 @@ def salvage_all(salvage, settings):
     undelivered = list(scheduler.undelivered.list(limit=200))
     assert {thing.kind for thing in undelivered} == set(UndeliveredKind)
     for thing in undelivered:
-        request = with_body(sample("salvage-redrive"), request_for(thing.id))
+        request = with_body(sample("undelivered-redrive"), request_for(thing.id))
         assert salvage(request, Context()) == {"batchItemFailures": []}
     assert len(scheduler.undelivered.list()) == 0
 

@@ -14,7 +14,7 @@ from datetime import datetime
 
 from duetime.clock import Clock
 from duetime.errors import DuetimeError, truncate
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.desired_wakes import previous_wakes, state_of, wakes_of
 from duetime.jobs.plan import LEAD, Plan, Planned, maintain_at_of
 from duetime.model.job import WHOLE_JOB, Job, JobRef, JobSpan, Pause, SpanKind
@@ -47,7 +47,7 @@ class Maintain:
         return planned
 
     def _end_pauses(self, ref: JobRef) -> None:
-        def end() -> Retry | None:
+        def end() -> Conflict | None:
             job, now = self._jobs.get(ref), self._clock.now()
             over = [] if job is None else [name for name, pause in job.pauses.items() if pause.is_over(now)]
             if job is None or not over:
@@ -60,7 +60,7 @@ class Maintain:
         change_with_retry(end, f"job {ref.name}")
 
     def _set_wakes(self, ref: JobRef) -> None:
-        def set_wakes() -> Retry | None:
+        def set_wakes() -> Conflict | None:
             job = self._jobs.get(ref)
             if job is None or not job.wakes.is_stale:
                 return None

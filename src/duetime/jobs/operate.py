@@ -14,7 +14,7 @@ from itertools import islice
 from duetime import ids, instant
 from duetime.errors import InvalidTime, JobConflict, truncate
 from duetime.instant import When
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.claim_policy import is_first
 from duetime.jobs.maintain import changed, resumed
 from duetime.jobs.plan import Plan
@@ -66,7 +66,7 @@ class JobOperations:
         """End a pause; see `Jobs.resume`."""
         which = cadence or WHOLE_JOB
 
-        def resume() -> Job | Retry:
+        def resume() -> Job | Conflict:
             job = self._get(name)
             if which not in job.pauses:
                 _cadence(job, cadence, "resume")
@@ -83,7 +83,7 @@ class JobOperations:
     def skip_next(self, name: str, cadence: str | None) -> Action:
         """Skip the next run; see `Jobs.skip_next`."""
 
-        def skip() -> Action | Retry:
+        def skip() -> Action | Conflict:
             job, now = self._get(name), self._context.clock.now()
             refuse_removed(job, _SKIP)
             which = _cadence(job, cadence, _SKIP)
@@ -137,7 +137,7 @@ class JobOperations:
         return None
 
     def _change(self, name: str, change: Callable[[Job], Job]) -> Job:
-        def write() -> Job | Retry:
+        def write() -> Job | Conflict:
             job = self._get(name)
             return self._get(name) if self._jobs.change(job, change(job)) else CHANGED
 

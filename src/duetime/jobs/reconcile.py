@@ -23,7 +23,7 @@ from duetime.clock import Clock
 from duetime.declare.job_rules import TOO_FINE, is_too_fine, read_cadences
 from duetime.errors import DeclarationError
 from duetime.ids import PLANNER, SYSTEM_TENANT
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.maintain import Maintain, changed, resumed
 from duetime.model.action import SkipReason, Status
 from duetime.model.job import WHOLE_JOB, Definition, Job, JobRef, JobSpan, Origin, SpanKind
@@ -105,7 +105,7 @@ class Reconcile:
         ref = JobRef(SYSTEM_TENANT, definition.name)
         job = stored
 
-        def write() -> str | Retry | None:
+        def write() -> str | Conflict | None:
             nonlocal job
             if job is None and self._jobs.add(_new(ref, definition, self._clock.now())):
                 self._maintain(ref)
@@ -139,7 +139,7 @@ class Reconcile:
     def _remove(self, job: Job) -> str | None:
         current = job
 
-        def write() -> str | Retry | None:
+        def write() -> str | Conflict | None:
             nonlocal current
             now = self._clock.now()
             if self._jobs.change(current, replace(changed(current, now), removed_at=now)):

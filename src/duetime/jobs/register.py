@@ -21,7 +21,7 @@ from duetime.errors import (
     UnknownType,
 )
 from duetime.ids import SYSTEM_TENANT, TenantId, job_name
-from duetime.jobs.change_with_retry import CHANGED, Retry, change_with_retry
+from duetime.jobs.change_with_retry import CHANGED, Conflict, change_with_retry
 from duetime.jobs.maintain import changed
 from duetime.jobs.plan import Plan
 from duetime.jobs.reconcile import anchor_of, redefined, retire
@@ -103,7 +103,7 @@ class Register:
         self._refuse_codes(ref)
         new = _keyed(_new(ref, definition, now, actor), key, terms)
 
-        def write() -> Job | Retry:
+        def write() -> Job | Conflict:
             job = None if self._jobs.add(new) else self._jobs.get(ref)
             is_done = job is None or self._is_registered(job, registration, new) or self._redefine(job, new)
             return new if is_done else CHANGED
@@ -191,7 +191,7 @@ class Register:
         except InvalidIdentifier:
             raise JobNotFound(name) from None
 
-        def remove() -> Retry | None:
+        def remove() -> Conflict | None:
             job, now = self._jobs.get(ref), self._clock.now()
             if job is None or job.removed_at is not None:
                 self._refuse_unknown(ref)

@@ -36,10 +36,10 @@ class DueMessage:
     """The payload's version. A worker that cannot read it need not claim the action."""
     is_keyed: bool = False
     """The action has a concurrency key: a worker looks for a slot before it claims."""
-    looks_until: datetime | None = None
-    """For an action that waits for a slot: after this time the message is not replaced.
+    replaced_until: datetime | None = None
+    """For an action that waits for a slot: until then a worker replaces the message by a fresh one.
 
-    The sweep sent another.
+    After it, the sweep has sent another.
     """
 
 
