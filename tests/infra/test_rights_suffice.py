@@ -31,8 +31,8 @@ from tests.functions.conftest import answers as answers  # noqa: PLC0414 - fixtu
 from tests.functions.conftest import deploy as deploy  # noqa: PLC0414
 from tests.functions.conftest import function as load
 from tests.functions.conftest import with_jobs as with_jobs  # noqa: PLC0414
-from tests.functions.salvaged import records_in, stream_event, with_body
-from tests.functions.test_publish import given_up as given_up_by_publish
+from tests.functions.undelivered_inputs import records_in, stream_event, with_body
+from tests.functions.test_publish import undelivered_batch as given_up_by_publish
 from tests.infra.api_calls import ask_all
 from tests.infra.calls import Recorder, allows
 from tests.infra.synthesis import Synthesised, caller, listed, named, stack
@@ -103,8 +103,8 @@ def salvage_all(salvage, settings):
     dynamodb.delete_item(TableName=settings.actions_table, Key=row_key(gone.ref))
     dead = scheduler.schedule(SendReceipt(order="o-1"), at=timedelta(0))
     forms = ("wake", "event", "pass", "timer", "rule", "redrive", "notification")
-    events = [*(sample(f"salvage-{form}") for form in forms), message_for(dead, "salvage")]
-    events += [stream_event(settings, records_in(settings)), with_body(sample("salvage"), "poison")]
+    events = [*(sample(f"undelivered-{form}") for form in forms), message_for(dead, "salvage")]
+    events += [stream_event(settings, records_in(settings)), with_body(sample("undelivered"), "poison")]
     events.append(given_up_by_publish(settings, records_in(settings)))
     for event in events:
         assert salvage(event, Context()) == {"batchItemFailures": []}
@@ -121,7 +121,7 @@ def salvage_all(salvage, settings):
     undelivered = list(scheduler.undelivered.list(limit=200))
     assert {thing.kind for thing in undelivered} == set(UndeliveredKind)
     for thing in undelivered:
-        request = with_body(sample("salvage-redrive"), request_for(thing.id))
+        request = with_body(sample("undelivered-redrive"), request_for(thing.id))
         assert salvage(request, Context()) == {"batchItemFailures": []}
     assert len(scheduler.undelivered.list()) == 0
 
