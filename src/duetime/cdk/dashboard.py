@@ -26,7 +26,15 @@ Counts cover five minutes unless the title has another period."""
 
 
 class Dashboard(Construct):
-    """One dashboard for a scheduler."""
+    """One dashboard for a scheduler.
+
+    Args:
+        scope: as in CDK.
+        construct_id: as in CDK.
+        monitored: the parts that it shows.
+        alarms: the ARNs of the alarms whose states it shows.
+        deployment: has the runbook and the bounds.
+    """
 
     def __init__(
         self,
@@ -37,15 +45,6 @@ class Dashboard(Construct):
         alarms: Sequence[str],
         deployment: Deployment,
     ) -> None:
-        """Create it.
-
-        Args:
-            scope: as in CDK.
-            construct_id: as in CDK.
-            monitored: the parts that it shows.
-            alarms: the ARNs of the alarms whose states it shows.
-            deployment: has the runbook and the bounds.
-        """
         super().__init__(scope, construct_id)
         stack = Stack.of(self)
         self._monitored, self._lines, self._region = monitored, Lines(monitored), stack.region

@@ -9,8 +9,7 @@ from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from duetime.cdk.functions import DuetimeFunction
-from duetime.cdk.timers import ScheduleGroup
-from duetime.cdk.wakes import WakeRole
+from duetime.cdk.wakes import ScheduleGroup, WakeRole
 from duetime.wakeups.system_jobs import rate_expression
 
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sqs as sqs
 
 from duetime.cdk.deployment import Deployment
-from duetime.cdk.queues import DueQueue
+from duetime.cdk.queues import RetriedQueue
 from duetime.cdk.rights import read_manifests, send
 from duetime.cdk.tables import Tables
 from duetime.cdk.wakes import Wakes
@@ -23,7 +23,7 @@ class SharedResources:
     settings: Settings
     deployment: Deployment
     tables: Tables
-    due: Mapping[str, DueQueue]
+    due: Mapping[str, RetriedQueue]
     """The due queue of each worker."""
     wakes: Wakes
     failures: sqs.Queue

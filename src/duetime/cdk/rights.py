@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from aws_cdk import aws_iam as iam
 
+from duetime.cdk.tables import TableStream
 from duetime.ids import SEPARATOR
 
 MANIFESTS = "system#manifest"
@@ -94,11 +95,11 @@ def take_from(queue: str) -> iam.PolicyStatement:
     )
 
 
-def read_stream(stream: str, streams: str) -> list[iam.PolicyStatement]:
-    """Allow Lambda to feed a function from a table's stream; `streams` matches all streams of the table."""
+def read_stream(stream: TableStream) -> list[iam.PolicyStatement]:
+    """Allow Lambda to feed a function from a table's stream."""
     return [
-        may("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", on=stream),
-        may("dynamodb:ListStreams", on=streams),
+        may("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", on=stream.arn),
+        may("dynamodb:ListStreams", on=stream.pattern),
     ]
 
 

@@ -22,7 +22,7 @@ from duetime.cdk.manifest import Deploy
 from duetime.cdk.monitored import Monitored
 from duetime.cdk.notifications import NotificationResources
 from duetime.cdk.passes import PassFunctions, PassSpec
-from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, DueQueue, FailureQueue, RetriedQueue
+from duetime.cdk.queues import NOTIFY_RECEIVES, NOTIFY_TIMEOUT, FailureQueue, RetriedQueue
 from duetime.cdk.resources import SharedResources
 from duetime.cdk.steps import CATCH_UP_TIMEOUT, StepFunctions
 from duetime.cdk.tables import Tables
@@ -173,8 +173,8 @@ class Duetime(Construct):
             alarms = [self.alarms.arn(name) for name in self.alarms.names]
             Dashboard(self, "Dashboard", monitored, alarms=alarms, deployment=self.deployment)
 
-    def _due_queue(self, worker: str, timeout: timedelta) -> DueQueue:
-        return DueQueue(
+    def _due_queue(self, worker: str, timeout: timedelta) -> RetriedQueue:
+        return RetriedQueue(
             self,
             f"Due-{worker}",
             name=f"{self.settings.prefix}due-{worker}",

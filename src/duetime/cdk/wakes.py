@@ -1,4 +1,4 @@
-"""The role in which timers, schedules and rules wake dispatch, and the rights to set them.
+"""The groups of schedules, the role in which EventBridge wakes dispatch, and the rights to set wakes.
 
 Everything is referred to by name: the deploy function sets the jobs' wakes, and is created before dispatch.
 """
@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_scheduler as scheduler
 from constructs import Construct
 
 from duetime.cdk.functions import DuetimeFunction
@@ -20,6 +21,24 @@ from duetime.settings import Settings
 DEFAULT_BUS = "default"
 DISPATCH, FAILURES = "dispatch", "failures"
 """The names of the function and of the queue, without the prefix."""
+
+
+class ScheduleGroup(Construct):
+    """A group of schedules. They are deleted with it, so that nothing wakes a deleted stack."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, name: str) -> None:
+        super().__init__(scope, construct_id)
+        self.name = name
+        self.resource = scheduler.CfnScheduleGroup(self, "Group", name=name)
+
+
+class TimerResources(Construct):
+    """The groups whose schedules wake dispatch. Functions create the schedules."""
+
+    def __init__(self, scope: Construct, construct_id: str, settings: Settings) -> None:
+        super().__init__(scope, construct_id)
+        ScheduleGroup(self, "Group", name=settings.schedule_group)
+        ScheduleGroup(self, "Jobs", name=settings.job_group)
 
 
 class WakeRole(Construct):
@@ -52,7 +71,7 @@ class WakeRole(Construct):
 
 
 class Wakes(Construct):
-    """The role in which timers and schedules wake dispatch, and the rights to set all wakes.
+    """The schedules' groups, the role in which timers and schedules wake dispatch, and the rights to set all wakes.
 
     With ``timers="wheel"`` no function sets or clears timers. Existing timers still fire; their messages are
     duplicates. Jobs' schedules and rules are the same in both modes.
