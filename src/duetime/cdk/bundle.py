@@ -35,14 +35,16 @@ def entry_points(package: Path = PACKAGE) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The content of one asset; all of duetime's own functions share one."""
+    """The content of one asset; all of duetime's own functions share one.
+
+    `package` is the directory of duetime: of the installed package or of a checkout.
+    """
 
     target: InstallTarget
     handlers: tuple[Handlers, ...] = ()
     has_api: bool = False
     has_console: bool = False
     package: Path = PACKAGE
-    """The directory of duetime: of the installed package or of a checkout."""
 
     @classmethod
     def for_deployment(

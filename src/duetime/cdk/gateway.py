@@ -42,18 +42,24 @@ _LINE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatewayPurpose:
-    """The purpose of one REST API."""
+    """The purpose of one REST API.
+
+    Attributes:
+        name: its name.
+        about: its description.
+        prefix: the function serves every path under it.
+        guard: the authorization of all paths that are not public.
+        who: the caller in a line of the log.
+        origin: the origin of pages that may call the API; empty for none.
+        compresses: large responses are compressed.
+    """
 
     name: str
     about: str
     prefix: str
-    """The function serves every path under it."""
     guard: apigateway.MethodOptions
-    """The authorization of all paths that are not public."""
     who: str
-    """The caller in a line of the log."""
     origin: str = ""
-    """The origin of pages that may call the API; empty for none."""
     compresses: bool = False
 
 
@@ -72,7 +78,8 @@ class Gateway(Construct):
         super().__init__(scope, construct_id)
         self._purpose = purpose
         self.api = self._rest_api(deployment)
-        self.address = _address(self.api)
+        here = Stack.of(self)
+        self.address = f"https://{self.api.rest_api_id}.execute-api.{here.region}.{here.url_suffix}/{STAGE}"
         """The stage's address, without a slash at the end. It depends on no method: functions may use it."""
         self._serve(function)
         _refuse(self.api, purpose.origin)
@@ -141,11 +148,6 @@ class Gateway(Construct):
             max_age=Duration.hours(1),
         )
         _accept_open(preflight, "A browser sends it without credentials; API Gateway responds itself.")
-
-
-def _address(api: apigateway.RestApi) -> str:
-    here = Stack.of(api)
-    return f"https://{api.rest_api_id}.execute-api.{here.region}.{here.url_suffix}/{STAGE}"
 
 
 def _accept_open(method: apigateway.Method, reason: str) -> None:

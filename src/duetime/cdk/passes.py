@@ -15,13 +15,15 @@ from duetime.wakeups.system_jobs import rate_expression
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassSpec:
-    """One pass: its function and its rate."""
+    """One pass: its function, its rate, and the retries of a call that Lambda did not accept.
+
+    The next pass does the work of a lost one.
+    """
 
     name: str
     function: DuetimeFunction
     rate: timedelta
     retries: int
-    """The retries of a call that Lambda did not accept; the next pass does the work of a lost one."""
 
 
 class PassFunctions(Construct):

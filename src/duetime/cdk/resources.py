@@ -18,13 +18,12 @@ from duetime.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedResources:
-    """The tables, queues and wakes of a scheduler, with its settings."""
+    """The tables, queues and wakes of a scheduler, with its settings; `due` has each worker's due queue."""
 
     settings: Settings
     deployment: Deployment
     tables: Tables
     due: Mapping[str, RetriedQueue]
-    """The due queue of each worker."""
     wakes: Wakes
     failures: sqs.Queue
 

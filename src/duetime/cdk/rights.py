@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from aws_cdk import aws_iam as iam
 
 from duetime.cdk.tables import TableStream
-from duetime.ids import SEPARATOR
 
 MANIFESTS = "system#manifest"
 BOOKMARKS = "system#bookmark"
@@ -29,15 +28,11 @@ def may_by_key(*actions: str, on: str | Sequence[str], keys: Iterable[str]) -> i
 
     ForAllValues holds for a request without any key, such as a Scan; the Null check denies those.
     """
-    arns = [on] if isinstance(on, str) else list(on)
-    return iam.PolicyStatement(
-        actions=list(actions),
-        resources=arns,
-        conditions={
-            "ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(keys)},
-            "Null": {"dynamodb:LeadingKeys": "false"},
-        },
-    )
+    conditions: dict[str, dict[str, object]] = {
+        "ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(keys)},
+        "Null": {"dynamodb:LeadingKeys": "false"},
+    }
+    return may(*actions, on=on, **conditions)
 
 
 def read_manifests(jobs: str) -> iam.PolicyStatement:
@@ -101,8 +96,3 @@ def read_stream(stream: TableStream) -> list[iam.PolicyStatement]:
         may("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", on=stream.arn),
         may("dynamodb:ListStreams", on=stream.pattern),
     ]
-
-
-def tenant_keys(tenants: Iterable[str]) -> list[str]:
-    """Return the partition keys of tenants' items, in the table and in its indexes."""
-    return [f"{tenant}{SEPARATOR}*" for tenant in tenants]

@@ -71,7 +71,7 @@ class WakeRole(Construct):
 
 
 class Wakes(Construct):
-    """The schedules' groups, the role in which timers and schedules wake dispatch, and the rights to set all wakes.
+    """The role in which timers and schedules wake dispatch, and the rights to set all wakes.
 
     With ``timers="wheel"`` no function sets or clears timers. Existing timers still fire; their messages are
     duplicates. Jobs' schedules and rules are the same in both modes.
@@ -92,8 +92,9 @@ class Wakes(Construct):
         self._are_timers_set = settings.timers == "eventbridge"
         self._timers = _scheduler_arn(self, "schedule", f"{settings.schedule_group}/*")
         self._schedules = _scheduler_arn(self, "schedule", f"{settings.job_group}/*")
-        self.rules_arn = _rules_arn(stack, settings)
-        """The ARN pattern of jobs' rules, which functions create later."""
+        bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
+        self.rules_arn = stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{prefix}*")
+        """The ARN pattern of jobs' rules, which functions create later. The default bus is not named."""
         self.settings = replace(
             settings, dispatch_arn=dispatch, timer_role_arn=self._role.role_arn, timer_dlq_arn=failures
         )
@@ -147,9 +148,3 @@ class Wakes(Construct):
 
 def _scheduler_arn(scope: Construct, resource: str, name: str) -> str:
     return Stack.of(scope).format_arn(service="scheduler", resource=resource, resource_name=name)
-
-
-def _rules_arn(stack: Stack, settings: Settings) -> str:
-    """Return the ARN pattern of rules; for the default bus it has no bus name."""
-    bus = "" if settings.event_bus == DEFAULT_BUS else f"{settings.event_bus}/"
-    return stack.format_arn(service="events", resource="rule", resource_name=f"{bus}{settings.prefix}*")
