@@ -1,4 +1,4 @@
-"""What was given up, as salvage is handed it, and the desk of an operator who has it redriven."""
+"""Undelivered inputs as their function receives them, and an operator who redrives them."""
 
 import copy
 import json
@@ -7,10 +7,11 @@ import boto3
 import pytest
 
 from duetime import Scheduler
-from duetime.errors import BackendUnavailable
+from duetime.aws import clients
+from tests.functions.aws_faults import failing
 from tests.functions.conftest import Context, sample
 
-TAKEN = {"batchItemFailures": []}
+NO_FAILURES = {"batchItemFailures": []}
 
 
 @pytest.fixture
@@ -19,31 +20,31 @@ def scheduler(deployed):
 
 
 @pytest.fixture
-def salvage(function):
-    """Hand salvage a message; returns its answer."""
+def handle_undelivered(function):
+    """Return a function that handles an undelivered message and returns the answer."""
     handler = function("undelivered")
     return lambda event: handler(event, Context())
 
 
-class Desk:
-    """What an operator does, and what salvage makes of it."""
+class Operator:
+    """Lists and redrives undelivered inputs."""
 
-    def __init__(self, scheduler, salvage, failures):
-        self.undelivered, self._salvage, self._failures = scheduler.undelivered, salvage, failures
+    def __init__(self, scheduler, handle_undelivered, failures):
+        self.undelivered, self._handle, self._failures = scheduler.undelivered, handle_undelivered, failures
         self.list, self.get = self.undelivered.list, self.undelivered.get
 
-    def redriven(self, thing):
-        """Have one redriven, and salvage get the request; its answer."""
+    def redrive(self, entry):
+        """Request a redrive, handle the request, and return the answer."""
         sqs, url = boto3.client("sqs"), self._failures
-        self.undelivered.redrive(thing.id)
+        self.undelivered.redrive(entry.id)
         (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
         sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
-        return self._salvage(with_body(sample("undelivered-redrive"), message["Body"]))
+        return self._handle(with_body(sample("undelivered-redrive"), message["Body"]))
 
 
 @pytest.fixture
-def desk(scheduler, salvage, deployed):
-    return Desk(scheduler, salvage, deployed.failure_queue)
+def operator(scheduler, handle_undelivered, deployed):
+    return Operator(scheduler, handle_undelivered, deployed.failure_queue)
 
 
 def with_body(event, body, **changes):
@@ -56,28 +57,24 @@ def body_of(event):
     return json.loads(event["Records"][0]["body"])
 
 
-def dead_message(action, **changes):
-    """The dead letter of an action's message."""
-    told = {
+def dead_letter(action, **changes):
+    """Return the dead letter of an action's message."""
+    message = {
         "id": action.id,
         "type": action.type,
         "due_at": action.due_at.isoformat(),
         "gen": action.generation,
     }
-    return with_body(sample("undelivered"), body_of(sample("undelivered")) | told | changes)
+    return with_body(sample("undelivered"), body_of(sample("undelivered")) | message | changes)
 
 
-def unplugged(monkeypatch):
-    """SQS is gone, and comes back when this is called."""
-
-    def refuse(_self, _sends):
-        raise BackendUnavailable("SQS", "throttled")
-
-    monkeypatch.setattr("duetime.aws.queues.SqsQueues.send", refuse)
+def without_sqs():
+    """SQS rejects all messages."""
+    return failing(clients.sqs(), "SendMessageBatch")
 
 
 def records_in(deployed):
-    """How many records the table's stream has."""
+    """Return the number of records in the table's stream."""
     streams = boto3.client("dynamodbstreams")
     (stream,) = streams.list_streams(TableName=deployed.actions_table)["Streams"]
     shard = {"ShardId": body_of(sample("undelivered-stream"))["DDBStreamBatchInfo"]["shardId"]}
@@ -88,7 +85,7 @@ def records_in(deployed):
 
 
 def stream_event(deployed, count):
-    """A batch of the first so many records of the table's stream."""
+    """Return a batch of the first `count` records of the table's stream."""
     table = boto3.client("dynamodb").describe_table(TableName=deployed.actions_table)["Table"]
     event = sample("undelivered-stream")
     body = body_of(event)
